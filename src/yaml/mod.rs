@@ -1,0 +1,101 @@
+//! Text of one file comes in; flat arenas of spanned nodes, one [`Tree`] a document, go out.
+//!
+//! Scalars are typed as the API server's own YAML 1.1 reader types them, every key and value keeps its byte range,
+//! and budgets hold before anything is built. The event parser stays behind this folder.
+
+mod node;
+mod parse;
+mod scalar;
+mod split;
+
+pub use node::{Data, Entry, Node, NodeId, Span, Tree};
+pub use parse::parse;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+/// What one file may cost. Each has a flag of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Nesting of collections. Real CRDs stay below 60; every later walk recurses at most this deep.
+    pub depth: usize,
+    /// Nodes of one document with its aliases expanded. The largest real CRD has about 100,000.
+    pub nodes: usize,
+    /// Documents in one file.
+    pub documents: usize,
+    /// Bytes of one scalar. Descriptions of real CRDs stay below 20 KB.
+    pub scalar: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { depth: 200, nodes: 5_000_000, documents: 50_000, scalar: 4 << 20 }
+    }
+}
+
+/// Why a document could not be read. Offsets are bytes of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ErrorKind {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("a tab is used for indentation, which YAML forbids")]
+    Tab,
+    #[error("this looks like a Helm template; render it first (`helm template`) and check the result")]
+    Template,
+    #[error("merge-conflict marker; resolve the conflict first")]
+    Conflict,
+    #[error("control character U+{0:04X} is not allowed in YAML")]
+    Control(u32),
+    #[error("the key `{key}` is given twice in one mapping; the first is on line {first}")]
+    DuplicateKey { key: String, first: usize },
+    #[error("alias `*{0}` refers to a node that contains it")]
+    SelfReference(String),
+    #[error("tag `{0}` is not supported: a Kubernetes manifest holds plain data only")]
+    Tag(String),
+    #[error("a mapping key must be a scalar")]
+    ComplexKey,
+    #[error("a merge key (`<<`) needs a mapping or a list of mappings")]
+    Merge,
+    #[error("number `{0}` is outside what JSON can hold exactly")]
+    Number(String),
+    #[error("nested deeper than {0} levels (--max-depth)")]
+    Depth(usize),
+    #[error("more than {0} nodes in one document, aliases expanded (--max-nodes)")]
+    Nodes(usize),
+    #[error("more than {0} documents in one file (--max-documents)")]
+    Documents(usize),
+    #[error("a scalar of more than {0} bytes (--max-scalar)")]
+    Scalar(usize),
+}
+
+impl ErrorKind {
+    /// What the author can do about it, where that is not already said.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ErrorKind::Tab => Some("indent with spaces"),
+            ErrorKind::DuplicateKey { .. } => Some("remove one of the two; readers disagree about which one wins"),
+            ErrorKind::Syntax(_) => Some("the rest of this document was not checked"),
+            _ => None,
+        }
+    }
+}
+
+/// An error with the bytes it is about, and with an earlier place that explains it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub span: Span,
+    pub related: Option<Span>,
+}
+
+/// One document of a file: a tree, or the reason why there is none. Empty documents give neither.
+#[derive(Debug)]
+pub struct Document {
+    /// Bytes of the document in the file.
+    pub span: Span,
+    pub tree: Result<Arc<Tree>, Error>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,409 @@
+//! Parser events → arena, under budgets that are checked before anything grows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use granit_parser::{Event, Parser, ScalarStyle, Tag};
+
+use super::node::{NodeId, Raw, Slot, Span, TextRef, Tree};
+use super::scalar::{self, Typed};
+use super::{Budget, Document, Error, ErrorKind, split};
+
+/// Reads every document of a file. A broken one is returned as its error and doesn't hide the others.
+pub fn parse(text: &Arc<str>, budget: &Budget) -> Vec<Document> {
+    let json = matches!(text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).as_bytes().first(), Some(b'{'));
+    let spans = if json { vec![Span::new(0, text.len())] } else { split::documents(text) };
+    if let Some(over) = spans.get(budget.documents) {
+        let error = Error { kind: ErrorKind::Documents(budget.documents), span: *over, related: None };
+        return vec![Document { span: *over, tree: Err(error) }];
+    }
+    use rayon::prelude::*;
+    const WORTH_A_THREAD: usize = 64 << 10;
+    if text.len() < WORTH_A_THREAD || spans.len() < 2 {
+        return spans.into_iter().flat_map(|span| part(text, span, json, budget)).collect();
+    }
+    spans.into_par_iter().flat_map_iter(|span| part(text, span, json, budget)).collect()
+}
+
+/// The documents of one stretch: one, unless `...` ends them early.
+fn part(text: &Arc<str>, span: Span, json: bool, budget: &Budget) -> Vec<Document> {
+    let Some(slice) = text.get(span.range()) else { return Vec::new() };
+    let mut documents = Vec::new();
+    let mut options = granit_parser::options! {
+        flow_nesting_limit: budget.depth,
+        block_nesting_limit: budget.depth,
+        simple_key_max_lookahead: 4096,
+    };
+    options.set_emit_comments(false);
+    let mut parser = Parser::new_from_str_with_options(slice, options);
+    let mut builder: Option<Builder<'_>> = None;
+    while let Some(step) = parser.next_event() {
+        let outcome = match step {
+            Ok((Event::DocumentStart(..), _)) => {
+                builder = Some(Builder::new(text, slice, span.start as usize, json, budget));
+                Ok(())
+            }
+            Ok((Event::DocumentEnd, _)) => {
+                if let Some(done) = builder.take() {
+                    documents.extend(done.finish().map(|tree| Document { span, tree: Ok(Arc::new(tree)) }));
+                }
+                Ok(())
+            }
+            Ok((event, at)) => match builder.as_mut() {
+                Some(builder) => builder.event(event, at).map_err(|error| match (&error.kind, template(slice)) {
+                    // `{{ x }}` is valid YAML by accident: a mapping as the key of a mapping.
+                    (ErrorKind::ComplexKey, Some(start)) => Error {
+                        kind: ErrorKind::Template,
+                        span: Span::new(span.start as usize + start, span.start as usize + start + 2),
+                        related: None,
+                    },
+                    _ => error,
+                }),
+                None => Ok(()),
+            },
+            Err(error) => Err(syntax(slice, span.start as usize, &error, budget)),
+        };
+        if let Err(error) = outcome {
+            documents.push(Document { span, tree: Err(error) });
+            return documents;
+        }
+    }
+    documents
+}
+
+/// Names the cause of a syntax error where the text gives it away.
+fn syntax(slice: &str, base: usize, error: &granit_parser::ScanError, budget: &Budget) -> Error {
+    use granit_parser::ErrorKind as Scan;
+    let offset = error.marker().byte_offset().unwrap_or(0).min(slice.len());
+    let at = |start: usize, len: usize| Span::new(base + start, base + (start + len).min(slice.len()));
+    let found = |start: usize, len: usize, kind: ErrorKind| Error { kind, span: at(start, len), related: None };
+    if let Some(start) = conflict_marker(slice) {
+        return found(start, 7, ErrorKind::Conflict);
+    }
+    if let Some(start) = template(slice) {
+        return found(start, 2, ErrorKind::Template);
+    }
+    if let Some((start, c)) = slice.char_indices().find(|&(_, c)| is_forbidden_control(c)) {
+        return found(start, c.len_utf8(), ErrorKind::Control(c as u32));
+    }
+    let kind = match error.kind() {
+        Scan::RecursionLimitExceeded => ErrorKind::Depth(budget.depth),
+        Scan::TabNotAllowed | Scan::TabInBlockIndentation | Scan::TabInIndentation | Scan::TabAtBlockScalarStart => ErrorKind::Tab,
+        _ if line_of(slice, offset).trim_start_matches(' ').starts_with('\t') => ErrorKind::Tab,
+        _ => ErrorKind::Syntax(error.info()),
+    };
+    found(offset, 1, kind)
+}
+
+fn line_of(slice: &str, offset: usize) -> &str {
+    let head = slice.get(..offset).unwrap_or(slice);
+    let start = head.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    slice.get(start..).unwrap_or_default().split(['\n', '\r']).next().unwrap_or_default()
+}
+
+fn conflict_marker(slice: &str) -> Option<usize> {
+    let mut offset = 0;
+    for line in slice.split_inclusive('\n') {
+        if line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") {
+            return Some(offset);
+        }
+        offset += line.len();
+    }
+    None
+}
+
+/// The first `{{` that isn't inside quotes or a comment of its line.
+fn template(slice: &str) -> Option<usize> {
+    let mut offset = 0;
+    for line in slice.split_inclusive('\n') {
+        if let Some(at) = line.find("{{") {
+            let before = &line[..at];
+            let quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
+            let comment = before.trim_start().starts_with('#') || before.contains(" #");
+            if !quoted && !comment && line[at..].contains("}}") {
+                return Some(offset + at);
+            }
+        }
+        offset += line.len();
+    }
+    None
+}
+
+fn is_forbidden_control(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}')
+}
+
+/// A collection that is still open.
+struct Open {
+    anchor: usize,
+    span: Span,
+    map: bool,
+    flow: bool,
+    children: Vec<NodeId>,
+    weight: usize,
+}
+
+struct Anchored {
+    node: NodeId,
+    weight: usize,
+}
+
+struct Builder<'a> {
+    slice: &'a str,
+    base: usize,
+    json: bool,
+    budget: &'a Budget,
+    tree: Tree,
+    open: Vec<Open>,
+    spare: Vec<Vec<NodeId>>,
+    anchors: HashMap<usize, Anchored>,
+    weight: usize,
+    root: Option<NodeId>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &Arc<str>, slice: &'a str, base: usize, json: bool, budget: &'a Budget) -> Self {
+        let guess = slice.len() / 24;
+        let tree = Tree {
+            text: Arc::clone(text),
+            decoded: String::new(),
+            slots: Vec::with_capacity(guess),
+            items: Vec::new(),
+            pairs: Vec::with_capacity(guess / 2),
+            root: NodeId(0),
+            ambiguous: Vec::new(),
+            json,
+        };
+        Builder { slice, base, json, budget, tree, open: Vec::new(), spare: Vec::new(), anchors: HashMap::new(), weight: 0, root: None }
+    }
+
+    fn finish(mut self) -> Option<Tree> {
+        let root = self.root?;
+        if matches!(self.tree.slots.get(root.0 as usize)?.raw, Raw::Null) && self.tree.slots.len() == 1 {
+            return None;
+        }
+        self.tree.root = root;
+        self.tree.slots.shrink_to_fit();
+        self.tree.pairs.shrink_to_fit();
+        self.tree.items.shrink_to_fit();
+        Some(self.tree)
+    }
+
+    fn event(&mut self, event: Event<'a>, at: granit_parser::Span) -> Result<(), Error> {
+        let range = at.byte_range().unwrap_or(0..0);
+        let span = Span::new(self.base + range.start, self.base + range.end);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let raw = self.scalar(&text, style, tag.as_deref(), span)?;
+                let node = self.push(span, raw, 1)?;
+                if anchor != 0 {
+                    self.anchors.insert(anchor, Anchored { node, weight: 1 });
+                }
+                self.place(node, 1, span)
+            }
+            Event::SequenceStart(style, anchor, tag) => self.start(span, style, anchor, tag.as_deref(), false),
+            Event::MappingStart(style, anchor, tag) => self.start(span, style, anchor, tag.as_deref(), true),
+            Event::SequenceEnd | Event::MappingEnd => self.end(span),
+            Event::Alias(anchor) => {
+                let Some(target) = self.anchors.get(&anchor) else {
+                    let name = self.slice.get(range).unwrap_or("*").trim_start_matches('*').to_owned();
+                    return Err(Error { kind: ErrorKind::SelfReference(name), span, related: None });
+                };
+                let (node, weight) = (target.node, target.weight);
+                self.weigh(weight, span)?;
+                self.place(node, weight, span)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn scalar(&mut self, text: &std::borrow::Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Raw, Error> {
+        if text.len() > self.budget.scalar {
+            return Err(Error { kind: ErrorKind::Scalar(self.budget.scalar), span, related: None });
+        }
+        let core = match tag {
+            None => None,
+            Some(tag) => match tag.core_suffix() {
+                Some(suffix @ ("str" | "int" | "float" | "bool" | "null")) => Some(suffix.to_owned()),
+                _ => return Err(self.bad_tag(tag, span)),
+            },
+        };
+        let typed = matches!(style, ScalarStyle::Plain) || core.as_deref().is_some_and(|suffix| suffix != "str");
+        if !typed || core.as_deref() == Some("str") {
+            return Ok(self.text(text));
+        }
+        match scalar::resolve(text, self.json) {
+            Typed::Text => Ok(self.text(text)),
+            Typed::Value { raw, ambiguous } => {
+                if ambiguous && !self.json {
+                    self.tree.ambiguous.push(self.next());
+                }
+                Ok(raw)
+            }
+            Typed::OutOfRange => Err(Error { kind: ErrorKind::Number(text.chars().take(40).collect()), span, related: None }),
+        }
+    }
+
+    fn text(&mut self, text: &std::borrow::Cow<'a, str>) -> Raw {
+        let at = |offset: usize| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
+        match text {
+            std::borrow::Cow::Borrowed(part) => {
+                // The parser hands out slices of its own input: their address gives the offset.
+                let offset = (part.as_ptr() as usize).wrapping_sub(self.slice.as_ptr() as usize);
+                if offset <= self.slice.len() {
+                    return Raw::Source(at(self.base + offset));
+                }
+                self.decoded(part)
+            }
+            std::borrow::Cow::Owned(part) => self.decoded(part),
+        }
+    }
+
+    fn decoded(&mut self, part: &str) -> Raw {
+        let offset = self.tree.decoded.len();
+        self.tree.decoded.push_str(part);
+        Raw::Decoded(TextRef { offset: Span::new(offset, 0).start, len: Span::new(part.len(), 0).start })
+    }
+
+    fn bad_tag(&self, tag: &Tag, span: Span) -> Error {
+        Error { kind: ErrorKind::Tag(tag.original().chars().take(80).collect()), span, related: None }
+    }
+
+    fn next(&self) -> NodeId {
+        NodeId(Span::new(self.tree.slots.len(), 0).start)
+    }
+
+    fn push(&mut self, span: Span, raw: Raw, weight: usize) -> Result<NodeId, Error> {
+        self.weigh(weight, span)?;
+        let id = self.next();
+        self.tree.slots.push(Slot { span, raw });
+        Ok(id)
+    }
+
+    fn weigh(&mut self, weight: usize, span: Span) -> Result<(), Error> {
+        self.weight = self.weight.saturating_add(weight);
+        if self.weight > self.budget.nodes {
+            return Err(Error { kind: ErrorKind::Nodes(self.budget.nodes), span, related: None });
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, span: Span, style: granit_parser::StructureStyle, anchor: usize, tag: Option<&Tag>, map: bool) -> Result<(), Error> {
+        if let Some(tag) = tag
+            && tag.core_suffix() != Some(if map { "map" } else { "seq" })
+        {
+            return Err(self.bad_tag(tag, span));
+        }
+        if self.open.len() >= self.budget.depth {
+            return Err(Error { kind: ErrorKind::Depth(self.budget.depth), span, related: None });
+        }
+        let flow = matches!(style, granit_parser::StructureStyle::Flow);
+        let children = self.spare.pop().unwrap_or_default();
+        self.open.push(Open { anchor, span, map, flow, children, weight: 1 });
+        Ok(())
+    }
+
+    fn end(&mut self, end: Span) -> Result<(), Error> {
+        let Some(mut open) = self.open.pop() else { return Ok(()) };
+        let last = open.children.last().and_then(|id| self.tree.slots.get(id.0 as usize)).map(|slot| slot.span.end);
+        let stop = if open.flow { end.end } else { last.unwrap_or(open.span.end) };
+        let span = Span { start: open.span.start, end: stop.max(open.span.start) };
+        let raw = if open.map { self.mapping(&mut open.children, span)? } else { self.sequence(&open.children) };
+        open.children.clear();
+        self.spare.push(std::mem::take(&mut open.children));
+        let node = self.push(span, raw, 1)?;
+        if open.anchor != 0 {
+            self.anchors.insert(open.anchor, Anchored { node, weight: open.weight });
+        }
+        self.place(node, open.weight, span)
+    }
+
+    fn sequence(&mut self, children: &[NodeId]) -> Raw {
+        let first = Span::new(self.tree.items.len(), 0).start;
+        self.tree.items.extend_from_slice(children);
+        Raw::Seq { first, len: Span::new(children.len(), 0).start }
+    }
+
+    fn mapping(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<Raw, Error> {
+        self.merge(children, span)?;
+        let first = Span::new(self.tree.pairs.len(), 0).start;
+        self.tree.pairs.extend(children.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+        let len = Span::new(children.len() / 2, 0).start;
+        self.check_keys(first as usize)?;
+        Ok(Raw::Map { first, len })
+    }
+
+    /// Expands `<<`: keys of the mapping itself win over merged ones, earlier merged ones over later ones.
+    fn merge(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<(), Error> {
+        let is_merge = |tree: &Tree, id: NodeId| tree.node(id).source() == "<<" && tree.node(id).as_str() == Some("<<");
+        if !children.chunks_exact(2).any(|pair| is_merge(&self.tree, pair[0])) {
+            return Ok(());
+        }
+        let mut own = Vec::with_capacity(children.len());
+        let mut merged = Vec::new();
+        for pair in children.chunks_exact(2) {
+            if !is_merge(&self.tree, pair[0]) {
+                own.extend_from_slice(pair);
+                continue;
+            }
+            let value = self.tree.node(pair[1]);
+            let sources: Vec<_> = if value.is_seq() { value.items().collect() } else { vec![value] };
+            for source in sources {
+                if !source.is_map() {
+                    return Err(Error { kind: ErrorKind::Merge, span: value.span(), related: None });
+                }
+                merged.extend(source.entries().map(|entry| (entry.key.id(), entry.value.id())));
+            }
+        }
+        self.weigh(merged.len(), span)?;
+        let mut seen: std::collections::HashSet<String> =
+            own.chunks_exact(2).map(|pair| self.tree.node(pair[0]).key_text().to_owned()).collect();
+        for (key, value) in merged {
+            if seen.insert(self.tree.node(key).key_text().to_owned()) {
+                own.extend([key, value]);
+            }
+        }
+        *children = own;
+        Ok(())
+    }
+
+    fn check_keys(&self, first: usize) -> Result<(), Error> {
+        const SMALL: usize = 16;
+        let keys = self.tree.pairs.get(first..).unwrap_or_default();
+        for (key, _) in keys {
+            let node = self.tree.node(*key);
+            if node.is_map() || node.is_seq() {
+                return Err(Error { kind: ErrorKind::ComplexKey, span: node.span(), related: None });
+            }
+        }
+        let text = |index: usize| keys.get(index).map_or("", |(key, _)| self.tree.node(*key).key_text());
+        let twice = if keys.len() <= SMALL {
+            (1..keys.len()).find_map(|later| (0..later).find(|&earlier| text(earlier) == text(later)).map(|earlier| (earlier, later)))
+        } else {
+            let mut seen = HashMap::with_capacity(keys.len());
+            (0..keys.len()).find_map(|later| seen.insert(text(later), later).map(|earlier| (earlier, later)))
+        };
+        let Some((earlier, later)) = twice else { return Ok(()) };
+        let place = |index: usize| keys.get(index).map_or(Span::default(), |(key, _)| self.tree.node(*key).span());
+        let before = self.tree.text.get(..place(earlier).start as usize).unwrap_or_default();
+        let kind = ErrorKind::DuplicateKey { key: text(later).chars().take(80).collect(), first: line_number(before) };
+        Err(Error { kind, span: place(later), related: Some(place(earlier)) })
+    }
+
+    fn place(&mut self, node: NodeId, weight: usize, _span: Span) -> Result<(), Error> {
+        match self.open.last_mut() {
+            Some(parent) => {
+                parent.children.push(node);
+                parent.weight = parent.weight.saturating_add(weight);
+            }
+            None => self.root = Some(node),
+        }
+        Ok(())
+    }
+}
+
+/// Line of the end of `before`, counted from 1; LF, CRLF and a lone CR end a line.
+fn line_number(before: &str) -> usize {
+    let bytes = before.as_bytes();
+    1 + bytes.iter().enumerate().filter(|&(at, &b)| b == b'\n' || (b == b'\r' && bytes.get(at + 1) != Some(&b'\n'))).count()
+}

@@ -1,0 +1,48 @@
+//! Cuts a file into documents before any of them is parsed.
+//!
+//! A `---` at the start of a line is a document marker wherever it stands, so the cut is exact. It lets one broken
+//! document leave the others alone, and documents be parsed in parallel.
+
+use super::Span;
+
+/// Documents of a YAML text; each begins with its marker, if it has one.
+pub(super) fn documents(text: &str) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut start = 0;
+    let bytes = text.as_bytes();
+    let mut line = 0;
+    while line < bytes.len() {
+        if line > start && is_marker(&bytes[line..]) {
+            push(&mut spans, text, start, line);
+            start = line;
+        }
+        line = match next_line(bytes, line) {
+            Some(next) => next,
+            None => break,
+        };
+    }
+    push(&mut spans, text, start, text.len());
+    spans
+}
+
+fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
+    let offset = bytes[from..].iter().position(|b| matches!(b, b'\n' | b'\r'))?;
+    let end = from + offset;
+    Some(if bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 })
+}
+
+fn is_marker(line: &[u8]) -> bool {
+    matches!(line, [b'-', b'-', b'-'] | [b'-', b'-', b'-', b' ' | b'\t' | b'\r' | b'\n', ..])
+}
+
+/// Keeps a stretch that holds more than markers, directives, comments and blank lines.
+fn push(spans: &mut Vec<Span>, text: &str, start: usize, end: usize) {
+    let part = &text[start..end];
+    let blank = part.lines().all(|line| {
+        let line = line.strip_prefix("---").unwrap_or(line).trim_matches(['\u{feff}', ' ', '\t', '\r']);
+        line.is_empty() || line == "..." || line.starts_with('#') || line.starts_with('%')
+    });
+    if !blank {
+        spans.push(Span::new(start, end));
+    }
+}
