@@ -1,1 +1,4 @@
+pub mod crd;
+pub mod fact;
+pub mod schema;
 pub mod yaml;

@@ -203,6 +203,12 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Some scalar of the same tree: what has neither entries nor items.
+    pub(crate) fn leaf(self) -> Node<'t> {
+        // The first node to end is never a collection with children.
+        Node { tree: self.tree, id: NodeId(0) }
+    }
+
     /// Number of children: entries of a mapping, items of a list.
     pub fn len(self) -> usize {
         match self.tree.slot(self.id).raw {
@@ -222,10 +228,7 @@ impl<'t> Node<'t> {
             _ => 0..0,
         };
         let tree = self.tree;
-        tree.pairs.get(range).unwrap_or_default().iter().map(move |&(key, value)| Entry {
-            key: tree.node(key),
-            value: tree.node(value),
-        })
+        tree.pairs.get(range).unwrap_or_default().iter().map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
     }
 
     /// Items of a list in order; nothing for anything else.
@@ -236,6 +239,10 @@ impl<'t> Node<'t> {
         };
         let tree = self.tree;
         tree.items.get(range).unwrap_or_default().iter().map(move |&id| tree.node(id))
+    }
+
+    pub fn entry_at(self, index: usize) -> Option<Entry<'t>> {
+        self.entries().nth(index)
     }
 
     pub fn entry(self, name: &str) -> Option<Entry<'t>> {

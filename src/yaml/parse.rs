@@ -288,7 +288,14 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn start(&mut self, span: Span, style: granit_parser::StructureStyle, anchor: usize, tag: Option<&Tag>, map: bool) -> Result<(), Error> {
+    fn start(
+        &mut self,
+        span: Span,
+        style: granit_parser::StructureStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        map: bool,
+    ) -> Result<(), Error> {
         if let Some(tag) = tag
             && tag.core_suffix() != Some(if map { "map" } else { "seq" })
         {

@@ -31,7 +31,26 @@ fn keys_and_values_keep_their_bytes() {
 fn scalars_are_typed_as_the_server_types_them() {
     let tree = one("[on, y, No, 0777, 0o17, 0x1F, 1_000, 1e3, 1.5, ~, '1', =, 12:30, 2001-01-01, 1., .5, +3, 9223372036854775808]");
     let got: Vec<_> = tree.root().items().map(|n| n.to_json().to_string()).collect();
-    let want = ["true", "true", "false", "511", "15", "31", "1000", "1000", "1.5", "null", "\"1\"", "\"=\"", "\"12:30\"", "\"2001-01-01\"", "1", "0.5", "3", "9.223372036854776e+18"];
+    let want = [
+        "true",
+        "true",
+        "false",
+        "511",
+        "15",
+        "31",
+        "1000",
+        "1000",
+        "1.5",
+        "null",
+        "\"1\"",
+        "\"=\"",
+        "\"12:30\"",
+        "\"2001-01-01\"",
+        "1",
+        "0.5",
+        "3",
+        "9.223372036854776e+18",
+    ];
     assert_eq!(got, want);
     assert_eq!(tree.ambiguous().map(|n| n.source()).collect::<Vec<_>>(), ["on", "y", "No", "0777", "0o17", "0x1F", "1_000"]);
 }

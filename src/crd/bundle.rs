@@ -1,0 +1,174 @@
+//! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::yaml::{self, Budget, Document, Node, Span, Tree};
+
+use super::model::{Api, Crd};
+use super::read;
+
+/// Number of a file among those of its side.
+pub type FileId = u32;
+
+/// A byte range of a file of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub file: FileId,
+    pub span: Span,
+}
+
+/// A named text: what a file of either side is from here on.
+#[derive(Debug, Clone)]
+pub struct Member {
+    pub name: String,
+    pub text: Arc<str>,
+}
+
+/// Parsed files of one side. Bundles borrow from it.
+#[derive(Debug, Default)]
+pub struct Documents {
+    pub files: Vec<Member>,
+    pub documents: Vec<(FileId, Document)>,
+}
+
+/// Something that was found and not taken, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    pub what: String,
+    pub why: String,
+}
+
+/// Something that could not be read: the run ends with exit code 3.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub place: Place,
+    pub related: Option<Place>,
+    pub kind: ProblemKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProblemKind {
+    #[error(transparent)]
+    Yaml(yaml::ErrorKind),
+    #[error("the CRD `{0}` is in this bundle twice")]
+    TwiceInBundle(String),
+    #[error("`{0}` is not a version of the CRD API that this tool knows")]
+    UnknownApi(String),
+    #[error("a CRD without metadata.name")]
+    Nameless,
+}
+
+impl Documents {
+    /// Parses every file, in parallel; the result doesn't depend on the number of threads.
+    pub fn parse(files: Vec<Member>, budget: &Budget) -> Self {
+        let parsed: Vec<Vec<Document>> = files.par_iter().map(|file| yaml::parse(&file.text, budget)).collect();
+        let number = |index: usize| FileId::try_from(index).unwrap_or(FileId::MAX);
+        let documents = parsed
+            .into_iter()
+            .enumerate()
+            .flat_map(|(index, list)| list.into_iter().map(move |document| (number(index), document)))
+            .collect();
+        Documents { files, documents }
+    }
+
+    pub fn file(&self, id: FileId) -> Option<&Member> {
+        self.files.get(id as usize)
+    }
+}
+
+/// The CRDs of one side, keyed and sorted by name and channel.
+#[derive(Debug, Default)]
+pub struct Bundle<'t> {
+    pub crds: Vec<Crd<'t>>,
+    pub files: usize,
+    pub documents: usize,
+    pub skipped: Vec<Skipped>,
+    pub problems: Vec<Problem>,
+}
+
+impl<'t> Bundle<'t> {
+    pub fn read(documents: &'t Documents) -> Self {
+        let mut bundle = Bundle { files: documents.files.len(), ..Bundle::default() };
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for (file, document) in &documents.documents {
+            bundle.documents += 1;
+            match &document.tree {
+                Ok(tree) => bundle.take(*file, tree.root(), &mut kinds),
+                Err(error) => bundle.problems.push(Problem {
+                    place: Place { file: *file, span: error.span },
+                    related: error.related.map(|span| Place { file: *file, span }),
+                    kind: ProblemKind::Yaml(error.kind.clone()),
+                }),
+            }
+        }
+        bundle.skipped.extend(kinds.into_iter().map(|(what, count)| Skipped { what, why: format!("not a CRD ({count} of them)") }));
+        bundle.key();
+        bundle
+    }
+
+    /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
+    fn take(&mut self, file: FileId, node: Node<'t>, kinds: &mut BTreeMap<String, usize>) {
+        let place = |span| Place { file, span };
+        match read::api_of(node) {
+            Some(Ok(api)) => {
+                let crd = read::crd(file, api, node);
+                if crd.name.is_empty() {
+                    self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::Nameless });
+                } else {
+                    self.crds.push(crd);
+                }
+            }
+            Some(Err(api)) => {
+                self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::UnknownApi(api.to_owned()) });
+            }
+            None => {
+                let kind = node.get("kind").and_then(Node::as_str);
+                let items = node.get("items").filter(|items| items.is_seq());
+                match (kind, items) {
+                    (Some(kind), Some(items)) if kind.ends_with("List") => {
+                        items.items().for_each(|item| self.take(file, item, kinds));
+                    }
+                    (kind, _) => {
+                        *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sorts by (name, channel) and refuses a second CRD of one key.
+    fn key(&mut self) {
+        self.crds.sort_by_key(|crd| (crd.name, crd.channel().map(|channel| channel.value), crd.file, crd.node.span().start));
+        let mut kept: Vec<Crd<'t>> = Vec::with_capacity(self.crds.len());
+        for crd in self.crds.drain(..) {
+            let same = |other: &&Crd<'t>| other.name == crd.name && other.channel().map(|c| c.value) == crd.channel().map(|c| c.value);
+            match kept.last().filter(same) {
+                Some(first) => self.problems.push(Problem {
+                    place: Place { file: crd.file, span: crd.name_node.span() },
+                    related: Some(Place { file: first.file, span: first.name_node.span() }),
+                    kind: ProblemKind::TwiceInBundle(crd.name.to_owned()),
+                }),
+                None => kept.push(crd),
+            }
+        }
+        self.crds = kept;
+    }
+
+    pub fn versions(&self) -> usize {
+        self.crds.iter().map(|crd| crd.versions.len()).sum()
+    }
+
+    /// CRDs written for an API that servers no longer have.
+    pub fn outdated(&self) -> impl Iterator<Item = &Crd<'t>> {
+        self.crds.iter().filter(|crd| crd.api == Api::V1Beta1)
+    }
+}
+
+/// Trees are shared between threads and sides; nothing in them changes after they are built.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Tree>();
+};

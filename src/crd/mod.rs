@@ -1,0 +1,10 @@
+//! Trees come in; CRDs with their versions, each attribute with its place, go out.
+
+mod bundle;
+mod model;
+mod path;
+mod read;
+
+pub use bundle::{Bundle, Documents, FileId, Member, Place, Problem, ProblemKind, Skipped};
+pub use model::{Api, Conversion, Crd, Maturity, Names, Scope, Text, Version};
+pub use path::{FieldPath, Step};

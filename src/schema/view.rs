@@ -1,0 +1,179 @@
+//! One schema node as its author wrote it: each keyword with the place it stands at, nothing copied.
+
+use crate::yaml::{Entry, Node};
+
+use super::keyword::{COUNT, Keyword};
+
+/// A schema node. Built on demand from the tree: one pass over the mapping's keys.
+#[derive(Clone)]
+pub struct Schema<'t> {
+    node: Node<'t>,
+    /// For each keyword the number of its entry, counted from 1; 0 where it is absent.
+    words: [u32; COUNT],
+}
+
+/// The three things that `additionalProperties` can say.
+#[derive(Clone)]
+pub enum Additional<'t> {
+    Absent,
+    Flag(bool),
+    Schema(Box<Schema<'t>>),
+}
+
+/// One entry of `x-kubernetes-validations`.
+#[derive(Debug, Clone, Copy)]
+pub struct CelRule<'t> {
+    pub node: Node<'t>,
+}
+
+impl<'t> CelRule<'t> {
+    pub fn text(&self, key: &str) -> Option<&'t str> {
+        self.node.get(key).and_then(Node::as_str)
+    }
+
+    pub fn rule(&self) -> &'t str {
+        self.text("rule").unwrap_or_default()
+    }
+
+    pub fn optional_old_self(&self) -> Option<bool> {
+        self.node.get("optionalOldSelf").and_then(Node::as_bool)
+    }
+}
+
+impl std::fmt::Debug for Schema<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Schema({:?})", self.node)
+    }
+}
+
+impl<'t> Schema<'t> {
+    pub fn new(node: Node<'t>) -> Self {
+        let mut words = [0; COUNT];
+        for (number, entry) in (1..).zip(node.entries()) {
+            if let Some(word) = Keyword::parse(entry.name())
+                && let Some(slot) = words.get_mut(word as usize)
+                && !entry.value.is_null()
+            {
+                *slot = number;
+            }
+        }
+        Schema { node, words }
+    }
+
+    pub fn node(&self) -> Node<'t> {
+        self.node
+    }
+
+    /// Key and value of a keyword; a null value counts as absent.
+    pub fn entry(&self, word: Keyword) -> Option<Entry<'t>> {
+        let number = *self.words.get(word as usize)?;
+        self.node.entry_at(number.checked_sub(1)? as usize)
+    }
+
+    pub fn word(&self, word: Keyword) -> Option<Node<'t>> {
+        self.entry(word).map(|entry| entry.value)
+    }
+
+    /// Keywords that are there, in the order of [`Keyword::ALL`].
+    pub fn words(&self) -> impl Iterator<Item = (Keyword, Entry<'t>)> + '_ {
+        Keyword::ALL.iter().filter_map(|&word| Some((word, self.entry(word)?)))
+    }
+
+    /// Keys that no schema has; the server drops them.
+    pub fn unknown(&self) -> impl Iterator<Item = Entry<'t>> + 't {
+        self.node.entries().filter(|entry| Keyword::parse(entry.name()).is_none())
+    }
+
+    pub fn text(&self, word: Keyword) -> Option<&'t str> {
+        self.word(word).and_then(Node::as_str)
+    }
+
+    pub fn flag(&self, word: Keyword) -> bool {
+        self.word(word).and_then(Node::as_bool).unwrap_or(false)
+    }
+
+    pub fn number(&self, word: Keyword) -> Option<f64> {
+        self.word(word).and_then(Node::as_f64)
+    }
+
+    pub fn count(&self, word: Keyword) -> Option<i64> {
+        self.word(word).and_then(Node::as_int)
+    }
+
+    /// Strings of a list keyword (`required`, list-map-keys).
+    pub fn names(&self, word: Keyword) -> impl Iterator<Item = &'t str> + 't {
+        self.word(word).into_iter().flat_map(Node::items).filter_map(Node::as_str)
+    }
+
+    pub fn ty(&self) -> Option<&'t str> {
+        self.text(Keyword::Type).filter(|ty| !ty.is_empty())
+    }
+
+    pub fn is_int_or_string(&self) -> bool {
+        self.flag(Keyword::IntOrString)
+    }
+
+    pub fn preserves_unknown(&self) -> bool {
+        self.flag(Keyword::PreserveUnknownFields)
+    }
+
+    pub fn default(&self) -> Option<Node<'t>> {
+        self.word(Keyword::Default)
+    }
+
+    pub fn is_required(&self, name: &str) -> bool {
+        self.names(Keyword::Required).any(|required| required == name)
+    }
+
+    pub fn enum_values(&self) -> Option<impl ExactSizeIterator<Item = Node<'t>> + Clone + 't> {
+        self.word(Keyword::Enum).map(Node::items)
+    }
+
+    /// Declared properties in the order of the file.
+    pub fn properties(&self) -> impl ExactSizeIterator<Item = (Entry<'t>, Schema<'t>)> + 't {
+        let map = self.word(Keyword::Properties);
+        map.map(Node::entries).unwrap_or_else(|| self.none().entries()).map(|entry| (entry, Schema::new(entry.value)))
+    }
+
+    pub fn property_count(&self) -> usize {
+        self.word(Keyword::Properties).map_or(0, Node::len)
+    }
+
+    pub fn property(&self, name: &str) -> Option<(Entry<'t>, Schema<'t>)> {
+        let entry = self.word(Keyword::Properties)?.entry(name)?;
+        Some((entry, Schema::new(entry.value)))
+    }
+
+    /// The schema of list items; a list of schemas (which the server forbids) counts as none.
+    pub fn items(&self) -> Option<Schema<'t>> {
+        self.word(Keyword::Items).filter(|node| node.is_map()).map(Schema::new)
+    }
+
+    pub fn additional(&self) -> Additional<'t> {
+        match self.word(Keyword::AdditionalProperties) {
+            None => Additional::Absent,
+            Some(node) => match node.as_bool() {
+                Some(flag) => Additional::Flag(flag),
+                None => Additional::Schema(Box::new(Schema::new(node))),
+            },
+        }
+    }
+
+    /// Clauses of `allOf`, `anyOf` or `oneOf`.
+    pub fn clauses(&self, word: Keyword) -> impl ExactSizeIterator<Item = Schema<'t>> + 't {
+        self.word(word).map(Node::items).unwrap_or_else(|| self.none().items()).map(Schema::new)
+    }
+
+    pub fn not(&self) -> Option<Schema<'t>> {
+        self.word(Keyword::Not).map(Schema::new)
+    }
+
+    pub fn cel_rules(&self) -> impl ExactSizeIterator<Item = CelRule<'t>> + 't {
+        self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(|node| CelRule { node })
+    }
+
+    /// A node that is sure to have no children of the other sort: an empty iterator of the right type.
+    fn none(&self) -> Node<'t> {
+        self.node.leaf()
+    }
+}
