@@ -40,7 +40,6 @@ macro_rules! vocabulary {
         }
     };
 }
-pub(crate) use vocabulary;
 
 vocabulary! {
     /// What a fact is about.
