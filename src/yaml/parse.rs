@@ -194,7 +194,7 @@ impl<'a> Builder<'a> {
         let span = Span::new(self.base + range.start, self.base + range.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let raw = self.scalar(&text, style, tag.as_deref(), span)?;
+                let raw = self.scalar(text, style, tag.as_deref(), span)?;
                 let node = self.push(span, raw, 1)?;
                 if anchor != 0 {
                     self.anchors.insert(anchor, Anchored { node, weight: 1 });
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn scalar(&mut self, text: &std::borrow::Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Raw, Error> {
+    fn scalar(&mut self, text: std::borrow::Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Raw, Error> {
         if text.len() > self.budget.scalar {
             return Err(Error { kind: ErrorKind::Scalar(self.budget.scalar), span, related: None });
         }
@@ -232,7 +232,7 @@ impl<'a> Builder<'a> {
         if !typed || core.as_deref() == Some("str") {
             return Ok(self.text(text));
         }
-        match scalar::resolve(text, self.json) {
+        match scalar::resolve(&text, self.json) {
             Typed::Text => Ok(self.text(text)),
             Typed::Value { raw, ambiguous } => {
                 if ambiguous && !self.json {
@@ -244,8 +244,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn text(&mut self, text: &std::borrow::Cow<'a, str>) -> Raw {
-        let at = |offset: usize| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
+    fn text(&mut self, text: std::borrow::Cow<'a, str>) -> Raw {
+        let len = Span::new(text.len(), 0).start;
+        let at = |offset: usize| TextRef { offset: Span::new(offset, 0).start, len };
         match text {
             std::borrow::Cow::Borrowed(part) => {
                 // The parser hands out slices of its own input: their address gives the offset.
@@ -255,7 +256,7 @@ impl<'a> Builder<'a> {
                 }
                 self.decoded(part)
             }
-            std::borrow::Cow::Owned(part) => self.decoded(part),
+            std::borrow::Cow::Owned(part) => self.decoded(&part),
         }
     }
 

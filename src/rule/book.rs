@@ -1,0 +1,217 @@
+//! All rules together: which one judges a fact, and in which words.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+use crate::fact::{Aspect, Effect, Fact, Subject};
+
+use super::condition;
+use super::page::{PageError, Rule};
+use super::{PAGES, Page};
+
+/// The rule that takes every change no other rule judges.
+pub const CATCH_ALL: &str = "unclassified-change";
+
+#[derive(Debug, Error)]
+pub enum RuleError {
+    #[error("{file}: {error}")]
+    Page { file: String, error: PageError },
+    #[error("{file}: the rule is called `{id}`, the file must be `{id}.md`")]
+    Name { file: String, id: String },
+    #[error("rule `{0}` is there twice")]
+    Twice(String),
+    #[error("rule `{id}` replaces `{target}`, which doesn't exist{hint}")]
+    Replaces { id: String, target: String, hint: String },
+}
+
+/// A rule applied to a fact.
+#[derive(Debug)]
+pub struct Verdict<'b> {
+    pub rule: &'b Rule,
+    pub message: String,
+}
+
+type Coordinates = (Subject, Aspect, Effect);
+
+#[derive(Debug, Default)]
+pub struct Book {
+    rules: Vec<Rule>,
+    by_id: BTreeMap<String, usize>,
+    by_fact: HashMap<Coordinates, Vec<usize>>,
+    /// Rules of a team that add their finding to the built-in one.
+    extra: Vec<usize>,
+}
+
+impl Book {
+    /// The rules that come with the tool. They are held valid by tests; a broken page is left out here.
+    pub fn builtin() -> &'static Book {
+        static BOOK: OnceLock<Book> = OnceLock::new();
+        BOOK.get_or_init(|| {
+            let mut book = Book::default();
+            for page in PAGES.iter().filter(|page| page.folder != "policy") {
+                if let Ok(rule) = Rule::parse(page.text) {
+                    book.add(rule);
+                }
+            }
+            book
+        })
+    }
+
+    /// Built-in rules and a team's own: each adds to them, or takes the place of one by `replaces`.
+    pub fn with(own: Vec<(String, String)>) -> Result<Book, RuleError> {
+        let mut book = Book::default();
+        let mut rules = Vec::new();
+        for (file, text) in own {
+            let rule = Rule::parse(&text).map_err(|error| RuleError::Page { file: file.clone(), error })?;
+            if !file.ends_with(&format!("{}.md", rule.id)) {
+                return Err(RuleError::Name { file, id: rule.id });
+            }
+            rules.push(rule);
+        }
+        let replaced: Vec<String> = rules.iter().filter_map(|rule| rule.replaces.clone()).collect();
+        for page in PAGES.iter().filter(|page| page.folder != "policy") {
+            match Rule::parse(page.text) {
+                Ok(rule) if !replaced.contains(&rule.id) => book.add(rule),
+                _ => {}
+            }
+        }
+        for rule in rules {
+            if let Some(target) = &rule.replaces
+                && Book::builtin().get(target).is_none()
+            {
+                let hint = nearest(target, Book::builtin().ids());
+                return Err(RuleError::Replaces { id: rule.id, target: target.clone(), hint });
+            }
+            if book.by_id.contains_key(&rule.id) {
+                return Err(RuleError::Twice(rule.id));
+            }
+            match rule.replaces {
+                Some(_) => book.add(rule),
+                None => {
+                    book.by_id.insert(rule.id.clone(), book.rules.len());
+                    book.extra.push(book.rules.len());
+                    book.rules.push(rule);
+                }
+            }
+        }
+        Ok(book)
+    }
+
+    fn add(&mut self, rule: Rule) {
+        let index = self.rules.len();
+        self.by_id.insert(rule.id.clone(), index);
+        for &subject in list(&rule.matches.subjects, Subject::ALL) {
+            for &aspect in list(&rule.matches.aspects, Aspect::ALL) {
+                for &effect in list(&rule.matches.effects, Effect::ALL) {
+                    if rule.matches.takes(subject, aspect, effect) {
+                        self.by_fact.entry((subject, aspect, effect)).or_default().push(index);
+                    }
+                }
+            }
+        }
+        self.rules.push(rule);
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Rule> {
+        self.rules.get(*self.by_id.get(id)?)
+    }
+
+    /// Rules sorted by id.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.by_id.values().filter_map(|&index| self.rules.get(index))
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.by_id.keys().map(String::as_str)
+    }
+
+    /// " (did you mean …?)" for a name that is close to a rule's, else nothing.
+    pub fn suggest(&self, id: &str) -> String {
+        nearest(id, self.ids())
+    }
+
+    /// The built-in rule for a fact, then a team's own that also take it.
+    pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
+        let candidates = self.by_fact.get(&(fact.subject, fact.aspect, fact.effect)).map_or(&[][..], Vec::as_slice);
+        let rules = || candidates.iter().filter_map(|&index| self.rules.get(index));
+        let conditional = rules().any(|rule| rule.when.is_some()) || !self.extra.is_empty();
+        let view = if conditional { condition::view(fact, maturity) } else { serde_json::Value::Null };
+        let chosen = rules()
+            .find(|rule| rule.when.as_ref().is_some_and(|when| when.holds(&view)))
+            .or_else(|| rules().find(|rule| rule.when.is_none()))
+            .or_else(|| self.get(CATCH_ALL));
+        let own = self.extra.iter().filter_map(|&index| self.rules.get(index)).filter(|rule| {
+            rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| when.holds(&view))
+        });
+        chosen.into_iter().chain(own).map(|rule| Verdict { rule, message: message(&rule.message, fact) }).collect()
+    }
+
+    /// Coordinates that some rule takes without any condition, and those that only conditional rules take.
+    pub fn takes(&self, coordinates: Coordinates) -> usize {
+        self.by_fact.get(&coordinates).map_or(0, Vec::len)
+    }
+}
+
+fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {
+    if own.is_empty() { all } else { own }
+}
+
+/// Fills a message template. A template that doesn't compile is shown as it is; a test holds that none does.
+fn message(template: &str, fact: &Fact) -> String {
+    let mut values: BTreeMap<&str, String> = fact.words.iter().map(|(&key, value)| (key, value.clone())).collect();
+    let path = if fact.path.is_root() { "the root".to_owned() } else { fact.path.to_string() };
+    values.insert("path", path);
+    values.insert("to", fact.to.as_ref().map(ToString::to_string).unwrap_or_default());
+    values.insert("crd", fact.crd.clone());
+    values.insert("version", fact.version.clone().unwrap_or_default());
+    values.insert("effect", fact.effect.name().to_owned());
+    values.insert("aspect", fact.aspect.name().to_owned());
+    render(template, &values).unwrap_or_else(|_| template.to_owned())
+}
+
+pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
+    // Most messages only name values; the template engine is for those that choose.
+    if !template.contains("{%") && !template.contains('|') {
+        return Ok(substitute(template, values));
+    }
+    minijinja::Environment::new().render_str(template, values)
+}
+
+fn substitute(template: &str, values: &BTreeMap<&str, String>) -> String {
+    let mut text = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some((before, tail)) = rest.split_once("{{") {
+        text.push_str(before);
+        let Some((name, after)) = tail.split_once("}}") else {
+            text.push_str("{{");
+            rest = tail;
+            continue;
+        };
+        text.push_str(values.get(name.trim()).map_or("", String::as_str));
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+/// " (did you mean `x`?)" for the nearest known word, if any is near.
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    known
+        .map(|candidate| (strsim_like(word, candidate), candidate))
+        .filter(|(score, _)| *score >= 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
+        .map(|(_, candidate)| format!(" (did you mean `{candidate}`?)"))
+        .unwrap_or_default()
+}
+
+fn strsim_like(a: &str, b: &str) -> f64 {
+    f64::from(similar::TextDiff::from_chars(a, b).ratio())
+}
+
+impl Page {
+    pub fn find(folder: &str, stem: &str) -> Option<&'static Page> {
+        PAGES.iter().find(|page| page.folder == folder && page.stem == stem)
+    }
+}

@@ -1,0 +1,51 @@
+//! The `when:` of a rule: CEL over the fact.
+
+use kube_cel::cel::{Context, Program, Value};
+
+use crate::fact::Fact;
+
+pub struct Condition {
+    text: String,
+    program: Program,
+}
+
+impl std::fmt::Debug for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Condition {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let program = Program::compile(text).map_err(|error| format!("`when` is not CEL: {error}"))?;
+        Ok(Condition { text: text.to_owned(), program })
+    }
+
+    /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.
+    pub fn holds(&self, fact: &serde_json::Value) -> bool {
+        let mut context = Context::default();
+        if context.add_variable("fact", fact).is_err() {
+            return false;
+        }
+        matches!(self.program.execute(&context), Ok(Value::Bool(true)))
+    }
+}
+
+/// The fact as `when:` sees it.
+pub(super) fn view(fact: &Fact, maturity: &str) -> serde_json::Value {
+    serde_json::json!({
+        "subject": fact.subject,
+        "aspect": fact.aspect,
+        "effect": fact.effect,
+        "crd": fact.crd,
+        "channel": fact.channel.clone().unwrap_or_default(),
+        "version": fact.version.clone().unwrap_or_default(),
+        "path": fact.path.to_string(),
+        "in_status": fact.in_status(),
+        "affects": fact.affects,
+        "certainty": fact.evidence.certainty,
+        "ratchet": fact.ratchet.map_or("", |ratchet| ratchet.name()),
+        "maturity": maturity,
+        "words": fact.words,
+    })
+}

@@ -1,0 +1,20 @@
+//! Rule files come in; a book that says which rule judges a fact, and in which words, goes out.
+
+mod book;
+mod condition;
+mod page;
+
+pub use book::{Book, RuleError, Verdict};
+pub(crate) use page::front_matter;
+pub use page::{Family, Kind, Match, Need, PageError, Rule};
+
+/// A Markdown file of `rules/`.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    pub folder: &'static str,
+    pub stem: &'static str,
+    pub text: &'static str,
+}
+
+/// Every page that is compiled in, by folder and name.
+pub static PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
