@@ -4,6 +4,7 @@ mod book;
 mod condition;
 mod page;
 
+pub(crate) use book::nearest;
 pub use book::{Book, RuleError, Verdict};
 pub(crate) use page::front_matter;
 pub use page::{Family, Kind, Match, Need, PageError, Rule};
