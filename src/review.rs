@@ -56,6 +56,12 @@ pub struct Judgement<'j> {
     pub policy: &'j Policy,
 }
 
+impl<'j> Judgement<'j> {
+    pub fn new(book: &'j Book, policy: &'j Policy) -> Self {
+        Judgement { book, policy }
+    }
+}
+
 /// Compares two bundles.
 pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut facts = crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default());

@@ -2,6 +2,7 @@
 
 mod book;
 mod condition;
+pub mod example;
 mod page;
 
 pub(crate) use book::nearest;
