@@ -115,14 +115,12 @@ impl<'l> Shelf<'l> {
     }
 
     fn found(&mut self, mut found: Vec<Found>) {
-        found.retain_mut(|file| {
-            let real = std::mem::take(&mut file.real);
-            self.is_new(Identity::File(real), &file.name)
-        });
+        found.retain(|file| self.is_new(Identity::File(file.real.clone()), &file.name));
         found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
-        for Found { name, path, size, .. } in found {
-            if self.admit(&name, size) {
-                self.item(name, Origin::Path(path.clone()), Content::At(path));
+        for file in found {
+            if self.admit(&file.name, file.size) {
+                // What was looked at is opened, not what a link may lead to by now.
+                self.item(file.name, Origin::Path(file.path), Content::At(file.real));
             }
         }
     }

@@ -334,7 +334,7 @@ mod unix {
         let scratch = Scratch::new();
         scratch.write("a.yaml", "x").write("b.yaml", "y");
         let closed = scratch.path().join("a.yaml");
-        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0)).unwrap();
+        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o0)).unwrap();
         if std::fs::read(&closed).is_ok() {
             eprintln!("skipped: this user may read everything");
             return;
