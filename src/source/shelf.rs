@@ -30,7 +30,6 @@ pub(super) struct Shelf<'l> {
 /// The same content reached by two names is read once.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
-    Stdin,
     File(PathBuf),
     Blob(Option<String>, Vec<u8>),
 }
@@ -68,14 +67,10 @@ impl<'l> Shelf<'l> {
     }
 
     pub(super) fn stdin(&mut self, stdin: &mut impl Read) {
-        if self.seen.contains_key(&Identity::Stdin) {
-            return self.problem(Problem::StdinTwice);
-        }
         let mut bytes = Vec::new();
         match bounded(stdin, &mut bytes, STDIN, self.limits.file_bytes) {
             Err(problem) => self.problem(problem),
             Ok(()) => {
-                self.seen.insert(Identity::Stdin, STDIN.to_owned());
                 if self.admit(STDIN, bytes.len() as u64) {
                     self.item(STDIN.to_owned(), Origin::Stdin, Content::Bytes(bytes));
                 }
@@ -217,7 +212,7 @@ impl<'l> Shelf<'l> {
         self.items.push(Item { order: self.order, name, origin, content });
     }
 
-    fn problem(&mut self, problem: Problem) {
+    pub(super) fn problem(&mut self, problem: Problem) {
         self.problems.push((self.order, problem));
     }
 
