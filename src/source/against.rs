@@ -26,6 +26,17 @@ pub enum AgainstError {
     Stdin { rev: String },
 }
 
+impl AgainstError {
+    /// What to do about it.
+    pub fn advice(&self) -> Option<String> {
+        match self {
+            AgainstError::Input(error) => Some(error.advice()),
+            AgainstError::Git(error) => error.advice(),
+            AgainstError::Stdin { .. } => Some("give the old bundle as a file, a directory or REV:path".to_owned()),
+        }
+    }
+}
+
 /// The old side of `--against`: an existing path or `REV:path` is the old bundle itself, anything
 /// else is a revision at which the same paths are read.
 pub fn against(loader: &Loader, text: &OsStr, new: &[Input]) -> Result<Against, AgainstError> {

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::git::{Blobs, GitError, Repository, Snapshot};
 use super::shelf::Shelf;
-use super::{Input, InputKind, Limits, Loaded};
+use super::{Input, InputKind, Limits, Loaded, Problem};
 
 /// Reads inputs of the current directory.
 pub fn load(inputs: &[Input], limits: &Limits) -> Loaded {
@@ -22,11 +23,13 @@ pub struct Loader {
     dir: PathBuf,
     environment: Vec<(OsString, Option<OsString>)>,
     repository: OnceLock<Result<Repository, GitError>>,
+    /// Both sides of a review are read by one loader, and `-` can be only one of them.
+    stdin_read: AtomicBool,
 }
 
 impl Loader {
     pub fn new(limits: Limits) -> Loader {
-        Loader { limits, dir: PathBuf::new(), environment: Vec::new(), repository: OnceLock::new() }
+        Loader { limits, dir: PathBuf::new(), environment: Vec::new(), repository: OnceLock::new(), stdin_read: AtomicBool::new(false) }
     }
 
     /// Relative paths and the repository are those of `dir` instead of the current directory.
@@ -65,6 +68,7 @@ impl Loader {
         for (order, input) in inputs.iter().enumerate() {
             shelf.begin(order, input);
             match &input.kind {
+                InputKind::Stdin if self.stdin_read.swap(true, Ordering::Relaxed) => shelf.problem(Problem::StdinTwice),
                 InputKind::Stdin => shelf.stdin(&mut stdin),
                 InputKind::Path(given) => shelf.path(&self.dir.join(given), given, input),
                 InputKind::Revision { .. } | InputKind::Index { .. } => {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -83,23 +83,25 @@ impl Scratch {
         self
     }
 
-    pub(super) fn git_in(&self, dir: &Path, arguments: &[&str]) -> String {
+    /// Runs git whether it succeeds or not.
+    pub(super) fn try_git(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("git");
-        command.current_dir(dir).args(arguments);
+        command.current_dir(self.path()).args(arguments);
+        command.stdin(Stdio::null());
         for (name, value) in &self.variables {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
         }
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {arguments:?}: {said}");
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        command.output().unwrap()
     }
 
     pub(super) fn git(&self, arguments: &[&str]) -> String {
-        self.git_in(&self.path(), arguments)
+        let output = self.try_git(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
     /// Commits everything and gives the id.

@@ -30,7 +30,6 @@ pub(super) struct Shelf<'l> {
 /// The same content reached by two names is read once.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
-    Stdin,
     File(PathBuf),
     Blob(Option<String>, Vec<u8>),
 }
@@ -68,14 +67,10 @@ impl<'l> Shelf<'l> {
     }
 
     pub(super) fn stdin(&mut self, stdin: &mut impl Read) {
-        if self.seen.contains_key(&Identity::Stdin) {
-            return self.problem(Problem::StdinTwice);
-        }
         let mut bytes = Vec::new();
         match bounded(stdin, &mut bytes, STDIN, self.limits.file_bytes) {
             Err(problem) => self.problem(problem),
             Ok(()) => {
-                self.seen.insert(Identity::Stdin, STDIN.to_owned());
                 if self.admit(STDIN, bytes.len() as u64) {
                     self.item(STDIN.to_owned(), Origin::Stdin, Content::Bytes(bytes));
                 }
@@ -115,14 +110,12 @@ impl<'l> Shelf<'l> {
     }
 
     fn found(&mut self, mut found: Vec<Found>) {
-        found.retain_mut(|file| {
-            let real = std::mem::take(&mut file.real);
-            self.is_new(Identity::File(real), &file.name)
-        });
+        found.retain(|file| self.is_new(Identity::File(file.real.clone()), &file.name));
         found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
-        for Found { name, path, size, .. } in found {
-            if self.admit(&name, size) {
-                self.item(name, Origin::Path(path.clone()), Content::At(path));
+        for file in found {
+            if self.admit(&file.name, file.size) {
+                // What was looked at is opened, not what a link may lead to by now.
+                self.item(file.name, Origin::Path(file.path), Content::At(file.real));
             }
         }
     }
@@ -219,7 +212,7 @@ impl<'l> Shelf<'l> {
         self.items.push(Item { order: self.order, name, origin, content });
     }
 
-    fn problem(&mut self, problem: Problem) {
+    pub(super) fn problem(&mut self, problem: Problem) {
         self.problems.push((self.order, problem));
     }
 

@@ -83,6 +83,10 @@ fn standard_input_is_read_once_and_bounded() {
     assert_eq!(loaded.files[0].origin, Origin::Stdin);
     assert_eq!(loaded.problem(), &Problem::StdinTwice);
 
+    let both_sides = scratch.loader();
+    assert!(both_sides.load_with(&inputs[..1], &b"a: 1"[..]).is_clean());
+    assert_eq!(both_sides.load_with(&inputs[..1], &b""[..]).problem(), &Problem::StdinTwice);
+
     let endless = std::io::repeat(b'#');
     let loaded = scratch.loader().load_with(&inputs[..1], endless);
     assert!(matches!(loaded.problem(), Problem::TooLarge { size: None, limit: 10, .. }));
@@ -334,7 +338,7 @@ mod unix {
         let scratch = Scratch::new();
         scratch.write("a.yaml", "x").write("b.yaml", "y");
         let closed = scratch.path().join("a.yaml");
-        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0)).unwrap();
+        std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o0)).unwrap();
         if std::fs::read(&closed).is_ok() {
             eprintln!("skipped: this user may read everything");
             return;
