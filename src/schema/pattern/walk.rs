@@ -1,6 +1,7 @@
 //! An automaton and an alphabet come in; the states of its determinised form are made as they are walked into.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::Pattern;
 use super::alphabet::{Alphabet, Letter};
@@ -36,7 +37,7 @@ pub struct Walk<'p> {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    states: Box<[StateId]>,
+    states: Rc<[StateId]>,
     before: Before,
 }
 
@@ -60,7 +61,7 @@ impl<'p> Walk<'p> {
     pub fn new(pattern: &'p Pattern, alphabet: &Alphabet, first_set: usize) -> Self {
         let nfa = pattern.nfa();
         let nothing = Key {
-            states: Box::new([]),
+            states: Rc::new([]),
             before: Before::Other,
         };
         let letters = alphabet.len();
@@ -144,7 +145,7 @@ impl<'p> Walk<'p> {
             return;
         };
         self.work += key.states.len();
-        for &id in &key.states {
+        for &id in key.states.iter() {
             self.closure.add(self.nfa, id, key.before, after);
         }
     }
