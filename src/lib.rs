@@ -1,5 +1,6 @@
 //! crdwise lints CRDs and reviews changes to them.
 pub mod bump;
+pub mod cel;
 pub mod cli;
 pub mod crd;
 pub mod diff;
