@@ -5,4 +5,5 @@ pub mod finding;
 pub mod policy;
 pub mod rule;
 pub mod schema;
+pub mod validate;
 pub mod yaml;
