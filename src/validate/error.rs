@@ -138,6 +138,13 @@ impl Error {
         Error { path, kind, reason, field, message }
     }
 
+    /// Said once, when rules had to stay unrun.
+    pub(super) fn unchecked() -> Self {
+        let words =
+            "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+        Error::new(ObjectPath::root(), Naming::None, Kind::Unchecked, Reason::Invalid, Some(&Value::Null), words)
+    }
+
     /// An error of a check that follows the structural schema.
     pub(super) fn bracketed(trail: &Trail<'_>, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
         Error::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)

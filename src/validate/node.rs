@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::schema::Shape;
-use crate::schema::shape::{self, Count, ListType, Type};
+use crate::schema::shape::{self, CelRule, Count, ListType, Type};
 
 use super::standin::{Format, Numbers, Pattern};
 
@@ -112,6 +112,9 @@ pub(super) struct Node {
     pub not: Option<Box<Node>>,
     pub list: List,
     pub map_atomic: bool,
+    pub rules: Vec<CelRule>,
+    /// Whether CEL has a type for this node; what it has none for is invisible to rules, with all that is below.
+    pub visible: bool,
     pub below: Below,
 }
 
@@ -158,15 +161,22 @@ impl Node {
                 ListType::Map => List::Map(shape.map_keys.iter().map(|key| key.as_str().into()).collect()),
             },
             map_atomic: shape.map_type_atomic,
+            rules: shape.rules.clone(),
+            visible: true,
             below: Below::default(),
         };
+        node.visible = node.is_visible(shape);
         node.below = node.survey();
         node
     }
 
     fn survey(&self) -> Below {
-        let mut below =
-            Below { defaults: self.default.is_some(), lists: !matches!(self.list, List::Atomic), embedded: self.embedded, rules: false };
+        let mut below = Below {
+            defaults: self.default.is_some(),
+            lists: !matches!(self.list, List::Atomic),
+            embedded: self.embedded,
+            rules: !self.rules.is_empty(),
+        };
         let values = match &self.extra {
             Extra::Values(values) => Some(&**values),
             _ => None,
@@ -174,7 +184,21 @@ impl Node {
         for child in self.properties.values().chain(self.items.as_deref()).chain(values) {
             below.join(child.below);
         }
+        below.rules &= self.visible;
         below
+    }
+
+    fn is_visible(&self, shape: &Shape) -> bool {
+        match (shape.int_or_string, shape.ty) {
+            (true, _) => true,
+            (false, None) => false,
+            (false, Some(Type::Array)) => self.items.as_ref().is_some_and(|items| items.visible),
+            (false, Some(Type::Object)) => match &self.extra {
+                Extra::Values(values) => values.visible,
+                _ => true,
+            },
+            (false, Some(_)) => true,
+        }
     }
 
     /// The schema of a key's value: a declared property, or that of all map values.

@@ -49,6 +49,11 @@ impl ObjectPath {
         self.steps.starts_with(&other.steps)
     }
 
+    /// The path of the first `count` steps.
+    pub fn prefix(&self, count: usize) -> Self {
+        ObjectPath { steps: self.steps.iter().take(count).cloned().collect() }
+    }
+
     /// The same place in every object: indices become `[]`, map keys `{}`.
     pub fn general(&self) -> FieldPath {
         let mut path = FieldPath::root();

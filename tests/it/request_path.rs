@@ -67,7 +67,7 @@ fn every_recorded_object_is_judged_as_the_server_judged_it() {
                 for (what, text) in differences(&outcome, &sample[side]) {
                     *counts.entry(what).or_default() += 1;
                     shown += 1;
-                    if shown <= 40 {
+                    if shown <= 400 {
                         println!("{} {side} {what}: {text}\n    object {}", record["id"], sample["object"]);
                     }
                 }
