@@ -68,6 +68,20 @@ impl Compiled {
         Compiled { root: Node::compile(root, Purpose::Request) }
     }
 
+    /// Drops unknown fields and nulls, as the server does on every read and write; gives the unknown ones.
+    pub fn prune(&self, object: &mut Value) -> Vec<ObjectPath> {
+        let dropped = prune::unknown(object, &self.root, true);
+        prune::nulls(object, &self.root, &Trail::Root, &mut Vec::new());
+        dropped
+    }
+
+    /// Fills in defaults, as the server does with requests and with what it reads from storage.
+    pub fn fill(&self, object: &mut Value) -> Vec<ObjectPath> {
+        let mut filled = Vec::new();
+        fill::defaults(object, &self.root, &Trail::Root, &mut filled);
+        filled
+    }
+
     /// A request to create the object.
     ///
     /// An object that has `metadata` is a whole one, and its names are checked too.

@@ -1,4 +1,6 @@
 //! Tests of the library from outside, in one binary.
 
+mod objects;
 mod request_path;
+mod storage;
 mod vectors;
