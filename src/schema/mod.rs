@@ -1,7 +1,13 @@
-//! Schema nodes of a CRD come in as trees; views by keyword and shapes that can be compared go out.
+//! Schema nodes of a CRD come in as trees; views by keyword, shapes that can be compared, and the exact domains of
+//! their strings and numbers go out.
 
+pub mod find;
+pub mod format;
 mod keyword;
+pub mod number;
+pub mod pattern;
 pub mod shape;
+pub mod text;
 mod view;
 
 pub use keyword::Keyword;

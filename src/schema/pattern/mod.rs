@@ -1,0 +1,109 @@
+//! Patterns: the text of a `pattern` comes in; a matcher and an automaton with Go's meaning go out.
+//!
+//! A pattern is searched for anywhere in the string, as Go's `MatchString` does.
+
+mod alphabet;
+mod class;
+mod go;
+mod nfa;
+mod run;
+mod walk;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use regex_automata::meta;
+use regex_syntax::hir::Hir;
+
+pub(super) use alphabet::{Alphabet, Letter};
+pub(super) use walk::{DEAD, MATCHED, Walk, WalkState};
+
+use nfa::Nfa;
+
+/// A pattern that expands to more is not analysed. The largest in the wild have some thousands.
+const MAX_SIZE: u64 = 25_000;
+/// Above it the compiled matcher is not worth its memory, and the automaton itself is run.
+const MATCHER_LIMIT: usize = 1 << 20;
+
+/// A regular expression as the server reads it. Cheap to clone; matcher and automaton are built when first needed.
+#[derive(Clone)]
+pub struct Pattern(Arc<Inner>);
+
+struct Inner {
+    text: Box<str>,
+    hir: Hir,
+    matcher: OnceLock<Option<meta::Regex>>,
+    nfa: OnceLock<Nfa>,
+}
+
+/// Why a pattern can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// The server refuses the CRD; `reason` is Go's wording behind `error parsing regexp: `.
+    #[error("error parsing regexp: {reason}")]
+    GoRefuses { reason: String, offset: usize },
+    /// The server takes it, but nothing is known here about what it matches.
+    #[error("the pattern is not analysed: {reason}")]
+    NotAnalysed { reason: String },
+}
+
+impl Pattern {
+    pub fn new(text: &str) -> Result<Pattern, PatternError> {
+        let parsed = go::parse(text)?;
+        if parsed.size > MAX_SIZE {
+            return Err(PatternError::NotAnalysed {
+                reason: format!("the pattern expands to some {} states", parsed.size),
+            });
+        }
+        Ok(Pattern(Arc::new(Inner {
+            text: text.into(),
+            hir: parsed.hir,
+            matcher: OnceLock::new(),
+            nfa: OnceLock::new(),
+        })))
+    }
+
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Whether the pattern matches somewhere in `text`, in time linear in it.
+    pub fn is_match(&self, text: &str) -> bool {
+        let matcher = self.0.matcher.get_or_init(|| {
+            let config = meta::Config::new()
+                .nfa_size_limit(Some(MATCHER_LIMIT))
+                .hybrid_cache_capacity(MATCHER_LIMIT)
+                .onepass(false)
+                .which_captures(regex_automata::nfa::thompson::WhichCaptures::None);
+            meta::Builder::new()
+                .configure(config)
+                .build_from_hir(&self.0.hir)
+                .ok()
+        });
+        match matcher {
+            Some(regex) => regex.is_match(text),
+            None => run::is_match(self.nfa(), text),
+        }
+    }
+
+    fn nfa(&self) -> &Nfa {
+        self.0.nfa.get_or_init(|| Nfa::new(&self.0.hir))
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.text == other.0.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}/", self.0.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;
