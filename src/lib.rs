@@ -1,4 +1,5 @@
 pub mod bump;
+pub mod cel;
 pub mod crd;
 pub mod fact;
 pub mod finding;

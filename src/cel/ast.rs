@@ -1,0 +1,135 @@
+//! The tree of an expression, macros already expanded.
+//!
+//! Every node has a number; checking and costing keep what they learn about a node under it. Parts that a macro
+//! repeats share a number, as they do in cel-go.
+
+/// A node of an expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub id: u32,
+    /// Byte offset in the source.
+    pub at: usize,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Literal(Literal),
+    Ident(String),
+    Select(Select),
+    Call(Call),
+    List(List),
+    Map(Vec<Entry>),
+    Struct(Struct),
+    Comprehension(Box<Comprehension>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(String),
+    Bytes(Vec<u8>),
+}
+
+/// `operand.field`, or `has(operand.field)` when `test`.
+#[derive(Clone, Debug)]
+pub struct Select {
+    pub operand: Box<Expr>,
+    pub field: String,
+    pub test: bool,
+}
+
+/// A function, method or operator (`_+_`, `_?._`, …).
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub function: String,
+    pub target: Option<Box<Expr>>,
+    pub args: Vec<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub struct List {
+    pub items: Vec<Expr>,
+    /// Which items are written `?item`.
+    pub optional: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub key: Expr,
+    pub value: Expr,
+    pub optional: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Struct {
+    pub type_name: String,
+    pub values: Vec<Expr>,
+}
+
+/// The fold that macros like `all` stand for.
+#[derive(Clone, Debug)]
+pub struct Comprehension {
+    pub range: Expr,
+    pub var: String,
+    pub var2: Option<String>,
+    pub accu: String,
+    pub init: Expr,
+    pub condition: Expr,
+    pub step: Expr,
+    pub result: Expr,
+}
+
+/// Name of the accumulator that macros use; no expression can spell it.
+pub const ACCU: &str = "@result";
+
+impl Expr {
+    /// The children, in the order they are written.
+    pub fn children(&self) -> Vec<&Expr> {
+        match &self.kind {
+            Kind::Literal(_) | Kind::Ident(_) => vec![],
+            Kind::Select(s) => vec![&s.operand],
+            Kind::Call(c) => c.target.iter().map(|t| &**t).chain(&c.args).collect(),
+            Kind::List(l) => l.items.iter().collect(),
+            Kind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).collect(),
+            Kind::Struct(s) => s.values.iter().collect(),
+            Kind::Comprehension(c) => vec![&c.range, &c.init, &c.condition, &c.step, &c.result],
+        }
+    }
+
+    /// This node and everything below it, parents first.
+    pub fn descendants(&self) -> Vec<&Expr> {
+        let mut out = vec![];
+        let mut open = vec![self];
+        while let Some(e) = open.pop() {
+            out.push(e);
+            let mut children = e.children();
+            children.reverse();
+            open.extend(children);
+        }
+        out
+    }
+
+    /// `a.b.c` as one name, if the node is such a chain of plain selections.
+    pub fn qualified_name(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Ident(name) => Some(name.clone()),
+            Kind::Select(s) if !s.test => {
+                let prefix = s.operand.qualified_name()?;
+                Some(format!("{prefix}.{}", s.field))
+            }
+            _ => None,
+        }
+    }
+
+    pub fn literal(&self) -> Option<&Literal> {
+        match &self.kind {
+            Kind::Literal(l) => Some(l),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Does an expression compile? Types of all its parts, by cel-go's checker in the environment of a 1.36 API server.
+//!
+//! Comes in: a parsed expression and the [`Decl`] of `self`. Goes out: the expression with names resolved, the type of
+//! every node and the overloads of every call — or why the server refuses it, or why we can't tell.
+
+use std::collections::HashMap;
+
+use thiserror::Error;
+
+use super::ast::{Comprehension, Entry, Expr, Kind, List, Literal};
+use super::decl::{Decl, Kind as DeclKind};
+use super::library;
+use super::literals;
+use super::name;
+use super::parse;
+use super::types::Type;
+use super::unify::Substitution;
+
+/// What an expression is for, hence what it must give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Rule,
+    Message,
+}
+
+/// Why there is no checked expression.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// The server refuses this.
+    #[error("{reason}")]
+    Refused { at: usize, reason: String },
+    /// We don't know enough to say whether the server takes this.
+    #[error("{reason}")]
+    Unsure { at: usize, reason: String },
+}
+
+impl Problem {
+    pub(super) fn refused(at: usize, reason: impl Into<String>) -> Self {
+        Problem::Refused { at, reason: reason.into() }
+    }
+
+    pub(super) fn unsure(at: usize, reason: impl Into<String>) -> Self {
+        Problem::Unsure { at, reason: reason.into() }
+    }
+}
+
+/// An expression that compiles.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub expr: Expr,
+    pub types: HashMap<u32, Type>,
+    /// Ids of the overloads that a call may turn out to be.
+    pub overloads: HashMap<u32, Vec<&'static str>>,
+    pub uses_old_self: bool,
+}
+
+/// What objects of the schema are called among types; no expression can spell it.
+pub(super) const SELF_TYPE: &str = "@self";
+
+/// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
+pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<Checked, Problem> {
+    let expr = parse::parse(source).map_err(|e| match e.too_deep {
+        true => Problem::unsure(e.at, e.message),
+        false => Problem::refused(e.at, format!("Syntax error: {}", e.message)),
+    })?;
+    let self_type = decl.cel_type(SELF_TYPE);
+    let old_type = if optional_old_self { Type::optional(self_type.clone()) } else { self_type.clone() };
+    let mut checker = Checker {
+        decl,
+        substitution: Substitution::default(),
+        types: HashMap::new(),
+        overloads: HashMap::new(),
+        scope: vec![("self".into(), self_type), ("oldSelf".into(), old_type)],
+        problem: None,
+        uses_old_self: false,
+    };
+    let mut expr = expr;
+    checker.expr(&mut expr);
+    let types = checker.types.iter().map(|(id, t)| (*id, checker.substitution.apply(t, true))).collect();
+    if let Some(problem) = checker.problem {
+        return Err(problem);
+    }
+    let checked = Checked { expr, types, overloads: checker.overloads, uses_old_self: checker.uses_old_self };
+    literals::validate(&checked)?;
+    let result = checked.type_of(&checked.expr);
+    match purpose {
+        Purpose::Rule if result != Type::Bool => Err(Problem::refused(0, format!("a rule must give a bool, this gives {result}"))),
+        Purpose::Message if result != Type::String => {
+            Err(Problem::refused(0, format!("a messageExpression must give a string, this gives {result}")))
+        }
+        _ => Ok(checked),
+    }
+}
+
+impl Checked {
+    pub fn type_of(&self, expr: &Expr) -> Type {
+        self.types.get(&expr.id).cloned().unwrap_or(Type::Dyn)
+    }
+
+    pub fn overloads_of(&self, expr: &Expr) -> &[&'static str] {
+        self.overloads.get(&expr.id).map_or(&[], Vec::as_slice)
+    }
+}
+
+struct Checker<'d> {
+    decl: &'d Decl,
+    substitution: Substitution,
+    types: HashMap<u32, Type>,
+    overloads: HashMap<u32, Vec<&'static str>>,
+    /// Variables in scope, innermost last.
+    scope: Vec<(String, Type)>,
+    /// The first thing that is wrong, or, if nothing is, the first doubt.
+    problem: Option<Problem>,
+    uses_old_self: bool,
+}
+
+impl Checker<'_> {
+    fn refuse(&mut self, at: usize, reason: String) {
+        if !matches!(self.problem, Some(Problem::Refused { .. })) {
+            self.problem = Some(Problem::Refused { at, reason });
+        }
+    }
+
+    fn doubt(&mut self, at: usize, reason: String) {
+        if self.problem.is_none() {
+            self.problem = Some(Problem::Unsure { at, reason });
+        }
+    }
+
+    fn type_of(&self, expr: &Expr) -> Type {
+        self.types.get(&expr.id).cloned().unwrap_or(Type::Error)
+    }
+
+    fn expr(&mut self, e: &mut Expr) {
+        let t = match &mut e.kind {
+            Kind::Literal(literal) => literal_type(literal),
+            Kind::Ident(_) => self.ident(e),
+            Kind::Select(_) => self.select(e),
+            Kind::Call(_) => self.call(e),
+            Kind::List(list) => self.list(list),
+            Kind::Map(entries) => self.map(entries),
+            Kind::Struct(s) => {
+                let name = s.type_name.clone();
+                if name.contains("google.") {
+                    self.doubt(e.at, format!("message '{name}' is not known here"));
+                } else {
+                    self.refuse(e.at, undeclared(&name));
+                }
+                Type::Error
+            }
+            Kind::Comprehension(c) => self.comprehension(c),
+        };
+        self.types.insert(e.id, t);
+    }
+
+    /// A variable or the name of a type.
+    fn lookup(&mut self, name: &str) -> Option<Type> {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        if let Some((_, t)) = self.scope.iter().rev().find(|(n, _)| n == name) {
+            let t = t.clone();
+            self.uses_old_self |= name == "oldSelf";
+            return Some(t);
+        }
+        library::type_name(name).map(|t| Type::Type(Some(t.into())))
+    }
+
+    fn ident(&mut self, e: &Expr) -> Type {
+        let Kind::Ident(name) = &e.kind else { return Type::Error };
+        if let Some(t) = self.lookup(name) {
+            return t;
+        }
+        self.refuse(e.at, undeclared(name));
+        Type::Error
+    }
+
+    fn select(&mut self, e: &mut Expr) -> Type {
+        if let Some(qualified) = e.qualified_name() {
+            if qualified.contains('.')
+                && let Some(t) = self.lookup(&qualified)
+            {
+                e.kind = Kind::Ident(qualified);
+                return t;
+            }
+            if qualified.starts_with("google.") || qualified.starts_with("kubernetes.") {
+                self.doubt(e.at, format!("'{qualified}' is not known here"));
+                return Type::Error;
+            }
+        }
+        let Kind::Select(select) = &mut e.kind else { return Type::Error };
+        self.expr(&mut select.operand);
+        let (field, test) = (select.field.clone(), select.test);
+        let operand = self.type_of(&select.operand);
+        let result = self.field(e.at, &operand, &field, false);
+        if test { Type::Bool } else { self.substitution.apply(&result, false) }
+    }
+
+    fn field(&mut self, at: usize, operand: &Type, field: &str, optional: bool) -> Type {
+        let operand = self.substitution.apply(operand, false);
+        let (target, was_optional) = operand.unwrap_optional();
+        let result = match &target {
+            Type::Map(_, value) => (**value).clone(),
+            Type::Struct(name) => match self.struct_field(name, field) {
+                Some(t) => t,
+                None => {
+                    self.refuse(at, format!("undefined field '{field}'"));
+                    Type::Error
+                }
+            },
+            Type::Param(_) => {
+                self.substitution.assignable(&Type::Dyn, &target);
+                Type::Dyn
+            }
+            t if t.is_dyn_or_error() => Type::Dyn,
+            t => {
+                self.refuse(at, format!("type '{t}' does not support field selection"));
+                Type::Dyn
+            }
+        };
+        if was_optional || optional { Type::optional(result) } else { result }
+    }
+
+    fn struct_field(&self, object: &str, field: &str) -> Option<Type> {
+        let DeclKind::Object(declared) = &self.decl.named(SELF_TYPE, object)?.kind else { return None };
+        let escaped = format!("__{field}__");
+        let spelled = match declared.field(field) {
+            Some(_) => field,
+            // Reserved words can be written as they are after a dot.
+            None if name::reserved(field) && declared.field(&escaped).is_some() => &escaped,
+            None => return None,
+        };
+        Some(declared.field(spelled)?.1.cel_type(&format!("{object}.{spelled}")))
+    }
+
+    fn call(&mut self, e: &mut Expr) -> Type {
+        let (at, id) = (e.at, e.id);
+        let Kind::Call(call) = &mut e.kind else { return Type::Error };
+        if call.function == "_?._" {
+            let [operand, field] = call.args.as_mut_slice() else { return Type::Error };
+            let Some(Literal::String(name)) = field.literal().cloned() else { return Type::Error };
+            self.expr(operand);
+            self.types.insert(field.id, Type::String);
+            let operand = self.type_of(operand);
+            let result = self.field(at, &operand, &name, true);
+            self.overloads.insert(id, vec!["select_optional_field"]);
+            return self.substitution.apply(&result, false);
+        }
+        for arg in &mut call.args {
+            self.expr(arg);
+        }
+        if let Some(target) = &mut call.target {
+            let namespaced = target.qualified_name().map(|prefix| format!("{prefix}.{}", call.function));
+            match namespaced.filter(|name| library::function(name).is_some()) {
+                Some(name) => {
+                    call.function = name;
+                    call.target = None;
+                }
+                None => self.expr(target),
+            }
+        }
+        let function = call.function.strip_prefix('.').unwrap_or(&call.function).to_string();
+        let types: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.type_of(a)).collect();
+        let member = call.target.is_some();
+        self.resolve(at, id, &function, member, &types)
+    }
+
+    fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[Type]) -> Type {
+        let Some(overloads) = library::function(function) else {
+            if library::doubtful(function) {
+                self.doubt(at, format!("whether '{function}' exists depends on the version of Kubernetes"));
+            } else {
+                self.refuse(at, undeclared(function));
+            }
+            return Type::Error;
+        };
+        if matches!(function, "_&&_" | "_||_") {
+            self.overloads.insert(id, overloads.iter().map(|o| o.id).collect());
+            for arg in args {
+                if !self.substitution.assignable(arg, &Type::Bool) {
+                    let found = self.substitution.apply(arg, true);
+                    self.refuse(at, format!("expected type 'bool' but found '{found}'"));
+                }
+            }
+            return Type::Bool;
+        }
+        let mut result: Option<Type> = None;
+        let mut ids = vec![];
+        for overload in overloads.iter().filter(|o| o.member == member && o.args.len() == args.len()) {
+            let fresh: Vec<Type> = (0..overload.params).map(|_| self.substitution.fresh()).collect();
+            let params: Vec<Type> = overload.args.iter().map(|t| instantiate(t, &fresh)).collect();
+            if !self.substitution.assignable_all(args, &params) {
+                continue;
+            }
+            ids.push(overload.id);
+            let this = self.substitution.apply(&instantiate(&overload.result, &fresh), false);
+            result = Some(match result {
+                Some(t) if t != Type::Dyn && t != this => Type::Dyn,
+                Some(t) => t,
+                None => this,
+            });
+        }
+        let Some(result) = result else {
+            let shown: Vec<String> = args.iter().map(|t| self.substitution.apply(t, true).to_string()).collect();
+            let applied = match (member, shown.split_first()) {
+                (true, Some((target, rest))) => format!("{target}.({})", rest.join(", ")),
+                _ => format!("({})", shown.join(", ")),
+            };
+            if library::doubtful(function) {
+                self.doubt(at, format!("whether '{function}' can be called like this depends on the version of Kubernetes"));
+            } else {
+                self.refuse(at, format!("found no matching overload for '{function}' applied to '{applied}'"));
+            }
+            return Type::Error;
+        };
+        self.overloads.insert(id, ids);
+        result
+    }
+
+    fn list(&mut self, list: &mut List) -> Type {
+        let mut joined: Option<Type> = None;
+        for (i, item) in list.items.iter_mut().enumerate() {
+            self.expr(item);
+            let mut t = self.type_of(item);
+            if list.optional.contains(&i) {
+                t = self.optional_element(item.at, t);
+            }
+            joined = self.substitution.join(joined, t).or(Some(Type::Dyn));
+        }
+        Type::list(joined.unwrap_or_else(|| self.substitution.fresh()))
+    }
+
+    fn optional_element(&mut self, at: usize, t: Type) -> Type {
+        let (inner, was_optional) = t.unwrap_optional();
+        if !was_optional && inner != Type::Dyn {
+            self.refuse(at, format!("expected type 'optional_type({inner})' but found '{inner}'"));
+        }
+        inner
+    }
+
+    fn map(&mut self, entries: &mut [Entry]) -> Type {
+        let (mut keys, mut values): (Option<Type>, Option<Type>) = (None, None);
+        for entry in entries {
+            self.expr(&mut entry.key);
+            let key = self.type_of(&entry.key);
+            keys = self.substitution.join(keys, key).or(Some(Type::Dyn));
+            self.expr(&mut entry.value);
+            let mut value = self.type_of(&entry.value);
+            if entry.optional {
+                value = self.optional_element(entry.value.at, value);
+            }
+            values = self.substitution.join(values, value).or(Some(Type::Dyn));
+        }
+        let key = keys.unwrap_or_else(|| self.substitution.fresh());
+        Type::map(key, values.unwrap_or_else(|| self.substitution.fresh()))
+    }
+
+    fn comprehension(&mut self, c: &mut Comprehension) -> Type {
+        self.expr(&mut c.range);
+        self.expr(&mut c.init);
+        let accu = self.type_of(&c.init);
+        let range = self.substitution.apply(&self.type_of(&c.range), false);
+        let (first, second) = match &range {
+            Type::List(item) if c.var2.is_some() => (Type::Int, (**item).clone()),
+            Type::List(item) => ((**item).clone(), Type::Error),
+            Type::Map(key, value) => ((**key).clone(), (**value).clone()),
+            Type::Dyn | Type::Error | Type::Param(_) => {
+                self.substitution.assignable(&Type::Dyn, &range);
+                (Type::Dyn, Type::Dyn)
+            }
+            other => {
+                self.refuse(c.range.at, format!("expression of type '{other}' cannot be range of a comprehension"));
+                (Type::Error, Type::Error)
+            }
+        };
+        let depth = self.scope.len();
+        self.scope.push((c.accu.clone(), accu.clone()));
+        self.scope.push((c.var.clone(), first));
+        if let Some(var2) = &c.var2 {
+            self.scope.push((var2.clone(), second));
+        }
+        self.expr(&mut c.condition);
+        self.assert(&c.condition, &Type::Bool);
+        self.expr(&mut c.step);
+        self.assert(&c.step, &accu);
+        self.scope.truncate(depth + 1);
+        self.expr(&mut c.result);
+        self.scope.truncate(depth);
+        self.substitution.apply(&self.type_of(&c.result), false)
+    }
+
+    fn assert(&mut self, e: &Expr, expected: &Type) {
+        let found = self.type_of(e);
+        if !self.substitution.assignable(expected, &found) {
+            let (expected, found) = (self.substitution.apply(expected, true), self.substitution.apply(&found, true));
+            self.refuse(e.at, format!("expected type '{expected}' but found '{found}'"));
+        }
+    }
+}
+
+fn undeclared(name: &str) -> String {
+    format!("undeclared reference to '{name}'")
+}
+
+fn literal_type(literal: &Literal) -> Type {
+    match literal {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::String(_) => Type::String,
+        Literal::Bytes(_) => Type::Bytes,
+    }
+}
+
+/// A signature's type with its parameters replaced by fresh ones.
+fn instantiate(t: &Type, fresh: &[Type]) -> Type {
+    match t {
+        Type::Param(n) => fresh.get(*n).cloned().unwrap_or(Type::Dyn),
+        Type::List(item) => Type::list(instantiate(item, fresh)),
+        Type::Map(key, value) => Type::map(instantiate(key, fresh), instantiate(value, fresh)),
+        Type::Optional(inner) => Type::optional(instantiate(inner, fresh)),
+        Type::Type(Some(inner)) => Type::Type(Some(instantiate(inner, fresh).into())),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

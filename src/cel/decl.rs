@@ -1,0 +1,241 @@
+//! A schema node → what CEL sees of it: its type, and how large its values can get.
+//!
+//! Comes in: a [`Shape`]. Goes out: a [`Decl`], the one source for checking, costing and evaluating rules.
+//! Sizes are the server's own estimates; they decide whether a rule fits its budget.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::schema::Shape;
+use crate::schema::shape::{Count, Extra, ListType, Type as JsonType};
+
+use super::name;
+use super::types::Type;
+
+/// The largest request the server takes: what bounds everything that the schema doesn't.
+pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+/// Longest `duration` and `date-time`, quotes included.
+const MAX_TIME: u64 = 32;
+const DATE: i64 = 12;
+const MIN_DATE_TIME: i64 = 21;
+const MIN_DURATION: i64 = 3;
+/// `""`, `{}` or `[]`.
+const MIN_QUOTED: i64 = 2;
+const MIN_BOOL: i64 = 4;
+
+/// What CEL knows about a schema node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decl {
+    pub kind: Kind,
+    pub nullable: bool,
+    /// Bytes of a string, items of a list, entries of a map; 0 for what has no size.
+    pub max_size: u64,
+    /// The fewest bytes that a value takes in JSON.
+    pub min_bytes: i64,
+    /// Whether `max_size` comes from the schema and not from the size of a request.
+    pub bounded: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    Bool,
+    Int,
+    Double,
+    String,
+    Bytes,
+    Duration,
+    Date,
+    DateTime,
+    /// `x-kubernetes-int-or-string`: of type `dyn`.
+    IntOrString,
+    List { item: Arc<Decl>, list_type: ListType, keys: Vec<String> },
+    Map { value: Arc<Decl> },
+    Object(Object),
+    /// Kept by `x-kubernetes-preserve-unknown-fields` without a type: can be compared, can't be looked into.
+    Unknown,
+    /// A node that CEL can't represent; a value there is an error.
+    Nothing,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object {
+    /// By the name in the schema, not the escaped one.
+    pub fields: BTreeMap<String, Arc<Decl>>,
+    /// `type: object` and nothing else: even asking for such a value is an error at run time.
+    pub blank: bool,
+}
+
+impl Decl {
+    /// What CEL sees of `shape`. `root` for the root of a resource: its type and name are always visible there.
+    pub fn of(shape: &Shape, root: bool) -> Decl {
+        let (kind, max_size, min_bytes, bounded) = Self::parts(shape, root);
+        Decl { kind, nullable: shape.nullable, max_size, min_bytes, bounded }
+    }
+
+    fn plain(kind: Kind, min_bytes: i64) -> Decl {
+        Decl { kind, nullable: false, max_size: 0, min_bytes, bounded: true }
+    }
+
+    fn parts(shape: &Shape, root: bool) -> (Kind, u64, i64, bool) {
+        if shape.int_or_string {
+            let (size, bounded) = text_size(shape);
+            return (Kind::IntOrString, size, 1, bounded);
+        }
+        match shape.ty {
+            Some(JsonType::Boolean) => (Kind::Bool, 0, MIN_BOOL, true),
+            Some(JsonType::Integer) => (Kind::Int, 0, 1, true),
+            Some(JsonType::Number) => (Kind::Double, 0, 1, true),
+            Some(JsonType::String) => Self::string(shape),
+            Some(JsonType::Array) => Self::list(shape),
+            Some(JsonType::Object) => Self::object(shape, root),
+            None if shape.preserve_unknown => (Kind::Unknown, 0, 0, true),
+            None => (Kind::Nothing, 0, 0, true),
+        }
+    }
+
+    fn string(shape: &Shape) -> (Kind, u64, i64, bool) {
+        match shape.format.as_deref() {
+            Some("byte") => {
+                let bound = shape.length.max;
+                (Kind::Bytes, bound.unwrap_or_else(request_text), MIN_QUOTED, bound.is_some())
+            }
+            Some("duration") => (Kind::Duration, MAX_TIME, MIN_DURATION, true),
+            Some("date") => (Kind::Date, DATE as u64, DATE, true),
+            Some("date-time") => (Kind::DateTime, MAX_TIME, MIN_DATE_TIME, true),
+            _ => {
+                let (size, bounded) = text_size(shape);
+                (Kind::String, size, MIN_QUOTED, bounded)
+            }
+        }
+    }
+
+    fn list(shape: &Shape) -> (Kind, u64, i64, bool) {
+        let Some(items) = &shape.items else { return (Kind::Nothing, 0, 0, true) };
+        let item = Decl::of(items, items.embedded);
+        let (size, bounded) = count(shape.item_count, (MAX_REQUEST - 2) / (item.min_bytes + 1));
+        let kind = Kind::List { item: Arc::new(item), list_type: shape.list_type, keys: shape.map_keys.clone() };
+        (kind, size, MIN_QUOTED, bounded)
+    }
+
+    fn object(shape: &Shape, root: bool) -> (Kind, u64, i64, bool) {
+        if let Extra::Values(values) = &shape.extra {
+            let value = Decl::of(values, values.embedded);
+            let (size, bounded) = count(shape.property_count, (MAX_REQUEST - 2) / (value.min_bytes + 6));
+            return (Kind::Map { value: Arc::new(value) }, size, MIN_QUOTED, bounded);
+        }
+        let mut fields: BTreeMap<_, _> = shape
+            .properties
+            .iter()
+            .map(|(name, property)| (name.clone(), Arc::new(Decl::of(property, property.embedded))))
+            .collect();
+        if root {
+            resource_fields(shape, &mut fields);
+        }
+        let mut min_bytes = MIN_QUOTED;
+        for name in &shape.required {
+            let defaulted = shape.properties.get(name).is_some_and(|p| p.default.is_some());
+            if let Some(field) = fields.get(name).filter(|field| field.exposed() && !defaulted) {
+                min_bytes += name.len() as i64 + field.min_bytes + 4;
+            }
+        }
+        let blank = fields.is_empty() && !shape.preserve_unknown && !shape.embedded;
+        (Kind::Object(Object { fields, blank }), 0, min_bytes, true)
+    }
+
+    /// Whether expressions can see a value of this node at all.
+    pub fn exposed(&self) -> bool {
+        match &self.kind {
+            Kind::Unknown | Kind::Nothing => false,
+            Kind::List { item, .. } => item.exposed(),
+            Kind::Map { value } => value.exposed(),
+            _ => true,
+        }
+    }
+
+    /// The CEL type. `name` is what an object of this node is called; objects of different nodes never have one type.
+    pub fn cel_type(&self, name: &str) -> Type {
+        match &self.kind {
+            Kind::Bool => Type::Bool,
+            Kind::Int => Type::Int,
+            Kind::Double => Type::Double,
+            Kind::String => Type::String,
+            Kind::Bytes => Type::Bytes,
+            Kind::Duration => Type::Duration,
+            Kind::Date | Kind::DateTime => Type::Timestamp,
+            Kind::IntOrString | Kind::Unknown | Kind::Nothing => Type::Dyn,
+            Kind::List { item, .. } => Type::list(item.cel_type(&format!("{name}.@idx"))),
+            Kind::Map { value } => Type::map(Type::String, value.cel_type(&format!("{name}.@elem"))),
+            Kind::Object(_) => Type::Struct(name.into()),
+        }
+    }
+
+    /// The node behind the name of an object type that [`Decl::cel_type`] made of this one called `root`.
+    pub fn named<'d>(&'d self, root: &str, name: &str) -> Option<&'d Decl> {
+        let mut node = self;
+        let path = name.strip_prefix(root)?;
+        for step in path.split('.').skip(1) {
+            node = match (&node.kind, step) {
+                (Kind::List { item, .. }, "@idx") => item,
+                (Kind::Map { value }, "@elem") => value,
+                (Kind::Object(object), field) => object.field(field)?.1,
+                _ => return None,
+            };
+        }
+        Some(node)
+    }
+}
+
+impl Object {
+    /// The field that an expression calls `ident`: its name in the schema and its node, if expressions see it.
+    pub fn field(&self, ident: &str) -> Option<(&str, &Decl)> {
+        let raw = name::unescape(ident)?;
+        let (raw, decl) = self.fields.get_key_value(&raw)?;
+        let known = name::escape(raw).as_deref() == Some(ident) && decl.exposed();
+        known.then_some((raw.as_str(), &**decl))
+    }
+}
+
+/// `apiVersion`, `kind` and `metadata` of a resource, as a rule at its root sees them.
+fn resource_fields(shape: &Shape, fields: &mut BTreeMap<String, Arc<Decl>>) {
+    let is = |shape: Option<&Shape>, ty| shape.is_some_and(|s| s.ty == Some(ty));
+    let metadata = shape.properties.get("metadata");
+    let named = |key| is(metadata.and_then(|m| m.properties.get(key)), JsonType::String);
+    let complete = is(shape.properties.get("kind"), JsonType::String)
+        && is(shape.properties.get("apiVersion"), JsonType::String)
+        && is(metadata, JsonType::Object)
+        && named("name")
+        && named("generateName");
+    if complete {
+        return;
+    }
+    let text = || Arc::new(Decl { max_size: request_text(), bounded: false, ..Decl::plain(Kind::String, MIN_QUOTED) });
+    let names = ["name", "generateName"].map(|key| (key.to_string(), text()));
+    let metadata = Object { fields: names.into(), blank: false };
+    fields.insert("kind".into(), text());
+    fields.insert("apiVersion".into(), text());
+    fields.insert("metadata".into(), Arc::new(Decl::plain(Kind::Object(metadata), MIN_QUOTED)));
+}
+
+/// The longest string that fits a request.
+fn request_text() -> u64 {
+    (MAX_REQUEST - 2) as u64
+}
+
+/// Bytes of a string: `maxLength` counts code points of up to four bytes each.
+fn text_size(shape: &Shape) -> (u64, bool) {
+    if let Some(max) = shape.length.max {
+        return (max.saturating_mul(4), true);
+    }
+    match &shape.enum_values {
+        Some(values) if !shape.int_or_string => (values.iter().filter_map(|v| v.as_str()).map(str::len).max().unwrap_or(0) as u64, true),
+        _ => (request_text(), false),
+    }
+}
+
+fn count(declared: Count, otherwise: i64) -> (u64, bool) {
+    declared.max.map_or((otherwise.max(0) as u64, false), |max| (max, true))
+}
+
+#[cfg(test)]
+#[path = "decl_tests.rs"]
+mod tests;

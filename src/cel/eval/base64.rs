@@ -1,0 +1,50 @@
+//! Standard base64, padded, line breaks ignored: what `format: byte` holds.
+
+/// The bytes behind the text, if it is base64.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
+    if digits.len() % 4 != 0 {
+        return None;
+    }
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    let last = digits.len() / 4;
+    for (i, group) in digits.chunks_exact(4).enumerate() {
+        let padding = group.iter().rev().take_while(|b| **b == b'=').count();
+        if padding > 2 || (padding > 0 && i + 1 != last) {
+            return None;
+        }
+        let mut bits: u32 = 0;
+        for digit in group.iter().take(4 - padding) {
+            bits = bits << 6 | value(*digit)?;
+        }
+        bits <<= 6 * padding;
+        out.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
+    }
+    Some(out)
+}
+
+fn value(digit: u8) -> Option<u32> {
+    Some(u32::from(match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn decodes() {
+        for (text, bytes) in [("", ""), ("aGVsbG8=", "hello"), ("aGVsbA==", "hell"), ("aGVs\nbG8h", "hello!")] {
+            assert_eq!(decode(text).as_deref(), Some(bytes.as_bytes()), "{text}");
+        }
+        for text in ["aGVsbG8", "a===", "aG=sbG8=", "aGV*bG8="] {
+            assert_eq!(decode(text), None, "{text}");
+        }
+    }
+}

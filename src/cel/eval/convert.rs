@@ -1,0 +1,161 @@
+//! Conversions between types: `int(x)`, `string(x)`, `timestamp(x)`, ….
+
+use super::EvalError;
+use super::time::{Duration, Timestamp};
+use super::value::Val;
+
+type Evaluated<'a> = Result<Val<'a>, EvalError>;
+
+fn bad<'a>(to: &str) -> Evaluated<'a> {
+    Err(EvalError::failed(format!("type conversion error to '{to}'")))
+}
+
+/// `to(val)`.
+pub fn convert<'a>(to: &str, val: Val<'a>) -> Evaluated<'a> {
+    match to {
+        "dyn" => Ok(val),
+        "type" => Ok(Val::Type(val.type_name())),
+        "int" => int(val),
+        "uint" => uint(val),
+        "double" => double(val),
+        "string" => string(val),
+        "bool" => match &val {
+            Val::Bool(_) => Ok(val),
+            Val::Text(text) => match &**text {
+                "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Val::Bool(true)),
+                "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Val::Bool(false)),
+                _ => bad(to),
+            },
+            _ => Err(EvalError::no_such_overload()),
+        },
+        "bytes" => match &val {
+            Val::Bytes(_) => Ok(val),
+            Val::Text(text) => Ok(Val::Bytes(text.as_bytes().into())),
+            _ => Err(EvalError::no_such_overload()),
+        },
+        "duration" => match val {
+            Val::Duration(_) => Ok(val),
+            Val::Int(nanos) => Ok(Val::Duration(Duration::from_nanos(nanos))),
+            Val::Text(text) => Duration::parse(&text).map_or_else(|| bad(to), |d| Ok(Val::Duration(d))),
+            _ => Err(EvalError::no_such_overload()),
+        },
+        "timestamp" => match val {
+            Val::Timestamp(_) => Ok(val),
+            Val::Int(seconds) => Timestamp::from_seconds(seconds).map_or_else(|| bad(to), |t| Ok(Val::Timestamp(t))),
+            Val::Text(text) => Timestamp::parse(&text).map_or_else(|| bad(to), |t| Ok(Val::Timestamp(t))),
+            _ => Err(EvalError::no_such_overload()),
+        },
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+fn int<'a>(val: Val<'a>) -> Evaluated<'a> {
+    match val {
+        Val::Int(_) => Ok(val),
+        Val::Uint(u) => i64::try_from(u).map_or_else(|_| bad("int"), |i| Ok(Val::Int(i))),
+        // The bounds themselves are not exact as doubles, so they are left out, as in cel-go.
+        Val::Double(d) if d > i64::MIN as f64 && d < i64::MAX as f64 => Ok(Val::Int(d as i64)),
+        Val::Double(_) => bad("int"),
+        Val::Text(text) => go_int(&text).map_or_else(|| bad("int"), |i| Ok(Val::Int(i))),
+        Val::Timestamp(t) => Ok(Val::Int(t.seconds())),
+        Val::Duration(d) => Ok(Val::Int(d.nanos())),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+/// Go's `ParseInt(s, 10, 64)`, which takes a sign and digits only.
+fn go_int(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+fn uint<'a>(val: Val<'a>) -> Evaluated<'a> {
+    match val {
+        Val::Uint(_) => Ok(val),
+        Val::Int(i) => u64::try_from(i).map_or_else(|_| bad("uint"), |u| Ok(Val::Uint(u))),
+        Val::Double(d) if (0.0..u64::MAX as f64).contains(&d) => Ok(Val::Uint(d as u64)),
+        Val::Double(_) => bad("uint"),
+        Val::Text(text) if !text.starts_with('+') => text.parse().map_or_else(|_| bad("uint"), |u| Ok(Val::Uint(u))),
+        Val::Text(_) => bad("uint"),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+fn double<'a>(val: Val<'a>) -> Evaluated<'a> {
+    match val {
+        Val::Double(_) => Ok(val),
+        Val::Int(i) => Ok(Val::Double(i as f64)),
+        Val::Uint(u) => Ok(Val::Double(u as f64)),
+        Val::Text(text) => go_float(&text).map_or_else(|| bad("double"), |d| Ok(Val::Double(d))),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+/// Go's `ParseFloat`: out of range is an error, `inf` and `nan` are numbers.
+fn go_float(text: &str) -> Option<f64> {
+    let number: f64 = text.parse().ok()?;
+    let named = text.bytes().any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E'));
+    (named || number.is_finite()).then_some(number)
+}
+
+pub fn string<'a>(val: Val<'a>) -> Evaluated<'a> {
+    Ok(match val {
+        Val::Text(_) => val,
+        Val::Bool(b) => Val::made(if b { "true" } else { "false" }),
+        Val::Int(i) => Val::made(&i.to_string()),
+        Val::Uint(u) => Val::made(&u.to_string()),
+        Val::Double(d) => Val::made(&go_double(d)),
+        Val::Bytes(bytes) => match std::str::from_utf8(&bytes) {
+            Ok(text) => Val::made(text),
+            Err(_) => return bad("string"),
+        },
+        Val::Duration(d) => Val::made(&d.to_text()),
+        Val::Timestamp(t) => Val::made(&t.to_text()),
+        Val::Ip(ip) => Val::made(&ip.to_string()),
+        Val::Cidr(ip, bits) => Val::made(&format!("{ip}/{bits}")),
+        Val::Type(name) => Val::made(name),
+        _ => return Err(EvalError::no_such_overload()),
+    })
+}
+
+/// The shortest text of a double, as Go's `%g` would write it.
+pub fn go_double(d: f64) -> String {
+    if d.is_nan() {
+        return "NaN".into();
+    }
+    if d.is_infinite() {
+        return if d > 0.0 { "+Inf" } else { "-Inf" }.into();
+    }
+    let scientific = format!("{d:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let power: i32 = exponent.parse().unwrap_or(0);
+    if d == 0.0 || (-4..21).contains(&power) {
+        return format!("{d}");
+    }
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", power.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(to: &str, val: Val<'static>) -> Option<String> {
+        convert(to, val).ok().and_then(|v| string(v).ok()).map(|v| match v {
+            Val::Text(text) => text.to_string(),
+            _ => String::new(),
+        })
+    }
+
+    #[test]
+    fn conversions() {
+        assert_eq!(shown("int", Val::text("-12")).as_deref(), Some("-12"));
+        assert_eq!(shown("int", Val::Double(1.9)).as_deref(), Some("1"));
+        assert_eq!(shown("double", Val::text("1e400")), None);
+        assert_eq!(shown("uint", Val::Int(-1)), None);
+        assert_eq!(shown("bool", Val::text("t")).as_deref(), Some("true"));
+        assert_eq!(shown("bool", Val::text("yes")), None);
+        assert_eq!(shown("duration", Val::text("1h")).as_deref(), Some("3600s"));
+        assert_eq!(go_double(1e21), "1e+21");
+        assert_eq!(go_double(0.5), "0.5");
+    }
+}

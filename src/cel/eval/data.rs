@@ -1,0 +1,267 @@
+//! The object under validation as CEL values: typed by its schema nodes, read lazily, compared as the server does.
+
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use super::value::{Key, List, Map, Val};
+use super::{EvalError, base64, time};
+use crate::cel::decl::{Decl, Kind, Object};
+use crate::cel::name;
+use crate::schema::shape::ListType;
+
+type Evaluated<'a> = Result<Val<'a>, EvalError>;
+
+/// A value of the object, typed by its node.
+pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
+    let wrong = |expected: &str| Err(EvalError::failed(format!("invalid data, expected {expected}")));
+    match (&decl.kind, json) {
+        (_, Json::Null) if decl.nullable => Ok(Val::Null),
+        (_, Json::Null) => wrong("a value, got null for schema with nullable=false"),
+        (Kind::IntOrString, Json::String(text)) => Ok(Val::text(text)),
+        (Kind::Int | Kind::IntOrString, Json::Number(n)) => n.as_i64().map_or_else(|| wrong("int"), |i| Ok(Val::Int(i))),
+        (Kind::Double, Json::Number(n)) => n.as_f64().map_or_else(|| wrong("float"), |d| Ok(Val::Double(d))),
+        (Kind::Bool, Json::Bool(b)) => Ok(Val::Bool(*b)),
+        (Kind::String, Json::String(text)) => Ok(Val::text(text)),
+        (Kind::Bytes, Json::String(text)) => base64::decode(text).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into()))),
+        (Kind::Duration, Json::String(text)) => {
+            time::Duration::parse_format(text).map_or_else(|| wrong("a duration"), |d| Ok(Val::Duration(d)))
+        }
+        (Kind::Date, Json::String(text)) => time::Timestamp::parse_date(text).map_or_else(|| wrong("a date"), |t| Ok(Val::Timestamp(t))),
+        (Kind::DateTime, Json::String(text)) => {
+            time::Timestamp::parse(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
+        }
+        (Kind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
+        (Kind::Object(Object { blank: true, .. }), Json::Object(_)) => {
+            Err(EvalError::failed("invalid object type, expected either Properties or AdditionalProperties"))
+        }
+        (Kind::Map { .. } | Kind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
+        (Kind::Unknown, json) => Ok(Val::Unknown(json)),
+        (kind, _) => wrong(&format!("{kind:?}").to_lowercase()),
+    }
+}
+
+impl<'a> List<'a> {
+    pub fn get(&self, index: usize) -> Option<Evaluated<'a>> {
+        match self {
+            List::Json(items, decl) => {
+                let json = items.get(index)?;
+                Some(item_decl(decl).map_or_else(|| Ok(Val::Unknown(json)), |item| read(json, item)))
+            }
+            List::Made(items, _) => items.get(index).cloned().map(Ok),
+        }
+    }
+
+    pub fn items(&self) -> impl Iterator<Item = Evaluated<'a>> + '_ {
+        (0..self.len()).filter_map(|i| self.get(i))
+    }
+
+    /// The node that says how the list compares and adds.
+    fn list_decl(&self) -> Option<&'a Decl> {
+        match self {
+            List::Json(_, decl) => Some(decl),
+            List::Made(_, decl) => *decl,
+        }
+    }
+
+    fn semantics(&self) -> (ListType, &'a [String]) {
+        match self.list_decl().map(|d| &d.kind) {
+            Some(Kind::List { list_type, keys, .. }) => (*list_type, keys),
+            _ => (ListType::Atomic, &[]),
+        }
+    }
+
+    /// `self + other`: sets unite, map lists merge by key, other lists are joined.
+    pub fn plus(&self, other: &List<'a>) -> Evaluated<'a> {
+        let mut items = self.items().collect::<Result<Vec<_>, _>>()?;
+        let (list_type, keys) = self.semantics();
+        for item in other.items() {
+            let item = item?;
+            let at = match list_type {
+                ListType::Atomic => None,
+                ListType::Set => position(&items, |have| have.same_raw(&item)),
+                ListType::Map => position(&items, |have| same_keys(have, &item, keys)),
+            };
+            match (at, list_type) {
+                (Some(_), ListType::Set) => {}
+                (Some(at), _) => {
+                    if let Some(slot) = items.get_mut(at) {
+                        *slot = item;
+                    }
+                }
+                (None, _) => items.push(item),
+            }
+        }
+        Ok(Val::List(List::Made(Rc::new(items), self.list_decl())))
+    }
+
+    fn equals(&self, other: &List<'a>) -> Result<bool, EvalError> {
+        if self.len() != other.len() {
+            return Ok(false);
+        }
+        let (list_type, keys) = self.semantics();
+        match list_type {
+            ListType::Atomic => all(self.items().zip(other.items()), |(a, b)| a?.equals(&b?)),
+            ListType::Set => {
+                let mine = self.items().collect::<Result<Vec<_>, _>>()?;
+                all(other.items(), |item| {
+                    let item = item?;
+                    Ok(mine.iter().any(|have| have.same_raw(&item)))
+                })
+            }
+            ListType::Map => {
+                let mine = self.items().collect::<Result<Vec<_>, _>>()?;
+                all(other.items(), |item| {
+                    let item = item?;
+                    // A later item of the same key hides an earlier one.
+                    let twin = mine.iter().rev().find(|have| same_keys(have, &item, keys));
+                    twin.map_or(Ok(false), |twin| twin.equals(&item))
+                })
+            }
+        }
+    }
+}
+
+fn position<'a>(items: &[Val<'a>], test: impl Fn(&Val<'a>) -> bool) -> Option<usize> {
+    items.iter().position(test)
+}
+
+fn all<T>(mut items: impl Iterator<Item = T>, mut test: impl FnMut(T) -> Result<bool, EvalError>) -> Result<bool, EvalError> {
+    items.try_fold(true, |so_far, item| if so_far { test(item) } else { Ok(false) })
+}
+
+fn item_decl(decl: &Decl) -> Option<&Decl> {
+    match &decl.kind {
+        Kind::List { item, .. } => Some(item),
+        _ => None,
+    }
+}
+
+/// Whether two items of a map list have the same keys. Keys are looked up as the server does: by escaped name, raw data.
+fn same_keys(a: &Val<'_>, b: &Val<'_>, keys: &[String]) -> bool {
+    let raw = |val: &Val<'_>, key: &str| match val {
+        Val::Map(Map::Json(map, _)) => map.get(name::escape(key).as_deref().unwrap_or(key)).cloned(),
+        _ => None,
+    };
+    keys.iter().all(|key| raw(a, key) == raw(b, key))
+}
+
+impl<'a> Map<'a> {
+    /// The value under a key; an object hides undeclared fields and nulls.
+    pub fn find(&self, key: &Val<'a>) -> Result<Option<Val<'a>>, EvalError> {
+        match self {
+            Map::Made(map) => Ok(Key::of(key).and_then(|key| map.get(&key).cloned())),
+            Map::Json(..) => match key {
+                Val::Text(text) => self.find_text(text),
+                _ => Err(EvalError::no_such_overload()),
+            },
+        }
+    }
+
+    pub fn find_text(&self, key: &str) -> Result<Option<Val<'a>>, EvalError> {
+        match self {
+            Map::Made(map) => Ok(map.get(&Key::Text(key.to_string())).cloned()),
+            Map::Json(map, decl) => match &decl.kind {
+                Kind::Map { value } => map.get(key).map(|json| read(json, value)).transpose(),
+                Kind::Object(object) => {
+                    let Some(raw) = name::unescape(key) else { return Ok(None) };
+                    let Some(json) = map.get(&raw).filter(|json| !json.is_null()) else { return Ok(None) };
+                    object.fields.get(&raw).map(|field| read(json, field)).transpose()
+                }
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// Keys in a fixed order, as values.
+    pub fn keys(&self) -> Vec<Val<'a>> {
+        match self {
+            Map::Made(map) => map.keys().map(Key::to_val).collect(),
+            Map::Json(map, decl) => {
+                let declared = |key: &&String| match &decl.kind {
+                    Kind::Object(object) => object.fields.contains_key(key.as_str()),
+                    _ => true,
+                };
+                let mut keys: Vec<&'a String> = map.keys().filter(declared).collect();
+                keys.sort();
+                keys.into_iter().map(|key| Val::text(key)).collect()
+            }
+        }
+    }
+
+    fn equals(&self, other: &Map<'a>) -> Result<bool, EvalError> {
+        if self.len() != other.len() {
+            return Ok(false);
+        }
+        match self {
+            Map::Made(map) => all(map.iter(), |(key, mine)| match other.find(&key.to_val())? {
+                Some(theirs) => mine.equals(&theirs),
+                None => Ok(false),
+            }),
+            Map::Json(map, decl) => all(map.iter(), |(key, json)| {
+                let Some(field) = value_decl(decl, key) else { return same_unknown(json, other, key) };
+                match other.find_text(key)? {
+                    Some(theirs) => read(json, field)?.equals(&theirs),
+                    None => Ok(false),
+                }
+            }),
+        }
+    }
+}
+
+fn value_decl<'a>(decl: &'a Decl, key: &str) -> Option<&'a Decl> {
+    match &decl.kind {
+        Kind::Map { value } => Some(value),
+        Kind::Object(object) => object.fields.get(key).map(|f| &**f),
+        _ => None,
+    }
+}
+
+/// Undeclared data of an object: compared as it stands, and only if both objects have it.
+fn same_unknown(json: &Json, other: &Map<'_>, key: &str) -> Result<bool, EvalError> {
+    match other {
+        Map::Json(theirs, _) => Ok(theirs.get(key).is_none_or(|their| their == json)),
+        Map::Made(_) => Err(EvalError::no_such_overload()),
+    }
+}
+
+impl<'a> Val<'a> {
+    /// CEL's `==`. Values of different types are unequal, except that numbers compare by value and that an object or
+    /// list of the schema compared with something else is an error.
+    pub fn equals(&self, other: &Val<'a>) -> Result<bool, EvalError> {
+        use super::operators::compare_numbers;
+        match (self, other) {
+            (Val::Null, Val::Null) => Ok(true),
+            (Val::Null, _) | (_, Val::Null) => Ok(false),
+            (Val::Text(a), Val::Text(b)) => Ok(**a == **b),
+            (Val::Bool(a), Val::Bool(b)) => Ok(a == b),
+            (Val::Bytes(a), Val::Bytes(b)) => Ok(a == b),
+            (Val::Duration(a), Val::Duration(b)) => Ok(a == b),
+            (Val::Timestamp(a), Val::Timestamp(b)) => Ok(a == b),
+            (Val::Type(a), Val::Type(b)) => Ok(a == b),
+            (Val::List(a), Val::List(b)) => a.equals(b),
+            (Val::Map(a), Val::Map(b)) => a.equals(b),
+            (Val::List(List::Json(..)) | Val::Map(Map::Json(..)), _) => Err(EvalError::no_such_overload()),
+            (Val::Optional(None), Val::Optional(None)) => Ok(true),
+            (Val::Optional(Some(a)), Val::Optional(Some(b))) => a.equals(b),
+            (Val::Ip(a), Val::Ip(b)) => Ok(a == b),
+            (Val::Cidr(a, x), Val::Cidr(b, y)) => Ok(a == b && x == y),
+            (Val::Url(a), Val::Url(b)) => Ok(a == b),
+            (Val::Quantity(a), Val::Quantity(b)) => Ok(a == b),
+            (Val::Semver(a), Val::Semver(b)) => Ok(a.cmp_precedence(b).is_eq()),
+            (Val::Format(a), Val::Format(b)) => Ok(a == b),
+            (Val::Unknown(a), Val::Unknown(b)) => Ok(a == b),
+            (a, b) => Ok(compare_numbers(a, b).is_some_and(|o| o == Some(std::cmp::Ordering::Equal))),
+        }
+    }
+
+    /// Equality of the data behind two values, as Go compares map keys: no conversion between kinds of numbers.
+    fn same_raw(&self, other: &Val<'a>) -> bool {
+        match (self, other) {
+            (Val::Int(a), Val::Int(b)) => a == b,
+            (Val::Double(a), Val::Double(b)) => a == b,
+            (Val::Int(_) | Val::Double(_) | Val::Uint(_), Val::Int(_) | Val::Double(_) | Val::Uint(_)) => false,
+            _ => self.equals(other).unwrap_or(false),
+        }
+    }
+}

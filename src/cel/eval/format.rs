@@ -1,0 +1,141 @@
+//! `'%s and %d'.format([a, b])`.
+
+use super::EvalError;
+use super::convert::{go_double, string};
+use super::value::{Key, List, Map, Val};
+
+/// One clause of a format string.
+pub enum Clause {
+    Text(String),
+    /// The letter after `%`, and the precision before it.
+    Verb(char, Option<usize>),
+}
+
+/// A format string taken apart, or what is wrong with it.
+pub fn clauses(format: &str) -> Result<Vec<Clause>, String> {
+    let mut out = vec![];
+    let mut text = String::new();
+    let mut chars = format.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            text.push(c);
+            continue;
+        }
+        let Some(mut verb) = chars.next() else { return Err("unexpected end of string".into()) };
+        if verb == '%' {
+            text.push('%');
+            continue;
+        }
+        let mut precision = None;
+        if verb == '.' {
+            let mut digits = String::new();
+            while let Some(d) = chars.next_if(char::is_ascii_digit) {
+                digits.push(d);
+            }
+            precision = Some(digits.parse().map_err(|_| "error while parsing precision".to_string())?);
+            verb = chars.next().ok_or("could not find end of precision specifier")?;
+        }
+        if !"sdfebxXo".contains(verb) {
+            return Err(format!("unrecognized formatting clause \"{verb}\""));
+        }
+        out.push(Clause::Text(std::mem::take(&mut text)));
+        out.push(Clause::Verb(verb, precision));
+    }
+    out.push(Clause::Text(text));
+    Ok(out)
+}
+
+/// The formatted text.
+pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
+    let mut out = String::new();
+    let mut next = 0;
+    for clause in clauses(format).map_err(EvalError::failed)? {
+        match clause {
+            Clause::Text(text) => out.push_str(&text),
+            Clause::Verb(verb, precision) => {
+                let Some(arg) = args.get(next) else { return Err(EvalError::failed(format!("index {next} out of range"))) };
+                out.push_str(&verb_text(verb, precision, &arg?)?);
+                next += 1;
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>) -> Result<String, EvalError> {
+    let places = precision.unwrap_or(6).min(400);
+    Ok(match (verb, arg) {
+        ('s', _) => plain(arg)?,
+        ('d', Val::Int(i)) => i.to_string(),
+        ('d', Val::Uint(u)) => u.to_string(),
+        ('f', Val::Double(d)) => format!("{d:.places$}"),
+        ('e', Val::Double(d)) => {
+            let text = format!("{d:.places$e}");
+            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            let power: i32 = exponent.parse().unwrap_or(0);
+            format!("{mantissa}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
+        }
+        ('f' | 'e', Val::Text(text)) if matches!(&**text, "NaN" | "Infinity" | "-Infinity") => text.to_string(),
+        ('b', Val::Int(i)) => format!("{}{:b}", if *i < 0 { "-" } else { "" }, i.unsigned_abs()),
+        ('b', Val::Uint(u)) => format!("{u:b}"),
+        ('b', Val::Bool(b)) => if *b { "1" } else { "0" }.to_string(),
+        ('x' | 'X', _) => {
+            let text = match arg {
+                Val::Int(i) => format!("{}{:x}", if *i < 0 { "-" } else { "" }, i.unsigned_abs()),
+                Val::Uint(u) => format!("{u:x}"),
+                Val::Text(text) => text.bytes().map(|b| format!("{b:02x}")).collect(),
+                Val::Bytes(bytes) => bytes.iter().map(|b| format!("{b:02x}")).collect(),
+                _ => return Err(wrong(verb, arg)),
+            };
+            if verb == 'X' { text.to_uppercase() } else { text }
+        }
+        ('o', Val::Int(i)) => format!("{}{:o}", if *i < 0 { "-" } else { "" }, i.unsigned_abs()),
+        ('o', Val::Uint(u)) => format!("{u:o}"),
+        _ => return Err(wrong(verb, arg)),
+    })
+}
+
+fn wrong(verb: char, arg: &Val<'_>) -> EvalError {
+    EvalError::failed(format!("%{verb} can't be used on {}", arg.type_name()))
+}
+
+/// A value as `%s` shows it.
+fn plain(arg: &Val<'_>) -> Result<String, EvalError> {
+    match arg {
+        Val::Null => Ok("null".into()),
+        Val::List(list) => {
+            let items: Result<Vec<String>, EvalError> = list.items().map(|item| quoted(&item?)).collect();
+            Ok(format!("[{}]", items?.join(", ")))
+        }
+        Val::Map(map) => map_text(map),
+        other => match string(other.clone()) {
+            Ok(Val::Text(text)) => Ok(text.to_string()),
+            _ => Err(wrong('s', arg)),
+        },
+    }
+}
+
+fn map_text(map: &Map<'_>) -> Result<String, EvalError> {
+    let mut pairs = vec![];
+    for key in map.keys() {
+        if Key::of(&key).is_none() {
+            return Err(wrong('s', &key));
+        }
+        let value = map.find(&key)?.unwrap_or(Val::Null);
+        pairs.push(format!("{}:{}", quoted(&key)?, quoted(&value)?));
+    }
+    pairs.sort();
+    Ok(format!("{{{}}}", pairs.join(", ")))
+}
+
+/// A value inside a list or map, written as CEL would.
+fn quoted(val: &Val<'_>) -> Result<String, EvalError> {
+    Ok(match val {
+        Val::Text(text) => format!("{:?}", &**text),
+        Val::Double(d) if d.is_finite() => format!("{d:.6}"),
+        Val::Double(d) => format!("{:?}", go_double(*d)),
+        Val::Timestamp(_) => format!("timestamp({:?})", plain(val)?),
+        Val::Duration(_) => format!("duration({:?})", plain(val)?),
+        other => plain(other)?,
+    })
+}

@@ -1,0 +1,230 @@
+//! Kubernetes' own functions: URLs, quantities, semantic versions, addresses, named formats.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use kube_cel::KubeCelExt;
+use kube_cel::cel;
+
+use super::EvalError;
+use super::quantity::{Parsed, Quantity};
+use super::url::Url;
+use super::value::{Key, Map, Val};
+
+type Evaluated<'a> = Result<Val<'a>, EvalError>;
+
+const FORMATS: [&str; 13] = [
+    "dns1123Label",
+    "dns1123Subdomain",
+    "dns1035Label",
+    "qualifiedName",
+    "dns1123LabelPrefix",
+    "dns1123SubdomainPrefix",
+    "dns1035LabelPrefix",
+    "labelValue",
+    "uri",
+    "uuid",
+    "byte",
+    "date",
+    "datetime",
+];
+
+/// A function that isn't called on anything.
+pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
+    if let Some(format) = name.strip_prefix("format.").filter(|_| args.is_empty()) {
+        return FORMATS.iter().find(|known| **known == format).map(|known| Ok(Val::Format(known)));
+    }
+    Some(match (name, args) {
+        ("url", [Val::Text(text)]) => Url::parse(text).map_or_else(|| failed("URL parse error"), |url| Ok(Val::Url(Rc::new(url)))),
+        ("isURL", [Val::Text(text)]) => Ok(Val::Bool(Url::parse(text).is_some())),
+        ("quantity", [Val::Text(text)]) => match Quantity::parse(text) {
+            Parsed::Quantity(q) => Ok(Val::Quantity(q)),
+            Parsed::Invalid => failed("quantities must match the regular expression for quantities"),
+            Parsed::TooLarge => Err(EvalError::unsupported("a quantity of that size")),
+        },
+        ("isQuantity", [Val::Text(text)]) => Ok(Val::Bool(!matches!(Quantity::parse(text), Parsed::Invalid))),
+        ("sign", [Val::Quantity(q)]) => Ok(Val::Int(q.sign())),
+        ("semver", [Val::Text(text)]) => semver(text, false).map_or_else(|| failed("not a semantic version"), Ok),
+        ("semver", [Val::Text(text), Val::Bool(normalize)]) => {
+            semver(text, *normalize).map_or_else(|| failed("not a semantic version"), Ok)
+        }
+        ("isSemver", [Val::Text(text)]) => Ok(Val::Bool(semver(text, false).is_some())),
+        ("isSemver", [Val::Text(text), Val::Bool(normalize)]) => Ok(Val::Bool(semver(text, *normalize).is_some())),
+        ("ip", [Val::Text(text)]) => ip(text).map(Val::Ip),
+        ("isIP", [Val::Text(text)]) => Ok(Val::Bool(ip(text).is_ok())),
+        ("ip.isCanonical", [Val::Text(text)]) => ip(text).map(|address| Val::Bool(address.to_string() == **text)),
+        ("cidr", [Val::Text(text)]) => cidr(text).map(|(address, bits)| Val::Cidr(address, bits)),
+        ("isCIDR", [Val::Text(text)]) => Ok(Val::Bool(cidr(text).is_ok())),
+        ("format.named", [Val::Text(text)]) => {
+            let known = FORMATS.iter().find(|known| **known == &**text);
+            Ok(known.map_or(Val::Optional(None), |known| Val::some(Val::Format(known))))
+        }
+        _ => return None,
+    })
+}
+
+/// A function on one of Kubernetes' values.
+pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
+    Some(match (target, name, args) {
+        (Val::Url(url), _, []) => return url_part(url, name),
+        (Val::Quantity(q), "asInteger", []) => {
+            q.as_int().map_or_else(|| failed("cannot convert value to integer"), |i| Ok(Val::Int(i)))
+        }
+        (Val::Quantity(q), "isInteger", []) => Ok(Val::Bool(q.as_int().is_some())),
+        (Val::Quantity(q), "asApproximateFloat", []) => Ok(Val::Double(q.as_double())),
+        (Val::Quantity(q), "add", [Val::Quantity(other)]) => Ok(Val::Quantity(q.add(*other))),
+        (Val::Quantity(q), "sub", [Val::Quantity(other)]) => Ok(Val::Quantity(q.sub(*other))),
+        (Val::Quantity(q), "add", [Val::Int(i)]) => Ok(Val::Quantity(q.add(Quantity::from_int(*i)))),
+        (Val::Quantity(q), "sub", [Val::Int(i)]) => Ok(Val::Quantity(q.sub(Quantity::from_int(*i)))),
+        (Val::Quantity(q), _, [Val::Quantity(other)]) => return ordered(name, q.cmp(other)),
+        (Val::Semver(v), _, [Val::Semver(other)]) => return ordered(name, v.cmp_precedence(other)),
+        (Val::Semver(v), "major", []) => Ok(Val::Int(v.major as i64)),
+        (Val::Semver(v), "minor", []) => Ok(Val::Int(v.minor as i64)),
+        (Val::Semver(v), "patch", []) => Ok(Val::Int(v.patch as i64)),
+        (Val::Ip(address), _, []) => return address_property(name, *address),
+        (Val::Cidr(address, _), "ip", []) => Ok(Val::Ip(*address)),
+        (Val::Cidr(_, bits), "prefixLength", []) => Ok(Val::Int(i64::from(*bits))),
+        (Val::Cidr(address, bits), "masked", []) => Ok(Val::Cidr(mask(*address, *bits), *bits)),
+        (Val::Cidr(network, bits), "containsIP", [Val::Ip(address)]) => Ok(Val::Bool(within(*network, *bits, *address))),
+        (Val::Cidr(network, bits), "containsIP", [Val::Text(text)]) => ip(text).map(|address| Val::Bool(within(*network, *bits, address))),
+        (Val::Cidr(network, bits), "containsCIDR", [Val::Cidr(other, longer)]) => Ok(contains_network(*network, *bits, *other, *longer)),
+        (Val::Cidr(network, bits), "containsCIDR", [Val::Text(text)]) => {
+            cidr(text).map(|(other, longer)| contains_network(*network, *bits, other, longer))
+        }
+        (Val::Format(format), "validate", [Val::Text(text)]) => validate(format, text),
+        _ => return None,
+    })
+}
+
+fn failed<T>(message: &str) -> Result<T, EvalError> {
+    Err(EvalError::failed(message))
+}
+
+fn ordered<'a>(name: &str, order: std::cmp::Ordering) -> Option<Evaluated<'a>> {
+    Some(Ok(match name {
+        "isGreaterThan" => Val::Bool(order.is_gt()),
+        "isLessThan" => Val::Bool(order.is_lt()),
+        "compareTo" => Val::Int(order as i64),
+        _ => return None,
+    }))
+}
+
+fn url_part<'a>(url: &Url, name: &str) -> Option<Evaluated<'a>> {
+    Some(Ok(match name {
+        "getScheme" => Val::made(&url.scheme),
+        "getHost" => Val::made(&url.host),
+        "getHostname" => Val::made(url.hostname()),
+        "getPort" => Val::made(url.port()),
+        "getEscapedPath" => Val::made(&url.path),
+        "getQuery" => {
+            let pairs = url.query().into_iter();
+            let pairs = pairs.map(|(key, values)| (Key::Text(key), Val::list(values.iter().map(|v| Val::made(v)).collect())));
+            Val::Map(Map::Made(Rc::new(pairs.collect())))
+        }
+        _ => return None,
+    }))
+}
+
+/// `1.2.3`; with `normalize` also `v1`, `1.2` and leading zeros.
+fn semver<'a>(text: &str, normalize: bool) -> Option<Val<'a>> {
+    let text = if normalize { normalized(text)? } else { text.to_string() };
+    semver::Version::parse(&text).ok().map(|version| Val::Semver(Rc::new(version)))
+}
+
+fn normalized(text: &str) -> Option<String> {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let mut parts: Vec<String> = text.splitn(3, '.').map(str::to_string).collect();
+    for part in parts.iter_mut().filter(|part| part.len() > 1) {
+        let trimmed = part.trim_start_matches('0');
+        *part = if trimmed.starts_with(|c: char| c.is_ascii_digit()) { trimmed.to_string() } else { format!("0{trimmed}") };
+    }
+    if parts.len() < 3 && parts.last().is_some_and(|last| last.contains(['+', '-'])) {
+        return None;
+    }
+    while parts.len() < 3 {
+        parts.push("0".into());
+    }
+    Some(parts.join("."))
+}
+
+fn ip(text: &str) -> Result<IpAddr, EvalError> {
+    match text.parse() {
+        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => failed("IPv4-mapped IPv6 address is not allowed"),
+        Ok(address) => Ok(address),
+        Err(_) => failed("IP Address parse error during conversion from string"),
+    }
+}
+
+fn cidr(text: &str) -> Result<(IpAddr, u8), EvalError> {
+    let parsed = text.rsplit_once('/').and_then(|(address, bits)| {
+        let plain = bits.len() <= 3 && bits.bytes().all(|b| b.is_ascii_digit()) && (bits == "0" || !bits.starts_with('0'));
+        let bits: u8 = bits.parse().ok().filter(|_| plain)?;
+        let address = ip(address).ok()?;
+        (bits <= width(address)).then_some((address, bits))
+    });
+    parsed.map_or_else(|| failed("network address parse error during conversion from string"), Ok)
+}
+
+fn width(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn mask(address: IpAddr, bits: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => IpAddr::V4((v4.to_bits() & u32::MAX.checked_shl(32 - u32::from(bits.min(32))).unwrap_or(0)).into()),
+        IpAddr::V6(v6) => {
+            let keep = u128::MAX.checked_shl(128 - u32::from(bits.min(128))).unwrap_or(0);
+            IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & keep))
+        }
+    }
+}
+
+fn within(network: IpAddr, bits: u8, address: IpAddr) -> bool {
+    network.is_ipv4() == address.is_ipv4() && mask(network, bits) == mask(address, bits)
+}
+
+/// Whether the other network lies within this one.
+fn contains_network<'a>(network: IpAddr, bits: u8, other: IpAddr, longer: u8) -> Val<'a> {
+    Val::Bool(bits <= longer && within(network, bits, other))
+}
+
+fn address_property<'a>(name: &str, address: IpAddr) -> Option<Evaluated<'a>> {
+    let link_local_unicast = match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.segments()[0] & 0xffc0 == 0xfe80,
+    };
+    let link_local_multicast = match address {
+        IpAddr::V4(v4) => v4.octets()[..3] == [224, 0, 0],
+        IpAddr::V6(v6) => v6.segments()[0] & 0xff0f == 0xff02,
+    };
+    let broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
+    Some(Ok(match name {
+        "family" => Val::Int(if address.is_ipv4() { 4 } else { 6 }),
+        "isUnspecified" => Val::Bool(address.is_unspecified()),
+        "isLoopback" => Val::Bool(address.is_loopback()),
+        "isLinkLocalMulticast" => Val::Bool(link_local_multicast),
+        "isLinkLocalUnicast" => Val::Bool(link_local_unicast),
+        "isGlobalUnicast" => Val::Bool(
+            !address.is_unspecified() && !address.is_loopback() && !address.is_multicast() && !link_local_unicast && !broadcast,
+        ),
+        _ => return None,
+    }))
+}
+
+/// Whether text has a named format: no value if it has, else what is wrong with it.
+fn validate<'a>(format: &str, text: &str) -> Evaluated<'a> {
+    if format == "uri" {
+        let wrong = Url::parse(text).is_none();
+        return Ok(if wrong { Val::some(Val::list(vec![Val::made("invalid URI for request")])) } else { Val::Optional(None) });
+    }
+    let mut context = cel::Context::default().with_all();
+    let program = cel::Program::compile(&format!("format.{format}().validate(text).hasValue()"));
+    let text = cel::Value::String(Arc::new(text.to_string()));
+    context.add_variable_from_value("text", text);
+    match program.map(|program| program.execute(&context)) {
+        Ok(Ok(cel::Value::Bool(false))) => Ok(Val::Optional(None)),
+        Ok(Ok(cel::Value::Bool(true))) => Ok(Val::some(Val::list(vec![Val::made(&format!("is not a valid {format}"))]))),
+        _ => Err(EvalError::unsupported("this named format")),
+    }
+}

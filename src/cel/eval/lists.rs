@@ -1,0 +1,204 @@
+//! Functions on lists and sets.
+
+use std::cmp::Ordering;
+
+use super::operators::{arithmetic, compare};
+use super::time::Duration;
+use super::value::{List, Val};
+use super::{EvalError, Machine, strings};
+
+type Evaluated<'a> = Result<Val<'a>, EvalError>;
+type Items<'a> = Result<Vec<Val<'a>>, EvalError>;
+
+fn items<'a>(list: &List<'a>) -> Items<'a> {
+    list.items().collect()
+}
+
+/// The function `name` on a list. `overloads` tell what an empty list sums up to.
+pub fn call<'a>(
+    machine: &mut Machine<'a>,
+    name: &str,
+    list: &List<'a>,
+    args: &[Val<'a>],
+    overloads: &[&'static str],
+) -> Evaluated<'a> {
+    machine.charge(list.len().saturating_mul(16))?;
+    match (name, args) {
+        ("size", []) => Ok(Val::Int(list.len() as i64)),
+        ("join", []) => strings::join(list, ""),
+        ("join", [Val::Text(separator)]) => strings::join(list, separator),
+        ("isSorted", []) => is_sorted(list),
+        ("sum", []) => sum(list, overloads),
+        ("min", []) => extreme(list, Ordering::Greater),
+        ("max", []) => extreme(list, Ordering::Less),
+        ("indexOf", [item]) => index_of(list, item, false),
+        ("lastIndexOf", [item]) => index_of(list, item, true),
+        ("first", []) => list.get(0).transpose().map(|v| v.map_or(Val::Optional(None), Val::some)),
+        ("last", []) => {
+            let last = list.len().checked_sub(1).and_then(|i| list.get(i));
+            last.transpose().map(|v| v.map_or(Val::Optional(None), Val::some))
+        }
+        ("slice", [Val::Int(start), Val::Int(end)]) => slice(list, *start, *end),
+        ("flatten", []) => Ok(Val::list(flatten(list, 1)?)),
+        ("flatten", [Val::Int(depth)]) if *depth >= 0 => Ok(Val::list(flatten(list, *depth)?)),
+        ("flatten", [Val::Int(_)]) => Err(EvalError::failed("level must be non-negative")),
+        ("reverse", []) => {
+            let mut items = items(list)?;
+            items.reverse();
+            Ok(Val::list(items))
+        }
+        ("distinct", []) => distinct(machine, list),
+        ("sort", []) => sort_by(list, list),
+        ("@sortByAssociatedKeys", [Val::List(keys)]) => sort_by(list, keys),
+        ("unwrapOpt", []) => unwrap_all(list),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+fn is_sorted<'a>(list: &List<'a>) -> Evaluated<'a> {
+    let items = items(list)?;
+    for pair in items.windows(2) {
+        if let [a, b] = pair
+            && compare(a, b)? == Some(Ordering::Greater)
+        {
+            return Ok(Val::Bool(false));
+        }
+    }
+    Ok(Val::Bool(true))
+}
+
+fn sum<'a>(list: &List<'a>, overloads: &[&'static str]) -> Evaluated<'a> {
+    let mut total = None;
+    for item in list.items() {
+        let item = item?;
+        total = Some(match total {
+            None => item,
+            Some(total) => arithmetic("_+_", &total, &item)?,
+        });
+    }
+    Ok(total.unwrap_or(match overloads.first() {
+        Some(&"list_double_sum_double") => Val::Double(0.0),
+        Some(&"list_uint_sum_uint") => Val::Uint(0),
+        Some(&"list_duration_sum_duration") => Val::Duration(Duration::from_nanos(0)),
+        _ => Val::Int(0),
+    }))
+}
+
+/// The item that no other beats; `worse` is how a beaten one compares.
+fn extreme<'a>(list: &List<'a>, worse: Ordering) -> Evaluated<'a> {
+    let mut best: Option<Val<'a>> = None;
+    for item in list.items() {
+        let item = item?;
+        best = Some(match best {
+            Some(best) if compare(&best, &item)? != Some(worse) => best,
+            _ => item,
+        });
+    }
+    best.ok_or_else(|| EvalError::failed("min or max called on empty list"))
+}
+
+fn index_of<'a>(list: &List<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
+    let items = items(list)?;
+    let equal = |have: &Val<'a>| have.equals(item).unwrap_or(false);
+    let found = if last { items.iter().rposition(equal) } else { items.iter().position(equal) };
+    Ok(Val::Int(found.map_or(-1, |i| i as i64)))
+}
+
+fn slice<'a>(list: &List<'a>, start: i64, end: i64) -> Evaluated<'a> {
+    if start < 0 || start > end || end > list.len() as i64 {
+        return Err(EvalError::failed(format!("cannot slice({start}, {end}), list is length {}", list.len())));
+    }
+    let items = list.items().skip(start as usize).take((end - start) as usize);
+    Ok(Val::list(items.collect::<Result<_, _>>()?))
+}
+
+fn flatten<'a>(list: &List<'a>, depth: i64) -> Items<'a> {
+    let mut out = vec![];
+    for item in list.items() {
+        match item? {
+            Val::List(inner) if depth > 0 => out.extend(flatten(&inner, depth - 1)?),
+            item => out.push(item),
+        }
+    }
+    Ok(out)
+}
+
+fn distinct<'a>(machine: &mut Machine<'a>, list: &List<'a>) -> Evaluated<'a> {
+    machine.charge(list.len().saturating_mul(list.len()))?;
+    let mut out: Vec<Val<'a>> = vec![];
+    for item in list.items() {
+        let item = item?;
+        if !out.iter().any(|have| item.equals(have).unwrap_or(false)) {
+            out.push(item);
+        }
+    }
+    Ok(Val::list(out))
+}
+
+fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Evaluated<'a> {
+    let (items, keys) = (items(list)?, items(keys)?);
+    if items.len() != keys.len() {
+        return Err(EvalError::failed("sort: as many keys as items are needed"));
+    }
+    if let Some((first, rest)) = keys.split_first() {
+        if compare(first, first).is_err() {
+            return Err(EvalError::failed("list elements must be comparable"));
+        }
+        if rest.iter().any(|k| k.type_name() != first.type_name()) {
+            return Err(EvalError::failed("list elements must have the same type"));
+        }
+    }
+    let mut pairs: Vec<_> = keys.into_iter().zip(items).collect();
+    pairs.sort_by(|(a, _), (b, _)| compare(a, b).ok().flatten().unwrap_or(Ordering::Equal));
+    Ok(Val::list(pairs.into_iter().map(|(_, item)| item).collect()))
+}
+
+/// The values of those optionals that have one.
+pub fn unwrap_all<'a>(list: &List<'a>) -> Evaluated<'a> {
+    let mut out = vec![];
+    for item in list.items() {
+        match item? {
+            Val::Optional(Some(val)) => out.push((*val).clone()),
+            Val::Optional(None) => {}
+            _ => return Err(EvalError::failed("value is not optional")),
+        }
+    }
+    Ok(Val::list(out))
+}
+
+/// `item in list`.
+pub fn contains<'a>(list: &List<'a>, item: &Val<'a>) -> Result<bool, EvalError> {
+    let mut failure = None;
+    for have in list.items() {
+        match have.and_then(|have| have.equals(item)) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(e) => failure = Some(e),
+        }
+    }
+    failure.map_or(Ok(false), Err)
+}
+
+/// `sets.contains`, `sets.equivalent`, `sets.intersects`.
+pub fn sets<'a>(machine: &mut Machine<'a>, name: &str, a: &List<'a>, b: &List<'a>) -> Evaluated<'a> {
+    machine.charge(a.len().saturating_mul(b.len()))?;
+    let within = |outer: &List<'a>, inner: &List<'a>| -> Result<bool, EvalError> {
+        for item in inner.items() {
+            if !contains(outer, &item?)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    Ok(Val::Bool(match name {
+        "sets.contains" => within(a, b)?,
+        "sets.equivalent" => within(a, b)? && within(b, a)?,
+        _ => {
+            let mut any = false;
+            for item in a.items() {
+                any |= contains(b, &item?).unwrap_or(false);
+            }
+            any
+        }
+    }))
+}

@@ -1,0 +1,448 @@
+//! The walk over an expression that computes its value.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::value::{Key, List, Map, Val};
+use super::{EvalError, convert, kubernetes, lists, operators, strings, time};
+use crate::cel::ast::{ACCU, Call, Comprehension, Entry, Expr, Kind, Literal, Select};
+use crate::cel::check::Checked;
+use crate::cel::library;
+use crate::cel::regex::{GoRegex, RegexError};
+
+type Evaluated<'a> = Result<Val<'a>, EvalError>;
+
+/// Steps of one evaluation. The server stops at a cost of one million, which is of the same order.
+const MAX_STEPS: usize = 1_000_000;
+/// Bytes of text that count as one step.
+const STEP_BYTES: usize = 64;
+/// Elements of lists made in one evaluation that count as one step.
+const MAX_RANGE: i64 = 1_000_000;
+
+pub struct Machine<'a> {
+    checked: &'a Checked,
+    /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
+    scope: Vec<(&'a str, Evaluated<'a>)>,
+    steps: usize,
+    regexes: HashMap<String, Rc<GoRegex>>,
+}
+
+/// A literal as a value.
+pub fn constant(literal: &Literal) -> Val<'_> {
+    match literal {
+        Literal::Null => Val::Null,
+        Literal::Bool(b) => Val::Bool(*b),
+        Literal::Int(i) => Val::Int(*i),
+        Literal::Uint(u) => Val::Uint(*u),
+        Literal::Double(d) => Val::Double(*d),
+        Literal::String(text) => Val::text(text),
+        Literal::Bytes(bytes) => Val::Bytes(bytes.as_slice().into()),
+    }
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(checked: &'a Checked, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
+        Machine { checked, scope: variables, steps: 0, regexes: HashMap::new() }
+    }
+
+    pub fn run(mut self) -> Evaluated<'a> {
+        let checked = self.checked;
+        self.expr(&checked.expr)
+    }
+
+    /// Counts work on `bytes` of text (or as much of a list).
+    pub fn charge(&mut self, bytes: usize) -> Result<(), EvalError> {
+        self.steps = self.steps.saturating_add(1 + bytes / STEP_BYTES);
+        if self.steps > MAX_STEPS { Err(EvalError::Limit) } else { Ok(()) }
+    }
+
+    /// A pattern, compiled once per run.
+    pub fn regex(&mut self, pattern: &str) -> Result<Rc<GoRegex>, EvalError> {
+        if let Some(regex) = self.regexes.get(pattern) {
+            return Ok(regex.clone());
+        }
+        self.charge(pattern.len().saturating_mul(STEP_BYTES))?;
+        let regex = Rc::new(GoRegex::new(pattern).map_err(|e| match e {
+            RegexError::Invalid(_) => EvalError::failed(e.to_string()),
+            RegexError::Unsupported(_) => EvalError::unsupported("this pattern"),
+        })?);
+        self.regexes.insert(pattern.to_string(), regex.clone());
+        Ok(regex)
+    }
+
+    fn expr(&mut self, e: &'a Expr) -> Evaluated<'a> {
+        self.charge(0)?;
+        match &e.kind {
+            Kind::Literal(literal) => Ok(constant(literal)),
+            Kind::Ident(name) => self.ident(name),
+            Kind::Select(select) => self.select(select),
+            Kind::Call(call) => self.call(e, call),
+            Kind::List(list) => {
+                let mut items = Vec::with_capacity(list.items.len());
+                for (i, item) in list.items.iter().enumerate() {
+                    let val = self.expr(item)?;
+                    if list.optional.binary_search(&i).is_err() {
+                        items.push(val);
+                    } else if let Some(val) = unwrap(val)? {
+                        items.push(val);
+                    }
+                }
+                Ok(Val::list(items))
+            }
+            Kind::Map(entries) => self.map(entries),
+            Kind::Struct(_) => Err(EvalError::unsupported("a message")),
+            Kind::Comprehension(c) => self.comprehension(c),
+        }
+    }
+
+    fn ident(&self, name: &str) -> Evaluated<'a> {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        if let Some((_, val)) = self.scope.iter().rev().find(|(n, _)| *n == name) {
+            return val.clone();
+        }
+        let types = [
+            "bool", "bytes", "double", "int", "uint", "string", "null_type", "list", "map", "type", "optional_type", "google.protobuf.Duration",
+            "google.protobuf.Timestamp", "net.IP", "net.CIDR",
+        ];
+        match types.iter().find(|t| **t == name && library::type_name(name).is_some()) {
+            Some(known) => Ok(Val::Type(known)),
+            None => Err(EvalError::failed(format!("no such attribute: {name}"))),
+        }
+    }
+
+    fn select(&mut self, select: &'a Select) -> Evaluated<'a> {
+        let operand = self.expr(&select.operand)?;
+        if let Val::Optional(inner) = operand {
+            let found = match inner {
+                Some(inner) => field(&inner, &select.field)?,
+                None => None,
+            };
+            let present = found.is_some();
+            return Ok(if select.test { Val::Bool(present) } else { found.map_or(Val::Optional(None), Val::some) });
+        }
+        let found = field(&operand, &select.field)?;
+        if select.test {
+            return Ok(Val::Bool(found.is_some()));
+        }
+        found.ok_or_else(|| EvalError::failed(format!("no such key: {}", select.field)))
+    }
+
+    fn map(&mut self, entries: &'a [Entry]) -> Evaluated<'a> {
+        let mut map = BTreeMap::new();
+        for entry in entries {
+            let key = self.expr(&entry.key)?;
+            let key = Key::of(&key).ok_or_else(|| EvalError::failed("unsupported key type"))?;
+            let val = self.expr(&entry.value)?;
+            let val = if entry.optional { unwrap(val)? } else { Some(val) };
+            if let Some(val) = val {
+                map.insert(key, val);
+            }
+        }
+        Ok(Val::Map(Map::Made(Rc::new(map))))
+    }
+
+    fn call(&mut self, e: &'a Expr, call: &'a Call) -> Evaluated<'a> {
+        match (call.function.as_str(), call.args.as_slice()) {
+            ("_&&_", [a, b]) => self.logical(a, b, false),
+            ("_||_", [a, b]) => self.logical(a, b, true),
+            ("_?_:_", [condition, yes, no]) => match self.expr(condition)? {
+                Val::Bool(true) => self.expr(yes),
+                Val::Bool(false) => self.expr(no),
+                _ => Err(EvalError::no_such_overload()),
+            },
+            ("@not_strictly_false", [a]) => match self.expr(a) {
+                Err(EvalError::Limit) => Err(EvalError::Limit),
+                Ok(Val::Bool(false)) => Ok(Val::Bool(false)),
+                _ => Ok(Val::Bool(true)),
+            },
+            ("or" | "orValue", [alternative]) if call.target.is_some() => self.alternative(call, alternative),
+            ("_+_", [accu, more]) if is_accu(accu) => self.append(accu, more),
+            _ => {
+                let mut vals = Vec::with_capacity(call.args.len() + 1);
+                if let Some(target) = &call.target {
+                    vals.push(self.expr(target)?);
+                }
+                for arg in &call.args {
+                    vals.push(self.expr(arg)?);
+                }
+                self.apply(e, &call.function, call.target.is_some(), vals)
+            }
+        }
+    }
+
+    /// `a && b` (or `||`, where `decides` is true): an error counts only if the other side doesn't decide.
+    fn logical(&mut self, a: &'a Expr, b: &'a Expr, decides: bool) -> Evaluated<'a> {
+        let first = self.truth(a);
+        if first == Ok(decides) || first == Err(EvalError::Limit) {
+            return first.map(Val::Bool);
+        }
+        let second = self.truth(b);
+        match (first, second) {
+            (_, Ok(b)) if b == decides => Ok(Val::Bool(decides)),
+            (Ok(_), second) => second.map(Val::Bool),
+            (Err(e), Ok(_)) => Err(e),
+            // What we can't follow might have decided, so it outweighs a failure.
+            (Err(EvalError::Failed(_)), Err(second)) => Err(second),
+            (Err(first), Err(_)) => Err(first),
+        }
+    }
+
+    fn truth(&mut self, e: &'a Expr) -> Result<bool, EvalError> {
+        match self.expr(e)? {
+            Val::Bool(b) => Ok(b),
+            _ => Err(EvalError::no_such_overload()),
+        }
+    }
+
+    fn alternative(&mut self, call: &'a Call, alternative: &'a Expr) -> Evaluated<'a> {
+        let Some(target) = &call.target else { return Err(EvalError::no_such_overload()) };
+        match self.expr(target)? {
+            Val::Optional(Some(val)) if call.function == "orValue" => Ok((*val).clone()),
+            some @ Val::Optional(Some(_)) => Ok(some),
+            Val::Optional(None) => self.expr(alternative),
+            other => Ok(other),
+        }
+    }
+
+    /// `accu + more` where nothing else holds the list: grown in place, so that a fold stays linear.
+    fn append(&mut self, accu: &'a Expr, more: &'a Expr) -> Evaluated<'a> {
+        let more = self.expr(more)?;
+        let slot = self.scope.iter_mut().rev().find(|(name, _)| *name == ACCU);
+        let held = slot.map(|(_, val)| std::mem::replace(val, Ok(Val::Null)));
+        match (held, more) {
+            (Some(Ok(Val::List(List::Made(mut items, None)))), Val::List(more)) => {
+                let added = more.items().collect::<Result<Vec<_>, _>>()?;
+                self.charge(added.len())?;
+                Rc::make_mut(&mut items).extend(added);
+                Ok(Val::List(List::Made(items, None)))
+            }
+            (Some(held), more) => operators::arithmetic("_+_", &held?, &more),
+            (None, _) => self.expr(accu),
+        }
+    }
+
+    fn comprehension(&mut self, c: &'a Comprehension) -> Evaluated<'a> {
+        let range = self.expr(&c.range)?;
+        let init = self.expr(&c.init);
+        let depth = self.scope.len();
+        self.scope.push((&c.accu, init));
+        let pairs: Vec<(Evaluated<'a>, Evaluated<'a>)> = match &range {
+            Val::List(list) => list.items().enumerate().map(|(i, item)| (Ok(Val::Int(i as i64)), item)).collect(),
+            Val::Map(map) => map
+                .keys()
+                .into_iter()
+                .map(|key| {
+                    let val = map.find(&key).and_then(|v| v.ok_or_else(|| EvalError::failed("no such key")));
+                    (Ok(key), val)
+                })
+                .collect(),
+            _ => return Err(EvalError::no_such_overload()),
+        };
+        let over_keys = matches!(range, Val::Map(_));
+        for (key, val) in pairs {
+            match &c.var2 {
+                Some(var2) => {
+                    self.scope.push((&c.var, key));
+                    self.scope.push((var2, val));
+                }
+                None => self.scope.push((&c.var, if over_keys { key } else { val })),
+            }
+            let go_on = self.expr(&c.condition);
+            if matches!(go_on, Err(EvalError::Limit) | Ok(Val::Bool(false))) {
+                self.scope.truncate(depth + 1);
+                go_on?;
+                break;
+            }
+            let step = self.expr(&c.step);
+            self.scope.truncate(depth);
+            if matches!(step, Err(EvalError::Limit)) {
+                return step;
+            }
+            self.scope.push((&c.accu, step));
+        }
+        let result = self.expr(&c.result);
+        self.scope.truncate(depth);
+        result
+    }
+
+    /// A function on values.
+    fn apply(&mut self, e: &Expr, name: &str, member: bool, vals: Vec<Val<'a>>) -> Evaluated<'a> {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        if let ([a, b], false) = (vals.as_slice(), member)
+            && let Some(result) = self.binary(name, a, b)
+        {
+            return result;
+        }
+        if let Some((target, rest)) = vals.split_first()
+            && member
+        {
+            return self.method(e, name, target, rest);
+        }
+        match (name, vals.as_slice()) {
+            ("!_", [Val::Bool(b)]) => Ok(Val::Bool(!b)),
+            ("-_", [a]) => operators::negate(a),
+            ("size", [a]) => self.method(e, "size", a, &[]),
+            ("matches", [Val::Text(text), pattern]) => strings::call(self, "matches", text, std::slice::from_ref(pattern)),
+            ("strings.quote", [Val::Text(text)]) => Ok(strings::quote(text)),
+            ("optional.none", []) => Ok(Val::Optional(None)),
+            ("optional.of", [a]) => Ok(Val::some(a.clone())),
+            ("optional.ofNonZeroValue", [a]) => Ok(if a.is_zero() { Val::Optional(None) } else { Val::some(a.clone()) }),
+            ("optional.unwrap", [Val::List(list)]) => lists::unwrap_all(list),
+            ("lists.range", [Val::Int(n)]) if *n <= MAX_RANGE => {
+                self.charge(usize::try_from(*n).unwrap_or(0).saturating_mul(8))?;
+                Ok(Val::list((0..*n).map(Val::Int).collect()))
+            }
+            ("lists.range", [Val::Int(_)]) => Err(EvalError::Limit),
+            ("cel.@mapInsert", [Val::Map(map), ..]) if self.charge(map.len().saturating_mul(STEP_BYTES)).is_err() => Err(EvalError::Limit),
+            ("cel.@mapInsert", [Val::Map(map), key, val]) => insert(map, vec![(key.clone(), val.clone())]),
+            ("cel.@mapInsert", [Val::Map(map), Val::Map(more)]) => {
+                let pairs = more.keys().into_iter().map(|key| Ok((key.clone(), more.find(&key)?.unwrap_or(Val::Null))));
+                insert(map, pairs.collect::<Result<_, EvalError>>()?)
+            }
+            ("dyn" | "type" | "int" | "uint" | "double" | "string" | "bool" | "bytes" | "duration" | "timestamp", [a]) => {
+                convert::convert(name, a.clone())
+            }
+            (_, args) => kubernetes::function(name, args).unwrap_or_else(|| Err(EvalError::no_such_overload())),
+        }
+    }
+
+    /// Operators with two sides.
+    fn binary(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Option<Evaluated<'a>> {
+        Some(match name {
+            "_==_" => a.equals(b).map(Val::Bool),
+            "_!=_" => a.equals(b).map(|equal| Val::Bool(!equal)),
+            "_<_" | "_<=_" | "_>_" | "_>=_" => operators::relate(name, a, b),
+            "_+_" | "_-_" | "_*_" | "_/_" | "_%_" => self.sum(name, a, b),
+            "@in" => match b {
+                Val::List(list) => lists::contains(list, a).map(Val::Bool),
+                Val::Map(map) => map.find(a).map(|found| Val::Bool(found.is_some())),
+                _ => Err(EvalError::no_such_overload()),
+            },
+            "_[_]" => index(a, b),
+            "_[?_]" => optional_index(a, b),
+            "_?._" => match (a, b) {
+                (Val::Optional(None), _) => Ok(Val::Optional(None)),
+                (Val::Optional(Some(inner)), Val::Text(name)) => field(inner, name).map(optional),
+                (operand, Val::Text(name)) => field(operand, name).map(optional),
+                _ => Err(EvalError::no_such_overload()),
+            },
+            "sets.contains" | "sets.equivalent" | "sets.intersects" => match (a, b) {
+                (Val::List(a), Val::List(b)) => lists::sets(self, name, a, b),
+                _ => Err(EvalError::no_such_overload()),
+            },
+            _ => return None,
+        })
+    }
+
+    fn sum(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+        let size = |v: &Val<'a>| match v {
+            Val::Text(text) => text.len(),
+            Val::Bytes(bytes) => bytes.len(),
+            Val::List(list) => list.len() * 8,
+            _ => 0,
+        };
+        self.charge(size(a).saturating_add(size(b)))?;
+        operators::arithmetic(name, a, b)
+    }
+
+    fn method(&mut self, e: &Expr, name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Evaluated<'a> {
+        match (target, name, args) {
+            (Val::Text(text), ..) => strings::call(self, name, text, args),
+            (Val::List(list), ..) => {
+                let overloads = self.checked.overloads_of(e);
+                lists::call(self, name, list, args, overloads)
+            }
+            (Val::Map(map), "size", []) => Ok(Val::Int(map.len() as i64)),
+            (Val::Bytes(bytes), "size", []) => Ok(Val::Int(bytes.len() as i64)),
+            (Val::Optional(inner), "hasValue", []) => Ok(Val::Bool(inner.is_some())),
+            (Val::Optional(Some(val)), "value", []) => Ok((**val).clone()),
+            (Val::Optional(None), "value", []) => Err(EvalError::failed("optional.none() dereference")),
+            (Val::Timestamp(t), _, []) => t.field(name, 0).map(Val::Int).ok_or_else(EvalError::no_such_overload),
+            (Val::Timestamp(t), _, [Val::Text(zone)]) => match time::zone_offset(zone) {
+                Some(offset) => t.field(name, offset).map(Val::Int).ok_or_else(EvalError::no_such_overload),
+                None => Err(EvalError::unsupported("a time zone by name")),
+            },
+            (Val::Duration(d), _, []) => match name {
+                "getHours" => Ok(Val::Int(d.nanos() / 3_600_000_000_000)),
+                "getMinutes" => Ok(Val::Int(d.nanos() / 60_000_000_000)),
+                "getSeconds" => Ok(Val::Int(d.nanos() / 1_000_000_000)),
+                "getMilliseconds" => Ok(Val::Int(d.nanos() / 1_000_000)),
+                _ => Err(EvalError::no_such_overload()),
+            },
+            _ => kubernetes::method(name, target, args).unwrap_or_else(|| Err(EvalError::no_such_overload())),
+        }
+    }
+}
+
+fn is_accu(e: &Expr) -> bool {
+    matches!(&e.kind, Kind::Ident(name) if name == ACCU)
+}
+
+fn unwrap(val: Val<'_>) -> Result<Option<Val<'_>>, EvalError> {
+    match val {
+        Val::Optional(inner) => Ok(inner.map(|inner| (*inner).clone())),
+        _ => Err(EvalError::failed("cannot initialize optional entry from non-optional value")),
+    }
+}
+
+fn optional(val: Option<Val<'_>>) -> Val<'_> {
+    val.map_or(Val::Optional(None), Val::some)
+}
+
+/// A field of an object or an entry of a map; nothing else has fields.
+fn field<'a>(operand: &Val<'a>, name: &str) -> Result<Option<Val<'a>>, EvalError> {
+    match operand {
+        Val::Map(map) => map.find_text(name),
+        _ => Ok(None),
+    }
+}
+
+fn index<'a>(a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+    match (a, b) {
+        (Val::Optional(None), _) => Ok(Val::Optional(None)),
+        (Val::Optional(Some(inner)), _) => optional_index(inner, b),
+        (Val::List(list), _) => {
+            let at = list_index(b)?;
+            let found = usize::try_from(at).ok().and_then(|at| list.get(at));
+            found.unwrap_or_else(|| Err(EvalError::failed(format!("index out of bounds: {at}"))))
+        }
+        (Val::Map(map), key) => map.find(key)?.ok_or_else(|| EvalError::failed("no such key")),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+fn optional_index<'a>(a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+    match (a, b) {
+        (Val::Optional(None), _) => Ok(Val::Optional(None)),
+        (Val::Optional(Some(inner)), _) => optional_index(inner, b),
+        (Val::List(list), _) => {
+            let at = usize::try_from(list_index(b)?).ok();
+            at.and_then(|at| list.get(at)).transpose().map(optional)
+        }
+        (Val::Map(map), key) => map.find(key).map(optional),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}
+
+fn list_index(val: &Val<'_>) -> Result<i64, EvalError> {
+    match val {
+        Val::Int(i) => Ok(*i),
+        Val::Uint(u) => i64::try_from(*u).map_err(|_| EvalError::failed("index out of bounds")),
+        Val::Double(d) if d.fract() == 0.0 && d.abs() < 1e15 => Ok(*d as i64),
+        _ => Err(EvalError::failed("unsupported index type")),
+    }
+}
+
+fn insert<'a>(map: &Map<'a>, pairs: Vec<(Val<'a>, Val<'a>)>) -> Evaluated<'a> {
+    let mut out = match map {
+        Map::Made(map) => (**map).clone(),
+        Map::Json(..) => return Err(EvalError::unsupported("an insertion into an object")),
+    };
+    for (key, val) in pairs {
+        let key = Key::of(&key).ok_or_else(|| EvalError::failed("unsupported key type"))?;
+        if out.insert(key, val).is_some() {
+            return Err(EvalError::failed("insert failed: key already exists"));
+        }
+    }
+    Ok(Val::Map(Map::Made(Rc::new(out))))
+}

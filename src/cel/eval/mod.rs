@@ -1,0 +1,124 @@
+//! Running rules on objects.
+//!
+//! Comes in: a checked expression with the node it stands at, and `self` and `oldSelf` as JSON. Goes out: what the
+//! expression gives there, an evaluation error (which the server treats as a violation), or that we can't tell.
+
+mod base64;
+mod convert;
+mod data;
+pub(super) mod format;
+mod kubernetes;
+mod lists;
+mod machine;
+mod operators;
+mod quantity;
+mod strings;
+mod time;
+mod url;
+mod value;
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use thiserror::Error;
+
+use super::ast::Literal;
+use super::check::{Checked, Problem, Purpose, check};
+use super::decl::Decl;
+pub use machine::Machine;
+use value::Val;
+
+/// Why an expression gives no value.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EvalError {
+    /// The expression fails on this object, on the server too.
+    #[error("{0}")]
+    Failed(String),
+    /// Something we don't follow; the server may see anything here.
+    #[error("can't be evaluated here: {0}")]
+    Unsupported(String),
+    /// More work than we do for one expression.
+    #[error("evaluation takes too many steps")]
+    Limit,
+}
+
+impl EvalError {
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        EvalError::Failed(message.into())
+    }
+
+    pub(crate) fn unsupported(what: &str) -> Self {
+        EvalError::Unsupported(what.to_string())
+    }
+
+    pub(crate) fn no_such_overload() -> Self {
+        EvalError::failed("no such overload")
+    }
+}
+
+/// An expression ready to run: compiled once, run many times.
+#[derive(Clone, Debug)]
+pub struct Program {
+    checked: Arc<Checked>,
+    decl: Arc<Decl>,
+    optional_old_self: bool,
+}
+
+impl Program {
+    /// Compiles a rule or a messageExpression for the node `decl`.
+    pub fn compile(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
+        let checked = Arc::new(check(source, purpose, &decl, optional_old_self)?);
+        Ok(Program { checked, decl, optional_old_self })
+    }
+
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// Whether it needs a previous state: such a rule runs on updates only, unless `oldSelf` is optional.
+    pub fn is_transition(&self) -> bool {
+        self.checked.uses_old_self
+    }
+
+    /// Whether the server would run this rule here at all.
+    pub fn applies(&self, value: &Json, old: Option<&Json>) -> bool {
+        let needs_old = self.is_transition() && !self.optional_old_self;
+        !value.is_null() && !(needs_old && old.is_none_or(Json::is_null))
+    }
+
+    /// What a rule says about `value`: whether it holds.
+    pub fn holds(&self, value: &Json, old: Option<&Json>) -> Result<bool, EvalError> {
+        match self.run(value, old)? {
+            Val::Bool(b) => Ok(b),
+            _ => Err(EvalError::no_such_overload()),
+        }
+    }
+
+    /// The text that a messageExpression gives.
+    pub fn message(&self, value: &Json, old: Option<&Json>) -> Result<String, EvalError> {
+        match self.run(value, old)? {
+            Val::Text(text) => Ok(text.to_string()),
+            _ => Err(EvalError::no_such_overload()),
+        }
+    }
+
+    fn run<'a>(&'a self, value: &'a Json, old: Option<&'a Json>) -> Result<Val<'a>, EvalError> {
+        let this = data::read(value, &self.decl);
+        let old = old.filter(|old| !old.is_null()).map(|old| data::read(old, &self.decl));
+        let old = match (old, self.optional_old_self) {
+            (Some(old), true) => old.map(Val::some),
+            (None, true) => Ok(Val::Optional(None)),
+            (Some(old), false) => old,
+            (None, false) => Err(EvalError::failed("no such attribute: oldSelf")),
+        };
+        Machine::new(&self.checked, vec![("self", this), ("oldSelf", old)]).run()
+    }
+}
+
+/// Whether a conversion of a constant fails; such a program can't even be built.
+pub(super) fn constant_conversion_fails(function: &str, literal: &Literal) -> bool {
+    convert::convert(function, machine::constant(literal)).is_err()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Arithmetic and order of values.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::EvalError;
+use super::value::Val;
+
+type Evaluated<'a> = Result<Val<'a>, EvalError>;
+
+/// Order of two numbers of any kinds: `None` if one isn't a number, `Some(None)` if one is NaN.
+pub fn compare_numbers(a: &Val<'_>, b: &Val<'_>) -> Option<Option<Ordering>> {
+    let whole = |v: &Val<'_>| match v {
+        Val::Int(i) => Some(i128::from(*i)),
+        Val::Uint(u) => Some(i128::from(*u)),
+        _ => None,
+    };
+    Some(match (a, b) {
+        (Val::Double(x), Val::Double(y)) => x.partial_cmp(y),
+        (Val::Double(x), y) => whole_to_double(whole(y)?, *x).map(Ordering::reverse),
+        (x, Val::Double(y)) => whole_to_double(whole(x)?, *y),
+        (x, y) => Some(whole(x)?.cmp(&whole(y)?)),
+    })
+}
+
+/// Order of an integer and a double, without rounding the integer.
+fn whole_to_double(whole: i128, double: f64) -> Option<Ordering> {
+    if double.is_nan() {
+        return None;
+    }
+    if double >= 1e30 {
+        return Some(Ordering::Less);
+    }
+    if double <= -1e30 {
+        return Some(Ordering::Greater);
+    }
+    let floor = double.floor();
+    Some(whole.cmp(&(floor as i128)).then(if double > floor { Ordering::Less } else { Ordering::Equal }))
+}
+
+/// Order of two values of one type, or of two numbers.
+pub fn compare(a: &Val<'_>, b: &Val<'_>) -> Result<Option<Ordering>, EvalError> {
+    if let Some(order) = compare_numbers(a, b) {
+        return Ok(order);
+    }
+    Ok(Some(match (a, b) {
+        (Val::Bool(x), Val::Bool(y)) => x.cmp(y),
+        (Val::Text(x), Val::Text(y)) => (**x).cmp(&**y),
+        (Val::Bytes(x), Val::Bytes(y)) => x.cmp(y),
+        (Val::Duration(x), Val::Duration(y)) => x.cmp(y),
+        (Val::Timestamp(x), Val::Timestamp(y)) => x.cmp(y),
+        _ => return Err(EvalError::no_such_overload()),
+    }))
+}
+
+/// `<`, `<=`, `>` or `>=`. NaN is an error there.
+pub fn relate<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+    let Some(order) = compare(a, b)? else { return Err(EvalError::failed("NaN values cannot be ordered")) };
+    Ok(Val::Bool(match operator {
+        "_<_" => order.is_lt(),
+        "_<=_" => order.is_le(),
+        "_>_" => order.is_gt(),
+        _ => order.is_ge(),
+    }))
+}
+
+pub fn arithmetic<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+    match (a, b) {
+        (Val::Int(x), Val::Int(y)) => ints(operator, *x, *y),
+        (Val::Uint(x), Val::Uint(y)) => uints(operator, *x, *y),
+        (Val::Double(x), Val::Double(y)) => match operator {
+            "_+_" => Ok(Val::Double(x + y)),
+            "_-_" => Ok(Val::Double(x - y)),
+            "_*_" => Ok(Val::Double(x * y)),
+            "_/_" => Ok(Val::Double(x / y)),
+            _ => Err(EvalError::no_such_overload()),
+        },
+        (Val::Text(x), Val::Text(y)) if operator == "_+_" => Ok(Val::made(&format!("{}{}", &**x, &**y))),
+        (Val::Bytes(x), Val::Bytes(y)) if operator == "_+_" => Ok(Val::Bytes(x.iter().chain(y.iter()).copied().collect::<Rc<[u8]>>())),
+        (Val::List(x), Val::List(y)) if operator == "_+_" => x.plus(y),
+        _ => time(operator, a, b),
+    }
+}
+
+fn time<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+    let result = match (operator, a, b) {
+        ("_+_", Val::Duration(x), Val::Duration(y)) => x.checked_add(*y).map(Val::Duration),
+        ("_-_", Val::Duration(x), Val::Duration(y)) => x.checked_sub(*y).map(Val::Duration),
+        ("_+_", Val::Timestamp(t), Val::Duration(d)) | ("_+_", Val::Duration(d), Val::Timestamp(t)) => t.add(*d).map(Val::Timestamp),
+        ("_-_", Val::Timestamp(t), Val::Duration(d)) => t.sub(*d).map(Val::Timestamp),
+        ("_-_", Val::Timestamp(x), Val::Timestamp(y)) => x.since(*y).map(Val::Duration),
+        _ => return Err(EvalError::no_such_overload()),
+    };
+    result.ok_or_else(overflow)
+}
+
+fn overflow() -> EvalError {
+    EvalError::failed("integer overflow")
+}
+
+fn ints<'a>(operator: &str, x: i64, y: i64) -> Evaluated<'a> {
+    let result = match operator {
+        "_+_" => x.checked_add(y),
+        "_-_" => x.checked_sub(y),
+        "_*_" => x.checked_mul(y),
+        "_/_" | "_%_" if y == 0 => return Err(EvalError::failed("division by zero")),
+        "_/_" => x.checked_div(y),
+        _ => x.checked_rem(y),
+    };
+    result.map(Val::Int).ok_or_else(overflow)
+}
+
+fn uints<'a>(operator: &str, x: u64, y: u64) -> Evaluated<'a> {
+    let result = match operator {
+        "_+_" => x.checked_add(y),
+        "_-_" => x.checked_sub(y),
+        "_*_" => x.checked_mul(y),
+        "_/_" | "_%_" if y == 0 => return Err(EvalError::failed("division by zero")),
+        "_/_" => x.checked_div(y),
+        _ => x.checked_rem(y),
+    };
+    result.map(Val::Uint).ok_or_else(overflow)
+}
+
+pub fn negate<'a>(a: &Val<'a>) -> Evaluated<'a> {
+    match a {
+        Val::Int(i) => i.checked_neg().map(Val::Int).ok_or_else(overflow),
+        Val::Double(d) => Ok(Val::Double(-d)),
+        _ => Err(EvalError::no_such_overload()),
+    }
+}

@@ -1,0 +1,181 @@
+//! The functions that a rule of a CRD may call in Kubernetes 1.36.
+//!
+//! Comes in: the table `library.txt`, one overload a line. Goes out: overloads by function name.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::types::Type;
+
+/// One way to call a function.
+pub struct Overload {
+    /// The id by which cel-go and its cost tables know it.
+    pub id: &'static str,
+    /// Called on a target, which is then the first of `args`.
+    pub member: bool,
+    pub args: Vec<Type>,
+    pub result: Type,
+    /// How many type parameters (`Type::Param(0..)`) the signature has.
+    pub params: usize,
+}
+
+static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(load);
+
+/// The overloads of a function, or `None` if there is no such function.
+pub fn function(name: &str) -> Option<&'static [Overload]> {
+    FUNCTIONS.get(name).map(Vec::as_slice)
+}
+
+/// The names of types that an expression can use as values.
+pub fn type_name(name: &str) -> Option<Type> {
+    let dynamic = || Type::Dyn;
+    Some(match name {
+        "bool" => Type::Bool,
+        "bytes" => Type::Bytes,
+        "double" => Type::Double,
+        "int" => Type::Int,
+        "uint" => Type::Uint,
+        "string" => Type::String,
+        "null_type" => Type::Null,
+        "list" => Type::list(dynamic()),
+        "map" => Type::map(dynamic(), dynamic()),
+        "type" => Type::Type(None),
+        "optional_type" => Type::optional(dynamic()),
+        "google.protobuf.Duration" => Type::Duration,
+        "google.protobuf.Timestamp" => Type::Timestamp,
+        "net.IP" => Type::Opaque("net.IP"),
+        "net.CIDR" => Type::Opaque("net.CIDR"),
+        _ => return None,
+    })
+}
+
+/// Functions of neighbouring Kubernetes versions or of code that we could read in one form only: a call of one of
+/// these is neither right nor wrong for us.
+pub fn doubtful(name: &str) -> bool {
+    matches!(name, "includes" | "mul" | "div" | "divInt" | "sign" | "image" | "isImage")
+}
+
+fn load() -> HashMap<&'static str, Vec<Overload>> {
+    let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
+    for line in include_str!("library.txt").lines() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some((name, overload)) = overload(line) {
+            functions.entry(name).or_default().push(overload);
+        }
+    }
+    functions
+}
+
+/// `name id (args) result`, or `name id target.(args) result`.
+fn overload(line: &'static str) -> Option<(&'static str, Overload)> {
+    let (name, rest) = line.split_once(' ')?;
+    let (id, rest) = rest.split_once(' ')?;
+    let member = !rest.starts_with('(');
+    let mut reader = Reader { rest, params: vec![] };
+    let mut args = vec![];
+    if member {
+        args.push(reader.read()?);
+        reader.skip(".");
+    }
+    reader.skip("(");
+    while !reader.skip(")") {
+        args.push(reader.read()?);
+        reader.skip(",");
+    }
+    let result = reader.read()?;
+    Some((name, Overload { id, member, args, result, params: reader.params.len() }))
+}
+
+struct Reader {
+    rest: &'static str,
+    /// Letters of the type parameters seen so far.
+    params: Vec<&'static str>,
+}
+
+impl Reader {
+    fn skip(&mut self, sign: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(sign) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn read(&mut self) -> Option<Type> {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        Some(match word {
+            "list" => Type::list(self.inner()?),
+            "optional" => Type::optional(self.inner()?),
+            "type" => Type::Type(Some(std::sync::Arc::new(self.inner()?))),
+            "map" => {
+                self.skip("(");
+                let key = self.read()?;
+                self.skip(",");
+                let value = self.read()?;
+                self.skip(")");
+                Type::map(key, value)
+            }
+            "dyn" => Type::Dyn,
+            "duration" => Type::Duration,
+            "timestamp" => Type::Timestamp,
+            "IP" => Type::Opaque("net.IP"),
+            "CIDR" => Type::Opaque("net.CIDR"),
+            "URL" => Type::Struct("kubernetes.URL".into()),
+            "Quantity" => Type::Struct("kubernetes.Quantity".into()),
+            "Semver" => Type::Struct("kubernetes.Semver".into()),
+            "Format" => Type::Struct("kubernetes.NamedFormat".into()),
+            param if param.len() == 1 => {
+                let known = self.params.iter().position(|p| *p == param);
+                Type::Param(known.unwrap_or_else(|| {
+                    self.params.push(param);
+                    self.params.len() - 1
+                }))
+            }
+            plain => type_name(plain)?,
+        })
+    }
+
+    fn inner(&mut self) -> Option<Type> {
+        self.skip("(");
+        let inner = self.read();
+        self.skip(")");
+        inner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_an_overload() {
+        let lines = include_str!("library.txt").lines().map(str::trim);
+        let mut ids = std::collections::HashSet::new();
+        for line in lines.filter(|l| !l.is_empty() && !l.starts_with('#')) {
+            let (name, overload) = overload(line).unwrap_or_else(|| panic!("{line}"));
+            assert!(ids.insert((name, overload.id)), "twice: {line}");
+            assert_eq!(overload.member, line.contains(".("), "{line}");
+        }
+    }
+
+    #[test]
+    fn signatures_are_read() {
+        let find = |name, id| function(name).and_then(|all| all.iter().find(|o| o.id == id));
+        let or_value = find("orValue", "optional_orValue_value").expect("there");
+        assert_eq!(or_value.args, [Type::optional(Type::Param(0)), Type::Param(0)]);
+        assert_eq!((or_value.result.clone(), or_value.params, or_value.member), (Type::Param(0), 1, true));
+        let query = find("getQuery", "url_get_query").expect("there");
+        assert_eq!(query.result, Type::map(Type::String, Type::list(Type::String)));
+        let format = find("format.uuid", "format.uuid").expect("there");
+        assert!(format.args.is_empty() && !format.member);
+    }
+}

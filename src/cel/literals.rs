@@ -1,0 +1,134 @@
+//! Constants that make a program impossible although its types are right.
+//!
+//! Comes in: a checked expression. Goes out: the first constant that the server refuses: a malformed duration,
+//! timestamp, pattern or format string, a conversion that can't work, a list of mixed types.
+
+use super::ast::{Call, Expr, Kind, Literal};
+use super::check::{Checked, Problem};
+use super::eval;
+use super::eval::format::{Clause, clauses};
+use super::regex::{GoRegex, RegexError};
+use super::types::Type;
+
+/// Functions whose constant argument is converted when the program is built.
+const CONVERSIONS: [&str; 10] = ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
+
+pub fn validate(checked: &Checked) -> Result<(), Problem> {
+    walk(checked, &checked.expr, false)
+}
+
+/// `exempt` inside the arguments of `format`, where lists may be mixed.
+fn walk(checked: &Checked, e: &Expr, exempt: bool) -> Result<(), Problem> {
+    let mut exempt_below = exempt;
+    match &e.kind {
+        Kind::Call(call) => {
+            exempt_below |= call.function == "format";
+            check_call(checked, e, call)?;
+        }
+        Kind::List(list) if !exempt => {
+            let types = list.items.iter().enumerate().map(|(i, item)| {
+                let t = checked.type_of(item);
+                (item, if list.optional.binary_search(&i).is_ok() { t.unwrap_optional().0 } else { t })
+            });
+            uniform(types)?;
+        }
+        Kind::Map(entries) if !exempt => {
+            uniform(entries.iter().map(|entry| (&entry.key, checked.type_of(&entry.key))))?;
+            uniform(entries.iter().map(|entry| {
+                let t = checked.type_of(&entry.value);
+                (&entry.value, if entry.optional { t.unwrap_optional().0 } else { t })
+            }))?;
+        }
+        _ => {}
+    }
+    e.children().into_iter().try_for_each(|child| walk(checked, child, exempt_below))
+}
+
+fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), Problem> {
+    let mut first: Option<Type> = None;
+    for (e, t) in types {
+        match &first {
+            None => first = Some(t),
+            Some(first) if !first.equivalent(&t) => {
+                return Err(Problem::refused(e.at, format!("expected type '{first}' but found '{t}'")));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_call(checked: &Checked, e: &Expr, call: &Call) -> Result<(), Problem> {
+    let function = call.function.as_str();
+    if let [arg] = call.args.as_slice()
+        && call.target.is_none()
+        && CONVERSIONS.contains(&function)
+        && let Some(literal) = arg.literal()
+        && eval::constant_conversion_fails(function, literal)
+    {
+        return Err(Problem::refused(arg.at, format!("invalid {function} argument")));
+    }
+    if matches!(function, "matches" | "find" | "findAll") {
+        let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
+        pattern(arguments.get(1).copied())?;
+        // The server's validator looks at the first written argument, even where that is the text.
+        if function == "matches" {
+            pattern(call.args.first())?;
+        }
+    }
+    if function == "format"
+        && let (Some(target), [list]) = (&call.target, call.args.as_slice())
+        && let (Some(Literal::String(format)), Kind::List(list)) = (target.literal(), &list.kind)
+    {
+        return format_call(checked, e, format, &list.items);
+    }
+    Ok(())
+}
+
+fn pattern(arg: Option<&Expr>) -> Result<(), Problem> {
+    let Some(arg) = arg else { return Ok(()) };
+    let Some(Literal::String(pattern)) = arg.literal() else { return Ok(()) };
+    match GoRegex::new(pattern) {
+        Ok(_) => Ok(()),
+        Err(e @ RegexError::Invalid(_)) => Err(Problem::refused(arg.at, format!("invalid matches argument: {e}"))),
+        Err(e @ RegexError::Unsupported(_)) => Err(Problem::unsure(arg.at, e.to_string())),
+    }
+}
+
+fn format_call(checked: &Checked, e: &Expr, format: &str, args: &[Expr]) -> Result<(), Problem> {
+    let clauses = clauses(format).map_err(|reason| Problem::refused(e.at, reason))?;
+    let mut wanted = 0;
+    for clause in clauses {
+        let Clause::Verb(verb, _) = clause else { continue };
+        let Some(arg) = args.get(wanted) else { return Err(Problem::refused(e.at, format!("index {wanted} out of range"))) };
+        if !formattable(checked, verb, arg) {
+            return Err(Problem::refused(arg.at, format!("'%{verb}' can't be used on {}", checked.type_of(arg))));
+        }
+        wanted += 1;
+    }
+    if args.len() > wanted {
+        let reason = format!("too many arguments supplied to string.format (expected {wanted}, got {})", args.len());
+        return Err(Problem::refused(e.at, reason));
+    }
+    Ok(())
+}
+
+fn formattable(checked: &Checked, verb: char, arg: &Expr) -> bool {
+    let t = checked.type_of(arg);
+    if t == Type::Dyn {
+        return true;
+    }
+    match verb {
+        'd' | 'o' => matches!(t, Type::Int | Type::Uint),
+        'f' | 'e' => matches!(t, Type::Double | Type::String),
+        'b' => matches!(t, Type::Int | Type::Uint | Type::Bool),
+        'x' | 'X' => matches!(t, Type::Int | Type::Uint | Type::String | Type::Bytes),
+        _ => {
+            !matches!(t, Type::Struct(_) | Type::Opaque(_) | Type::Optional(_) | Type::Error | Type::Param(_))
+                && match &arg.kind {
+                    Kind::List(_) | Kind::Map(_) => arg.children().into_iter().all(|item| formattable(checked, verb, item)),
+                    _ => true,
+                }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Property names ⇄ the identifiers CEL sees for them.
+//!
+//! Comes in: a property name of a schema, or a field name out of an expression. Goes out: the escaped or the raw name.
+
+/// Words that CEL reserves; a property with such a name is seen as `__name__`.
+const RESERVED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
+/// Whether CEL reserves this word.
+pub fn reserved(word: &str) -> bool {
+    RESERVED.binary_search(&word).is_ok()
+}
+
+/// The identifier a rule uses for a property, or `None` if CEL can't name it at all.
+pub fn escape(name: &str) -> Option<String> {
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if reserved(name) {
+        return Some(format!("__{name}__"));
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("__") {
+            out.push_str("__underscores__");
+            rest = after;
+            continue;
+        }
+        match c {
+            '-' => out.push_str("__dash__"),
+            '.' => out.push_str("__dot__"),
+            '/' => out.push_str("__slash__"),
+            c if c.is_ascii_alphanumeric() || c == '_' => out.push(c),
+            _ => return None,
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    Some(out)
+}
+
+/// The property name behind an identifier; `None` if the identifier holds an escape that doesn't exist.
+pub fn unescape(ident: &str) -> Option<String> {
+    let mut out = String::with_capacity(ident.len());
+    let mut rest = ident;
+    while !rest.is_empty() {
+        let Some((sequence, contents)) = escape_sequence(rest) else {
+            let c = rest.chars().next()?;
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
+            continue;
+        };
+        match contents {
+            "underscores" => out.push_str("__"),
+            "dash" => out.push('-'),
+            "dot" => out.push('.'),
+            "slash" => out.push('/'),
+            word if reserved(word) && sequence.len() == ident.len() => out.push_str(word),
+            _ => return None,
+        }
+        rest = &rest[sequence.len()..];
+    }
+    Some(out)
+}
+
+/// `__x__` at the start of `text`, where x has no underscore: the whole sequence and x.
+fn escape_sequence(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix("__")?;
+    let end = inner.find('_')?;
+    if end == 0 || !inner[end..].starts_with("__") {
+        return None;
+    }
+    Some((&text[..end + 4], &inner[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_round_trip() {
+        for (raw, escaped) in [
+            ("a", "a"),
+            ("a-b", "a__dash__b"),
+            ("a.b/c", "a__dot__b__slash__c"),
+            ("namespace", "__namespace__"),
+            ("x__y", "x__underscores__y"),
+            ("_x", "_x"),
+        ] {
+            assert_eq!(escape(raw).as_deref(), Some(escaped));
+            assert_eq!(unescape(escaped).as_deref(), Some(raw));
+        }
+    }
+
+    #[test]
+    fn some_names_have_no_identifier() {
+        assert_eq!(escape("1a"), None);
+        assert_eq!(escape("a b"), None);
+        assert_eq!(escape("$ref"), None);
+        assert_eq!(escape(""), None);
+        assert_eq!(unescape("a__nope__b"), None);
+    }
+
+    #[test]
+    fn reserved_words_are_sorted() {
+        assert!(RESERVED.is_sorted());
+    }
+}

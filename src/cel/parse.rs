@@ -1,0 +1,471 @@
+//! Tokens → expression tree, by CEL's grammar with optional syntax, as cel-go reads it.
+//!
+//! Comes in: the text of an expression. Goes out: its tree with macros expanded, or the first syntax error.
+//!
+//! Why not the parser of the `cel` crate: it reads `!!x` as `!x` and `--x` as `-x`, refuses `'''it's'''`, takes
+//! reserved words and back-quoted names that the server refuses, and needs 100 µs for a rule. It stays the second
+//! opinion of this one (see the tests).
+
+use thiserror::Error;
+
+use super::ast::{Call, Entry, Expr, Kind, List, Literal, Select, Struct};
+use super::lex::{self, Token};
+use super::macros;
+use super::name;
+
+/// cel-go stops at this many nested rules of one kind.
+const CEL_GO_DEPTH: usize = 250;
+/// Nesting that we follow: far above real rules (under 20), low enough for any thread's stack.
+const OUR_DEPTH: usize = 80;
+/// Nodes of one expression after expansion; a source of the longest kind has half as many.
+const MAX_NODES: u32 = 200_000;
+/// cel-go refuses longer sources.
+const MAX_CODE_POINTS: usize = 100_000;
+
+/// Where and why an expression isn't CEL.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct SyntaxError {
+    /// Byte offset in the source.
+    pub at: usize,
+    pub message: String,
+    /// Nested deeper than we follow, so nothing is known about it.
+    pub too_deep: bool,
+}
+
+impl SyntaxError {
+    pub(super) fn new(at: usize, message: String) -> Self {
+        SyntaxError { at, message, too_deep: false }
+    }
+}
+
+/// Reads one expression.
+pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
+    if source.len() > MAX_CODE_POINTS && source.chars().count() > MAX_CODE_POINTS {
+        return Err(SyntaxError::new(0, "expression code point size exceeds limit".into()));
+    }
+    let mut parser = Parser { tokens: lex::tokens(source)?, next: 0, ids: 0, depth: Depth::default() };
+    let expr = parser.expr()?;
+    match parser.peek() {
+        Token::End => Ok(expr),
+        _ => Err(parser.unexpected()),
+    }
+}
+
+/// How many rules of a kind are open around the current token.
+#[derive(Default)]
+struct Depth {
+    expr: usize,
+    relation: usize,
+    calc: usize,
+    member: usize,
+}
+
+pub(super) struct Parser {
+    tokens: Vec<(Token, usize)>,
+    next: usize,
+    ids: u32,
+    depth: Depth,
+}
+
+type Parsed = Result<Expr, SyntaxError>;
+
+const RELATIONS: [(&str, &str); 7] = [
+    ("<", "_<_"),
+    ("<=", "_<=_"),
+    (">=", "_>=_"),
+    (">", "_>_"),
+    ("==", "_==_"),
+    ("!=", "_!=_"),
+    ("in", "@in"),
+];
+const SUMS: [(&str, &str); 2] = [("+", "_+_"), ("-", "_-_")];
+const PRODUCTS: [(&str, &str); 3] = [("*", "_*_"), ("/", "_/_"), ("%", "_%_")];
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        self.tokens.get(self.next).map_or(&Token::End, |t| &t.0)
+    }
+
+    fn at(&self) -> usize {
+        self.tokens.get(self.next).map_or(0, |t| t.1)
+    }
+
+    fn take(&mut self) -> (Token, usize) {
+        let token = self.tokens.get(self.next).cloned().unwrap_or((Token::End, 0));
+        self.next += 1;
+        token
+    }
+
+    fn sees(&self, sign: &str) -> bool {
+        matches!(self.peek(), Token::Sign(s) if *s == sign)
+    }
+
+    fn eat(&mut self, sign: &str) -> bool {
+        let seen = self.sees(sign);
+        if seen {
+            self.next += 1;
+        }
+        seen
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<(), SyntaxError> {
+        if self.eat(sign) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn unexpected(&self) -> SyntaxError {
+        let found = match self.peek() {
+            Token::Sign(s) => format!("'{s}'"),
+            Token::Ident(name) => format!("'{name}'"),
+            Token::End => "end of the expression".to_string(),
+            _ => "a literal".to_string(),
+        };
+        SyntaxError::new(self.at(), format!("unexpected {found}"))
+    }
+
+    /// A node with a number of its own.
+    pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
+        self.ids += 1;
+        Expr { id: self.ids, at, kind }
+    }
+
+    pub(super) fn call(&mut self, at: usize, function: &str, args: Vec<Expr>) -> Expr {
+        self.node(at, Kind::Call(Call { function: function.to_string(), target: None, args }))
+    }
+
+    /// Refuses to let macros grow an expression without end.
+    pub(super) fn check_size(&self, at: usize) -> Result<(), SyntaxError> {
+        if self.ids > MAX_NODES {
+            return Err(SyntaxError { at, message: "too large to be followed".into(), too_deep: true });
+        }
+        Ok(())
+    }
+
+    fn limit(&self, depth: usize) -> Result<(), SyntaxError> {
+        if depth + 1 >= CEL_GO_DEPTH {
+            return Err(SyntaxError::new(self.at(), format!("expression recursion limit exceeded: {CEL_GO_DEPTH}")));
+        }
+        Ok(())
+    }
+
+    fn expr(&mut self) -> Parsed {
+        self.depth.expr += 1;
+        if self.depth.expr > OUR_DEPTH {
+            let message = "nested too deeply to be followed".to_string();
+            return Err(SyntaxError { at: self.at(), message, too_deep: true });
+        }
+        let condition = self.logical("||", "_||_")?;
+        let at = self.at();
+        let result = if self.eat("?") {
+            let yes = self.logical("||", "_||_")?;
+            self.expect(":")?;
+            let no = self.expr()?;
+            self.call(at, "_?_:_", vec![condition, yes, no])
+        } else {
+            condition
+        };
+        self.depth.expr -= 1;
+        Ok(result)
+    }
+
+    /// Terms joined by `||`, each of them terms joined by `&&`.
+    fn logical(&mut self, sign: &'static str, operator: &'static str) -> Parsed {
+        let mut terms = vec![];
+        let mut places = vec![];
+        loop {
+            terms.push(if sign == "||" { self.logical("&&", "_&&_")? } else { self.relation()? });
+            places.push(self.at());
+            if !self.eat(sign) {
+                break;
+            }
+        }
+        Ok(self.balance(terms, &places, operator))
+    }
+
+    /// A balanced tree, so that a chain of a thousand terms doesn't become a thousand levels.
+    fn balance(&mut self, mut terms: Vec<Expr>, places: &[usize], operator: &str) -> Expr {
+        if terms.len() < 2 {
+            return terms.pop().unwrap_or_else(|| self.node(0, Kind::Literal(Literal::Null)));
+        }
+        let middle = terms.len().div_ceil(2);
+        let right = terms.split_off(middle);
+        let (left_places, right_places) = places.split_at(middle);
+        let at = left_places.last().copied().unwrap_or(0);
+        let left = self.balance(terms, left_places, operator);
+        let right = self.balance(right, right_places, operator);
+        self.call(at, operator, vec![left, right])
+    }
+
+    fn relation(&mut self) -> Parsed {
+        let outer = self.depth.relation;
+        self.depth.relation += 1;
+        let mut left = self.sum()?;
+        while let Some(operator) = self.operator(&RELATIONS) {
+            let at = self.at();
+            self.next += 1;
+            self.depth.relation += 1;
+            self.limit(self.depth.relation)?;
+            let right = self.sum()?;
+            left = self.call(at, operator, vec![left, right]);
+        }
+        self.depth.relation = outer;
+        Ok(left)
+    }
+
+    fn sum(&mut self) -> Parsed {
+        let outer = self.depth.calc;
+        self.depth.calc += 1;
+        let mut left = self.product()?;
+        while let Some(operator) = self.operator(&SUMS) {
+            let at = self.at();
+            self.next += 1;
+            self.depth.calc += 1;
+            self.limit(self.depth.calc)?;
+            let right = self.product()?;
+            left = self.call(at, operator, vec![left, right]);
+        }
+        self.depth.calc = outer;
+        Ok(left)
+    }
+
+    fn product(&mut self) -> Parsed {
+        let outer = self.depth.calc;
+        let mut left = self.unary()?;
+        while let Some(operator) = self.operator(&PRODUCTS) {
+            let at = self.at();
+            self.next += 1;
+            self.depth.calc += 1;
+            self.limit(self.depth.calc)?;
+            let right = self.unary()?;
+            left = self.call(at, operator, vec![left, right]);
+        }
+        self.depth.calc = outer;
+        Ok(left)
+    }
+
+    fn operator(&self, table: &[(&str, &'static str)]) -> Option<&'static str> {
+        let Token::Sign(sign) = self.peek() else { return None };
+        table.iter().find(|(s, _)| s == sign).map(|(_, operator)| *operator)
+    }
+
+    fn unary(&mut self) -> Parsed {
+        let at = self.at();
+        for (sign, operator) in [("!", "!_"), ("-", "-_")] {
+            if !self.sees(sign) || (sign == "-" && self.sees_number_after_minus()) {
+                continue;
+            }
+            let mut count = 0;
+            while self.eat(sign) {
+                count += 1;
+            }
+            let operand = self.member()?;
+            // Pairs cancel out: cel-go's parser drops them.
+            return Ok(if count % 2 == 0 { operand } else { self.call(at, operator, vec![operand]) });
+        }
+        self.member()
+    }
+
+    fn sees_number_after_minus(&self) -> bool {
+        self.sees("-") && matches!(self.tokens.get(self.next + 1), Some((Token::Int(_) | Token::Float(_), _)))
+    }
+
+    fn member(&mut self) -> Parsed {
+        let outer = self.depth.member;
+        self.depth.member += 1;
+        let mut operand = self.primary()?;
+        loop {
+            let at = self.at();
+            let selects = self.sees(".");
+            if !selects && !self.sees("[") {
+                self.depth.member = outer;
+                return Ok(operand);
+            }
+            self.next += 1;
+            self.depth.member += 1;
+            self.limit(self.depth.member)?;
+            operand = if selects { self.selection(operand, at)? } else { self.index(operand, at)? };
+        }
+    }
+
+    fn selection(&mut self, operand: Expr, at: usize) -> Parsed {
+        let optional = self.eat("?");
+        let Token::Ident(field) = self.peek().clone() else { return Err(self.unexpected()) };
+        self.next += 1;
+        if optional {
+            let field = self.node(at, Kind::Literal(Literal::String(field)));
+            return Ok(self.call(at, "_?._", vec![operand, field]));
+        }
+        let open = self.at();
+        if !self.eat("(") {
+            return Ok(self.node(at, Kind::Select(Select { operand: Box::new(operand), field, test: false })));
+        }
+        let args = self.arguments()?;
+        macros::member_call(self, open, field, operand, args)
+    }
+
+    fn index(&mut self, operand: Expr, at: usize) -> Parsed {
+        let operator = if self.eat("?") { "_[?_]" } else { "_[_]" };
+        let index = self.expr()?;
+        self.expect("]")?;
+        Ok(self.call(at, operator, vec![operand, index]))
+    }
+
+    /// What stands between the parentheses of a call, the closing one included.
+    fn arguments(&mut self) -> Result<Vec<Expr>, SyntaxError> {
+        let mut args = vec![];
+        if self.eat(")") {
+            return Ok(args);
+        }
+        loop {
+            args.push(self.expr()?);
+            if !self.eat(",") {
+                self.expect(")")?;
+                return Ok(args);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let at = self.at();
+        match self.peek() {
+            Token::Sign("(") => {
+                self.next += 1;
+                let inner = self.expr()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Token::Sign("[") => self.list(at),
+            Token::Sign("{") => self.map(at),
+            Token::Sign(".") | Token::Ident(_) => self.name(at),
+            _ => self.literal(at),
+        }
+    }
+
+    fn list(&mut self, at: usize) -> Parsed {
+        self.next += 1;
+        let (mut items, mut optional) = (vec![], vec![]);
+        while !self.sees("]") && !self.sees(",") {
+            if self.eat("?") {
+                optional.push(items.len());
+            }
+            items.push(self.expr()?);
+            if !self.eat(",") {
+                break;
+            }
+            if self.sees(",") {
+                return Err(self.unexpected());
+            }
+        }
+        self.eat(",");
+        self.expect("]")?;
+        Ok(self.node(at, Kind::List(List { items, optional })))
+    }
+
+    fn map(&mut self, at: usize) -> Parsed {
+        self.next += 1;
+        let mut entries = vec![];
+        while !self.sees("}") && !self.sees(",") {
+            let optional = self.eat("?");
+            let key = self.expr()?;
+            self.expect(":")?;
+            let value = self.expr()?;
+            entries.push(Entry { key, value, optional });
+            if !self.eat(",") {
+                break;
+            }
+            if self.sees(",") {
+                return Err(self.unexpected());
+            }
+        }
+        self.eat(",");
+        self.expect("}")?;
+        Ok(self.node(at, Kind::Map(entries)))
+    }
+
+    /// An identifier, a call of a function, or a message `a.b{…}`.
+    fn name(&mut self, at: usize) -> Parsed {
+        let leading_dot = self.eat(".");
+        let Token::Ident(ident) = self.peek().clone() else { return Err(self.unexpected()) };
+        self.next += 1;
+        if let Some(message) = self.message(at, &ident)? {
+            return Ok(message);
+        }
+        if name::reserved(&ident) {
+            return Err(SyntaxError::new(at, format!("reserved identifier: {ident}")));
+        }
+        let open = self.at();
+        if self.eat("(") {
+            let args = self.arguments()?;
+            return macros::call(self, open, ident, args);
+        }
+        let name = if leading_dot { format!(".{ident}") } else { ident };
+        Ok(self.node(at, Kind::Ident(name)))
+    }
+
+    /// `first.b.c{field: value}`, if the tokens ahead have that form.
+    fn message(&mut self, at: usize, first: &str) -> Result<Option<Expr>, SyntaxError> {
+        let mut type_name = first.to_string();
+        let mut ahead = self.next;
+        while let (Some((Token::Sign("."), _)), Some((Token::Ident(part), _))) =
+            (self.tokens.get(ahead), self.tokens.get(ahead + 1))
+        {
+            type_name = format!("{type_name}.{part}");
+            ahead += 2;
+        }
+        if !matches!(self.tokens.get(ahead), Some((Token::Sign("{"), _))) {
+            return Ok(None);
+        }
+        self.next = ahead + 1;
+        let mut values = vec![];
+        while matches!(self.peek(), Token::Ident(_) | Token::Sign("?")) {
+            self.eat("?");
+            let Token::Ident(_) = self.take().0 else { return Err(self.unexpected()) };
+            self.expect(":")?;
+            values.push(self.expr()?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.eat(",");
+        self.expect("}")?;
+        Ok(Some(self.node(at, Kind::Struct(Struct { type_name, values }))))
+    }
+
+    fn literal(&mut self, at: usize) -> Parsed {
+        let minus = if self.sees_number_after_minus() && self.eat("-") { "-" } else { "" };
+        let bad = |what: &str| SyntaxError::new(at, format!("invalid {what} literal"));
+        let literal = match self.peek() {
+            Token::Sign("true") => Literal::Bool(true),
+            Token::Sign("false") => Literal::Bool(false),
+            Token::Sign("null") => Literal::Null,
+            Token::Int(text) => Literal::Int(integer(minus, text).ok_or_else(|| bad("int"))?),
+            Token::Uint(text) => {
+                let parsed = match text.strip_prefix("0x") {
+                    Some(hex) => u64::from_str_radix(hex, 16),
+                    None => text.parse(),
+                };
+                Literal::Uint(parsed.map_err(|_| bad("uint"))?)
+            }
+            Token::Float(text) => {
+                let number: f64 = format!("{minus}{text}").parse().map_err(|_| bad("double"))?;
+                Literal::Double(Some(number).filter(|n| n.is_finite()).ok_or_else(|| bad("double"))?)
+            }
+            Token::String(text) => Literal::String(text.clone()),
+            Token::Bytes(bytes) => Literal::Bytes(bytes.clone()),
+            _ => return Err(self.unexpected()),
+        };
+        self.next += 1;
+        Ok(self.node(at, Kind::Literal(literal)))
+    }
+}
+
+fn integer(minus: &str, text: &str) -> Option<i64> {
+    match text.strip_prefix("0x") {
+        Some(hex) => i64::from_str_radix(&format!("{minus}{hex}"), 16).ok(),
+        None => format!("{minus}{text}").parse().ok(),
+    }
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;
