@@ -15,4 +15,5 @@ pub mod rule;
 pub mod run;
 pub mod schema;
 pub mod source;
+pub mod validate;
 pub mod yaml;

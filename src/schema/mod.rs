@@ -1,4 +1,5 @@
-//! Schema nodes of a CRD come in as trees; views by keyword and shapes that can be compared go out.
+//! Schema nodes of a CRD come in as trees; views by keyword, shapes that can be compared, and the exact domains of
+//! their strings and numbers go out.
 
 pub mod find;
 pub mod format;

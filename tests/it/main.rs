@@ -1,4 +1,8 @@
 //! All integration tests in one binary: it links once.
 
+mod objects;
+mod request_path;
 mod rules;
 mod stages;
+mod storage;
+mod vectors;

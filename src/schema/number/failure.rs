@@ -1,0 +1,145 @@
+//! Which of a domain's keywords a number breaks, and the server's words for it.
+
+use super::{NumberDomain, NumberFormat, NumberKind, Value, below, go_int64, is_float_multiple, is_multiple};
+
+/// A keyword that a number breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    MultipleOf,
+    Minimum,
+    Maximum,
+    /// The number itself, or the bound it is compared with, can't be said in the node's type and format.
+    Range,
+}
+
+/// One broken keyword, with the words that the server puts behind the field's name; those of [`Broken::Range`] stand
+/// before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub broken: Broken,
+    pub words: String,
+}
+
+impl NumberDomain {
+    /// What the value breaks besides its type, in the server's order; nothing for an accepted value.
+    pub fn failures(&self, value: Value) -> Vec<Failure> {
+        let mut found = Vec::new();
+        let fits = match value {
+            Value::Int(int) => self.format != Some(NumberFormat::Int32) || i32::try_from(int).is_ok(),
+            Value::Float(float) => self.represents(float),
+        };
+        if !fits {
+            found.push(self.out_of_range("Checked"));
+        }
+        if let Some(factor) = self.multiple_of {
+            // A constraint that the type can't say is checked all the same, as a float.
+            let native = self.constraint(factor, "MultipleOf", &mut found);
+            let (holds, shown) = match value {
+                Value::Int(int) if native => (is_multiple(int, go_int64(factor)), go_int64(factor).to_string()),
+                _ => (is_float_multiple(value.float(), factor), go_float(factor)),
+            };
+            if !holds {
+                found.push(Failure { broken: Broken::MultipleOf, words: format!("should be a multiple of {shown}") });
+            }
+        }
+        if let Some(min) = self.minimum {
+            let native = self.constraint(min, "Minimum boundary", &mut found);
+            let strictly = self.exclusive_minimum;
+            let (holds, shown) = match value {
+                Value::Int(int) if native => (below(go_int64(min), int, strictly), go_int64(min).to_string()),
+                _ => (below(min, value.float(), strictly), go_float(min)),
+            };
+            if !holds {
+                let words = if strictly { "greater than" } else { "greater than or equal to" };
+                found.push(Failure { broken: Broken::Minimum, words: format!("should be {words} {shown}") });
+            }
+        }
+        if let Some(max) = self.maximum {
+            let native = self.constraint(max, "Maximum boundary", &mut found);
+            let strictly = self.exclusive_maximum;
+            let (holds, shown) = match value {
+                Value::Int(int) if native => (below(int, go_int64(max), strictly), go_int64(max).to_string()),
+                _ => (below(value.float(), max, strictly), go_float(max)),
+            };
+            if !holds {
+                let words = if strictly { "less than" } else { "less than or equal to" };
+                found.push(Failure { broken: Broken::Maximum, words: format!("should be {words} {shown}") });
+            }
+        }
+        found
+    }
+
+    fn constraint(&self, bound: f64, what: &str, found: &mut Vec<Failure>) -> bool {
+        let native = self.represents(bound);
+        if !native {
+            found.push(self.out_of_range(what));
+        }
+        native
+    }
+
+    fn out_of_range(&self, what: &str) -> Failure {
+        let kind = match self.kind {
+            NumberKind::Integer => "integer",
+            NumberKind::Number => "number",
+            NumberKind::Untyped => "",
+        };
+        let format = match self.format {
+            Some(NumberFormat::Int32) => "with format int32",
+            Some(NumberFormat::Int64) => "with format int64",
+            Some(NumberFormat::Float) => "with format float",
+            Some(NumberFormat::Double) => "with format double",
+            Some(NumberFormat::Text) | None => "(default format)",
+        };
+        Failure { broken: Broken::Range, words: format!("{what} value must be of type {kind} {format} in") }
+    }
+}
+
+/// A float as Go prints it.
+fn go_float(float: f64) -> String {
+    let size = float.abs();
+    if size != 0.0 && !(1e-4..1e21).contains(&size) {
+        let text = format!("{float:e}");
+        return match text.split_once('e') {
+            Some((digits, exponent)) => match exponent.strip_prefix('-') {
+                Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+                None => format!("{digits}e+{exponent:0>2}"),
+            },
+            None => text,
+        };
+    }
+    float.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_broken_is_what_is_not_accepted() {
+        let bounds = [None, Some(0.5), Some(2.0), Some(-3.0), Some(1e16), Some(1e20), Some(-1.5)];
+        let values =
+            [Value::Int(0), Value::Int(2), Value::Int(-3), Value::Int(i64::MAX), Value::Float(0.5), Value::Float(2.0), Value::Float(1e30)];
+        let formats = [None, Some(NumberFormat::Int32), Some(NumberFormat::Float)];
+        for (kind, format) in
+            [NumberKind::Integer, NumberKind::Number, NumberKind::Untyped].into_iter().flat_map(|k| formats.map(|f| (k, f)))
+        {
+            for (minimum, maximum) in bounds.into_iter().flat_map(|a| bounds.map(|b| (a, b))) {
+                for (exclusive, multiple_of) in [(false, None), (true, Some(0.5)), (false, Some(2.0))] {
+                    let (exclusive_minimum, exclusive_maximum) = (exclusive, exclusive);
+                    let domain = NumberDomain { kind, minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, format };
+                    for value in values {
+                        let typed = kind != NumberKind::Integer || !matches!(value, Value::Float(0.5 | 1e30));
+                        assert_eq!(domain.accepts_value(value), typed && domain.failures(value).is_empty(), "{domain:?} {value:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn floats_are_written_as_go_writes_them() {
+        for (float, text) in [(0.5, "0.5"), (2.0, "2"), (1e21, "1e+21"), (1.5e-7, "1.5e-07"), (0.0, "0"), (1e20, "100000000000000000000")] {
+            assert_eq!(go_float(float), text);
+        }
+    }
+}

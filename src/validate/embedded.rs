@@ -1,0 +1,103 @@
+//! Resources embedded in an object: they need `apiVersion` and `kind`, and their `metadata` is read as any other.
+
+use serde_json::{Map, Value};
+
+use super::error::{Error, Kind, Reason};
+use super::metadata;
+use super::name;
+use super::node::{Extra, Node};
+use super::path::{ObjectPath, Trail};
+
+/// Reads the metadata of every embedded resource; the first that can't be read ends the request.
+pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<Error> {
+    if !node.below.embedded {
+        return None;
+    }
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map.iter_mut() {
+                if node.embedded {
+                    let trail = Trail::Key(trail, name);
+                    let error = match name.as_str() {
+                        "apiVersion" | "kind" => (!value.is_string())
+                            .then(|| Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), "must be a string")),
+                        "metadata" => metadata::read(value, &trail, Kind::Embedded, dropped),
+                        _ => None,
+                    };
+                    if error.is_some() {
+                        return error;
+                    }
+                }
+                let error = match (node.properties.get(name.as_str()), &node.extra) {
+                    (Some(property), _) => read(value, property, &Trail::Key(trail, name), dropped),
+                    (None, Extra::Values(values)) => read(value, values, &Trail::Entry(trail, name), dropped),
+                    _ => None,
+                };
+                if error.is_some() {
+                    return error;
+                }
+            }
+            None
+        }
+        Value::Array(items) => {
+            let node = node.items.as_deref()?;
+            items.iter_mut().enumerate().find_map(|(index, item)| read(item, node, &Trail::Index(trail, index), dropped))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong with embedded resources.
+pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+    if !node.below.embedded {
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            if node.embedded {
+                resource(map, trail, errors);
+            }
+            for (name, value) in map {
+                match (node.properties.get(name.as_str()), &node.extra) {
+                    (Some(property), _) => check(value, property, &Trail::Key(trail, name), errors),
+                    (None, Extra::Values(values)) => check(value, values, &Trail::Entry(trail, name), errors),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(node) = node.items.as_deref() else { return };
+            for (index, item) in items.iter().enumerate() {
+                check(item, node, &Trail::Index(trail, index), errors);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+    for (field, form) in [("apiVersion", api_version as metadata::NameForm), ("kind", kind)] {
+        let trail = Trail::Key(trail, field);
+        match map.get(field) {
+            None => errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, "")),
+            Some(Value::String(text)) if text.is_empty() => {
+                errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, ""));
+            }
+            Some(value) => {
+                let words = value.as_str().map_or(Some("must be a string".to_owned()), form);
+                errors.extend(words.map(|words| Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), &words)));
+            }
+        }
+    }
+    if let Some(metadata) = map.get("metadata").and_then(Value::as_object) {
+        metadata::check(metadata, &Trail::Key(trail, "metadata"), Kind::Embedded, name::path_segment, errors);
+    }
+}
+
+fn api_version(text: &str) -> Option<String> {
+    (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"))
+}
+
+fn kind(text: &str) -> Option<String> {
+    name::letter_label(&text.to_lowercase()).map(|words| format!("may have mixed case, but should otherwise match: {words}"))
+}

@@ -1,0 +1,173 @@
+//! What can be wrong with an object: the keyword that was broken, the server's reason, and its words.
+
+use serde_json::Value;
+
+use super::path::{ObjectPath, Trail};
+
+/// Which rule of the schema, or which check beside it, an object breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Type,
+    Required,
+    Enum,
+    MinLength,
+    MaxLength,
+    Pattern,
+    Format,
+    Minimum,
+    Maximum,
+    MultipleOf,
+    /// A number, or the bound it is compared with, is outside of its type and format.
+    Range,
+    MinItems,
+    MaxItems,
+    UniqueItems,
+    MinProperties,
+    MaxProperties,
+    /// A key that `additionalProperties: false` forbids.
+    Forbidden,
+    AnyOf,
+    OneOf,
+    AllOf,
+    Not,
+    /// Two equal items of a set, or two items of a map list with one key.
+    Duplicate,
+    /// An item of a map list that is no object.
+    ListItem,
+    /// `apiVersion`, `kind` or `metadata` of an embedded resource.
+    Embedded,
+    /// `metadata` of the object itself.
+    Metadata,
+    /// A replica count or selector that the scale subresource can't read.
+    Scale,
+    /// An unknown field in a default.
+    Unknown,
+    /// A rule of `x-kubernetes-validations`.
+    Rule,
+    /// Rules were not run, because of the errors before.
+    Unchecked,
+}
+
+/// The server's type of a field error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    Invalid,
+    TypeInvalid,
+    Required,
+    NotSupported,
+    TooLong,
+    TooMany,
+    Duplicate,
+    Forbidden,
+}
+
+impl Reason {
+    /// The word that stands in the causes of a refused request.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Invalid => "FieldValueInvalid",
+            Reason::TypeInvalid => "FieldValueTypeInvalid",
+            Reason::Required => "FieldValueRequired",
+            Reason::NotSupported => "FieldValueNotSupported",
+            Reason::TooLong => "FieldValueTooLong",
+            Reason::TooMany => "FieldValueTooMany",
+            Reason::Duplicate => "FieldValueDuplicate",
+            Reason::Forbidden => "FieldValueForbidden",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Reason::Invalid | Reason::TypeInvalid => "Invalid value",
+            Reason::Required => "Required value",
+            Reason::NotSupported => "Unsupported value",
+            Reason::TooLong => "Too long",
+            Reason::TooMany => "Too many",
+            Reason::Duplicate => "Duplicate value",
+            Reason::Forbidden => "Forbidden",
+        }
+    }
+
+    /// After one of these the server doesn't run the rules of `x-kubernetes-validations`.
+    pub(super) fn blocks_rules(self) -> bool {
+        matches!(self, Reason::NotSupported | Reason::Required | Reason::TooLong | Reason::TooMany | Reason::TypeInvalid)
+    }
+}
+
+/// How the server names the field of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    Dotted,
+    Bracketed,
+    /// It names none: what it prints is `<nil>`.
+    None,
+}
+
+/// One thing that is wrong with an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// The value that is wrong; a missing field is named itself.
+    pub path: ObjectPath,
+    pub kind: Kind,
+    pub reason: Reason,
+    /// The field as the server names it, which for some errors is `<nil>`.
+    pub field: String,
+    /// The server's words behind the field.
+    pub message: String,
+}
+
+impl Error {
+    pub(super) fn new(path: ObjectPath, naming: Naming, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
+        let field = match naming {
+            Naming::Dotted => path.dotted(),
+            Naming::Bracketed => path.bracketed(),
+            Naming::None => String::new(),
+        };
+        let field = if field.is_empty() { "<nil>".to_owned() } else { field };
+        let mut message = reason.title().to_owned();
+        if !matches!(reason, Reason::Required | Reason::Forbidden | Reason::TooMany | Reason::TooLong)
+            && let Some(value) = value
+        {
+            message.push_str(": ");
+            message.push_str(&shown(value));
+        }
+        if !detail.is_empty() {
+            message.push_str(": ");
+            message.push_str(detail);
+        }
+        Error { path, kind, reason, field, message }
+    }
+
+    /// Said once, when rules had to stay unrun.
+    pub(super) fn unchecked() -> Self {
+        let words =
+            "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+        Error::new(ObjectPath::root(), Naming::None, Kind::Unchecked, Reason::Invalid, Some(&Value::Null), words)
+    }
+
+    /// An error of a check that follows the structural schema.
+    pub(super) fn bracketed(trail: &Trail<'_>, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
+        Error::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.path.is_root() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// The longest value that is worth a place in a message.
+const SHOWN: usize = 120;
+
+/// A value as it is quoted in a message, shortened where it is long.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}

@@ -1,0 +1,128 @@
+//! The forms of names that Kubernetes asks for, with the server's words for what is wrong.
+
+const LABEL_LENGTH: usize = 63;
+const SUBDOMAIN_LENGTH: usize = 253;
+
+fn too_long(limit: usize) -> String {
+    format!("must be no more than {limit} bytes")
+}
+
+fn is_lower_alphanumeric(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit()
+}
+
+/// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
+fn is_label_text(text: &str) -> bool {
+    text.starts_with(is_lower_alphanumeric)
+        && text.ends_with(is_lower_alphanumeric)
+        && text.chars().all(|c| c == '-' || is_lower_alphanumeric(c))
+}
+
+/// Dot-separated labels, each without a limit of its own.
+pub fn subdomain(text: &str) -> Option<String> {
+    if text.len() > SUBDOMAIN_LENGTH {
+        return Some(too_long(SUBDOMAIN_LENGTH));
+    }
+    (!text.split('.').all(is_label_text)).then(|| {
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an \
+         alphanumeric character (e.g. 'example.com')"
+            .to_owned()
+    })
+}
+
+/// One label, as a namespace is.
+pub fn label(text: &str) -> Option<String> {
+    if text.len() > LABEL_LENGTH {
+        return Some(too_long(LABEL_LENGTH));
+    }
+    (!is_label_text(text)).then(|| {
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric \
+         character (e.g. 'my-name')"
+            .to_owned()
+    })
+}
+
+/// A label that starts with a letter, as a kind in lower case must be.
+pub fn letter_label(text: &str) -> Option<String> {
+    if text.len() > LABEL_LENGTH {
+        return Some(too_long(LABEL_LENGTH));
+    }
+    (!(is_label_text(text) && text.starts_with(|c: char| c.is_ascii_lowercase()))).then(|| {
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an \
+         alphanumeric character (e.g. 'my-name')"
+            .to_owned()
+    })
+}
+
+/// What can stand as one segment of a request's path.
+pub fn path_segment(text: &str) -> Option<String> {
+    match text {
+        "." | ".." => Some(format!("may not be '{text}'")),
+        _ => text.chars().find(|c| matches!(c, '/' | '%')).map(|c| format!("may not contain '{c}'")),
+    }
+}
+
+/// A key of labels and annotations: an optional subdomain and `/`, then a name.
+pub fn qualified(text: &str) -> Option<String> {
+    let (prefix, name) = match text.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, text),
+    };
+    if let Some(prefix) = prefix {
+        if prefix.is_empty() {
+            return Some("prefix part must be non-empty".to_owned());
+        }
+        if let Some(words) = subdomain(prefix) {
+            return Some(format!("prefix part {words}"));
+        }
+    }
+    if name.is_empty() {
+        return Some("name part must be non-empty".to_owned());
+    }
+    if name.len() > LABEL_LENGTH {
+        return Some(format!("name part {}", too_long(LABEL_LENGTH)));
+    }
+    (!is_name_text(name)).then(|| {
+        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
+         'MyName',  or 'my.name')"
+            .to_owned()
+    })
+}
+
+/// The value of a label.
+pub fn label_value(text: &str) -> Option<String> {
+    if text.len() > LABEL_LENGTH {
+        return Some(too_long(LABEL_LENGTH));
+    }
+    (!text.is_empty() && !is_name_text(text)).then(|| {
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+         alphanumeric character (e.g. 'MyValue')"
+            .to_owned()
+    })
+}
+
+fn is_name_text(text: &str) -> bool {
+    let edge = |c: char| c.is_ascii_alphanumeric();
+    text.starts_with(edge) && text.ends_with(edge) && text.chars().all(|c| edge(c) || matches!(c, '-' | '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart() {
+        for good in ["a", "a.b", "a-1.0b"] {
+            assert_eq!(subdomain(good), None, "{good}");
+        }
+        for bad in ["", "A", "a..b", "-a", "a.", "a_b"] {
+            assert!(subdomain(bad).is_some(), "{bad}");
+        }
+        assert!(label("a.b").is_some());
+        assert!(letter_label("1a").is_some() && letter_label("a1").is_none());
+        assert_eq!(qualified("app.kubernetes.io/Name_1"), None);
+        assert!(qualified("/x").is_some() && qualified("a/").is_some() && qualified("a/b/c").is_some());
+        assert_eq!(label_value(""), None);
+        assert!(path_segment("a/b").is_some() && path_segment("..").is_some() && path_segment("A b").is_none());
+    }
+}

@@ -1,0 +1,77 @@
+//! One object under the old CRDs and under the new: what the upgrade takes from it.
+
+use serde_json::Value;
+
+use super::Outcome;
+use super::enumeration::same;
+use super::objects::Verdict;
+use super::path::{ObjectPath, Trail};
+
+/// What an upgrade of the CRDs does to an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Upgrade {
+    /// The old CRDs don't know the kind or version.
+    New,
+    /// The old CRDs refuse it too, or lose the same.
+    AlreadyBroken,
+    /// Accepted and kept as before.
+    Unchanged,
+    /// Accepted before, refused now.
+    Rejected,
+    /// Its kind or version is gone, or no longer served.
+    Gone,
+    /// Kept before, dropped now.
+    Pruned(Vec<ObjectPath>),
+    /// Stored with other values than before, by other defaults or other handling of null.
+    Changed(Vec<ObjectPath>),
+}
+
+impl Upgrade {
+    pub fn is_break(&self) -> bool {
+        matches!(self, Upgrade::Rejected | Upgrade::Gone | Upgrade::Pruned(_) | Upgrade::Changed(_))
+    }
+}
+
+pub(super) fn upgrade(old: Result<Outcome, Verdict>, new: Result<&Outcome, &Verdict>) -> Upgrade {
+    let Ok(old) = old else { return Upgrade::New };
+    if !old.accepted() {
+        return Upgrade::AlreadyBroken;
+    }
+    let Ok(new) = new else { return Upgrade::Gone };
+    if !new.accepted() {
+        return Upgrade::Rejected;
+    }
+    let known = |path: &&ObjectPath| !old.pruned.iter().any(|gone| path.starts_with(gone));
+    let pruned: Vec<ObjectPath> = new.pruned.iter().filter(known).cloned().collect();
+    if !pruned.is_empty() {
+        return Upgrade::Pruned(pruned);
+    }
+    let mut changed = Vec::new();
+    differences(&old.stored, &new.stored, &Trail::Root, &mut changed);
+    // What only the new CRDs keep was never there before.
+    changed.retain(|path| !old.pruned.iter().any(|gone| path.starts_with(gone) || gone.starts_with(path)));
+    if changed.is_empty() { Upgrade::Unchanged } else { Upgrade::Changed(changed) }
+}
+
+/// The topmost places where two objects differ. Recursion is bounded by their depth.
+fn differences(old: &Value, new: &Value, trail: &Trail<'_>, found: &mut Vec<ObjectPath>) {
+    match (old, new) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
+            for name in names {
+                let trail = Trail::Key(trail, name);
+                match (a.get(name), b.get(name)) {
+                    (Some(old), Some(new)) => differences(old, new, &trail, found),
+                    _ => found.push(trail.path()),
+                }
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (index, (old, new)) in a.iter().zip(b).enumerate() {
+                differences(old, new, &Trail::Index(trail, index), found);
+            }
+        }
+        (old, new) if same(old, new) => {}
+        _ => found.push(trail.path()),
+    }
+}

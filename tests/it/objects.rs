@@ -1,0 +1,147 @@
+//! Files of objects against bundles: what is found, and where it is pointed at.
+
+use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::validate::{ObjectReport, Upgrade, Verdict, check_objects};
+use crdwise::yaml::Budget;
+
+fn documents(files: &[(&str, &str)]) -> Documents {
+    let members = files.iter().map(|(name, text)| Member { name: (*name).to_owned(), text: (*text).into() }).collect();
+    Documents::parse(members, &Budget::default())
+}
+
+fn crd(properties: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.shop.example.com
+spec:
+  group: shop.example.com
+  names: {{plural: widgets, kind: Widget}}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {{scale: {{specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {{type: object, properties: {properties}}}
+  - name: v1alpha1
+    served: false
+    storage: false
+    schema: {{openAPIV3Schema: {{type: object}}}}
+"
+    )
+}
+
+const NEW: &str = "{size: {type: integer, maximum: 5}, colour: {type: string, default: red}, replicas: {type: integer}, tags: {type: array, items: {type: object, properties: {k: {type: string}}}}}";
+const OLD: &str = "{size: {type: integer}, colour: {type: string}, shape: {type: string}, replicas: {type: integer}, tags: {type: array, items: {type: object, properties: {k: {type: string}}}}}";
+
+const OBJECTS: &str = "apiVersion: shop.example.com/v1
+kind: Widget
+metadata:
+  name: fine
+spec:
+  size: 3
+  colour: blue
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: shop.example.com/v1
+  kind: Widget
+  metadata: {name: broken}
+  spec:
+    size: 9
+    shape: round
+    replicas: -1
+    tags:
+    - k: 1
+- apiVersion: shop.example.com/v1
+  kind: Widget
+  metadata: {name: loses}
+  spec:
+    shape: round
+    colour: blue
+- apiVersion: shop.example.com/v1
+  kind: Widget
+  metadata: {name: gains}
+  spec: {}
+---
+apiVersion: shop.example.com/v1alpha1
+kind: Widget
+metadata: {name: a}
+---
+apiVersion: shop.example.com/v7
+kind: Widget
+metadata: {name: b}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+---
+apiVersion: shop.example.com/v1
+kind: Widget
+spec: {size: [}
+";
+
+fn line_of(text: &str, report: &crdwise::crd::Place) -> usize {
+    text[..report.span.start as usize].matches('\n').count() + 1
+}
+
+fn by_name<'r>(reports: &'r [ObjectReport], name: &str) -> &'r ObjectReport {
+    reports.iter().find(|report| report.name == name).unwrap()
+}
+
+#[test]
+fn every_object_gets_its_verdict_with_places() {
+    let (objects, crds, old) = (documents(&[("o.yaml", OBJECTS)]), crd(NEW), crd(OLD));
+    let (crds, old) = (documents(&[("new.yaml", &crds)]), documents(&[("old.yaml", &old)]));
+    let reports = check_objects(&objects, &Bundle::read(&crds), Some(&Bundle::read(&old)));
+    assert_eq!(reports.len(), 8);
+
+    let fine = by_name(&reports, "fine");
+    assert!(fine.is_clean() && fine.upgrade == Some(Upgrade::Unchanged), "{fine:?}");
+
+    let broken = by_name(&reports, "broken");
+    let Verdict::Checked(checked) = &broken.verdict else { panic!("{broken:?}") };
+    let told: Vec<_> = checked
+        .errors
+        .iter()
+        .map(|error| (error.what.path.to_string(), line_of(OBJECTS, &error.place), error.what.message.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("spec.size".to_owned(), 16, "Invalid value: 9: spec.size in body should be less than or equal to 5"),
+            ("spec.tags[0].k".to_owned(), 20, "Invalid value: \"integer\": spec.tags[0].k in body must be of type string: \"integer\""),
+            ("spec.replicas".to_owned(), 18, "Invalid value: -1: should be a non-negative integer"),
+        ]
+    );
+    assert_eq!((checked.pruned[0].what.to_string(), line_of(OBJECTS, &checked.pruned[0].place)), ("spec.shape".to_owned(), 17));
+    assert_eq!(broken.upgrade, Some(Upgrade::AlreadyBroken), "the old CRD has the same scale subresource");
+
+    let loses = by_name(&reports, "loses");
+    assert!(matches!(&loses.upgrade, Some(Upgrade::Pruned(paths)) if paths[0].to_string() == "spec.shape"), "{loses:?}");
+    let gains = by_name(&reports, "gains");
+    assert!(matches!(&gains.upgrade, Some(Upgrade::Changed(paths)) if paths[0].to_string() == "spec.colour"), "{gains:?}");
+    let Verdict::Checked(checked) = &gains.verdict else { panic!("{gains:?}") };
+    assert_eq!((checked.defaulted[0].what.to_string(), line_of(OBJECTS, &checked.defaulted[0].place)), ("spec.colour".to_owned(), 30));
+
+    assert!(matches!(by_name(&reports, "a").verdict, Verdict::NotServed));
+    assert!(matches!(&by_name(&reports, "b").verdict, Verdict::UnknownVersion(known) if known == &["v1", "v1alpha1"]));
+    assert!(matches!(by_name(&reports, "c").verdict, Verdict::UnknownKind));
+    assert!(matches!(reports[7].verdict, Verdict::Unreadable(_)));
+}
+
+#[test]
+fn a_kind_that_goes_breaks_its_objects() {
+    let (objects, crds, old) = (documents(&[("o.yaml", OBJECTS)]), documents(&[]), crd(OLD));
+    let old = documents(&[("old.yaml", &old)]);
+    let reports = check_objects(&objects, &Bundle::read(&crds), Some(&Bundle::read(&old)));
+    assert_eq!(by_name(&reports, "fine").upgrade, Some(Upgrade::Gone));
+    assert_eq!(by_name(&reports, "c").upgrade, None);
+}

@@ -1,0 +1,82 @@
+//! Every object of the recorded pairs, on both sides: verdict, stored form, dropped paths and error fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crdwise::validate::{Compiled, Outcome};
+use serde_json::{Value, json};
+
+use crate::vectors;
+
+/// What a recorded body was when it was sent.
+fn whole(crd: &Value, body: &Value) -> Value {
+    let mut object = body.clone();
+    let group = crd["spec"]["group"].as_str().unwrap_or_default();
+    let version = crd["spec"]["versions"][0]["name"].as_str().unwrap_or_default();
+    object["apiVersion"] = json!(format!("{group}/{version}"));
+    object["kind"] = crd["spec"]["names"]["kind"].clone();
+    object["metadata"] = json!({"name": "obj"});
+    object
+}
+
+fn body(mut object: Value) -> Value {
+    if let Some(map) = object.as_object_mut() {
+        for key in ["apiVersion", "kind", "metadata"] {
+            map.remove(key);
+        }
+    }
+    object
+}
+
+fn words(list: &Value) -> BTreeSet<String> {
+    list.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+}
+
+/// What is different from the server's answer, in words; nothing where all is equal.
+fn differences(outcome: &Outcome, side: &Value) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    let told: Vec<String> = outcome.errors.iter().map(|error| format!("{} ({:?})", error.field, error.kind)).collect();
+    let accepted = side["accepted"] == true;
+    if outcome.accepted() != accepted {
+        found.push(("verdict", format!("server accepted={accepted} {}; here {told:?}", side["errors"])));
+    }
+    if accepted && outcome.accepted() && body(outcome.stored.clone()) != side["stored"] {
+        found.push(("stored", format!("server {}; here {}", side["stored"], outcome.stored)));
+    }
+    let dropped: BTreeSet<String> = outcome.pruned.iter().map(|path| path.dotted()).collect();
+    if dropped != words(&side["dropped"]) {
+        found.push(("dropped", format!("server {}; here {dropped:?}", side["dropped"])));
+    }
+    let fields: BTreeSet<String> = outcome.errors.iter().map(|error| error.field.clone()).collect();
+    if !accepted && !outcome.accepted() && fields != words(&side["errors"]) {
+        found.push(("fields", format!("server {}; here {told:?}", side["errors"])));
+    }
+    found
+}
+
+#[test]
+fn every_recorded_object_is_judged_as_the_server_judged_it() {
+    let Some(records) = vectors::records("compat/train.jsonl") else { return };
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut judged, mut shown) = (0, 0);
+    for record in &records {
+        for side in ["old", "new"] {
+            let compiled = Compiled::new(&vectors::shape(&record[side]));
+            for sample in record["objects"].as_array().into_iter().flatten() {
+                judged += 1;
+                let outcome = compiled.request(whole(&record[side], &sample["object"]));
+                for (what, text) in differences(&outcome, &sample[side]) {
+                    *counts.entry(what).or_default() += 1;
+                    shown += 1;
+                    if shown <= 400 {
+                        println!("{} {side} {what}: {text}\n    object {}", record["id"], sample["object"]);
+                    }
+                }
+            }
+        }
+    }
+    println!("{judged} requests judged");
+    for what in ["verdict", "stored", "dropped", "fields"] {
+        println!("{:>8} differences: {}", what, counts.get(what).copied().unwrap_or(0));
+    }
+    assert!(counts.is_empty(), "{counts:?}");
+}

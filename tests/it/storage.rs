@@ -1,0 +1,198 @@
+//! Recorded stories of objects, versions and CRD updates, played again on a server made of the request path.
+
+use std::collections::BTreeMap;
+
+use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::schema::Shape;
+use crdwise::validate::Compiled;
+use crdwise::yaml::Budget;
+use serde_json::{Value, json};
+
+use crate::vectors;
+
+struct Version {
+    storage: bool,
+    status: bool,
+    compiled: Compiled,
+}
+
+/// An API server with one CRD, strategy None, and what it has stored.
+struct Server {
+    group: String,
+    versions: BTreeMap<String, Version>,
+    stored: BTreeMap<String, Value>,
+}
+
+type Answer = (u64, Value, Vec<String>);
+
+fn merge(base: &mut Value, patch: &Value) {
+    let Some(patch) = patch.as_object() else {
+        *base = patch.clone();
+        return;
+    };
+    if !base.is_object() {
+        *base = json!({});
+    }
+    let map = base.as_object_mut().unwrap();
+    for (key, value) in patch {
+        if value.is_null() {
+            map.remove(key);
+        } else {
+            merge(map.entry(key.clone()).or_insert(Value::Null), value);
+        }
+    }
+}
+
+impl Server {
+    fn set_versions(&mut self, crd: &Value) {
+        let member = Member { name: "crd.json".to_owned(), text: crd.to_string().into() };
+        let documents = Documents::parse(vec![member], &Budget::default());
+        let bundle = Bundle::read(&documents);
+        self.versions = bundle.crds[0]
+            .versions
+            .iter()
+            .map(|version| {
+                let compiled = Compiled::new(&Shape::of(version.schema.as_ref().unwrap()));
+                (version.name.to_owned(), Version { storage: version.storage, status: version.status_subresource().is_some(), compiled })
+            })
+            .collect();
+    }
+
+    fn convert(&self, object: &mut Value, to: &str) {
+        object["apiVersion"] = json!(format!("{}/{to}", self.group));
+        self.versions[to].compiled.prune(object);
+    }
+
+    fn read(&self, name: &str, to: &str) -> Result<Value, Answer> {
+        let Some(mut object) = self.stored.get(name).cloned() else { return Err((404, Value::Null, vec![])) };
+        let from = object["apiVersion"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        let Some(version) = self.versions.get(&from) else { return Err((500, Value::Null, vec![])) };
+        version.compiled.prune(&mut object);
+        version.compiled.fill(&mut object);
+        self.convert(&mut object, to);
+        Ok(object)
+    }
+
+    /// Stores what passed; the answer is read back.
+    fn write(&mut self, name: &str, via: &str, mut object: Value, code: u64, warnings: Vec<String>) -> Answer {
+        let storage = self.versions.iter().find(|(_, version)| version.storage).map(|(name, _)| name.clone()).unwrap();
+        self.convert(&mut object, &storage);
+        self.stored.insert(name.to_owned(), object);
+        self.read(name, via).map_or_else(|error| error, |object| (code, object, warnings))
+    }
+
+    fn create(&mut self, name: &str, via: &str, mut object: Value) -> Answer {
+        if self.versions[via].status {
+            object.as_object_mut().unwrap().remove("status");
+        }
+        let outcome = self.versions[via].compiled.request(object);
+        if !outcome.accepted() {
+            return (
+                422,
+                json!(outcome.errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect::<Vec<_>>()),
+                vec![],
+            );
+        }
+        self.write(name, via, outcome.stored, 201, vec![])
+    }
+
+    fn update(&mut self, name: &str, via: &str, old: &Value, mut new: Value, status: bool) -> Answer {
+        let map = new.as_object_mut().unwrap();
+        if status {
+            let fresh = map.get("status").cloned();
+            *map = old.as_object().unwrap().clone();
+            fresh.map(|status| map.insert("status".to_owned(), status));
+        } else if self.versions[via].status {
+            map.remove("status");
+            old.get("status").map(|status| map.insert("status".to_owned(), status.clone()));
+        }
+        let outcome = self.versions[via].compiled.request_update(old, new);
+        if !outcome.accepted() {
+            return (
+                422,
+                json!(outcome.errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect::<Vec<_>>()),
+                vec![],
+            );
+        }
+        let warnings = outcome.warnings.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+        self.write(name, via, outcome.stored, 200, warnings)
+    }
+
+    fn step(&mut self, crd: &mut Value, step: &Value) -> Option<Answer> {
+        let via = step["version"].as_str().unwrap_or_default();
+        let given = step.get("object").or_else(|| step.get("body")).cloned().unwrap_or_default();
+        let name = step["name"].as_str().or_else(|| given["metadata"]["name"].as_str()).unwrap_or("obj").to_owned();
+        let name = name.as_str();
+        Some(match step["op"].as_str().unwrap_or_default() {
+            "update-crd" => {
+                crd["spec"]["versions"] = step["versions"].clone();
+                self.set_versions(crd);
+                return None;
+            }
+            "trim-stored-versions" => return None,
+            "create" => self.create(name, via, given),
+            "get" => self.read(name, via).map_or_else(|error| error, |object| (200, object, vec![])),
+            "delete" => match self.read(name, via) {
+                Ok(_) => (200, Value::Null, vec![]),
+                Err(error) => error,
+            },
+            "apply" if !self.stored.contains_key(name) => self.create(name, via, given),
+            op => match self.read(name, via) {
+                Err(error) => error,
+                Ok(old) => {
+                    let mut new = old.clone();
+                    if op == "put" || step["method"] == "put" {
+                        new = given;
+                    } else {
+                        merge(&mut new, &given);
+                    }
+                    self.update(name, via, &old, new, op == "status")
+                }
+            },
+        })
+    }
+}
+
+fn content(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(map) = object.as_object_mut() {
+        map.remove("metadata");
+    }
+    object
+}
+
+#[test]
+fn recorded_stories_end_as_the_server_ended_them() {
+    let Some(records) = vectors::records("cross/train.jsonl") else { return };
+    let (mut steps, mut different) = (0, 0);
+    for record in &records {
+        let mut crd = record["crd"].clone();
+        let group = crd["spec"]["group"].as_str().unwrap_or_default().to_owned();
+        let mut server = Server { group, versions: BTreeMap::new(), stored: BTreeMap::new() };
+        server.set_versions(&crd);
+        for (number, step) in record["steps"].as_array().into_iter().flatten().enumerate() {
+            let Some((code, object, warnings)) = server.step(&mut crd, step) else { continue };
+            steps += 1;
+            let result = &step["result"];
+            let told = result["message"].as_str().unwrap_or_default();
+            let equal = result["code"] == code
+                && match code {
+                    200 | 201 if step["op"] != "delete" => content(&object) == content(&result["object"]),
+                    422 => object.as_array().is_some_and(|errors| errors.iter().all(|error| told.contains(error.as_str().unwrap_or("?")))),
+                    _ => true,
+                };
+            let warned: Vec<String> = result["warnings"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|text| text.as_str().map(|text| text.replace('\\', "")))
+                .collect();
+            if !equal || warned != warnings {
+                different += 1;
+                println!("{} step {}: {step}\n  here {code} {object} {warnings:?}", record["id"], number + 1);
+            }
+        }
+    }
+    println!("{steps} steps played, {different} different");
+    assert_eq!(different, 0);
+}

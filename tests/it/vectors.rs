@@ -1,0 +1,28 @@
+//! Verdicts recorded from a real API server, where they are at hand (`../shared/vectors`).
+
+use std::path::PathBuf;
+
+use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::schema::Shape;
+use crdwise::yaml::Budget;
+use serde_json::Value;
+
+/// The records of one file; `None`, with a note, where the vectors are not there.
+pub fn records(name: &str) -> Option<Vec<Value>> {
+    let file = [env!("CARGO_MANIFEST_DIR"), "..", "shared", "vectors", name].iter().collect::<PathBuf>();
+    let file = std::env::var_os("CRDWISE_VECTORS").map_or(file, |folder| PathBuf::from(folder).join(name));
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        println!("skipped: no {}", file.display());
+        return None;
+    };
+    Some(text.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).expect("a record")).collect())
+}
+
+/// The shape of the only version of a CRD.
+pub fn shape(crd: &Value) -> Shape {
+    let member = Member { name: "crd.json".to_owned(), text: crd.to_string().into() };
+    let documents = Documents::parse(vec![member], &Budget::default());
+    let bundle = Bundle::read(&documents);
+    let schema = bundle.crds[0].versions[0].schema.as_ref().expect("a schema");
+    Shape::of(schema)
+}
