@@ -17,10 +17,7 @@ fn vectors() -> Option<String> {
 /// Whether the scalar passes the node's keywords and junctors; `None` if something else has a say.
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {
     let right_type = match schema.get("type").and_then(Value::as_str) {
-        None => {
-            schema.get("x-kubernetes-int-or-string").is_none()
-                && (value.is_string() || value.is_number())
-        }
+        None => schema.get("x-kubernetes-int-or-string").is_none() && (value.is_string() || value.is_number()),
         Some("string") => value.is_string(),
         Some("integer" | "number") => value.is_number(),
         Some(_) => false,
@@ -32,14 +29,12 @@ fn verdict(schema: &Value, value: &Value) -> Option<bool> {
         let Some(list) = schema.get(key).and_then(Value::as_array) else {
             return Some(None);
         };
-        let verdicts: Option<Vec<bool>> =
-            list.iter().map(|branch| verdict(branch, value)).collect();
+        let verdicts: Option<Vec<bool>> = list.iter().map(|branch| verdict(branch, value)).collect();
         Some(Some(verdicts?))
     };
     let all = branches("allOf")?.is_none_or(|list| list.iter().all(|accepted| *accepted));
     let any = branches("anyOf")?.is_none_or(|list| list.contains(&true));
-    let one = branches("oneOf")?
-        .is_none_or(|list| list.iter().filter(|accepted| **accepted).count() == 1);
+    let one = branches("oneOf")?.is_none_or(|list| list.iter().filter(|accepted| **accepted).count() == 1);
     let not = match schema.get("not") {
         Some(not) => !verdict(not, value)?,
         None => true,
@@ -84,14 +79,9 @@ fn keywords(schema: &Value, value: &Value) -> bool {
                 multiple_of: bound("multipleOf"),
                 format: NumberFormat::of(kind, format),
             };
-            let numbers = members.map(|members| -> Vec<Number> {
-                members
-                    .iter()
-                    .filter_map(|member| member.as_number().cloned())
-                    .collect()
-            });
-            domain.accepts(number)
-                && numbers.is_none_or(|numbers| Numeric::of(number).is_in(&numbers))
+            let numbers =
+                members.map(|members| -> Vec<Number> { members.iter().filter_map(|member| member.as_number().cloned()).collect() });
+            domain.accepts(number) && numbers.is_none_or(|numbers| Numeric::of(number).is_in(&numbers))
         }
         _ => false,
     }
@@ -112,18 +102,10 @@ fn walk(schema: &Value, value: &Value, path: &str, seen: &mut dyn FnMut(&str, &V
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                let declared = schema
-                    .get("properties")
-                    .and_then(|properties| properties.get(name));
-                let rest = schema
-                    .get("additionalProperties")
-                    .filter(|rest| rest.is_object());
+                let declared = schema.get("properties").and_then(|properties| properties.get(name));
+                let rest = schema.get("additionalProperties").filter(|rest| rest.is_object());
                 if let Some(schema) = declared {
-                    let path = if path.is_empty() {
-                        name.clone()
-                    } else {
-                        format!("{path}.{name}")
-                    };
+                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                     walk(schema, value, &path, seen);
                 } else if let Some(schema) = rest {
                     walk(schema, value, &format!("{path}.{name}"), seen);
@@ -155,28 +137,16 @@ fn scalars_are_judged_as_the_server_did() {
         for side in ["old", "new"] {
             let schema = &record[side]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
             for object in record["objects"].as_array().into_iter().flatten() {
-                let errors: Vec<&str> = object[side]["errors"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .collect();
+                let errors: Vec<&str> = object[side]["errors"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
                 walk(schema, &object["object"], "", &mut |path, schema, value| {
                     let Some(accepted) = verdict(schema, value) else {
                         return;
                     };
                     judged += 1;
                     // A value out of its format's range is reported without its place.
-                    let expected = if accepted {
-                        !errors.contains(&path)
-                    } else {
-                        errors.contains(&path) || errors.contains(&"<nil>")
-                    };
+                    let expected = if accepted { !errors.contains(&path) } else { errors.contains(&path) || errors.contains(&"<nil>") };
                     if !expected {
-                        wrong.push(format!(
-                            "{} {side} {path}: {value} under {schema}; errors {errors:?}",
-                            record["id"]
-                        ));
+                        wrong.push(format!("{} {side} {path}: {value} under {schema}; errors {errors:?}", record["id"]));
                     }
                 });
             }

@@ -42,20 +42,9 @@ impl<T> Order<T> {
             (Find::None, Find::None) => Order::Equal,
             (Find::None, Find::Found(only_right)) => Order::Narrower { only_right },
             (Find::Found(only_left), Find::None) => Order::Wider { only_left },
-            (Find::Found(only_left), Find::Found(only_right)) => Order::Incomparable {
-                only_left,
-                only_right,
-            },
-            (Find::Undecided(reason), right) => Order::Undecided {
-                reason,
-                only_left: None,
-                only_right: right.found(),
-            },
-            (left, Find::Undecided(reason)) => Order::Undecided {
-                reason,
-                only_left: left.found(),
-                only_right: None,
-            },
+            (Find::Found(only_left), Find::Found(only_right)) => Order::Incomparable { only_left, only_right },
+            (Find::Undecided(reason), right) => Order::Undecided { reason, only_left: None, only_right: right.found() },
+            (left, Find::Undecided(reason)) => Order::Undecided { reason, only_left: left.found(), only_right: None },
         }
     }
 }

@@ -107,7 +107,13 @@ impl<'e> Coster<'e> {
             }
             ("ip", Some(_), []) => plain(Estimate::fixed(1)),
             (
-                "masked" | "prefixLength" | "family" | "isUnspecified" | "isLoopback" | "isLinkLocalMulticast" | "isLinkLocalUnicast"
+                "masked"
+                | "prefixLength"
+                | "family"
+                | "isUnspecified"
+                | "isLoopback"
+                | "isLinkLocalMulticast"
+                | "isLinkLocalUnicast"
                 | "isGlobalUnicast",
                 ..,
             ) => plain(Estimate::fixed(1)),
@@ -199,8 +205,16 @@ impl<'e> Coster<'e> {
                 (cost, Some(size))
             }
             (
-                "less_string" | "greater_string" | "less_equals_string" | "greater_equals_string" | "less_bytes" | "greater_bytes"
-                | "less_equals_bytes" | "greater_equals_bytes" | "equals" | "not_equals",
+                "less_string"
+                | "greater_string"
+                | "less_equals_string"
+                | "greater_equals_string"
+                | "less_bytes"
+                | "greater_bytes"
+                | "less_equals_bytes"
+                | "greater_equals_bytes"
+                | "equals"
+                | "not_equals",
                 _,
                 [a, b],
             ) => {

@@ -30,73 +30,45 @@ impl Bound {
         let short = |max: u64| text.len() as u64 <= max || text.chars().count() as u64 <= max;
         self.max_length.is_none_or(short)
             && self.matches.is_match(text)
-            && !self
-                .avoids
-                .as_ref()
-                .is_some_and(|avoids| avoids.is_match(text))
+            && !self.avoids.as_ref().is_some_and(|avoids| avoids.is_match(text))
     }
 
     pub(super) fn matching(text: &str) -> Bound {
-        Bound {
-            matches: own(text),
-            avoids: None,
-            max_length: None,
-        }
+        Bound { matches: own(text), avoids: None, max_length: None }
     }
 
     pub(super) fn up_to(self, max_length: u64) -> Bound {
-        Bound {
-            max_length: Some(max_length),
-            ..self
-        }
+        Bound { max_length: Some(max_length), ..self }
     }
 
     pub(super) fn avoiding(self, text: &str) -> Bound {
-        Bound {
-            avoids: Some(own(text)),
-            ..self
-        }
+        Bound { avoids: Some(own(text)), ..self }
     }
 }
 
 impl Bounds {
     pub(super) fn between(inner: Bound, outer: Bound) -> Bounds {
-        Bounds {
-            inner,
-            outer,
-            exact: false,
-        }
+        Bounds { inner, outer, exact: false }
     }
 
     pub(super) fn exactly(bound: Bound) -> Bounds {
-        Bounds {
-            inner: bound.clone(),
-            outer: bound,
-            exact: true,
-        }
+        Bounds { inner: bound.clone(), outer: bound, exact: true }
     }
 }
 
 pub(super) fn of(format: Format) -> &'static Bounds {
     static TABLE: [OnceLock<Bounds>; COUNT] = [const { OnceLock::new() }; COUNT];
-    TABLE
-        .get(format as usize)
-        .unwrap_or(&TABLE[0])
-        .get_or_init(|| make(format))
+    TABLE.get(format as usize).unwrap_or(&TABLE[0]).get_or_init(|| make(format))
 }
 
 fn make(format: Format) -> Bounds {
     match format {
         Format::Email => mail::bounds(),
         Format::Uri => uri::bounds(),
-        Format::Isbn | Format::Isbn10 | Format::Isbn13 | Format::CreditCard => {
-            checksum::bounds(format)
-        }
+        Format::Isbn | Format::Isbn10 | Format::Isbn13 | Format::CreditCard => checksum::bounds(format),
         Format::Duration => regular::duration_bounds(),
         Format::Hostname => regular::hostname_bounds(),
-        Format::K8sLongName => {
-            Bounds::exactly(Bound::matching(&regular::pattern(format)).up_to(253))
-        }
+        Format::K8sLongName => Bounds::exactly(Bound::matching(&regular::pattern(format)).up_to(253)),
         _ => Bounds::exactly(Bound::matching(&regular::pattern(format))),
     }
 }

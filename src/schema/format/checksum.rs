@@ -26,22 +26,14 @@ fn digits(text: &str, skip: impl Fn(char) -> bool, count: usize, last_x: bool) -
 
 pub(super) fn is_isbn10(text: &str) -> bool {
     digits(text, is_separator, 10, true).is_some_and(|digits| {
-        let sum: u32 = digits
-            .iter()
-            .zip(1..)
-            .map(|(digit, place)| digit * place)
-            .sum();
+        let sum: u32 = digits.iter().zip(1..).map(|(digit, place)| digit * place).sum();
         sum.is_multiple_of(11)
     })
 }
 
 pub(super) fn is_isbn13(text: &str) -> bool {
     digits(text, is_separator, 13, false).is_some_and(|digits| {
-        let sum: u32 = digits
-            .iter()
-            .zip([1, 3].iter().cycle())
-            .map(|(digit, factor)| digit * factor)
-            .sum();
+        let sum: u32 = digits.iter().zip([1, 3].iter().cycle()).map(|(digit, factor)| digit * factor).sum();
         sum.is_multiple_of(10)
     })
 }
@@ -75,19 +67,12 @@ pub(super) fn bounds(format: Format) -> Bounds {
     let isbn10 = "^[\\s-]*(?:[0-9][\\s-]*){9}[0-9X][\\s-]*$";
     let isbn13 = "^[\\s-]*(?:[0-9][\\s-]*){13}$";
     let (inner, outer) = match format {
-        Format::Isbn10 => (
-            "^(?:0321751043|0-306-40615-2|080442957X)$",
-            isbn10.to_string(),
-        ),
+        Format::Isbn10 => ("^(?:0321751043|0-306-40615-2|080442957X)$", isbn10.to_string()),
         Format::Isbn13 => ("^(?:9780321751041|978-0-306-40615-7)$", isbn13.to_string()),
-        Format::CreditCard => (
-            "^(?:4111111111111111|5500000000000004|340000000000009|30000000000004)$",
-            "^[^0-9]*(?:[0-9][^0-9]*){13,16}$".to_string(),
-        ),
-        _ => (
-            "^(?:0321751043|9780321751041)$",
-            format!("{isbn10}|{isbn13}"),
-        ),
+        Format::CreditCard => {
+            ("^(?:4111111111111111|5500000000000004|340000000000009|30000000000004)$", "^[^0-9]*(?:[0-9][^0-9]*){13,16}$".to_string())
+        }
+        _ => ("^(?:0321751043|9780321751041)$", format!("{isbn10}|{isbn13}")),
     };
     Bounds::between(Bound::matching(inner), Bound::matching(&outer))
 }

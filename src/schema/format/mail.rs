@@ -13,10 +13,7 @@ pub(super) fn is_address(text: &str) -> bool {
 pub(super) fn bounds() -> Bounds {
     let atom = "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~\\x{80}-\\x{10FFFF}-]+";
     let dotted = format!("{atom}(?:\\.{atom})*");
-    Bounds::between(
-        Bound::matching(&format!("^{dotted}@{dotted}$")),
-        Bound::matching("@"),
-    )
+    Bounds::between(Bound::matching(&format!("^{dotted}@{dotted}$")), Bound::matching("@"))
 }
 
 /// What is left to read. A method that returns `None` has met something that doesn't fit.
@@ -111,10 +108,7 @@ impl<'t> Reader<'t> {
     }
 
     fn atom(&mut self) -> Option<&'t str> {
-        let end = self
-            .rest
-            .find(|c| !is_atom_char(c))
-            .unwrap_or(self.rest.len());
+        let end = self.rest.find(|c| !is_atom_char(c)).unwrap_or(self.rest.len());
         let (atom, rest) = self.rest.split_at(end);
         self.rest = rest;
         (!atom.is_empty()).then_some(atom)
@@ -135,12 +129,7 @@ impl<'t> Reader<'t> {
         }
         let valid = match inside.strip_prefix("IPv6:") {
             Some(address) => address.parse::<IpAddr>().is_ok(),
-            None => {
-                inside.parse::<Ipv4Addr>().is_ok()
-                    || inside
-                        .parse::<Ipv6Addr>()
-                        .is_ok_and(|v6| v6.to_ipv4_mapped().is_some())
-            }
+            None => inside.parse::<Ipv4Addr>().is_ok() || inside.parse::<Ipv6Addr>().is_ok_and(|v6| v6.to_ipv4_mapped().is_some()),
         };
         valid.then_some(())
     }
@@ -228,17 +217,11 @@ fn is_atom_char(c: char) -> bool {
 
 /// An encoded word, `=?charset?q?text?=`, in a character set other than the three that Go decodes.
 fn has_unknown_charset(word: &str) -> bool {
-    let parts = word
-        .strip_prefix("=?")
-        .and_then(|word| word.strip_suffix("?="));
-    let parts: Vec<_> = parts
-        .map(|inside| inside.split('?').collect())
-        .unwrap_or_default();
+    let parts = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?="));
+    let parts: Vec<_> = parts.map(|inside| inside.split('?').collect()).unwrap_or_default();
     let [charset, encoding, _] = parts.as_slice() else {
         return false;
     };
     let known = |name: &&str| charset.eq_ignore_ascii_case(name);
-    !charset.is_empty()
-        && matches!(*encoding, "q" | "Q" | "b" | "B")
-        && !["utf-8", "iso-8859-1", "us-ascii"].iter().any(known)
+    !charset.is_empty() && matches!(*encoding, "q" | "Q" | "b" | "B") && !["utf-8", "iso-8859-1", "us-ascii"].iter().any(known)
 }

@@ -80,10 +80,7 @@ impl Format {
     /// Dashes don't count: `date-time` and `datetime` are the same.
     pub fn of(name: &str) -> Option<Format> {
         let bare = name.bytes().filter(|b| *b != b'-');
-        NAMES
-            .iter()
-            .find(|(known, _)| known.bytes().eq(bare.clone()))
-            .map(|&(_, format)| format)
+        NAMES.iter().find(|(known, _)| known.bytes().eq(bare.clone())).map(|&(_, format)| format)
     }
 
     pub fn all() -> impl Iterator<Item = Format> {

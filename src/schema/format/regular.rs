@@ -6,9 +6,7 @@ use super::bounds::{Bound, Bounds};
 /// The regular expression of a format that is one. `.*` for those that are not.
 pub(super) fn pattern(format: Format) -> String {
     let hex = "[0-9a-fA-F]";
-    let uuid = |version: &str, variant: &str| {
-        format!("^{hex}{{8}}-?{hex}{{4}}-?{version}{hex}{{3}}-?{variant}{hex}{{3}}-?{hex}{{12}}$")
-    };
+    let uuid = |version: &str, variant: &str| format!("^{hex}{{8}}-?{hex}{{4}}-?{version}{hex}{{3}}-?{variant}{hex}{{3}}-?{hex}{{12}}$");
     let rfc4122 = "[89abAB]";
     match format {
         Format::BsonObjectId => format!("^{hex}{{24}}$"),
@@ -26,10 +24,7 @@ pub(super) fn pattern(format: Format) -> String {
         Format::DateTime => {
             let time = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
             let zone = "(?:[zZ]|[+-][0-9]{2}:[0-9]{2})";
-            format!(
-                "^(?:{})[tT]{time}(?:[^\\ntT][0-9]+)?{zone}(?:[tT](?s:.*))?$",
-                date()
-            )
+            format!("^(?:{})[tT]{time}(?:[^\\ntT][0-9]+)?{zone}(?:[tT](?s:.*))?$", date())
         }
         Format::HexColor => format!("^#?(?:{hex}{{3}}){{1,2}}$"),
         Format::Ipv4 => {
@@ -41,17 +36,10 @@ pub(super) fn pattern(format: Format) -> String {
         Format::K8sShortName => "^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$".into(),
         Format::Mac => {
             let with = |by: &str, width: u8, groups: [u8; 3]| {
-                groups
-                    .map(|more| format!("{hex}{{{width}}}(?:{by}{hex}{{{width}}}){{{more}}}"))
-                    .join("|")
+                groups.map(|more| format!("{hex}{{{width}}}(?:{by}{hex}{{{width}}}){{{more}}}")).join("|")
             };
             let (bytes, pairs) = ([5, 7, 19], [2, 3, 9]);
-            format!(
-                "^(?:{}|{}|{})$",
-                with(":", 2, bytes),
-                with("-", 2, bytes),
-                with("\\.", 4, pairs)
-            )
+            format!("^(?:{}|{}|{})$", with(":", 2, bytes), with("-", 2, bytes), with("\\.", 4, pairs))
         }
         Format::RgbColor => {
             let part = format!("\\s*{OCTET}\\s*");
@@ -93,10 +81,7 @@ fn ipv6_ending_in_ipv4(group: &str, v4: &str) -> String {
     let mut ways = vec![format!("(?:{group}:){{6}}{v4}")];
     for head in 0..=5 {
         let more = 5 - head;
-        ways.push(format!(
-            "{}::(?:{group}:){{0,{more}}}{v4}",
-            groups(group, head)
-        ));
+        ways.push(format!("{}::(?:{group}:){{0,{more}}}{v4}", groups(group, head)));
     }
     ways.join("|")
 }
@@ -148,9 +133,7 @@ fn go_duration(text: &str) -> bool {
         if whole.is_empty() && fraction.is_empty() {
             return false;
         }
-        let unit_length = after
-            .find(|c: char| c == '.' || c.is_ascii_digit())
-            .unwrap_or(after.len());
+        let unit_length = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
         let (unit, after) = after.split_at(unit_length);
         let scale: u128 = match unit {
             "ns" => 1,
@@ -210,9 +193,7 @@ fn is_unit(unit: &str) -> bool {
     WHOLE.contains(&unit) || PREFIXES.iter().any(|prefix| unit.starts_with(prefix))
 }
 
-const PREFIXES: &[&str] = &[
-    "nano", "micro", "milli", "sec", "min", "hour", "day", "week",
-];
+const PREFIXES: &[&str] = &["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
 
 pub(super) fn duration_bounds() -> Bounds {
     let any_case = |word: &str| -> String {
@@ -223,10 +204,7 @@ pub(super) fn duration_bounds() -> Bounds {
         word.chars().map(both).collect()
     };
     let whole = ["[nuµmNUM][sS]", "[smhdwSMHDW]", "[hH][rR]", "[wW][kK]"].join("|");
-    let long: Vec<_> = PREFIXES
-        .iter()
-        .map(|p| any_case(p) + "[A-Za-zµ]*")
-        .collect();
+    let long: Vec<_> = PREFIXES.iter().map(|p| any_case(p) + "[A-Za-zµ]*").collect();
     let loose = format!("[0-9]\\s*(?:{whole}|{})(?:[^A-Za-zµ]|$)", long.join("|"));
     let go = |digits: &str, many: &str, times: &str| {
         let number = format!("(?:[0-9]{digits}(?:\\.[0-9]{many})?|\\.[0-9]{digits})");
@@ -235,26 +213,19 @@ pub(super) fn duration_bounds() -> Bounds {
     // Numbers of up to 18 digits fit 64 bits; five digits of hours, nine times, stay below Go's limit too.
     let inner = format!("{loose}|{}", go("{1,5}", "{0,9}", "{1,9}"));
     let outer = format!("{loose}|{}", go("+", "*", "+"));
-    Bounds::between(
-        Bound::matching(&inner).avoiding("[0-9]{19}"),
-        Bound::matching(&outer),
-    )
+    Bounds::between(Bound::matching(&inner).avoiding("[0-9]{19}"), Bound::matching(&outer))
 }
 
 /// The server's expression counts characters, then the length in bytes of the whole and of each label is limited.
 pub(super) fn is_hostname(text: &str) -> bool {
-    text.len() <= 255
-        && text.split('.').all(|label| label.len() <= 63)
-        && super::bounds::of(Format::Hostname).outer.holds(text)
+    text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && super::bounds::of(Format::Hostname).outer.holds(text)
 }
 
 pub(super) fn hostname_bounds() -> Bounds {
     // Inside: ASCII only, where a character is a byte and the limits can be written down.
     let (ascii, ascii_letter) = ("a-zA-Z0-9$+<=>^`|~", "a-zA-Z");
     let (all, letter) = ("a-zA-Z0-9\\p{S}\\p{L}", "a-zA-Z\\p{L}");
-    let host = |c: &str, letter: &str, single: &str| {
-        format!("^(?:{single}|(?:[{c}](?:[{c}-]{{0,61}}[{c}])?\\.)+[{letter}]{{2,63}})$")
-    };
+    let host = |c: &str, letter: &str, single: &str| format!("^(?:{single}|(?:[{c}](?:[{c}-]{{0,61}}[{c}])?\\.)+[{letter}]{{2,63}})$");
     let inner_single = format!("[{ascii}](?:[{ascii}]{{0,62}}|-[{ascii}]{{0,61}})");
     let outer_single = format!("[{all}](?:-?[{all}]{{0,62}})?");
     Bounds::between(

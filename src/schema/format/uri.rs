@@ -22,9 +22,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     }
     let path = match rest.strip_prefix("//") {
         Some(authority_and_path) if !scheme.is_empty() => {
-            let at = authority_and_path
-                .find('/')
-                .unwrap_or(authority_and_path.len());
+            let at = authority_and_path.find('/').unwrap_or(authority_and_path.len());
             let (authority, path) = authority_and_path.split_at(at);
             if !is_authority(scheme, authority) {
                 return false;
@@ -41,10 +39,9 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')));
     match end.map(|end| text.split_at(end)) {
         Some(("", rest)) if rest.starts_with(':') => None,
-        Some((scheme, rest)) if scheme.starts_with(|c: char| c.is_ascii_alphabetic()) => Some(
-            rest.strip_prefix(':')
-                .map_or(("", text), |rest| (scheme, rest)),
-        ),
+        Some((scheme, rest)) if scheme.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            Some(rest.strip_prefix(':').map_or(("", text), |rest| (scheme, rest)))
+        }
         _ => Some(("", text)),
     }
 }
@@ -80,11 +77,8 @@ fn is_ip_literal(literal: &str) -> bool {
         Some((address, zone)) => (address, Some(zone)),
         None => (literal, None),
     };
-    let zone_escape =
-        |byte: u8| byte == b'%' || byte == b' ' || byte < 0x80 && in_host(char::from(byte));
-    let zone_fits = |zone: &str| {
-        !zone.is_empty() && zone.chars().all(in_host) && escapes(zone, zone_escape).is_some()
-    };
+    let zone_escape = |byte: u8| byte == b'%' || byte == b' ' || byte < 0x80 && in_host(char::from(byte));
+    let zone_fits = |zone: &str| !zone.is_empty() && zone.chars().all(in_host) && escapes(zone, zone_escape).is_some();
     address.parse::<Ipv6Addr>().is_ok() && zone.is_none_or(zone_fits)
 }
 
@@ -109,9 +103,7 @@ fn escapes(text: &str, allowed: impl Fn(u8) -> bool) -> Option<()> {
     for (at, _) in text.match_indices('%') {
         let digits = text.as_bytes().get(at + 1..at + 3)?;
         let value = |b: &u8| char::from(*b).to_digit(16);
-        let byte = digits
-            .iter()
-            .try_fold(0, |sum, b| Some(sum * 16 + value(b)?))?;
+        let byte = digits.iter().try_fold(0, |sum, b| Some(sum * 16 + value(b)?))?;
         if !allowed(byte as u8) {
             return None;
         }
@@ -134,8 +126,5 @@ pub(super) fn bounds() -> Bounds {
     let with = |host: &str| format!("{scheme}//{user}(?:{host})(?:/{path})?{query}");
     let all = |host: &str| format!("^(?:\\*|/{path}{query}|{opaque}|{rooted}|{})$", with(host));
     // Around: any host, for the IPv6 literals and the colons that depend on the scheme.
-    Bounds::between(
-        Bound::matching(&all(&host)),
-        Bound::matching(&all(lax_host)),
-    )
+    Bounds::between(Bound::matching(&all(&host)), Bound::matching(&all(lax_host)))
 }

@@ -30,11 +30,7 @@ fn rule(domain: &NumberDomain) -> Option<Rule> {
         return None;
     }
     let bounds = [domain.minimum, domain.maximum, domain.multiple_of];
-    if bounds
-        .into_iter()
-        .flatten()
-        .any(|bound| !domain.represents(bound))
-    {
+    if bounds.into_iter().flatten().any(|bound| !domain.represents(bound)) {
         return None;
     }
     let whole = domain.kind == NumberKind::Integer;
@@ -56,12 +52,7 @@ fn rule(domain: &NumberDomain) -> Option<Rule> {
         (high, open_high) = (max, domain.exclusive_maximum);
     }
     let factor = domain.multiple_of;
-    (factor.is_none_or(|factor| factor > 0.0)).then_some(Rule {
-        low: (low, open_low),
-        high: (high, open_high),
-        factor,
-        whole,
-    })
+    (factor.is_none_or(|factor| factor > 0.0)).then_some(Rule { low: (low, open_low), high: (high, open_high), factor, whole })
 }
 
 impl Rule {
@@ -97,11 +88,7 @@ pub(super) fn find(goal: &NumberGoal) -> Find<f64> {
     for rule in &mut within {
         rule.limit();
     }
-    let outside: Vec<Rule> = goal
-        .outside
-        .iter()
-        .filter_map(|domain| rule(domain))
-        .collect();
+    let outside: Vec<Rule> = goal.outside.iter().filter_map(|domain| rule(domain)).collect();
     let Some(grid) = Grid::new(&within, &outside) else {
         return Find::Undecided("multipleOf has too many decimal places".into());
     };
@@ -128,10 +115,7 @@ pub(super) fn find(goal: &NumberGoal) -> Find<f64> {
         _ => None,
     });
     for (low, high) in points.chain(gaps) {
-        if low > high
-            || !within.iter().all(|rule| rule.spans(low))
-            || !goal.admits(Value::Float(low))
-        {
+        if low > high || !within.iter().all(|rule| rule.spans(low)) || !goal.admits(Value::Float(low)) {
             continue;
         }
         let avoid: Vec<&Rule> = outside.iter().filter(|rule| rule.spans(low)).collect();
@@ -156,13 +140,7 @@ pub(super) fn find(goal: &NumberGoal) -> Find<f64> {
 /// then few digits.
 fn simple(float: f64) -> (bool, bool, usize, bool, u64) {
     let magnitude = float.abs();
-    (
-        float.fract() == 0.0,
-        (float * 2.0).fract() != 0.0,
-        magnitude.to_string().len(),
-        float < 0.0,
-        magnitude.to_bits(),
-    )
+    (float.fract() == 0.0, (float * 2.0).fract() != 0.0, magnitude.to_string().len(), float < 0.0, magnitude.to_bits())
 }
 
 /// The multiples that count, as integers over a common power of ten.
@@ -191,10 +169,7 @@ impl Grid {
     fn search(&self, goal: &NumberGoal, low: f64, high: f64, avoid: &[&Rule]) -> Find<f64> {
         let mut hopeless = false;
         for rule in avoid {
-            let factors: Option<Vec<i128>> = rule
-                .factors()
-                .map(|factor| scaled(factor, self.places))
-                .collect();
+            let factors: Option<Vec<i128>> = rule.factors().map(|factor| scaled(factor, self.places)).collect();
             let Some(factors) = factors else {
                 return Find::Undecided(String::new());
             };
@@ -209,11 +184,7 @@ impl Grid {
         }
         let fits = |float: &f64| (low..=high).contains(float) && goal.accepts(Value::Float(*float));
         if low == high {
-            return if fits(&low) {
-                Find::Found(low)
-            } else {
-                Find::None
-            };
+            return if fits(&low) { Find::Found(low) } else { Find::None };
         }
         match self.by {
             Some(by) => self.multiples(by, low, high, &fits),

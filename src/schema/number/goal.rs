@@ -21,17 +21,13 @@ pub struct NumberGoal<'a> {
 impl NumberGoal<'_> {
     pub fn accepts(&self, value: Value) -> bool {
         self.within.iter().all(|domain| domain.accepts_value(value))
-            && !self
-                .outside
-                .iter()
-                .any(|domain| domain.accepts_value(value))
+            && !self.outside.iter().any(|domain| domain.accepts_value(value))
             && self.admits(value)
     }
 
     /// Whether the enums agree to the value.
     pub(super) fn admits(&self, value: Value) -> bool {
-        self.allowed.iter().all(|members| value.is_in(members))
-            && !self.excluded.iter().any(|members| value.is_in(members))
+        self.allowed.iter().all(|members| value.is_in(members)) && !self.excluded.iter().any(|members| value.is_in(members))
     }
 
     pub(super) fn members(&self) -> impl Iterator<Item = Value> + '_ {

@@ -42,11 +42,7 @@ pub(super) fn find(goal: &NumberGoal) -> Find<i64> {
         return Find::None;
     };
     // What takes no integer at all excludes none.
-    let outside: Vec<Rule> = goal
-        .outside
-        .iter()
-        .filter_map(|domain| rule(domain))
-        .collect();
+    let outside: Vec<Rule> = goal.outside.iter().filter_map(|domain| rule(domain)).collect();
     let divisor = within.iter().fold(1, |sum, rule| lcm(sum, rule.factor));
 
     let mut best: Option<i64> = None;
@@ -74,11 +70,7 @@ pub(super) fn find(goal: &NumberGoal) -> Find<i64> {
             continue;
         }
         // In this stretch those that hold leave only not to be a multiple.
-        let not_by: Vec<i128> = outside
-            .iter()
-            .filter(|rule| holds(rule))
-            .map(|rule| rule.factor)
-            .collect();
+        let not_by: Vec<i128> = outside.iter().filter(|rule| holds(rule)).map(|rule| rule.factor).collect();
         match in_stretch(low, end - 1, divisor, &not_by) {
             Find::Found(int) => {
                 let simple = |int: i64| (int.unsigned_abs(), int < 0);
@@ -104,10 +96,7 @@ fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Find<i64> {
     }
     // The stretch doesn't cross zero: it is an edge.
     let (first, step) = if low >= 0 {
-        (
-            low.div_euclid(by) * by + if low.rem_euclid(by) == 0 { 0 } else { by },
-            by,
-        )
+        (low.div_euclid(by) * by + if low.rem_euclid(by) == 0 { 0 } else { by }, by)
     } else {
         (high.div_euclid(by) * by, -by)
     };
@@ -131,7 +120,5 @@ pub(super) fn lcm(a: i128, b: i128) -> i128 {
     while y != 0 {
         (x, y) = (y, x % y);
     }
-    (a / x.max(1))
-        .checked_mul(b)
-        .map_or(PAST, |lcm| lcm.min(PAST))
+    (a / x.max(1)).checked_mul(b).map_or(PAST, |lcm| lcm.min(PAST))
 }

@@ -93,13 +93,11 @@ impl Value {
     /// Whether the server takes the value for one of an enum. It converts the value to the type of the member,
     /// so that `2.5` equals an enum's `2`.
     pub fn is_in(self, members: &[Number]) -> bool {
-        members
-            .iter()
-            .any(|member| match (self, Value::of(member)) {
-                (Value::Int(int), Value::Int(member)) => int == member,
-                (Value::Float(float), Value::Int(member)) => go_int64(float) == member,
-                (value, Value::Float(member)) => value.float() == member,
-            })
+        members.iter().any(|member| match (self, Value::of(member)) {
+            (Value::Int(int), Value::Int(member)) => int == member,
+            (Value::Float(float), Value::Int(member)) => go_int64(float) == member,
+            (value, Value::Float(member)) => value.float() == member,
+        })
     }
 }
 
@@ -118,9 +116,7 @@ impl NumberDomain {
             _ => true,
         };
         let fits = match value {
-            Value::Int(int) => {
-                self.format != Some(NumberFormat::Int32) || i32::try_from(int).is_ok()
-            }
+            Value::Int(int) => self.format != Some(NumberFormat::Int32) || i32::try_from(int).is_ok(),
             Value::Float(float) => self.represents(float),
         };
         typed
@@ -164,12 +160,7 @@ impl NumberDomain {
     /// How the two sets compare, with a number for each side that has one of its own.
     pub fn order(&self, other: &NumberDomain) -> Order<Number> {
         let minus = |a: &NumberDomain, b: &NumberDomain| -> Find<Number> {
-            NumberGoal {
-                within: vec![a],
-                outside: vec![b],
-                ..NumberGoal::default()
-            }
-            .find()
+            NumberGoal { within: vec![a], outside: vec![b], ..NumberGoal::default() }.find()
         };
         Order::of(minus(self, other), minus(other, self))
     }
@@ -198,11 +189,7 @@ const MAX_SAFE: f64 = ((1u64 << 53) - 1) as f64;
 /// Go's conversion to 64 bits, as amd64 does it: what doesn't fit becomes the smallest integer.
 fn go_int64(float: f64) -> i64 {
     const END: f64 = 9_223_372_036_854_775_808.0;
-    if (-END..END).contains(&float) {
-        float as i64
-    } else {
-        i64::MIN
-    }
+    if (-END..END).contains(&float) { float as i64 } else { i64::MIN }
 }
 
 /// Whether the server takes a float for an integer: within the safe range, and for positive numbers up to a

@@ -5,17 +5,11 @@ use serde_json::json;
 use super::{Value, *};
 
 fn integer() -> NumberDomain {
-    NumberDomain {
-        kind: NumberKind::Integer,
-        ..NumberDomain::default()
-    }
+    NumberDomain { kind: NumberKind::Integer, ..NumberDomain::default() }
 }
 
 fn number() -> NumberDomain {
-    NumberDomain {
-        kind: NumberKind::Number,
-        ..NumberDomain::default()
-    }
+    NumberDomain { kind: NumberKind::Number, ..NumberDomain::default() }
 }
 
 fn from(text: &str) -> Number {
@@ -25,11 +19,7 @@ fn from(text: &str) -> Number {
 fn says(domain: &NumberDomain, accepted: &[&str], rejected: &[&str]) {
     for (texts, expected) in [(accepted, true), (rejected, false)] {
         for text in texts {
-            assert_eq!(
-                domain.accepts(&from(text)),
-                expected,
-                "{domain:?} on {text}"
-            );
+            assert_eq!(domain.accepts(&from(text)), expected, "{domain:?} on {text}");
         }
     }
 }
@@ -38,107 +28,40 @@ fn says(domain: &NumberDomain, accepted: &[&str], rejected: &[&str]) {
 fn integers_may_be_written_as_floats() {
     says(
         &integer(),
-        &[
-            "0",
-            "-1",
-            "1.0",
-            "1e3",
-            "-2.0",
-            "9007199254740991.0",
-            "9223372036854775807",
-        ],
-        &[
-            "0.5",
-            "9007199254740992.0",
-            "9223372036854775808",
-            "1e20",
-            "1000000000.5",
-        ],
+        &["0", "-1", "1.0", "1e3", "-2.0", "9007199254740991.0", "9223372036854775807"],
+        &["0.5", "9007199254740992.0", "9223372036854775808", "1e20", "1000000000.5"],
     );
-    says(
-        &number(),
-        &["0", "0.5", "1e300", "18446744073709551615"],
-        &[],
-    );
+    says(&number(), &["0", "0.5", "1e300", "18446744073709551615"], &[]);
 }
 
 #[test]
 fn a_fractional_bound_on_an_integer_rejects_all() {
     for domain in [
-        NumberDomain {
-            minimum: Some(0.5),
-            ..integer()
-        },
-        NumberDomain {
-            maximum: Some(0.5),
-            ..integer()
-        },
-        NumberDomain {
-            multiple_of: Some(0.5),
-            ..integer()
-        },
-        NumberDomain {
-            maximum: Some(9223372036854775807.0),
-            ..integer()
-        },
-        NumberDomain {
-            minimum: Some(-9223372036854775808.0),
-            ..integer()
-        },
-        NumberDomain {
-            maximum: Some(3e9),
-            format: Some(NumberFormat::Int32),
-            ..integer()
-        },
+        NumberDomain { minimum: Some(0.5), ..integer() },
+        NumberDomain { maximum: Some(0.5), ..integer() },
+        NumberDomain { multiple_of: Some(0.5), ..integer() },
+        NumberDomain { maximum: Some(9223372036854775807.0), ..integer() },
+        NumberDomain { minimum: Some(-9223372036854775808.0), ..integer() },
+        NumberDomain { maximum: Some(3e9), format: Some(NumberFormat::Int32), ..integer() },
     ] {
         says(&domain, &[], &["0", "1", "-1", "1.0"]);
-        assert_eq!(
-            NumberGoal {
-                within: vec![&domain],
-                ..NumberGoal::default()
-            }
-            .find(),
-            Find::None
-        );
+        assert_eq!(NumberGoal { within: vec![&domain], ..NumberGoal::default() }.find(), Find::None);
     }
 }
 
 #[test]
 fn a_number_written_as_an_integer_meets_a_truncated_bound() {
-    let half = NumberDomain {
-        minimum: Some(0.5),
-        ..number()
-    };
+    let half = NumberDomain { minimum: Some(0.5), ..number() };
     says(&half, &["0", "1", "0.5"], &["-1", "0.0", "0.25"]);
-    let below = NumberDomain {
-        maximum: Some(2.5),
-        exclusive_maximum: true,
-        ..number()
-    };
+    let below = NumberDomain { maximum: Some(2.5), exclusive_maximum: true, ..number() };
     says(&below, &["1", "2.0", "2.25"], &["2", "3", "2.5"]);
-    let negative = NumberDomain {
-        minimum: Some(-2.5),
-        ..number()
-    };
+    let negative = NumberDomain { minimum: Some(-2.5), ..number() };
     says(&negative, &["-2", "-2.5"], &["-3", "-2.75"]);
-    let quarters = NumberDomain {
-        multiple_of: Some(0.25),
-        ..number()
-    };
-    says(
-        &quarters,
-        &["0.25", "1.0", "0.0", "-1.75"],
-        &["0", "1", "0.3"],
-    );
-    let halves = NumberDomain {
-        multiple_of: Some(2.5),
-        ..number()
-    };
+    let quarters = NumberDomain { multiple_of: Some(0.25), ..number() };
+    says(&quarters, &["0.25", "1.0", "0.0", "-1.75"], &["0", "1", "0.3"]);
+    let halves = NumberDomain { multiple_of: Some(2.5), ..number() };
     says(&halves, &["2", "4", "2.5", "5.0", "0"], &["5", "2.0", "3"]);
-    let tenths = NumberDomain {
-        multiple_of: Some(0.1),
-        ..number()
-    };
+    let tenths = NumberDomain { multiple_of: Some(0.1), ..number() };
     says(&tenths, &["0.3", "0.7", "12.1"], &["0.35", "3"]);
 }
 
@@ -150,28 +73,11 @@ fn formats() {
     assert_eq!(of(NumberKind::Integer, "float"), None);
     assert_eq!(of(NumberKind::Untyped, "int32"), None);
     assert_eq!(of(NumberKind::Untyped, "date"), Some(NumberFormat::Text));
-    let int32 = NumberDomain {
-        format: Some(NumberFormat::Int32),
-        ..integer()
-    };
-    says(
-        &int32,
-        &["2147483647", "-2147483648", "2147483647.0"],
-        &["2147483648", "-2147483649", "2147483648.0"],
-    );
-    let float = NumberDomain {
-        format: Some(NumberFormat::Float),
-        ..number()
-    };
-    says(
-        &float,
-        &["3.4e38", "-3.4028235e38", "9223372036854775807"],
-        &["3.5e38", "-1e39"],
-    );
-    let text = NumberDomain {
-        format: Some(NumberFormat::Text),
-        ..NumberDomain::default()
-    };
+    let int32 = NumberDomain { format: Some(NumberFormat::Int32), ..integer() };
+    says(&int32, &["2147483647", "-2147483648", "2147483647.0"], &["2147483648", "-2147483649", "2147483648.0"]);
+    let float = NumberDomain { format: Some(NumberFormat::Float), ..number() };
+    says(&float, &["3.4e38", "-3.4028235e38", "9223372036854775807"], &["3.5e38", "-1e39"]);
+    let text = NumberDomain { format: Some(NumberFormat::Text), ..NumberDomain::default() };
     says(&text, &[], &["0", "0.5"]);
 }
 
@@ -189,170 +95,63 @@ fn enums_convert_the_value() {
 #[test]
 fn goals_find_small_numbers() {
     let find = |within: &NumberDomain, outside: &NumberDomain| {
-        NumberGoal {
-            within: vec![within],
-            outside: vec![outside],
-            ..NumberGoal::default()
-        }
-        .find()
+        NumberGoal { within: vec![within], outside: vec![outside], ..NumberGoal::default() }.find()
     };
-    let at_least = |min| NumberDomain {
-        minimum: Some(min),
-        ..integer()
-    };
-    let at_most = |max| NumberDomain {
-        maximum: Some(max),
-        ..integer()
-    };
-    let by = |factor| NumberDomain {
-        multiple_of: Some(factor),
-        ..integer()
-    };
+    let at_least = |min| NumberDomain { minimum: Some(min), ..integer() };
+    let at_most = |max| NumberDomain { maximum: Some(max), ..integer() };
+    let by = |factor| NumberDomain { multiple_of: Some(factor), ..integer() };
     assert_eq!(find(&integer(), &at_least(1.0)), Find::Found(0.into()));
     assert_eq!(find(&at_least(1.0), &at_least(5.0)), Find::Found(1.into()));
     assert_eq!(find(&at_least(5.0), &at_least(1.0)), Find::None);
-    assert_eq!(
-        find(&at_most(100.0), &at_most(99.0)),
-        Find::Found(100.into())
-    );
+    assert_eq!(find(&at_most(100.0), &at_most(99.0)), Find::Found(100.into()));
     assert_eq!(find(&by(2.0), &by(4.0)), Find::Found(2.into()));
     assert_eq!(find(&by(4.0), &by(2.0)), Find::None);
     assert_eq!(find(&integer(), &by(1.0)), Find::None);
-    let exclusive = NumberDomain {
-        maximum: Some(10.0),
-        exclusive_maximum: true,
-        ..integer()
-    };
+    let exclusive = NumberDomain { maximum: Some(10.0), exclusive_maximum: true, ..integer() };
     assert_eq!(exclusive.order(&at_most(9.0)), Order::Equal);
-    let int32 = NumberDomain {
-        format: Some(NumberFormat::Int32),
-        ..integer()
-    };
-    assert_eq!(
-        int32.order(&integer()),
-        Order::Narrower {
-            only_right: 2147483648u32.into()
-        }
-    );
-    let typed = NumberDomain {
-        format: Some(NumberFormat::Int64),
-        ..integer()
-    };
+    let int32 = NumberDomain { format: Some(NumberFormat::Int32), ..integer() };
+    assert_eq!(int32.order(&integer()), Order::Narrower { only_right: 2147483648u32.into() });
+    let typed = NumberDomain { format: Some(NumberFormat::Int64), ..integer() };
     assert_eq!(typed.order(&integer()), Order::Equal);
-    assert_eq!(
-        integer().order(&number()),
-        Order::Narrower {
-            only_right: Number::from_f64(0.5).unwrap()
-        }
-    );
-    let double = NumberDomain {
-        format: Some(NumberFormat::Double),
-        ..number()
-    };
+    assert_eq!(integer().order(&number()), Order::Narrower { only_right: Number::from_f64(0.5).unwrap() });
+    let double = NumberDomain { format: Some(NumberFormat::Double), ..number() };
     assert_eq!(double.order(&number()), Order::Equal);
 }
 
 #[test]
 fn goals_on_fractions() {
-    let min = |min| NumberDomain {
-        minimum: Some(min),
-        ..number()
-    };
-    let open = |bound| NumberDomain {
-        exclusive_minimum: true,
-        ..min(bound)
-    };
-    let by = |factor| NumberDomain {
-        multiple_of: Some(factor),
-        ..number()
-    };
+    let min = |min| NumberDomain { minimum: Some(min), ..number() };
+    let open = |bound| NumberDomain { exclusive_minimum: true, ..min(bound) };
+    let by = |factor| NumberDomain { multiple_of: Some(factor), ..number() };
     let f = |text: &str| from(text);
-    assert_eq!(
-        min(0.5).order(&min(0.75)),
-        Order::Wider {
-            only_left: f("0.5")
-        }
-    );
-    assert_eq!(
-        min(0.5).order(&open(0.5)),
-        Order::Wider { only_left: f("0") }
-    );
-    assert_eq!(
-        by(0.5).order(&by(0.25)),
-        Order::Narrower {
-            only_right: f("0.25")
-        }
-    );
-    assert_eq!(
-        by(0.1).order(&by(0.2)),
-        Order::Wider {
-            only_left: f("0.1")
-        }
-    );
+    assert_eq!(min(0.5).order(&min(0.75)), Order::Wider { only_left: f("0.5") });
+    assert_eq!(min(0.5).order(&open(0.5)), Order::Wider { only_left: f("0") });
+    assert_eq!(by(0.5).order(&by(0.25)), Order::Narrower { only_right: f("0.25") });
+    assert_eq!(by(0.1).order(&by(0.2)), Order::Wider { only_left: f("0.1") });
     assert_eq!(by(0.5).order(&by(0.5)), Order::Equal);
-    assert_eq!(
-        by(2.0).order(&number()),
-        Order::Narrower { only_right: f("1") }
-    );
+    assert_eq!(by(2.0).order(&number()), Order::Narrower { only_right: f("1") });
     // An integer without a bound can be written both ways, a half-step only as a fraction.
-    assert_eq!(
-        by(0.5).order(&by(1.0)),
-        Order::Incomparable {
-            only_left: f("0.5"),
-            only_right: f("0")
-        }
-    );
-    let float = NumberDomain {
-        format: Some(NumberFormat::Float),
-        ..number()
-    };
+    assert_eq!(by(0.5).order(&by(1.0)), Order::Incomparable { only_left: f("0.5"), only_right: f("0") });
+    let float = NumberDomain { format: Some(NumberFormat::Float), ..number() };
     assert!(matches!(float.order(&number()), Order::Narrower { .. }));
-    let between = NumberDomain {
-        minimum: Some(0.25),
-        maximum: Some(0.5),
-        ..number()
-    };
-    let goal = NumberGoal {
-        within: vec![&between],
-        ..NumberGoal::default()
-    };
+    let between = NumberDomain { minimum: Some(0.25), maximum: Some(0.5), ..number() };
+    let goal = NumberGoal { within: vec![&between], ..NumberGoal::default() };
     assert_eq!(goal.find(), Find::Found(f("0")));
 }
 
 #[test]
 fn goals_with_enums() {
     let (members, wide) = ([json!(1), json!(2)], [json!(1), json!(2), json!(3)]);
-    let list = |values: &[serde_json::Value]| -> Vec<Number> {
-        values
-            .iter()
-            .filter_map(|v| v.as_number().cloned())
-            .collect()
-    };
+    let list = |values: &[serde_json::Value]| -> Vec<Number> { values.iter().filter_map(|v| v.as_number().cloned()).collect() };
     let (members, wide) = (list(&members), list(&wide));
     let integer = integer();
-    let goal = |allowed, excluded| NumberGoal {
-        within: vec![&integer],
-        allowed,
-        excluded,
-        ..NumberGoal::default()
-    };
-    assert_eq!(
-        goal(vec![&wide[..]], vec![&members[..]]).find(),
-        Find::Found(3.into())
-    );
+    let goal = |allowed, excluded| NumberGoal { within: vec![&integer], allowed, excluded, ..NumberGoal::default() };
+    assert_eq!(goal(vec![&wide[..]], vec![&members[..]]).find(), Find::Found(3.into()));
     assert_eq!(goal(vec![&members[..]], vec![&wide[..]]).find(), Find::None);
     assert_eq!(goal(vec![], vec![&wide[..]]).find(), Find::Found(0.into()));
     let number = number();
-    let half = NumberDomain {
-        minimum: Some(2.5),
-        ..NumberDomain::default()
-    };
-    let goal = NumberGoal {
-        within: vec![&number],
-        outside: vec![&half],
-        allowed: vec![&members[1..]],
-        ..NumberGoal::default()
-    };
+    let half = NumberDomain { minimum: Some(2.5), ..NumberDomain::default() };
+    let goal = NumberGoal { within: vec![&number], outside: vec![&half], allowed: vec![&members[1..]], ..NumberGoal::default() };
     // As an integer 2 passes the truncated bound; as 2.25 it doesn't, and still is in the enum.
     assert_eq!(goal.find(), Find::Found(Number::from_f64(2.1).unwrap()));
 }
@@ -362,57 +161,27 @@ fn domains() -> impl Strategy<Value = NumberDomain> {
         let numbers = vec![-2.5, -1.0, 0.0, 0.5, 1.0, 2.0, 2.5, 3.0, 7.0, 1e19, 3e9];
         prop::option::of(prop::sample::select(numbers))
     };
-    let factor = prop::option::of(prop::sample::select(vec![
-        0.1, 0.25, 0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 6.0,
-    ]));
-    let kind = prop::sample::select(vec![
-        NumberKind::Integer,
-        NumberKind::Number,
-        NumberKind::Untyped,
-    ]);
+    let factor = prop::option::of(prop::sample::select(vec![0.1, 0.25, 0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 6.0]));
+    let kind = prop::sample::select(vec![NumberKind::Integer, NumberKind::Number, NumberKind::Untyped]);
     let format = prop::sample::select(vec!["", "int32", "int64", "float", "double", "date"]);
-    (
-        kind,
-        format,
-        bound(),
-        bound(),
-        any::<(bool, bool)>(),
-        factor,
+    (kind, format, bound(), bound(), any::<(bool, bool)>(), factor).prop_map(
+        |(kind, format, minimum, maximum, (exclusive_minimum, exclusive_maximum), multiple_of)| NumberDomain {
+            kind,
+            format: NumberFormat::of(kind, format),
+            minimum,
+            exclusive_minimum,
+            maximum,
+            exclusive_maximum,
+            multiple_of,
+        },
     )
-        .prop_map(
-            |(
-                kind,
-                format,
-                minimum,
-                maximum,
-                (exclusive_minimum, exclusive_maximum),
-                multiple_of,
-            )| NumberDomain {
-                kind,
-                format: NumberFormat::of(kind, format),
-                minimum,
-                exclusive_minimum,
-                maximum,
-                exclusive_maximum,
-                multiple_of,
-            },
-        )
 }
 
 fn samples() -> Vec<Value> {
     let mut samples: Vec<Value> = (-13..=13).map(Value::Int).collect();
     samples.extend((-130..=130).map(|tenth| Value::Float(f64::from(tenth) / 10.0)));
     samples.extend((-26..=26).map(|quarter| Value::Float(f64::from(quarter) / 4.0)));
-    samples.extend(
-        [
-            i64::MIN,
-            i64::MAX,
-            i32::MIN.into(),
-            i32::MAX.into(),
-            1 << 31,
-        ]
-        .map(Value::Int),
-    );
+    samples.extend([i64::MIN, i64::MAX, i32::MIN.into(), i32::MAX.into(), 1 << 31].map(Value::Int));
     samples.extend([1e10, -1e10, 3e38, 1e39].map(Value::Float));
     samples
 }

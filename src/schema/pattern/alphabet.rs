@@ -39,10 +39,7 @@ impl Alphabet {
             if to > from
                 && let Some(candidate) = most_readable(from, to - 1)
             {
-                by_sets
-                    .entry(active.clone().into_boxed_slice())
-                    .and_modify(|best| *best = candidate.min(*best))
-                    .or_insert(candidate);
+                by_sets.entry(active.clone().into_boxed_slice()).and_modify(|best| *best = candidate.min(*best)).or_insert(candidate);
             }
             from = to;
             while let Some((_, set, opens)) = edges.next_if(|&(at, ..)| at == to) {
@@ -58,19 +55,14 @@ impl Alphabet {
         if by_sets.len() > MAX_LETTERS {
             return None;
         }
-        let mut letters: Vec<_> = by_sets
-            .into_iter()
-            .map(|(sets, best)| (best, sets))
-            .collect();
+        let mut letters: Vec<_> = by_sets.into_iter().map(|(sets, best)| (best, sets)).collect();
         letters.sort_unstable();
         let letter_words = letters.len().div_ceil(64);
         let members = (0..sets.len())
             .map(|set| {
                 let mut bits = vec![0u64; letter_words].into_boxed_slice();
                 for (letter, (_, active)) in letters.iter().enumerate() {
-                    let inside = active
-                        .get(set / 64)
-                        .is_some_and(|w| w >> (set % 64) & 1 == 1);
+                    let inside = active.get(set / 64).is_some_and(|w| w >> (set % 64) & 1 == 1);
                     if inside && let Some(word) = bits.get_mut(letter / 64) {
                         *word |= 1 << (letter % 64);
                     }
@@ -78,17 +70,11 @@ impl Alphabet {
                 bits
             })
             .collect();
-        Some(Alphabet {
-            shown: letters.into_iter().map(|((_, c), _)| c).collect(),
-            sets: members,
-        })
+        Some(Alphabet { shown: letters.into_iter().map(|((_, c), _)| c).collect(), sets: members })
     }
 
     pub fn letters(&self) -> impl Iterator<Item = (Letter, char)> + '_ {
-        self.shown
-            .iter()
-            .enumerate()
-            .map(|(i, &c)| (i as Letter, c))
+        self.shown.iter().enumerate().map(|(i, &c)| (i as Letter, c))
     }
 
     pub fn len(&self) -> usize {
@@ -100,10 +86,7 @@ impl Alphabet {
     }
 
     pub fn holds(&self, set: usize, letter: Letter) -> bool {
-        self.sets
-            .get(set)
-            .and_then(|bits| bits.get(letter as usize / 64))
-            .is_some_and(|word| word >> (letter % 64) & 1 == 1)
+        self.sets.get(set).and_then(|bits| bits.get(letter as usize / 64)).is_some_and(|word| word >> (letter % 64) & 1 == 1)
     }
 }
 
@@ -149,12 +132,7 @@ fn most_readable(low: u32, high: u32) -> Option<(u32, char)> {
     };
     let best = tries.map(|c| (rank(c), c)).min();
     // The interval may begin with surrogates.
-    best.or_else(|| {
-        (low..=high)
-            .rev()
-            .find_map(char::from_u32)
-            .map(|c| (rank(c), c))
-    })
+    best.or_else(|| (low..=high).rev().find_map(char::from_u32).map(|c| (rank(c), c)))
 }
 
 #[cfg(test)]

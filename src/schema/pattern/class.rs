@@ -38,11 +38,7 @@ pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
 
 /// `\p{name}`: a general category, its long name, or a script. Go ignores case, `_`, `-` and spaces here.
 pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
-    let key: String = name
-        .chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let key: String = name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).map(|c| c.to_ascii_lowercase()).collect();
     match key.as_str() {
         "any" => return Some(of(&[('\0', char::MAX)])),
         "ascii" => return Some(of(&[('\0', '\x7f')])),
@@ -55,21 +51,12 @@ pub(super) fn unicode(name: &str) -> Option<ClassUnicode> {
         }
         _ => {}
     }
-    if let Some((short, _)) = CATEGORIES
-        .iter()
-        .find(|(short, long)| short.eq_ignore_ascii_case(&key) || long.contains(&key.as_str()))
-    {
+    if let Some((short, _)) = CATEGORIES.iter().find(|(short, long)| short.eq_ignore_ascii_case(&key) || long.contains(&key.as_str())) {
         return property(&format!("gc={short}"));
     }
     SCRIPTS
         .split_ascii_whitespace()
-        .find(|script| {
-            script
-                .chars()
-                .filter(|c| *c != '_')
-                .map(|c| c.to_ascii_lowercase())
-                .eq(key.chars())
-        })
+        .find(|script| script.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).eq(key.chars()))
         .and_then(|script| property(&format!("sc={script}")))
 }
 
@@ -78,10 +65,7 @@ fn of(ranges: &[(char, char)]) -> ClassUnicode {
 }
 
 fn property(query: &str) -> Option<ClassUnicode> {
-    let hir = ParserBuilder::new()
-        .build()
-        .parse(&format!("[\\p{{{query}}}]"))
-        .ok()?;
+    let hir = ParserBuilder::new().build().parse(&format!("[\\p{{{query}}}]")).ok()?;
     match hir.kind() {
         HirKind::Class(Class::Unicode(class)) => Some(class.clone()),
         // A class of one character.
@@ -163,10 +147,7 @@ mod tests {
             }
         }
         for script in SCRIPTS.split_ascii_whitespace() {
-            assert!(
-                unicode(script).is_some_and(|c| !c.ranges().is_empty()),
-                "{script}"
-            );
+            assert!(unicode(script).is_some_and(|c| !c.ranges().is_empty()), "{script}");
         }
         assert!(unicode("Grek").is_none(), "short script names are not Go's");
         assert!(unicode("Alphabetic").is_none());

@@ -39,12 +39,7 @@ struct Node {
 
 impl Node {
     fn leaf(hir: Hir) -> Self {
-        Node {
-            hir,
-            size: 1,
-            height: 1,
-            repeats: 1,
-        }
+        Node { hir, size: 1, height: 1, repeats: 1 }
     }
 }
 
@@ -80,15 +75,7 @@ type Refusal = PatternError;
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Self {
-        Parser {
-            text,
-            at: 0,
-            flags: Flags::default(),
-            groups: Vec::new(),
-            current: Group::default(),
-            last_repeat: None,
-            too_deep: false,
-        }
+        Parser { text, at: 0, flags: Flags::default(), groups: Vec::new(), current: Group::default(), last_repeat: None, too_deep: false }
     }
 
     fn run(mut self) -> Result<Parsed, Refusal> {
@@ -105,11 +92,7 @@ impl<'t> Parser<'t> {
                 b'$' => self.look(1, Look::End, Look::EndLF),
                 b'.' => {
                     self.at += 1;
-                    let mut dot = if self.flags.dot_newline {
-                        ClassUnicode::empty()
-                    } else {
-                        ranges(&[('\n', '\n')])
-                    };
+                    let mut dot = if self.flags.dot_newline { ClassUnicode::empty() } else { ranges(&[('\n', '\n')]) };
                     dot.negate();
                     self.push(class_hir(dot));
                 }
@@ -134,9 +117,7 @@ impl<'t> Parser<'t> {
                         repeat = Some(start);
                         self.at = end;
                         let too_big = |n: Option<u32>| n.is_none_or(|n| n > MAX_REPEAT);
-                        let unfit = too_big(min)
-                            || max.is_some_and(too_big)
-                            || max.flatten().is_some_and(|max| min > Some(max));
+                        let unfit = too_big(min) || max.is_some_and(too_big) || max.flatten().is_some_and(|max| min > Some(max));
                         if unfit {
                             return Err(self.refuse("invalid repeat count", start, end));
                         }
@@ -157,14 +138,9 @@ impl<'t> Parser<'t> {
         self.end_alternative()?;
         let node = self.join_alternatives()?;
         if self.too_deep {
-            return Err(PatternError::NotAnalysed {
-                reason: format!("the pattern nests more than {MAX_DEPTH} levels deep"),
-            });
+            return Err(PatternError::NotAnalysed { reason: format!("the pattern nests more than {MAX_DEPTH} levels deep") });
         }
-        Ok(Parsed {
-            hir: node.hir,
-            size: node.size,
-        })
+        Ok(Parsed { hir: node.hir, size: node.size })
     }
 
     fn peek(&self) -> Option<u8> {
@@ -187,10 +163,7 @@ impl<'t> Parser<'t> {
 
     fn refuse(&self, what: &str, start: usize, end: usize) -> Refusal {
         let shown = self.text.get(start..end).unwrap_or_default();
-        PatternError::GoRefuses {
-            reason: format!("{what}: `{shown}`"),
-            offset: start,
-        }
+        PatternError::GoRefuses { reason: format!("{what}: `{shown}`"), offset: start }
     }
 
     fn push(&mut self, hir: Hir) {
@@ -221,13 +194,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn repeat(
-        &mut self,
-        start: usize,
-        min: u32,
-        max: Option<u32>,
-        counted: bool,
-    ) -> Result<(), Refusal> {
+    fn repeat(&mut self, start: usize, min: u32, max: Option<u32>, counted: bool) -> Result<(), Refusal> {
         if self.peek() == Some(b'?') {
             self.at += 1;
         }
@@ -253,21 +220,13 @@ impl<'t> Parser<'t> {
             (_, None) if min == 0 => sub.size.saturating_add(2),
             (false, _) => sub.size.saturating_add(1),
             (true, None) => sub.size.saturating_mul(min.into()).saturating_add(1),
-            (true, Some(max)) => sub
-                .size
-                .saturating_mul(max.into())
-                .saturating_add((max - min).into()),
+            (true, Some(max)) => sub.size.saturating_mul(max.into()).saturating_add((max - min).into()),
         };
         let node = Node {
             size: size.max(1),
             height: sub.height + 1,
             repeats,
-            hir: Hir::repetition(Repetition {
-                min,
-                max,
-                greedy: true,
-                sub: Box::new(sub.hir),
-            }),
+            hir: Hir::repetition(Repetition { min, max, greedy: true, sub: Box::new(sub.hir) }),
         };
         let node = self.check(node)?;
         self.current.sequence.push(node);
@@ -280,11 +239,7 @@ impl<'t> Parser<'t> {
     fn counts(&self) -> Option<(Option<u32>, Option<Option<u32>>, usize)> {
         let bytes = self.text.as_bytes();
         let number = |from: usize| -> Option<(Option<u32>, usize)> {
-            let digits = bytes
-                .get(from..)?
-                .iter()
-                .take_while(|b| b.is_ascii_digit())
-                .count();
+            let digits = bytes.get(from..)?.iter().take_while(|b| b.is_ascii_digit()).count();
             let end = from + digits;
             if digits == 0 || digits > 1 && bytes.get(from) == Some(&b'0') {
                 return None;
@@ -365,13 +320,8 @@ impl<'t> Parser<'t> {
     }
 
     fn begin_group(&mut self, capture: bool, inside: Flags) {
-        let group = Group {
-            flags: self.flags,
-            capture,
-            ..Group::default()
-        };
-        self.groups
-            .push(std::mem::replace(&mut self.current, group));
+        let group = Group { flags: self.flags, capture, ..Group::default() };
+        self.groups.push(std::mem::replace(&mut self.current, group));
         self.flags = inside;
     }
 
@@ -406,21 +356,13 @@ impl<'t> Parser<'t> {
         self.join(alternatives, splits, Hir::alternation)
     }
 
-    fn join(
-        &mut self,
-        mut nodes: Vec<Node>,
-        extra: u64,
-        hir: impl FnOnce(Vec<Hir>) -> Hir,
-    ) -> Result<Node, Refusal> {
+    fn join(&mut self, mut nodes: Vec<Node>, extra: u64, hir: impl FnOnce(Vec<Hir>) -> Hir) -> Result<Node, Refusal> {
         if nodes.len() == 1
             && let Some(node) = nodes.pop()
         {
             return Ok(node);
         }
-        let size = nodes
-            .iter()
-            .map(|n| n.size)
-            .fold(extra, u64::saturating_add);
+        let size = nodes.iter().map(|n| n.size).fold(extra, u64::saturating_add);
         let node = Node {
             size: size.max(1),
             height: 1 + nodes.iter().map(|n| n.height).max().unwrap_or(0),
@@ -525,11 +467,7 @@ impl<'t> Parser<'t> {
         let name = match self.peek() {
             Some(b'{') => {
                 let Some(end) = self.rest().find('}').map(|i| self.at + i) else {
-                    return Err(self.refuse(
-                        "invalid character class range",
-                        start,
-                        self.text.len(),
-                    ));
+                    return Err(self.refuse("invalid character class range", start, self.text.len()));
                 };
                 let name = self.text.get(self.at + 1..end).unwrap_or_default();
                 self.at = end + 1;
@@ -556,17 +494,12 @@ impl<'t> Parser<'t> {
         let start = self.at;
         self.at += 1;
         let Some(c) = self.next_char() else {
-            return Err(PatternError::GoRefuses {
-                reason: "trailing backslash at end of expression: ``".into(),
-                offset: start,
-            });
+            return Err(PatternError::GoRefuses { reason: "trailing backslash at end of expression: ``".into(), offset: start });
         };
         let octal = |byte: Option<u8>| byte.filter(|b| (b'0'..=b'7').contains(b));
         match c {
             '0' => Ok(self.octal_digits(0)),
-            '1'..='7' if octal(self.peek()).is_some() => {
-                Ok(self.octal_digits(c as u32 - '0' as u32))
-            }
+            '1'..='7' if octal(self.peek()).is_some() => Ok(self.octal_digits(c as u32 - '0' as u32)),
             'x' => match self.hex_digits() {
                 Some(code) => Ok(code),
                 None => Err(self.refuse("invalid escape sequence", start, self.at)),
@@ -697,9 +630,7 @@ impl<'t> Parser<'t> {
 }
 
 fn surrogate() -> PatternError {
-    PatternError::NotAnalysed {
-        reason: "the pattern names a surrogate code point, which no string holds".into(),
-    }
+    PatternError::NotAnalysed { reason: "the pattern names a surrogate code point, which no string holds".into() }
 }
 
 fn ranges(of: &[(char, char)]) -> ClassUnicode {
@@ -719,10 +650,7 @@ fn folded(mut class: ClassUnicode) -> ClassUnicode {
 fn without_surrogates(low: u32, high: u32) -> Option<ClassUnicode> {
     let below = (low, high.min(0xD7FF));
     let above = (low.max(0xE000), high);
-    let parts: Vec<_> = [below, above]
-        .into_iter()
-        .filter(|(a, b)| a <= b)
-        .filter_map(|(a, b)| Some((char::from_u32(a)?, char::from_u32(b)?)))
-        .collect();
+    let parts: Vec<_> =
+        [below, above].into_iter().filter(|(a, b)| a <= b).filter_map(|(a, b)| Some((char::from_u32(a)?, char::from_u32(b)?))).collect();
     (!parts.is_empty()).then(|| ranges(&parts))
 }

@@ -51,16 +51,9 @@ impl Pattern {
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
         let parsed = go::parse(text)?;
         if parsed.size > MAX_SIZE {
-            return Err(PatternError::NotAnalysed {
-                reason: format!("the pattern expands to some {} states", parsed.size),
-            });
+            return Err(PatternError::NotAnalysed { reason: format!("the pattern expands to some {} states", parsed.size) });
         }
-        Ok(Pattern(Arc::new(Inner {
-            text: text.into(),
-            hir: parsed.hir,
-            matcher: OnceLock::new(),
-            nfa: OnceLock::new(),
-        })))
+        Ok(Pattern(Arc::new(Inner { text: text.into(), hir: parsed.hir, matcher: OnceLock::new(), nfa: OnceLock::new() })))
     }
 
     pub fn text(&self) -> &str {
@@ -75,10 +68,7 @@ impl Pattern {
                 .hybrid_cache_capacity(MATCHER_LIMIT)
                 .onepass(false)
                 .which_captures(regex_automata::nfa::thompson::WhichCaptures::None);
-            meta::Builder::new()
-                .configure(config)
-                .build_from_hir(&self.0.hir)
-                .ok()
+            meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()
         });
         match matcher {
             Some(regex) => regex.is_match(text),

@@ -58,9 +58,7 @@ impl Nfa {
     }
 
     pub(super) fn class_holds(&self, class: u32, c: char) -> bool {
-        self.classes
-            .get(class as usize)
-            .is_some_and(|ranges| holds(ranges, c))
+        self.classes.get(class as usize).is_some_and(|ranges| holds(ranges, c))
     }
 }
 
@@ -112,10 +110,7 @@ impl Builder {
             }
             HirKind::Look(look) => self.add(State::Look { look: *look, next }),
             HirKind::Capture(capture) => self.compile(&capture.sub, next),
-            HirKind::Concat(parts) => parts
-                .iter()
-                .rev()
-                .fold(next, |next, part| self.compile(part, next)),
+            HirKind::Concat(parts) => parts.iter().rev().fold(next, |next, part| self.compile(part, next)),
             HirKind::Alternation(parts) => {
                 let ways = parts.iter().map(|part| self.compile(part, next)).collect();
                 self.add(State::Split(ways))

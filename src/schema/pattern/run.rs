@@ -76,13 +76,7 @@ pub(super) struct Closure {
 
 impl Closure {
     pub(super) fn new(nfa: &Nfa) -> Self {
-        Closure {
-            seen: vec![0; nfa.states.len()],
-            round: 0,
-            pending: Vec::new(),
-            reached: Vec::new(),
-            matched: false,
-        }
+        Closure { seen: vec![0; nfa.states.len()], round: 0, pending: Vec::new(), reached: Vec::new(), matched: false }
     }
 
     pub(super) fn clear(&mut self) {

@@ -60,10 +60,7 @@ impl<'p> Walk<'p> {
     /// A walk; the pattern's sets begin at `first_set` in the alphabet.
     pub fn new(pattern: &'p Pattern, alphabet: &Alphabet, first_set: usize) -> Self {
         let nfa = pattern.nfa();
-        let nothing = Key {
-            states: Rc::new([]),
-            before: Before::Other,
-        };
+        let nothing = Key { states: Rc::new([]), before: Before::Other };
         let letters = alphabet.len();
         let mut steps = vec![MATCHED; letters];
         steps.resize(2 * letters, DEAD);
@@ -111,8 +108,7 @@ impl<'p> Walk<'p> {
                 }
             }
             if !self.nfa.anchored {
-                self.next
-                    .add(self.nfa, self.nfa.start, before, After::Unknown);
+                self.next.add(self.nfa, self.nfa.start, before, After::Unknown);
             }
             self.intern(before)
         };
@@ -158,10 +154,7 @@ impl<'p> Walk<'p> {
             return DEAD;
         }
         self.next.reached.sort_unstable();
-        let key = Key {
-            states: self.next.reached.as_slice().into(),
-            before,
-        };
+        let key = Key { states: self.next.reached.as_slice().into(), before };
         if let Some(&known) = self.index.get(&key) {
             return known;
         }

@@ -32,9 +32,7 @@ impl<'a> TextGoal<'a> {
             let length = text.chars().count() as u64;
             length >= self.min_length && self.max_length.is_none_or(|max| length <= max)
         };
-        self.allowed
-            .as_ref()
-            .is_none_or(|allowed| allowed.contains(&text))
+        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(&text))
             && !self.excluded.contains(&text)
             && length_fits()
             && self.matches.iter().all(|pattern| pattern.is_match(text))
@@ -76,22 +74,13 @@ impl<'a> TextGoal<'a> {
                 return Find::Found(word);
             }
         }
-        let names: Vec<_> = all
-            .filter(|format| format.exact().is_none())
-            .map(|format| format!("{format:?}"))
-            .collect();
-        Find::any(
-            self.branches(true)
-                .map(|search| match search.run(Some(&verify)) {
-                    Outcome::Word(word) => Find::Found(word),
-                    Outcome::Nothing => Find::None,
-                    Outcome::Unverified => Find::Undecided(format!(
-                        "what the format {} takes is known only in part",
-                        names.join(", ")
-                    )),
-                    Outcome::Budget(what) => Find::Undecided(what.into()),
-                }),
-        )
+        let names: Vec<_> = all.filter(|format| format.exact().is_none()).map(|format| format!("{format:?}")).collect();
+        Find::any(self.branches(true).map(|search| match search.run(Some(&verify)) {
+            Outcome::Word(word) => Find::Found(word),
+            Outcome::Nothing => Find::None,
+            Outcome::Unverified => Find::Undecided(format!("what the format {} takes is known only in part", names.join(", "))),
+            Outcome::Budget(what) => Find::Undecided(what.into()),
+        }))
     }
 
     /// The goal as searches over patterns, of which one must succeed. `wide`: every string that may satisfy the goal
@@ -115,10 +104,7 @@ impl<'a> TextGoal<'a> {
         for format in &self.not_formats {
             let bounds = format.bounds();
             let bound = if wide { &bounds.inner } else { &bounds.outer };
-            branches = branches
-                .into_iter()
-                .flat_map(|branch| branch.outside(bound))
-                .collect();
+            branches = branches.into_iter().flat_map(|branch| branch.outside(bound)).collect();
         }
         branches.into_iter()
     }
@@ -185,37 +171,21 @@ impl<'a> TextDomain<'a> {
         let here = self.goal();
         if let Some(allowed) = &here.allowed {
             let outside = allowed.iter().filter(|text| !other.accepts(text));
-            return TextGoal {
-                allowed: Some(outside.copied().collect()),
-                ..here
-            }
-            .find();
+            return TextGoal { allowed: Some(outside.copied().collect()), ..here }.find();
         }
-        let shorter = other.min_length.checked_sub(1).map(|max| TextGoal {
-            max_length: Some(here.max_length.map_or(max, |own| own.min(max))),
-            ..here.clone()
-        });
-        let longer = other.max_length.map(|max| TextGoal {
-            min_length: here.min_length.max(max.saturating_add(1)),
-            ..here.clone()
-        });
+        let shorter = other
+            .min_length
+            .checked_sub(1)
+            .map(|max| TextGoal { max_length: Some(here.max_length.map_or(max, |own| own.min(max))), ..here.clone() });
+        let longer = other.max_length.map(|max| TextGoal { min_length: here.min_length.max(max.saturating_add(1)), ..here.clone() });
         let mut goals: Vec<_> = other
             .patterns
             .iter()
             .filter(|pattern| !here.matches.contains(pattern))
-            .map(|&pattern| TextGoal {
-                avoids: vec![pattern],
-                ..here.clone()
-            })
+            .map(|&pattern| TextGoal { avoids: vec![pattern], ..here.clone() })
             .collect();
-        goals.extend(other.formats.iter().map(|&format| TextGoal {
-            not_formats: vec![format],
-            ..here.clone()
-        }));
-        goals.extend(other.allowed.iter().map(|allowed| TextGoal {
-            excluded: allowed.clone(),
-            ..here.clone()
-        }));
+        goals.extend(other.formats.iter().map(|&format| TextGoal { not_formats: vec![format], ..here.clone() }));
+        goals.extend(other.allowed.iter().map(|allowed| TextGoal { excluded: allowed.clone(), ..here.clone() }));
         goals.extend(shorter);
         goals.extend(longer);
         let mut best: Option<String> = None;
@@ -226,9 +196,7 @@ impl<'a> TextDomain<'a> {
                 continue;
             }
             match goal.find() {
-                Find::Found(text)
-                    if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) =>
-                {
+                Find::Found(text) if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) => {
                     best = Some(text);
                 }
                 Find::Undecided(reason) => open = open.or(Some(reason)),

@@ -37,8 +37,8 @@ impl Search<'_> {
     pub(super) fn run(mut self, verify: Option<&dyn Fn(&str) -> bool>) -> Outcome {
         dedup(&mut self.must);
         dedup(&mut self.must_not);
-        let hopeless = self.max_length.is_some_and(|max| max < self.min_length)
-            || self.must.iter().any(|must| self.must_not.contains(must));
+        let hopeless =
+            self.max_length.is_some_and(|max| max < self.min_length) || self.must.iter().any(|must| self.must_not.contains(must));
         if hopeless {
             return Outcome::Nothing;
         }
@@ -95,11 +95,8 @@ const NO_STEP: u32 = u32::MAX;
 impl<'a> Product<'a> {
     fn new(search: &Search<'a>) -> Option<Product<'a>> {
         let wanted = search.must.iter().map(|&p| (p, true));
-        let patterns: Vec<_> = wanted
-            .chain(search.must_not.iter().map(|&p| (p, false)))
-            .collect();
-        let mut excluded_chars: Vec<char> =
-            search.excluded.iter().flat_map(|s| s.chars()).collect();
+        let patterns: Vec<_> = wanted.chain(search.must_not.iter().map(|&p| (p, false))).collect();
+        let mut excluded_chars: Vec<char> = search.excluded.iter().flat_map(|s| s.chars()).collect();
         excluded_chars.sort_unstable();
         excluded_chars.dedup();
         let singles: Vec<[(char, char); 1]> = excluded_chars.iter().map(|&c| [(c, c)]).collect();
@@ -113,8 +110,7 @@ impl<'a> Product<'a> {
         sets.extend(singles.iter().map(|single| single.as_slice()));
         let alphabet = Alphabet::new(&sets)?;
         let walks = patterns.iter().zip(firsts);
-        let walks =
-            walks.map(|(&(pattern, must), first)| (Walk::new(pattern, &alphabet, first), must));
+        let walks = walks.map(|(&(pattern, must), first)| (Walk::new(pattern, &alphabet, first), must));
         let trie = Trie::new(&search.excluded, &alphabet);
         Some(Product {
             width: patterns.len() + 1,
@@ -127,26 +123,13 @@ impl<'a> Product<'a> {
         })
     }
 
-    fn search(
-        &mut self,
-        min: u64,
-        max: Option<u64>,
-        verify: Option<&dyn Fn(&str) -> bool>,
-    ) -> Result<Outcome, Exhausted> {
-        let mut first: Vec<WalkState> = self
-            .walks
-            .iter_mut()
-            .map(|(walk, _)| walk.start())
-            .collect();
+    fn search(&mut self, min: u64, max: Option<u64>, verify: Option<&dyn Fn(&str) -> bool>) -> Result<Outcome, Exhausted> {
+        let mut first: Vec<WalkState> = self.walks.iter_mut().map(|(walk, _)| walk.start()).collect();
         first.push(Trie::ROOT);
         let Some(start) = self.intern(&first)? else {
             return Ok(Outcome::Nothing);
         };
-        let mut steps = vec![Step {
-            state: start,
-            from: NO_STEP,
-            letter: 0,
-        }];
+        let mut steps = vec![Step { state: start, from: NO_STEP, letter: 0 }];
         // First every state that a word of exactly `min` characters can reach, one length at a time.
         let mut layer = 0..1;
         let mut still = None;
@@ -156,10 +139,7 @@ impl<'a> Product<'a> {
             };
             if same_states(&steps, &layer, &next) {
                 // From here on each length reaches the same states: the rest is turning in place.
-                still = Some(InPlace {
-                    turns: min - length - 1,
-                    layer: next.clone(),
-                });
+                still = Some(InPlace { turns: min - length - 1, layer: next.clone() });
                 layer = next;
                 break;
             }
@@ -169,11 +149,7 @@ impl<'a> Product<'a> {
     }
 
     /// All live successors of a layer, each state once.
-    fn advance(
-        &mut self,
-        steps: &mut Vec<Step>,
-        layer: std::ops::Range<usize>,
-    ) -> Result<Option<std::ops::Range<usize>>, Exhausted> {
+    fn advance(&mut self, steps: &mut Vec<Step>, layer: std::ops::Range<usize>) -> Result<Option<std::ops::Range<usize>>, Exhausted> {
         let begin = steps.len();
         let mut reached = HashMap::new();
         for from in layer {
@@ -185,11 +161,7 @@ impl<'a> Product<'a> {
                     break;
                 };
                 reached.entry(to).or_insert_with(|| {
-                    steps.push(Step {
-                        state: to,
-                        from: from as u32,
-                        letter,
-                    });
+                    steps.push(Step { state: to, from: from as u32, letter });
                 });
             }
         }
@@ -249,21 +221,13 @@ impl<'a> Product<'a> {
                     let count = visits.entry(to).or_insert(0);
                     if *count < allowed {
                         *count += 1;
-                        steps.push(Step {
-                            state: to,
-                            from: at as u32,
-                            letter,
-                        });
+                        steps.push(Step { state: to, from: at as u32, letter });
                     }
                 }
             }
             queue = end..steps.len();
         }
-        Ok(if unverified {
-            Outcome::Unverified
-        } else {
-            Outcome::Nothing
-        })
+        Ok(if unverified { Outcome::Unverified } else { Outcome::Nothing })
     }
 
     fn word(&self, steps: &[Step], mut at: usize, still: Option<&InPlace>) -> String {
@@ -281,10 +245,7 @@ impl<'a> Product<'a> {
                 letters.push(step.letter);
                 *left -= 1;
                 let here = still.layer.clone();
-                let Some(again) = here
-                    .into_iter()
-                    .find(|&i| steps.get(i).is_some_and(|step| step.state == before))
-                else {
+                let Some(again) = here.into_iter().find(|&i| steps.get(i).is_some_and(|step| step.state == before)) else {
                     break;
                 };
                 at = again;
@@ -296,11 +257,7 @@ impl<'a> Product<'a> {
             letters.push(step.letter);
             at = step.from as usize;
         }
-        letters
-            .into_iter()
-            .rev()
-            .map(|letter| self.alphabet.shown(letter))
-            .collect()
+        letters.into_iter().rev().map(|letter| self.alphabet.shown(letter)).collect()
     }
 
     fn accepts(&mut self, state: u32) -> bool {
@@ -322,11 +279,7 @@ impl<'a> Product<'a> {
             return Ok(known.get(i).copied());
         }
         let begin = state as usize * self.width;
-        let from: Vec<WalkState> = self
-            .states
-            .get(begin..begin + self.width)
-            .unwrap_or_default()
-            .to_vec();
+        let from: Vec<WalkState> = self.states.get(begin..begin + self.width).unwrap_or_default().to_vec();
         let mut found: Vec<(Letter, u32)> = Vec::new();
         let mut to = from.clone();
         for letter in 0..self.alphabet.len() as Letter {
@@ -363,9 +316,7 @@ impl<'a> Product<'a> {
 
     /// The number of a state; none if it is already lost.
     fn intern(&mut self, parts: &[WalkState]) -> Result<Option<u32>, Exhausted> {
-        let lost = |((_, must), &part): (&(Walk, bool), &WalkState)| {
-            part == if *must { DEAD } else { MATCHED }
-        };
+        let lost = |((_, must), &part): (&(Walk, bool), &WalkState)| part == if *must { DEAD } else { MATCHED };
         if self.walks.iter().zip(parts).any(lost) {
             return Ok(None);
         }
@@ -409,8 +360,7 @@ impl Trie {
     const OFF: WalkState = WalkState::MAX;
 
     fn new(strings: &[&str], alphabet: &Alphabet) -> Trie {
-        let letters: HashMap<char, Letter> =
-            alphabet.letters().map(|(letter, c)| (c, letter)).collect();
+        let letters: HashMap<char, Letter> = alphabet.letters().map(|(letter, c)| (c, letter)).collect();
         let mut nodes = vec![(HashMap::new(), false)];
         for string in strings {
             let mut at = 0;
@@ -436,11 +386,7 @@ impl Trie {
     }
 
     fn step(&self, node: WalkState, letter: Letter) -> WalkState {
-        self.nodes
-            .get(node as usize)
-            .and_then(|(ways, _)| ways.get(&letter))
-            .copied()
-            .unwrap_or(Trie::OFF)
+        self.nodes.get(node as usize).and_then(|(ways, _)| ways.get(&letter)).copied().unwrap_or(Trie::OFF)
     }
 
     fn ends(&self, node: WalkState) -> bool {

@@ -13,10 +13,7 @@ fn found(text: &str) -> Find<String> {
 
 fn order_of(left: &str, right: &str) -> Order<String> {
     let (left, right) = (pattern(left), pattern(right));
-    let of = |pattern| TextDomain {
-        patterns: vec![pattern],
-        ..TextDomain::default()
-    };
+    let of = |pattern| TextDomain { patterns: vec![pattern], ..TextDomain::default() };
     of(&left).order(&of(&right))
 }
 
@@ -43,12 +40,7 @@ fn equal_rewrites_are_equal() {
         let order = order_of(left, right);
         match (left, right) {
             // Folding adds the long s and the Kelvin sign.
-            ("^\\w*$", _) => assert_eq!(
-                order,
-                Order::Narrower {
-                    only_right: "ſ".into()
-                }
-            ),
+            ("^\\w*$", _) => assert_eq!(order, Order::Narrower { only_right: "ſ".into() }),
             _ => assert_eq!(order, Order::Equal, "{left} against {right}"),
         }
     }
@@ -75,130 +67,50 @@ fn lengths_and_patterns_together() {
     let ten = pattern("^[a-z]{1,10}$");
     let dots = pattern("^.{0,10}$");
     let bytes = pattern("^(?s).{0,10}$");
-    let short = TextDomain {
-        max_length: Some(10),
-        ..TextDomain::default()
-    };
-    let with = |pattern, max_length| TextDomain {
-        patterns: vec![pattern],
-        max_length,
-        ..TextDomain::default()
-    };
+    let short = TextDomain { max_length: Some(10), ..TextDomain::default() };
+    let with = |pattern, max_length| TextDomain { patterns: vec![pattern], max_length, ..TextDomain::default() };
     assert_eq!(with(&name, Some(10)).order(&with(&ten, None)), Order::Equal);
     assert_eq!(short.order(&with(&bytes, None)), Order::Equal);
-    assert_eq!(
-        short.order(&with(&dots, None)),
-        Order::Wider {
-            only_left: "\n".into()
-        }
-    );
-    assert_eq!(
-        with(&name, Some(11)).order(&with(&ten, None)),
-        Order::Wider {
-            only_left: "a".repeat(11)
-        }
-    );
+    assert_eq!(short.order(&with(&dots, None)), Order::Wider { only_left: "\n".into() });
+    assert_eq!(with(&name, Some(11)).order(&with(&ten, None)), Order::Wider { only_left: "a".repeat(11) });
 }
 
 #[test]
 fn lengths_alone() {
-    let of = |min_length, max_length| TextDomain {
-        min_length,
-        max_length,
-        ..TextDomain::default()
-    };
-    assert_eq!(
-        of(0, None).order(&of(1, None)),
-        Order::Wider {
-            only_left: String::new()
-        }
-    );
-    assert_eq!(
-        of(0, Some(65536)).order(&of(0, Some(65535))),
-        Order::Wider {
-            only_left: "a".repeat(65536)
-        }
-    );
+    let of = |min_length, max_length| TextDomain { min_length, max_length, ..TextDomain::default() };
+    assert_eq!(of(0, None).order(&of(1, None)), Order::Wider { only_left: String::new() });
+    assert_eq!(of(0, Some(65536)).order(&of(0, Some(65535))), Order::Wider { only_left: "a".repeat(65536) });
     assert_eq!(of(3, Some(2)).order(&of(9, Some(8))), Order::Equal);
-    assert!(matches!(
-        of(0, Some(1 << 40)).order(&of(0, Some(1 << 30))),
-        Order::Undecided { .. }
-    ));
+    assert!(matches!(of(0, Some(1 << 40)).order(&of(0, Some(1 << 30))), Order::Undecided { .. }));
     let odd = pattern("^(?:ab)*a$");
-    let goal = TextGoal {
-        min_length: 1000,
-        matches: vec![&odd],
-        ..TextGoal::default()
-    };
-    let Find::Found(word) = goal.find() else {
-        panic!("{:?}", goal.find())
-    };
+    let goal = TextGoal { min_length: 1000, matches: vec![&odd], ..TextGoal::default() };
+    let Find::Found(word) = goal.find() else { panic!("{:?}", goal.find()) };
     assert!(goal.accepts(&word) && word.len() == 1001);
     let turning = pattern("^[ab]*c[ab]*$");
-    let goal = TextGoal {
-        min_length: 5000,
-        matches: vec![&turning],
-        ..TextGoal::default()
-    };
-    let Find::Found(word) = goal.find() else {
-        panic!("{:?}", goal.find())
-    };
+    let goal = TextGoal { min_length: 5000, matches: vec![&turning], ..TextGoal::default() };
+    let Find::Found(word) = goal.find() else { panic!("{:?}", goal.find()) };
     assert!(goal.accepts(&word) && word.len() == 5000);
 }
 
 #[test]
 fn enums_against_everything() {
     let colours = pattern("^(red|green|blue)$");
-    let by_pattern = TextDomain {
-        patterns: vec![&colours],
-        ..TextDomain::default()
-    };
-    let by_list = |list: &[&'static str]| TextDomain {
-        allowed: Some(list.to_vec()),
-        ..TextDomain::default()
-    };
-    assert_eq!(
-        by_list(&["red", "green", "blue"]).order(&by_pattern),
-        Order::Equal
-    );
-    assert_eq!(
-        by_pattern.order(&by_list(&["red", "blue"])),
-        Order::Wider {
-            only_left: "green".into()
-        }
-    );
-    assert_eq!(
-        by_list(&["red", "cyan"]).order(&by_pattern),
-        Order::Incomparable {
-            only_left: "cyan".into(),
-            only_right: "blue".into()
-        }
-    );
-    let limited = TextDomain {
-        max_length: Some(9),
-        ..by_list(&["red"])
-    };
+    let by_pattern = TextDomain { patterns: vec![&colours], ..TextDomain::default() };
+    let by_list = |list: &[&'static str]| TextDomain { allowed: Some(list.to_vec()), ..TextDomain::default() };
+    assert_eq!(by_list(&["red", "green", "blue"]).order(&by_pattern), Order::Equal);
+    assert_eq!(by_pattern.order(&by_list(&["red", "blue"])), Order::Wider { only_left: "green".into() });
+    assert_eq!(by_list(&["red", "cyan"]).order(&by_pattern), Order::Incomparable { only_left: "cyan".into(), only_right: "blue".into() });
+    let limited = TextDomain { max_length: Some(9), ..by_list(&["red"]) };
     assert_eq!(limited.order(&by_list(&["red"])), Order::Equal);
-    let rest = TextGoal {
-        excluded: vec!["", "a", "b", "0"],
-        max_length: Some(1),
-        ..TextGoal::default()
-    };
+    let rest = TextGoal { excluded: vec!["", "a", "b", "0"], max_length: Some(1), ..TextGoal::default() };
     assert_eq!(rest.find(), found("c"));
-    let nothing = TextGoal {
-        excluded: vec![""],
-        max_length: Some(0),
-        ..TextGoal::default()
-    };
+    let nothing = TextGoal { excluded: vec![""], max_length: Some(0), ..TextGoal::default() };
     assert_eq!(nothing.find(), Find::None);
 }
 
 #[test]
 fn formats_compare() {
-    let of = |format| TextDomain {
-        formats: vec![format],
-        ..TextDomain::default()
-    };
+    let of = |format| TextDomain { formats: vec![format], ..TextDomain::default() };
     let any = TextDomain::default();
     for format in Format::all() {
         assert_eq!(of(format).order(&of(format)), Order::Equal, "{format:?}");
@@ -216,55 +128,28 @@ fn formats_compare() {
     ];
     for (narrow, wide) in contained {
         let order = of(narrow).order(&of(wide));
-        assert!(
-            matches!(order, Order::Narrower { .. }),
-            "{narrow:?} in {wide:?}: {order:?}"
-        );
+        assert!(matches!(order, Order::Narrower { .. }), "{narrow:?} in {wide:?}: {order:?}");
     }
     let uuid = pattern("^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$");
-    let by_pattern = TextDomain {
-        patterns: vec![&uuid],
-        ..TextDomain::default()
-    };
+    let by_pattern = TextDomain { patterns: vec![&uuid], ..TextDomain::default() };
     assert_eq!(by_pattern.order(&of(Format::Uuid)), Order::Equal);
     let label = pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$");
-    let name = TextDomain {
-        patterns: vec![&label],
-        max_length: Some(63),
-        ..TextDomain::default()
-    };
+    let name = TextDomain { patterns: vec![&label], max_length: Some(63), ..TextDomain::default() };
     assert_eq!(name.order(&of(Format::K8sShortName)), Order::Equal);
-    for (a, b) in [
-        (Format::Uri, Format::Hostname),
-        (Format::Email, Format::Duration),
-        (Format::Date, Format::Uri),
-    ] {
+    for (a, b) in [(Format::Uri, Format::Hostname), (Format::Email, Format::Duration), (Format::Date, Format::Uri)] {
         let order = of(a).order(&of(b));
-        assert!(
-            matches!(order, Order::Incomparable { .. }),
-            "{a:?} {b:?}: {order:?}"
-        );
+        assert!(matches!(order, Order::Incomparable { .. }), "{a:?} {b:?}: {order:?}");
     }
     let seconds = pattern("^[0-9]{1,9}s$");
-    let durations = TextDomain {
-        patterns: vec![&seconds],
-        ..TextDomain::default()
-    };
-    assert!(matches!(
-        durations.order(&of(Format::Duration)),
-        Order::Narrower { .. }
-    ));
+    let durations = TextDomain { patterns: vec![&seconds], ..TextDomain::default() };
+    assert!(matches!(durations.order(&of(Format::Duration)), Order::Narrower { .. }));
 }
 
 #[test]
 fn hard_patterns_end() {
     let a = pattern("(a|b)*a(a|b){30}c");
     let b = pattern("(a|b)*b(a|b){29}c");
-    let goal = TextGoal {
-        matches: vec![&a],
-        avoids: vec![&b],
-        ..TextGoal::default()
-    };
+    let goal = TextGoal { matches: vec![&a], avoids: vec![&b], ..TextGoal::default() };
     match goal.find() {
         Find::Found(word) => assert!(goal.accepts(&word)),
         Find::None => panic!("there is one"),
@@ -297,24 +182,16 @@ fn patterns() -> impl Strategy<Value = String> {
         "[^\\x00-\\x{10FFFF}]",
         "",
     ]);
-    let tree = leaf
-        .prop_map(String::from)
-        .prop_recursive(4, 24, 3, |inner| {
-            let times = prop::sample::select(vec!["*", "+", "?", "{2}", "{0,2}", "{1,}"]);
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
-                prop::collection::vec(inner.clone(), 2..4)
-                    .prop_map(|parts| format!("(?:{})", parts.join("|"))),
-                (inner, times).prop_map(|(part, times)| format!("(?:{part}){times}")),
-            ]
-        });
-    (any::<bool>(), tree, any::<bool>()).prop_map(|(start, tree, end)| {
-        format!(
-            "{}(?:{tree}){}",
-            if start { "^" } else { "" },
-            if end { "$" } else { "" }
-        )
-    })
+    let tree = leaf.prop_map(String::from).prop_recursive(4, 24, 3, |inner| {
+        let times = prop::sample::select(vec!["*", "+", "?", "{2}", "{0,2}", "{1,}"]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            prop::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            (inner, times).prop_map(|(part, times)| format!("(?:{part}){times}")),
+        ]
+    });
+    (any::<bool>(), tree, any::<bool>())
+        .prop_map(|(start, tree, end)| format!("{}(?:{tree}){}", if start { "^" } else { "" }, if end { "$" } else { "" }))
 }
 
 /// All strings of up to three characters that such patterns can tell apart, and some longer ones.
