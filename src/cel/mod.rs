@@ -21,5 +21,7 @@ pub mod regex;
 pub mod rule;
 pub mod ruleset;
 pub mod site;
+#[cfg(test)]
+mod testing;
 pub mod types;
 mod unify;
