@@ -48,8 +48,14 @@ pub enum Kind {
     DateTime,
     /// `x-kubernetes-int-or-string`: of type `dyn`.
     IntOrString,
-    List { item: Arc<Decl>, list_type: ListType, keys: Vec<String> },
-    Map { value: Arc<Decl> },
+    List {
+        item: Arc<Decl>,
+        list_type: ListType,
+        keys: Vec<String>,
+    },
+    Map {
+        value: Arc<Decl>,
+    },
     Object(Object),
     /// Kept by `x-kubernetes-preserve-unknown-fields` without a type: can be compared, can't be looked into.
     Unknown,
@@ -123,11 +129,8 @@ impl Decl {
             let (size, bounded) = count(shape.property_count, (MAX_REQUEST - 2) / (value.min_bytes + 6));
             return (Kind::Map { value: Arc::new(value) }, size, MIN_QUOTED, bounded);
         }
-        let mut fields: BTreeMap<_, _> = shape
-            .properties
-            .iter()
-            .map(|(name, property)| (name.clone(), Arc::new(Decl::of(property, property.embedded))))
-            .collect();
+        let mut fields: BTreeMap<_, _> =
+            shape.properties.iter().map(|(name, property)| (name.clone(), Arc::new(Decl::of(property, property.embedded)))).collect();
         if root {
             resource_fields(shape, &mut fields);
         }

@@ -18,10 +18,8 @@ pub enum Token {
 }
 
 /// Longer signs first, so that `<=` isn't read as `<`.
-const SIGNS: [&str; 24] = [
-    "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+",
-    "*", "/", "%",
-];
+const SIGNS: [&str; 24] =
+    ["==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "+", "*", "/", "%"];
 const WORDS: [&str; 4] = ["in", "true", "false", "null"];
 
 /// All tokens of `source`, closed by [`Token::End`].

@@ -165,14 +165,7 @@ impl Expansion<'_> {
         self.fold(Comprehension { range, var, var2, accu: ACCU.to_string(), init, condition, step, result: accu })
     }
 
-    fn transform_map(
-        &mut self,
-        name: &str,
-        range: Expr,
-        var: String,
-        var2: Option<String>,
-        mut args: Vec<Expr>,
-    ) -> Expr {
+    fn transform_map(&mut self, name: &str, range: Expr, var: String, var2: Option<String>, mut args: Vec<Expr>) -> Expr {
         let value = args.pop().unwrap_or_else(|| self.accu());
         let accu = self.accu();
         let insertion = if name == "transformMap" {

@@ -70,15 +70,8 @@ pub(super) struct Parser {
 
 type Parsed = Result<Expr, SyntaxError>;
 
-const RELATIONS: [(&str, &str); 7] = [
-    ("<", "_<_"),
-    ("<=", "_<=_"),
-    (">=", "_>=_"),
-    (">", "_>_"),
-    ("==", "_==_"),
-    ("!=", "_!=_"),
-    ("in", "@in"),
-];
+const RELATIONS: [(&str, &str); 7] =
+    [("<", "_<_"), ("<=", "_<=_"), (">=", "_>=_"), (">", "_>_"), ("==", "_==_"), ("!=", "_!=_"), ("in", "@in")];
 const SUMS: [(&str, &str); 2] = [("+", "_+_"), ("-", "_-_")];
 const PRODUCTS: [(&str, &str); 3] = [("*", "_*_"), ("/", "_/_"), ("%", "_%_")];
 
@@ -406,9 +399,7 @@ impl Parser {
     fn message(&mut self, at: usize, first: &str) -> Result<Option<Expr>, SyntaxError> {
         let mut type_name = first.to_string();
         let mut ahead = self.next;
-        while let (Some((Token::Sign("."), _)), Some((Token::Ident(part), _))) =
-            (self.tokens.get(ahead), self.tokens.get(ahead + 1))
-        {
+        while let (Some((Token::Sign("."), _)), Some((Token::Ident(part), _))) = (self.tokens.get(ahead), self.tokens.get(ahead + 1)) {
             type_name = format!("{type_name}.{part}");
             ahead += 2;
         }

@@ -147,10 +147,7 @@ impl Substitution {
 }
 
 fn nullable(t: &Type) -> bool {
-    matches!(
-        t,
-        Type::Null | Type::Struct(_) | Type::Opaque(_) | Type::Optional(_) | Type::Duration | Type::Timestamp
-    )
+    matches!(t, Type::Null | Type::Struct(_) | Type::Opaque(_) | Type::Optional(_) | Type::Duration | Type::Timestamp)
 }
 
 /// Whether `a` says the same as `b`, or less.

@@ -68,9 +68,7 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
 pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
     Some(match (target, name, args) {
         (Val::Url(url), _, []) => return url_part(url, name),
-        (Val::Quantity(q), "asInteger", []) => {
-            q.as_int().map_or_else(|| failed("cannot convert value to integer"), |i| Ok(Val::Int(i)))
-        }
+        (Val::Quantity(q), "asInteger", []) => q.as_int().map_or_else(|| failed("cannot convert value to integer"), |i| Ok(Val::Int(i))),
         (Val::Quantity(q), "isInteger", []) => Ok(Val::Bool(q.as_int().is_some())),
         (Val::Quantity(q), "asApproximateFloat", []) => Ok(Val::Double(q.as_double())),
         (Val::Quantity(q), "add", [Val::Quantity(other)]) => Ok(Val::Quantity(q.add(*other))),
@@ -205,9 +203,9 @@ fn address_property<'a>(name: &str, address: IpAddr) -> Option<Evaluated<'a>> {
         "isLoopback" => Val::Bool(address.is_loopback()),
         "isLinkLocalMulticast" => Val::Bool(link_local_multicast),
         "isLinkLocalUnicast" => Val::Bool(link_local_unicast),
-        "isGlobalUnicast" => Val::Bool(
-            !address.is_unspecified() && !address.is_loopback() && !address.is_multicast() && !link_local_unicast && !broadcast,
-        ),
+        "isGlobalUnicast" => {
+            Val::Bool(!address.is_unspecified() && !address.is_loopback() && !address.is_multicast() && !link_local_unicast && !broadcast)
+        }
         _ => return None,
     }))
 }

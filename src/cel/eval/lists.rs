@@ -15,13 +15,7 @@ fn items<'a>(list: &List<'a>) -> Items<'a> {
 }
 
 /// The function `name` on a list. `overloads` tell what an empty list sums up to.
-pub fn call<'a>(
-    machine: &mut Machine<'a>,
-    name: &str,
-    list: &List<'a>,
-    args: &[Val<'a>],
-    overloads: &[&'static str],
-) -> Evaluated<'a> {
+pub fn call<'a>(machine: &mut Machine<'a>, name: &str, list: &List<'a>, args: &[Val<'a>], overloads: &[&'static str]) -> Evaluated<'a> {
     machine.charge(list.len().saturating_mul(16))?;
     match (name, args) {
         ("size", []) => Ok(Val::Int(list.len() as i64)),

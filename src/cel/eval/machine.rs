@@ -101,8 +101,21 @@ impl<'a> Machine<'a> {
             return val.clone();
         }
         let types = [
-            "bool", "bytes", "double", "int", "uint", "string", "null_type", "list", "map", "type", "optional_type", "google.protobuf.Duration",
-            "google.protobuf.Timestamp", "net.IP", "net.CIDR",
+            "bool",
+            "bytes",
+            "double",
+            "int",
+            "uint",
+            "string",
+            "null_type",
+            "list",
+            "map",
+            "type",
+            "optional_type",
+            "google.protobuf.Duration",
+            "google.protobuf.Timestamp",
+            "net.IP",
+            "net.CIDR",
         ];
         match types.iter().find(|t| **t == name && library::type_name(name).is_some()) {
             Some(known) => Ok(Val::Type(known)),

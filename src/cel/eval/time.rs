@@ -300,7 +300,9 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, nanos) in [("1h", 3_600_000_000_000), ("1h30m", 5_400_000_000_000), ("-1.5s", -1_500_000_000), ("0", 0), ("100ms", 100_000_000)] {
+        for (text, nanos) in
+            [("1h", 3_600_000_000_000), ("1h30m", 5_400_000_000_000), ("-1.5s", -1_500_000_000), ("0", 0), ("100ms", 100_000_000)]
+        {
             assert_eq!(Duration::parse(text), Some(Duration(nanos)), "{text}");
         }
         for text in ["", "1", "h", "1x", "-", "1h-", "1d"] {
@@ -320,7 +322,9 @@ mod tests {
         assert_eq!(at("2020-01-01 00:00:00Z"), None);
         let t = at("2024-12-31T23:59:58.5Z").expect("a time");
         assert_eq!(t.to_text(), "2024-12-31T23:59:58.5Z");
-        for (function, value) in [("getFullYear", 2024), ("getMonth", 11), ("getDate", 31), ("getDayOfYear", 365), ("getDayOfWeek", 2), ("getMilliseconds", 500)] {
+        for (function, value) in
+            [("getFullYear", 2024), ("getMonth", 11), ("getDate", 31), ("getDayOfYear", 365), ("getDayOfWeek", 2), ("getMilliseconds", 500)]
+        {
             assert_eq!(t.field(function, 0), Some(value), "{function}");
         }
     }

@@ -23,8 +23,13 @@ impl Url {
         let (scheme, rest) = split_scheme(text)?;
         let without_fragment = rest.split_once('#').map_or(rest, |(before, _)| before);
         let (body, query) = without_fragment.split_once('?').unwrap_or((without_fragment, ""));
-        let mut url =
-            Url { text: text.to_string(), scheme: scheme.to_ascii_lowercase(), host: String::new(), path: String::new(), query: query.to_string() };
+        let mut url = Url {
+            text: text.to_string(),
+            scheme: scheme.to_ascii_lowercase(),
+            host: String::new(),
+            path: String::new(),
+            query: query.to_string(),
+        };
         if !body.starts_with('/') {
             // `mailto:x` has no path; `*` alone is a request, anything else needs a slash.
             return (!scheme.is_empty() || text == "*").then_some(url);
