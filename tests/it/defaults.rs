@@ -1,0 +1,73 @@
+//! Defaults as the server judged them when a CRD was created.
+
+use std::collections::BTreeSet;
+
+use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::schema::Shape;
+use crdwise::validate::default_of_schema;
+use crdwise::yaml::Budget;
+use serde_json::Value;
+
+use crate::vectors;
+
+/// Paths of the nodes whose default is wrong, as the server writes them below the root schema, with what was found.
+fn wrong(shape: &Shape, path: &str, found: &mut Vec<(String, String)>) {
+    let errors = default_of_schema(shape);
+    if let Some(error) = errors.first() {
+        found.push((format!("{path}.default"), error.to_string()));
+    }
+    if let Some(items) = &shape.items {
+        wrong(items, &format!("{path}.items"), found);
+    }
+    for (name, property) in &shape.properties {
+        wrong(property, &format!("{path}.properties[{name}]"), found);
+    }
+}
+
+/// The node a recorded field names, below the root schema; `None` for a field that is no default.
+fn node_of(field: &str) -> Option<String> {
+    let (_, below) = field.split_once("openAPIV3Schema")?;
+    let end = below.find(".default")?;
+    Some(format!("{}.default", &below[..end]))
+}
+
+#[test]
+fn recorded_defaults_are_refused_where_the_server_refused_them() {
+    let Some(records) = vectors::records("lint/train.jsonl") else { return };
+    let (mut judged, mut different) = (0, 0);
+    for record in &records {
+        let member = Member { name: "crd.json".to_owned(), text: record["crd"].to_string().into() };
+        let documents = Documents::parse(vec![member], &Budget::default());
+        let bundle = Bundle::read(&documents);
+        let mut found = Vec::new();
+        for version in bundle.crds.iter().flat_map(|crd| &crd.versions) {
+            if let Some(schema) = &version.schema {
+                wrong(&Shape::of(schema), "", &mut found);
+            }
+        }
+        let accepted = record["accepted"] == true;
+        let about_value = |error: &&Value| {
+            !["Forbidden", "list-map-keys"].iter().any(|other| error["detail"].as_str().is_some_and(|words| words.contains(other)))
+        };
+        let told: BTreeSet<String> = record["errors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(about_value)
+            .filter_map(|error| node_of(error["field"].as_str()?))
+            .collect();
+        let here: BTreeSet<String> = found.iter().map(|(path, _)| path.clone()).collect();
+        judged += usize::from(!told.is_empty() || !here.is_empty());
+        // A CRD that is refused for something else may have its defaults unchecked.
+        if (accepted && !here.is_empty()) || !told.is_subset(&here) {
+            different += 1;
+            println!("{} {}: server {told:?} {}; here {found:?}", record["id"], record["about"], summary(&record["errors"]));
+        }
+    }
+    println!("{judged} records about defaults, {different} different");
+    assert_eq!(different, 0);
+}
+
+fn summary(errors: &Value) -> String {
+    errors.to_string().chars().take(400).collect()
+}
