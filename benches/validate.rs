@@ -1,6 +1,7 @@
 //! Ten thousand objects: what it costs to parse them, and what to judge them. The second is to be hidden by the first.
 
-use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::crd::{Bundle, Documents};
+use crdwise::source::{File, Origin};
 use crdwise::validate::check_objects;
 use crdwise::yaml::Budget;
 
@@ -59,7 +60,7 @@ spec:
 ";
 
 /// Objects of one kind that differ in names and numbers, all of them accepted.
-fn objects() -> Vec<Member> {
+fn objects() -> Vec<File> {
     let object = |n: usize| {
         format!(
             "apiVersion: shop.example.com/v1
@@ -87,9 +88,9 @@ spec:
         )
     };
     // A hundred documents a file.
-    let file = |n: usize| Member {
-        name: format!("{n}.yaml"),
-        text: (n * 100..(n + 1) * 100).map(object).collect::<Vec<_>>().join("---\n").into(),
+    let file = |n: usize| {
+        let text = (n * 100..(n + 1) * 100).map(object).collect::<Vec<_>>().join("---\n");
+        File::new(format!("{n}.yaml"), text, Origin::Stdin)
     };
     (0..COUNT / 100).map(file).collect()
 }
@@ -102,7 +103,7 @@ fn parse(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 10)]
 fn judge(bencher: divan::Bencher<'_, '_>) {
-    let crds = Documents::parse(vec![Member { name: "crd.yaml".to_owned(), text: CRD.into() }], &Budget::default());
+    let crds = Documents::parse(vec![File::new("crd.yaml", CRD, Origin::Stdin)], &Budget::default());
     let bundle = Bundle::read(&crds);
     let documents = Documents::parse(objects(), &Budget::default());
     let reports = check_objects(&documents, &bundle, None);

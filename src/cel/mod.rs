@@ -7,6 +7,7 @@
 
 pub mod ast;
 pub mod check;
+pub mod cost;
 pub mod decl;
 pub mod eval;
 mod lex;
@@ -16,5 +17,7 @@ mod macros;
 pub mod name;
 pub mod parse;
 pub mod regex;
+pub mod rule;
+pub mod site;
 pub mod types;
 mod unify;

@@ -1,10 +1,10 @@
 //! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::source::{File, Origin};
 use crate::yaml::{self, Budget, Document, Node, Span, Tree};
 
 use super::model::{Api, Crd};
@@ -20,17 +20,10 @@ pub struct Place {
     pub span: Span,
 }
 
-/// A named text: what a file of either side is from here on.
-#[derive(Debug, Clone)]
-pub struct Member {
-    pub name: String,
-    pub text: Arc<str>,
-}
-
 /// Parsed files of one side. Bundles borrow from it.
 #[derive(Debug, Default)]
 pub struct Documents {
-    pub files: Vec<Member>,
+    pub files: Vec<File>,
     pub documents: Vec<(FileId, Document)>,
 }
 
@@ -63,7 +56,7 @@ pub enum ProblemKind {
 
 impl Documents {
     /// Parses every file, in parallel; the result doesn't depend on the number of threads.
-    pub fn parse(files: Vec<Member>, budget: &Budget) -> Self {
+    pub fn parse(files: Vec<File>, budget: &Budget) -> Self {
         let parsed: Vec<Vec<Document>> = files.par_iter().map(|file| yaml::parse(&file.text, budget)).collect();
         let number = |index: usize| FileId::try_from(index).unwrap_or(FileId::MAX);
         let documents = parsed
@@ -74,7 +67,12 @@ impl Documents {
         Documents { files, documents }
     }
 
-    pub fn file(&self, id: FileId) -> Option<&Member> {
+    /// Documents of texts that stand in no file: examples, tests, callers of the library.
+    pub fn of_text(name: &str, text: &str) -> Self {
+        Documents::parse(vec![File::new(name, text, Origin::Stdin)], &Budget::default())
+    }
+
+    pub fn file(&self, id: FileId) -> Option<&File> {
         self.files.get(id as usize)
     }
 }

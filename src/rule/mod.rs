@@ -2,8 +2,10 @@
 
 mod book;
 mod condition;
+pub mod example;
 mod page;
 
+pub(crate) use book::nearest;
 pub use book::{Book, RuleError, Verdict};
 pub(crate) use page::front_matter;
 pub use page::{Family, Kind, Match, Need, PageError, Rule};

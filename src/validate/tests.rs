@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::crd::{Bundle, Documents, Member};
+use crate::crd::{Bundle, Documents};
 use crate::schema::Shape;
+use crate::source::{File, Origin};
 use crate::yaml::Budget;
 
 use super::*;
@@ -16,7 +17,7 @@ fn shape(spec: &str) -> Shape {
          shop.example.com\n  names: {{plural: widgets, kind: Widget}}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    \
          storage: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}\n"
     );
-    let documents = Documents::parse(vec![Member { name: "crd.yaml".to_owned(), text: text.into() }], &Budget::default());
+    let documents = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &Budget::default());
     let bundle = Bundle::read(&documents);
     assert!(bundle.problems.is_empty(), "{:?}", bundle.problems);
     Shape::of(bundle.crds[0].versions[0].schema.as_ref().unwrap())

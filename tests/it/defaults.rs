@@ -1,9 +1,11 @@
 //! Defaults as the server judged them when a CRD was created.
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::BTreeSet;
 
-use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::crd::{Bundle, Documents};
 use crdwise::schema::Shape;
+use crdwise::source::{File, Origin};
 use crdwise::validate::default_of_schema;
 use crdwise::yaml::Budget;
 use serde_json::Value;
@@ -36,7 +38,7 @@ fn recorded_defaults_are_refused_where_the_server_refused_them() {
     let Some(records) = vectors::records("lint/train.jsonl") else { return };
     let (mut judged, mut different) = (0, 0);
     for record in &records {
-        let member = Member { name: "crd.json".to_owned(), text: record["crd"].to_string().into() };
+        let member = File::new("crd.json", record["crd"].to_string(), Origin::Stdin);
         let documents = Documents::parse(vec![member], &Budget::default());
         let bundle = Bundle::read(&documents);
         let mut found = Vec::new();

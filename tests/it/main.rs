@@ -1,7 +1,9 @@
-//! Tests of the library from outside, in one binary.
+//! All integration tests in one binary: it links once.
 
 mod defaults;
 mod objects;
 mod request_path;
+mod rules;
+mod stages;
 mod storage;
 mod vectors;

@@ -1,11 +1,12 @@
 //! Files of objects against bundles: what is found, and where it is pointed at.
 
-use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::crd::{Bundle, Documents};
+use crdwise::source::{File, Origin};
 use crdwise::validate::{ObjectReport, Upgrade, Verdict, check_objects};
 use crdwise::yaml::Budget;
 
 fn documents(files: &[(&str, &str)]) -> Documents {
-    let members = files.iter().map(|(name, text)| Member { name: (*name).to_owned(), text: (*text).into() }).collect();
+    let members = files.iter().map(|(name, text)| File::new(*name, *text, Origin::Stdin)).collect();
     Documents::parse(members, &Budget::default())
 }
 

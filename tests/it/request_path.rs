@@ -1,4 +1,5 @@
 //! Every object of the recorded pairs, on both sides: verdict, stored form, dropped paths and error fields.
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,11 @@
 //! Recorded stories of objects, versions and CRD updates, played again on a server made of the request path.
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::BTreeMap;
 
-use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::crd::{Bundle, Documents};
 use crdwise::schema::Shape;
+use crdwise::source::{File, Origin};
 use crdwise::validate::{Compiled, Kind};
 use crdwise::yaml::Budget;
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ fn merge(base: &mut Value, patch: &Value) {
 
 impl Server {
     fn set_versions(&mut self, crd: &Value) {
-        let member = Member { name: "crd.json".to_owned(), text: crd.to_string().into() };
+        let member = File::new("crd.json", crd.to_string(), Origin::Stdin);
         let documents = Documents::parse(vec![member], &Budget::default());
         let bundle = Bundle::read(&documents);
         self.versions = bundle.crds[0]

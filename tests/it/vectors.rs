@@ -1,9 +1,11 @@
 //! Verdicts recorded from a real API server, where they are at hand (`../shared/vectors`).
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::path::PathBuf;
 
-use crdwise::crd::{Bundle, Documents, Member};
+use crdwise::crd::{Bundle, Documents};
 use crdwise::schema::Shape;
+use crdwise::source::{File, Origin};
 use crdwise::yaml::Budget;
 use serde_json::Value;
 
@@ -20,7 +22,7 @@ pub fn records(name: &str) -> Option<Vec<Value>> {
 
 /// The shape of the only version of a CRD.
 pub fn shape(crd: &Value) -> Shape {
-    let member = Member { name: "crd.json".to_owned(), text: crd.to_string().into() };
+    let member = File::new("crd.json", crd.to_string(), Origin::Stdin);
     let documents = Documents::parse(vec![member], &Budget::default());
     let bundle = Bundle::read(&documents);
     let schema = bundle.crds[0].versions[0].schema.as_ref().expect("a schema");

@@ -1,6 +1,7 @@
 //! An automaton and an alphabet come in; the states of its determinised form are made as they are walked into.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::Pattern;
 use super::alphabet::{Alphabet, Letter};
@@ -36,7 +37,7 @@ pub struct Walk<'p> {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    states: Box<[StateId]>,
+    states: Rc<[StateId]>,
     before: Before,
 }
 
@@ -59,7 +60,7 @@ impl<'p> Walk<'p> {
     /// A walk; the pattern's sets begin at `first_set` in the alphabet.
     pub fn new(pattern: &'p Pattern, alphabet: &Alphabet, first_set: usize) -> Self {
         let nfa = pattern.nfa();
-        let nothing = Key { states: Box::new([]), before: Before::Other };
+        let nothing = Key { states: Rc::new([]), before: Before::Other };
         let letters = alphabet.len();
         let mut steps = vec![MATCHED; letters];
         steps.resize(2 * letters, DEAD);
@@ -140,7 +141,7 @@ impl<'p> Walk<'p> {
             return;
         };
         self.work += key.states.len();
-        for &id in &key.states {
+        for &id in key.states.iter() {
             self.closure.add(self.nfa, id, key.before, after);
         }
     }

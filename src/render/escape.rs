@@ -1,0 +1,45 @@
+//! Text from a file, made harmless for a terminal.
+
+use std::borrow::Cow;
+
+/// Characters that move the cursor, hide text or reorder it.
+fn is_active(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Control, bidirectional and zero-width characters as `\u{…}`; everything else as it is.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_active) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        push(&mut out, c);
+    }
+    Cow::Owned(out)
+}
+
+pub(super) fn push(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if is_active(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn nothing_active_survives() {
+        assert_eq!(visible("plain ü 漢"), "plain ü 漢");
+        assert_eq!(visible("a\u{1b}[31m\r\n\u{202e}b\u{200b}"), "a\\u{1b}[31m\\r\\n\\u{202e}b\\u{200b}");
+        assert_eq!(visible("\u{1b}]8;;http://x\u{7}"), "\\u{1b}]8;;http://x\\u{7}");
+    }
+}

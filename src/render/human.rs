@@ -1,0 +1,282 @@
+//! For people at a terminal: grouped by CRD and version, worst first, each thing told once.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::finding::{Class, Finding, Severity, Spot, Status};
+use crate::report::{Report, SideSummary};
+use crate::rule::Kind;
+
+use super::escape::visible;
+pub use super::snippet::Style;
+use super::snippet::{self, Diagnostic, Exhibit, Exhibits};
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub style: Style,
+    /// Also what is folded to a count: documentation, pre-existing and waived findings.
+    pub all: bool,
+    /// Only what fails, and the last lines.
+    pub quiet: bool,
+}
+
+/// After so many drawn findings the rest is told in one line each: a wall of boxes helps nobody.
+const DRAWN: usize = 40;
+/// A group of the same finding names so many other places.
+const OTHERS: usize = 3;
+
+/// The text of a file of either side, by its name as findings give it.
+pub trait Texts {
+    fn text(&self, spot: &Spot, old: bool) -> Option<&str>;
+}
+
+/// The same finding in several versions or CRDs.
+struct Group<'r> {
+    first: &'r Finding,
+    others: Vec<&'r Finding>,
+}
+
+pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
+    let mut out = String::new();
+    let shown = |finding: &&Finding| {
+        let folded = finding.status != Status::New || finding.kind == Kind::Docs;
+        let loud = !options.quiet || finding.severity == Severity::Error;
+        loud && (options.all || !folded)
+    };
+    let groups = group(report.findings.iter().filter(shown));
+    let mut drawn = 0;
+    let mut section = None;
+    for group in &groups {
+        let here = (&group.first.crd, group.first.version.as_deref());
+        if section != Some(here) {
+            heading(&mut out, here.0, here.1, options.style.width);
+            section = Some(here);
+        }
+        if group.first.severity > Severity::Info && drawn < DRAWN {
+            drawn += 1;
+            diagnostic(&mut out, group, texts, &options.style);
+        } else {
+            line(&mut out, group);
+        }
+    }
+    if !groups.is_empty() {
+        out.push('\n');
+    }
+    summary(&mut out, report, options);
+    out
+}
+
+/// Gathers findings that say the same of the same path, and puts the worst section first.
+fn group<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Group<'r>> {
+    let mut groups: Vec<Group<'r>> = Vec::new();
+    let mut index: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for finding in findings {
+        match index.get(&(&*finding.rule, &*finding.path, &*finding.message)).and_then(|&at| groups.get_mut(at)) {
+            Some(group) => group.others.push(finding),
+            None => {
+                index.insert((&finding.rule, &finding.path, &finding.message), groups.len());
+                groups.push(Group { first: finding, others: Vec::new() });
+            }
+        }
+    }
+    let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
+    for group in &groups {
+        let level = worst.entry(&group.first.crd).or_insert(Severity::Info);
+        *level = (*level).max(group.first.severity);
+    }
+    groups.sort_by(|a, b| {
+        let rank = |g: &Group<'_>| std::cmp::Reverse(worst.get(&*g.first.crd).copied());
+        let place = |g: &Group<'r>| (&g.first.crd, &g.first.version);
+        rank(a).cmp(&rank(b)).then_with(|| place(a).cmp(&place(b))).then_with(|| a.first.order(b.first))
+    });
+    groups
+}
+
+fn heading(out: &mut String, crd: &str, version: Option<&str>, width: usize) {
+    let name = match (crd, version) {
+        ("", _) => "the bundle".to_owned(),
+        (crd, None) => visible(crd).into_owned(),
+        (crd, Some(version)) => format!("{} · {}", visible(crd), visible(version)),
+    };
+    let rule = "─".repeat(width.min(100).saturating_sub(name.chars().count() + 4));
+    let _ = writeln!(out, "\n── {name} {rule}");
+}
+
+fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &Style) {
+    let finding = group.first;
+    let exhibit = |spot: &Option<Spot>, old: bool| {
+        let spot = spot.as_ref()?;
+        let text = texts.text(spot, old)?;
+        Some(Exhibit::new(&spot.file, text, spot.place?.span.range(), spot.line, spot.column))
+    };
+    let exhibits = [exhibit(&finding.before, true), exhibit(&finding.after, false)].into_iter().flatten().collect();
+    let mut message = format!("{}: {}", finding.rule, visible(&finding.message));
+    if let Some(also) = also(group) {
+        let _ = write!(message, " ({also})");
+    }
+    let shown = Diagnostic {
+        message,
+        help: Some(visible(&finding.help).into_owned()),
+        severity: match finding.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Info => miette::Severity::Advice,
+        },
+        exhibits: Exhibits(exhibits),
+    };
+    out.push_str(&snippet::draw(style, &shown));
+    if let Some(witness) = &finding.witness {
+        let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
+        let _ = writeln!(out, "  proof: {} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
+        for line in yaml.lines().take(24) {
+            let _ = writeln!(out, "    {}", visible(line));
+        }
+    } else if let Some(ratchet) = ratchet_note(finding) {
+        let _ = writeln!(out, "  note: {ratchet}");
+    }
+}
+
+fn ratchet_note(finding: &Finding) -> Option<&'static str> {
+    use crate::fact::Ratchet;
+    if finding.class != Some(Class::SemanticBreaking) {
+        return None;
+    }
+    Some(match finding.ratchet? {
+        Ratchet::Field => "existing objects can be updated while this field stays unchanged",
+        Ratchet::Container => "existing objects can be updated only while the object or list around it stays unchanged",
+        Ratchet::Never => "existing objects that violate it can't be updated at all",
+    })
+}
+
+/// One line for what needs no drawing.
+fn line(out: &mut String, group: &Group<'_>) {
+    let finding = group.first;
+    let sign = match (finding.severity, finding.class) {
+        (Severity::Error, _) => '✗',
+        (Severity::Warning, _) => '!',
+        (_, Some(Class::Additive)) => '+',
+        _ => '·',
+    };
+    let _ = write!(out, "  {sign} {}: {}", finding.rule, visible(&finding.message));
+    if let Some(also) = also(group) {
+        let _ = write!(out, " ({also})");
+    }
+    out.push('\n');
+}
+
+fn also(group: &Group<'_>) -> Option<String> {
+    if group.others.is_empty() {
+        return None;
+    }
+    let first = group.first;
+    let mut versions: Vec<&str> = group.others.iter().filter(|f| f.crd == first.crd).filter_map(|f| f.version.as_deref()).collect();
+    versions.dedup();
+    let mut crds: Vec<&str> = group.others.iter().filter(|f| f.crd != first.crd).map(|f| &*f.crd).collect();
+    crds.dedup();
+    let mut parts = Vec::new();
+    if !versions.is_empty() {
+        parts.push(versions.iter().map(|v| visible(v)).collect::<Vec<_>>().join(", "));
+    }
+    match crds.len() {
+        0 => {}
+        n if n <= OTHERS => parts.push(crds.iter().map(|c| visible(c)).collect::<Vec<_>>().join(", ")),
+        n => parts.push(format!("{n} other CRDs")),
+    }
+    if parts.is_empty() { Some(format!("{} times", group.others.len() + 1)) } else { Some(format!("also in {}", parts.join(" and "))) }
+}
+
+fn plural(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+fn summary(out: &mut String, report: &Report, options: &Options) {
+    let counts = [
+        (report.count(Severity::Error), "error"),
+        (report.count(Severity::Warning), "warning"),
+        (report.fresh().filter(|f| f.severity == Severity::Info && f.kind != Kind::Docs).count(), "note"),
+    ];
+    let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word)).collect();
+    let mut folded = Vec::new();
+    let docs = report.fresh().filter(|f| f.kind == Kind::Docs).count();
+    if docs > 0 && !options.all {
+        folded.push(plural(docs, "documentation change"));
+    }
+    for (status, word) in [(Status::PreExisting, "pre-existing finding"), (Status::Waived, "waived finding")] {
+        let n = report.findings.iter().filter(|f| f.status == status).count();
+        if n > 0 && !options.all {
+            folded.push(plural(n, word));
+        }
+    }
+    let findings = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
+    match report.verdict {
+        Some(verdict) => {
+            let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", report.policy);
+        }
+        None => {
+            let _ = writeln!(out, "lint: {findings} (policy {})", report.policy);
+        }
+    }
+    if let Some(bump) = &report.bump {
+        let _ = write!(out, "bump: {}", bump.required);
+        match (&bump.from, &bump.recommended, &bump.declared, bump.sufficient) {
+            (Some(from), Some(next), Some(declared), Some(true)) => {
+                let _ = write!(out, " ({from} → {next} or later; declared {declared} is enough)");
+            }
+            (Some(from), Some(next), Some(declared), Some(false)) => {
+                let _ = write!(out, " ({from} → {next} or later; declared {declared} is too small)");
+            }
+            (Some(from), Some(next), ..) => {
+                let _ = write!(out, " ({from} → {next} or later)");
+            }
+            _ => {}
+        }
+        out.push('\n');
+    }
+    if !folded.is_empty() {
+        let _ = writeln!(out, "not shown: {} (--all)", folded.join(", "));
+    }
+    if let Some(old) = &report.old {
+        counts_line(out, "old", old);
+        counts_line(out, "new", &report.new);
+    } else {
+        counts_line(out, "checked", &report.new);
+    }
+}
+
+fn counts_line(out: &mut String, word: &str, side: &SideSummary) {
+    let _ = write!(
+        out,
+        "{word}: {} · {}, {}, {}, {}",
+        visible(&side.source),
+        plural(side.files, "file"),
+        plural(side.documents, "document"),
+        plural(side.crds, "CRD"),
+        plural(side.versions, "version"),
+    );
+    if !side.skipped.is_empty() {
+        let list: Vec<String> = side.skipped.iter().take(OTHERS).map(|s| format!("{} ({})", visible(&s.what), visible(&s.why))).collect();
+        let more = side.skipped.len().saturating_sub(OTHERS);
+        let _ = write!(out, "; skipped {}", list.join(", "));
+        if more > 0 {
+            let _ = write!(out, " and {more} more");
+        }
+    }
+    out.push('\n');
+}
+
+/// Something that could not be read, with the places that explain it.
+pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], documents: &crate::crd::Documents, style: &Style) -> String {
+    let exhibit = |spot: &Spot| {
+        let file = documents.file(spot.place?.file)?;
+        Some(Exhibit::new(&spot.file, &file.text, spot.place?.span.range(), spot.line, spot.column))
+    };
+    let exhibits = places.iter().flatten().filter_map(exhibit).collect();
+    let shown = Diagnostic {
+        message: visible(message).into_owned(),
+        help: help.map(str::to_owned),
+        severity: miette::Severity::Error,
+        exhibits: Exhibits(exhibits),
+    };
+    snippet::draw(style, &shown)
+}

@@ -1,0 +1,8 @@
+//! A report comes in; text for people and for programs goes out.
+
+mod escape;
+pub mod human;
+pub mod json;
+mod snippet;
+
+pub use escape::visible;

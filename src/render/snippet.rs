@@ -1,0 +1,175 @@
+//! Lines of the two files beside each other in one diagnostic: what miette shows for a finding.
+
+use miette::{LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
+use super::escape;
+
+/// Longest stretch of a line that is shown; descriptions can have thousands of characters.
+const SHOWN: usize = 66;
+
+/// One line of one file, escaped and cut, with the part to underline.
+#[derive(Debug, Clone)]
+pub(super) struct Exhibit {
+    name: String,
+    line: usize,
+    column: usize,
+    text: String,
+    /// Bytes of `text`.
+    mark: std::ops::Range<usize>,
+}
+
+impl Exhibit {
+    /// `line` and `column` count from 1; `span` is in bytes of `text`, the whole file.
+    pub fn new(name: &str, text: &str, span: std::ops::Range<usize>, line: usize, column: usize) -> Self {
+        let start = span.start.min(text.len());
+        let head = text.get(..start).unwrap_or_default();
+        let begin = head.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let end = text.get(start..).unwrap_or_default().find(['\n', '\r']).map_or(text.len(), |at| start + at);
+        let full = text.get(begin..end).unwrap_or_default();
+        let mark_end = span.end.clamp(start, end).max((start + 1).min(end));
+        let mut shown = String::new();
+        let (mut from, mut to) = (None, None);
+        let lead = full.get(..start - begin).unwrap_or_default().chars().count();
+        let skip = if lead > SHOWN / 2 { lead - SHOWN / 4 } else { 0 };
+        if skip > 0 {
+            shown.push('…');
+        }
+        let mut cut = false;
+        for (index, (offset, c)) in full.char_indices().enumerate() {
+            let at = begin + offset;
+            if at >= start && from.is_none() {
+                from = Some(shown.len());
+            }
+            if at >= mark_end && to.is_none() {
+                to = Some(shown.len());
+            }
+            if index >= skip {
+                if index - skip >= SHOWN {
+                    cut = true;
+                    break;
+                }
+                escape::push(&mut shown, if c == '\t' { ' ' } else { c });
+            }
+        }
+        let from = from.unwrap_or(shown.len());
+        let to = to.unwrap_or(shown.len()).max(from);
+        if cut {
+            shown.push('…');
+        }
+        if from >= shown.len() {
+            shown.push(' ');
+        }
+        let to = to.clamp((from + 1).min(shown.len()), shown.len());
+        Exhibit { name: escape::visible(name).into_owned(), line, column, mark: boundary(&shown, from)..boundary(&shown, to), text: shown }
+    }
+}
+
+fn boundary(text: &str, mut at: usize) -> usize {
+    while at < text.len() && !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Several exhibits as one source: each keeps its own file name and line, and none is merged with another.
+#[derive(Debug)]
+pub(super) struct Exhibits(pub Vec<Exhibit>);
+
+/// Distance between exhibits in the made-up source; no line is that long.
+const STRIDE: usize = 1 << 16;
+
+impl Exhibits {
+    pub fn labels(&self) -> Vec<LabeledSpan> {
+        let span = |(index, exhibit): (usize, &Exhibit)| {
+            LabeledSpan::underline((index * STRIDE + exhibit.mark.start, exhibit.mark.end - exhibit.mark.start))
+        };
+        self.0.iter().enumerate().map(span).collect()
+    }
+}
+
+impl SourceCode for Exhibits {
+    fn read_span<'a>(&'a self, span: &SourceSpan, _: usize, _: usize) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let index = span.offset() / STRIDE;
+        let exhibit = self.0.get(index).ok_or(MietteError::OutOfBounds)?;
+        if (span.offset() + span.len()) / STRIDE != index {
+            return Err(MietteError::OutOfBounds);
+        }
+        let whole = SourceSpan::from((index * STRIDE, exhibit.text.len()));
+        // miette takes the column of the first byte of the contents, and shows it as that of the mark.
+        let column = exhibit.column.saturating_sub(1);
+        let contents =
+            MietteSpanContents::new_named(exhibit.name.clone(), exhibit.text.as_bytes(), whole, exhibit.line.saturating_sub(1), column, 1);
+        Ok(Box::new(contents))
+    }
+}
+
+/// A diagnostic ready to be printed.
+#[derive(Debug)]
+pub(super) struct Diagnostic {
+    pub message: String,
+    pub help: Option<String>,
+    pub severity: miette::Severity,
+    pub exhibits: Exhibits,
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+impl miette::Diagnostic for Diagnostic {
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.exhibits)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.exhibits.labels().into_iter()))
+    }
+}
+
+/// How diagnostics are drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    pub color: bool,
+    pub unicode: bool,
+    pub width: usize,
+}
+
+impl Style {
+    pub(super) fn handler(&self) -> miette::GraphicalReportHandler {
+        let mut theme = match (self.unicode, self.color) {
+            (true, true) => miette::GraphicalTheme::unicode(),
+            (true, false) => miette::GraphicalTheme::unicode_nocolor(),
+            (false, true) => miette::GraphicalTheme { characters: miette::ThemeCharacters::ascii(), styles: miette::ThemeStyles::ansi() },
+            (false, false) => miette::GraphicalTheme::none(),
+        };
+        if self.unicode {
+            theme.characters.error = "✗".into();
+        }
+        miette::GraphicalReportHandler::new_themed(theme)
+            .with_width(self.width)
+            .with_context_lines(0)
+            .without_cause_chain()
+            .with_links(false)
+    }
+}
+
+pub(super) fn draw(style: &Style, diagnostic: &Diagnostic) -> String {
+    let mut out = String::new();
+    // Writing to a string doesn't fail; a source that can't be read shows the message alone.
+    if style.handler().render_report(&mut out, diagnostic).is_err() {
+        out = format!("{}\n", diagnostic.message);
+    }
+    out
+}

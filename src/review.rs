@@ -1,0 +1,208 @@
+//! Facts of two bundles, or of one, come in; a report, judged by rules under a policy, goes out.
+
+use semver::Version;
+
+use crate::bump::{self, Recommendation};
+use crate::crd::{Bundle, Documents, Place, Priority, Skipped};
+use crate::fact::{Aspect, Effect, Fact, Subject};
+use crate::finding::{Bump, Finding, Spot, Status, fingerprint};
+use crate::policy::{Policy, Situation};
+use crate::report::{self, Report, SideSummary};
+use crate::rule::Book;
+
+/// One side of a review, read and ready to be compared.
+pub struct Side<'t> {
+    pub source: String,
+    pub documents: &'t Documents,
+    pub bundle: Bundle<'t>,
+    /// What the reader of files left out.
+    pub skipped: Vec<Skipped>,
+    /// A version that stands outside of the CRDs: a tag, or the command line.
+    pub version: Option<Version>,
+}
+
+impl<'t> Side<'t> {
+    pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {
+        Side { source: source.into(), documents, bundle: Bundle::read(documents), skipped: Vec::new(), version: None }
+    }
+
+    /// Annotations first, then what was given; several versions in one bundle give none.
+    fn version(&self) -> Option<Version> {
+        let mut annotated: Vec<&str> = self.bundle.crds.iter().filter_map(|crd| crd.bundle_version()).map(|text| text.value).collect();
+        annotated.sort_unstable();
+        annotated.dedup();
+        match annotated.as_slice() {
+            [one] => bump::parse(one).or_else(|| self.version.clone()),
+            [] => self.version.clone(),
+            _ => None,
+        }
+    }
+
+    pub fn spot(&self, place: Option<Place>) -> Option<Spot> {
+        let place = place?;
+        let file = self.documents.file(place.file)?;
+        let at = file.place(place.span.start as usize);
+        Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
+    }
+
+    fn summary(&self) -> SideSummary {
+        SideSummary::of(&self.source, &self.bundle, &self.skipped)
+    }
+}
+
+/// By whom and how facts are judged.
+pub struct Judgement<'j> {
+    pub book: &'j Book,
+    pub policy: &'j Policy,
+}
+
+impl<'j> Judgement<'j> {
+    pub fn new(book: &'j Book, policy: &'j Policy) -> Self {
+        Judgement { book, policy }
+    }
+}
+
+/// Compares two bundles.
+pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
+    let mut facts = crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default());
+    facts.extend(crate::inspect::review(&old.bundle, &new.bundle));
+    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement)).collect();
+    let (class, required) = report::verdict(&findings);
+    let bump = Recommendation::new(required, old.version(), new.version());
+    let about_version = version_facts(&bump, new);
+    findings.extend(about_version.iter().flat_map(|fact| judge(fact, Some(old), new, judgement)));
+    finish(&mut findings);
+    Report {
+        schema: report::SCHEMA,
+        tool: report::TOOL,
+        policy: judgement.policy.id.clone(),
+        old: Some(old.summary()),
+        new: new.summary(),
+        verdict: Some(class),
+        bump: Some(bump),
+        findings,
+    }
+}
+
+/// Checks one bundle.
+pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
+    let facts = crate::inspect::inspect(&side.bundle);
+    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, None, side, judgement)).collect();
+    findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement)));
+    finish(&mut findings);
+    Report {
+        schema: report::SCHEMA,
+        tool: report::TOOL,
+        policy: judgement.policy.id.clone(),
+        old: None,
+        new: side.summary(),
+        verdict: None,
+        bump: None,
+        findings,
+    }
+}
+
+/// Sorted by place, and numbered where a fingerprint would name two findings.
+fn finish(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
+}
+
+fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
+    let maturity = maturity(fact);
+    let situation = Situation {
+        channel: fact.channel.as_deref().unwrap_or_default(),
+        maturity,
+        deprecated: fact.words.get("was_deprecated").is_some_and(|word| word == "true"),
+        covered: false,
+    };
+    let verdicts = judgement.book.judge(fact, maturity);
+    let finding = |verdict: crate::rule::Verdict<'_>| {
+        let rule = verdict.rule;
+        let (severity, bump) = judgement.policy.judge(rule, &situation)?;
+        let path = fact.path.to_string();
+        let version = fact.version.clone();
+        let parts = [&*rule.id, &*fact.crd, version.as_deref().unwrap_or_default(), &*path, fact.key.as_deref().unwrap_or_default()];
+        Some(Finding {
+            rule: rule.id.clone(),
+            family: rule.family,
+            kind: rule.kind,
+            title: rule.title.clone(),
+            class: rule.class,
+            severity,
+            bump: if rule.class.is_some() { bump } else { Bump::None },
+            crd: fact.crd.clone(),
+            fingerprint: fingerprint(&parts),
+            version,
+            path,
+            to: fact.to.as_ref().map(ToString::to_string),
+            message: verdict.message,
+            help: rule.help.clone(),
+            affects: fact.affects,
+            certainty: fact.evidence.certainty,
+            ratchet: fact.ratchet,
+            status: if fact.pre_existing { Status::PreExisting } else { Status::New },
+            before: old.and_then(|old| old.spot(fact.before)),
+            after: new.spot(fact.after),
+            witness: fact.evidence.witness.clone(),
+            conversion: None,
+            field: fact.field.clone(),
+        })
+    };
+    verdicts.into_iter().filter_map(finding).collect()
+}
+
+/// The field's own maturity where it is known, else that of the version's name.
+fn maturity(fact: &Fact) -> &'static str {
+    use crate::crd::Maturity;
+    match fact.words.get("maturity").map(String::as_str) {
+        Some("alpha") => return Maturity::Alpha.name(),
+        Some("beta") => return Maturity::Beta.name(),
+        Some("ga") => return Maturity::Stable.name(),
+        _ => {}
+    }
+    match fact.version.as_deref().or(fact.words.get("best_version").map(String::as_str)) {
+        Some(version) => match Priority::of(version) {
+            Priority::Kube { maturity, .. } => maturity.name(),
+            Priority::Other(_) => Maturity::Alpha.name(),
+        },
+        None => "",
+    }
+}
+
+/// What the declared versions say against what the changes ask for.
+fn version_facts(bump: &Recommendation, new: &Side<'_>) -> Vec<Fact> {
+    let place = || new.bundle.crds.iter().find_map(|crd| Some(Place { file: crd.file, span: crd.bundle_version()?.node.span() }));
+    let fact = |effect| {
+        let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, effect, "");
+        fact.after = place();
+        fact
+    };
+    let mut facts = mixed_versions(new);
+    if let (Some(from), Some(declared)) = (&bump.from, &bump.declared) {
+        let words = |fact: Fact| fact.word("old", from.to_string()).word("new", declared.to_string());
+        if declared < from {
+            facts.push(words(fact(Effect::Decreased)));
+        } else if bump.sufficient == Some(false) {
+            let recommended = bump.recommended.as_ref().map(ToString::to_string).unwrap_or_default();
+            facts.push(words(fact(Effect::Mismatched)).word("recommended", recommended).word("required", bump.required.name()));
+        }
+    }
+    facts
+}
+
+/// CRDs of one bundle that claim different versions of it.
+fn mixed_versions(side: &Side<'_>) -> Vec<Fact> {
+    let mut seen: Vec<(&str, Place)> = Vec::new();
+    for crd in &side.bundle.crds {
+        if let Some(version) = crd.bundle_version()
+            && seen.iter().all(|(value, _)| *value != version.value)
+        {
+            seen.push((version.value, Place { file: crd.file, span: version.node.span() }));
+        }
+    }
+    let (Some(first), Some(second)) = (seen.first(), seen.get(1)) else { return Vec::new() };
+    let values: Vec<&str> = seen.iter().map(|(value, _)| *value).take(5).collect();
+    let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, Effect::Mixed, "").after(second.1).word("list", values.join(", "));
+    fact.words.insert("first", first.0.to_owned());
+    vec![fact]
+}

@@ -1,0 +1,114 @@
+//! The examples of a rule's page: fenced blocks that are run as tests.
+
+/// One example: a pair of bundles, or a single one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// Line of the first fence in the page, counted from 1.
+    pub line: usize,
+    pub old: Option<Block>,
+    pub new: Block,
+}
+
+/// A bundle, with the lines that must be flagged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    pub text: String,
+    /// (line counted from 1, rule id)
+    pub marks: Vec<(usize, String)>,
+}
+
+impl Example {
+    /// Whether any line is marked.
+    pub fn fires(&self) -> bool {
+        !self.new.marks.is_empty() || self.old.as_ref().is_some_and(|old| !old.marks.is_empty())
+    }
+}
+
+/// Examples of a page in order. An `old` block belongs to the `new` block after it.
+pub fn examples(body: &str) -> Vec<Example> {
+    let mut found = Vec::new();
+    let mut waiting: Option<(usize, Block)> = None;
+    let mut open: Option<(usize, &str, String)> = None;
+    for (index, line) in body.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(info)) => open = Some((index + 1, info.trim(), String::new())),
+            (Some((_, _, text)), None) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (Some(_), Some(_)) => {
+                let Some((start, info, text)) = open.take() else { continue };
+                match info {
+                    "yaml old" => waiting = Some((start, block(&text))),
+                    "yaml new" => {
+                        let (line, old) = waiting.take().map_or((start, None), |(line, old)| (line, Some(old)));
+                        found.push(Example { line, old, new: block(&text) });
+                    }
+                    "yaml" => found.push(Example { line: start, old: None, new: block(&text) }),
+                    _ => {}
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+const MARK: &str = "# ~ ";
+
+/// Wraps what is not a bundle into a CRD whose `spec` it is; line numbers of marks follow.
+fn block(text: &str) -> Block {
+    let whole = text.lines().any(|line| line.starts_with("kind:"));
+    let (head, indent) = if whole { (String::new(), "") } else { (WRAPPER.to_owned(), "                ") };
+    let offset = head.lines().count();
+    let mut out = head;
+    let mut marks = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if let Some((_, ids)) = line.split_once(MARK) {
+            marks.extend(ids.split([',', ' ']).filter(|id| !id.is_empty()).map(|id| (offset + index + 1, id.to_owned())));
+        }
+        if !line.is_empty() {
+            out.push_str(indent);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    Block { text: out, marks }
+}
+
+const WRAPPER: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.shop.example.com
+spec:
+  group: shop.example.com
+  names: {plural: widgets, kind: Widget}
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_singles_and_marks() {
+        let page = "x\n```yaml old\ntype: string\n```\ntext\n```yaml new\ntype: integer # ~ type-changed\n```\n```yaml\nkind: List\n```\n```sh\nno\n```\n";
+        let found = examples(page);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].fires() && !found[1].fires());
+        let line = WRAPPER.lines().count() + 1;
+        assert_eq!(found[0].new.marks, [(line, "type-changed".to_owned())]);
+        assert!(found[0].new.text.contains("                type: integer"));
+        assert_eq!(found[1].new.text, "kind: List\n");
+    }
+}

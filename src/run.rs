@@ -1,0 +1,189 @@
+//! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
+
+mod explain;
+mod input;
+mod output;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{CommandFactory, Parser};
+
+use crate::cli::{self, Cli, Command};
+use crate::policy::Policy;
+use crate::report::Report;
+use crate::review::{self, Judgement};
+use crate::rule::Book;
+
+use input::{Reader, Sides};
+pub use output::Streams;
+
+/// Exit codes that other people's CI relies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    Clean = 0,
+    Findings = 1,
+    Unread = 3,
+    Usage = 2,
+    Internal = 4,
+}
+
+impl Exit {
+    fn rank(self) -> u8 {
+        match self {
+            Exit::Clean => 0,
+            Exit::Findings => 1,
+            Exit::Unread => 2,
+            Exit::Usage => 3,
+            Exit::Internal => 4,
+        }
+    }
+
+    /// The graver of two: internal, usage, unread, findings, clean.
+    pub fn or(self, other: Exit) -> Exit {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Something that ends the run at once.
+#[derive(Debug)]
+pub struct Stop {
+    pub exit: Exit,
+    pub message: String,
+}
+
+impl Stop {
+    fn usage(message: impl Into<String>) -> Self {
+        Stop { exit: Exit::Usage, message: message.into() }
+    }
+
+    fn internal(error: &std::io::Error) -> Self {
+        Stop { exit: Exit::Internal, message: format!("can't write: {error}") }
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Stop::internal(&error)
+    }
+}
+
+/// The whole program, with its streams given, so that tests can call it.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, streams),
+    };
+    streams.choose_color(cli.color);
+    match dispatch(cli, streams) {
+        Ok(exit) => exit,
+        Err(stop) => {
+            let quiet = stop.exit == Exit::Internal && streams.is_closed();
+            if !quiet {
+                streams.error(&stop.message);
+            }
+            if quiet { Exit::Clean } else { stop.exit }
+        }
+    }
+}
+
+fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        let _ = streams.err.write_all(text.as_bytes());
+        Exit::Usage
+    } else {
+        let _ = streams.out.write_all(text.as_bytes());
+        Exit::Clean
+    }
+}
+
+fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    match cli.command {
+        Command::Review(arguments) => review(&arguments, streams),
+        Command::Lint(arguments) => lint(&arguments, streams),
+        Command::Rules(arguments) => explain::rules(&arguments, streams),
+        Command::Explain(arguments) => explain::explain(&arguments, streams),
+        Command::Schema { which } => explain::schema(which, streams),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "crdwise", &mut streams.out);
+            Ok(Exit::Clean)
+        }
+        Command::Man => {
+            clap_mangen::Man::new(Cli::command()).render(&mut streams.out)?;
+            Ok(Exit::Clean)
+        }
+    }
+}
+
+/// Rules and policy as the command line asks for them.
+struct Judges {
+    own: Option<Book>,
+    policy: Policy,
+}
+
+impl Judges {
+    fn new(judging: &cli::Judging) -> Result<Self, Stop> {
+        let policy = Policy::find(&judging.policy).ok_or_else(|| {
+            let names: Vec<&str> = Policy::names().collect();
+            let hint = crate::rule::nearest(&judging.policy, names.iter().copied());
+            Stop::usage(format!("no policy `{}`{hint}; there are {}", judging.policy, names.join(", ")))
+        })?;
+        Ok(Judges { own: explain::own_rules(judging.rules.as_deref())?, policy })
+    }
+
+    fn judgement(&self) -> Judgement<'_> {
+        Judgement { book: self.own.as_ref().unwrap_or_else(|| Book::builtin()), policy: &self.policy }
+    }
+}
+
+fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let judges = Judges::new(&arguments.judging)?;
+    output::check(&arguments.output, &arguments.inputs)?;
+    let reader = Reader::new(&arguments.limits);
+    let Sides { old, new } = reader.sides(arguments)?;
+    let (old_side, new_side) = (old.side(), new.side());
+    let report = review::review(&old_side, &new_side, &judges.judgement());
+    let mut exit = old.problems(&old_side, false, streams)?.or(new.problems(&new_side, true, streams)?);
+    exit = exit.or(enough_crds(&arguments.judging, &report, streams));
+    output::write(&report, &output::TwoSides { old: Some(&old_side), new: &new_side }, &arguments.output, streams)?;
+    Ok(exit.or(gate(&arguments.judging, &report)))
+}
+
+fn lint(arguments: &cli::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let judges = Judges::new(&arguments.judging)?;
+    output::check(&arguments.output, &arguments.inputs)?;
+    let reader = Reader::new(&arguments.limits);
+    let input = reader.one(&arguments.inputs)?;
+    let side = input.side();
+    let report = review::lint(&side, &judges.judgement());
+    let mut exit = input.problems(&side, true, streams)?;
+    exit = exit.or(enough_crds(&arguments.judging, &report, streams));
+    output::write(&report, &output::TwoSides { old: None, new: &side }, &arguments.output, streams)?;
+    Ok(exit.or(gate(&arguments.judging, &report)))
+}
+
+fn gate(judging: &cli::Judging, report: &Report) -> Exit {
+    match judging.fail_on.severity() {
+        Some(level) if report.fails(level) => Exit::Findings,
+        _ => Exit::Clean,
+    }
+}
+
+/// A run that looked at nothing must not pass.
+fn enough_crds(judging: &cli::Judging, report: &Report, streams: &mut Streams<'_>) -> Exit {
+    let found = report.new.crds;
+    if found >= judging.min_crds {
+        return Exit::Clean;
+    }
+    let seen: Vec<String> = report.new.skipped.iter().take(10).map(|skipped| format!("{} ({})", skipped.what, skipped.why)).collect();
+    let seen = if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") };
+    let what =
+        if found == 0 { "no CRD was found".to_owned() } else { format!("only {found} CRDs were found, {} expected", judging.min_crds) };
+    streams.error(&format!("{what} in {}: seen were {seen}", report.new.source));
+    Exit::Unread
+}

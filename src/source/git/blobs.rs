@@ -1,0 +1,135 @@
+//! Object ids → bytes, through one `git cat-file --batch` that serves a whole bundle.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use super::command::{end, spawn};
+use super::{GitError, Repository};
+
+/// Ids written ahead of what was read. They must fit the smallest pipe (4,096 bytes with ids of 64
+/// digits), so that writing never waits for a git that itself waits to be read.
+const AHEAD: usize = 60;
+
+/// What an id stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(in super::super) enum Blob {
+    Bytes(Vec<u8>),
+    /// It has so many bytes and wasn't read.
+    TooLarge(u64),
+    Missing,
+}
+
+/// A reader of blobs; the process starts with the first question.
+#[derive(Debug)]
+pub(in super::super) struct Blobs<'r> {
+    repository: &'r Repository,
+    process: Option<Process>,
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    ask: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+impl<'r> Blobs<'r> {
+    pub(in super::super) fn new(repository: &'r Repository) -> Blobs<'r> {
+        Blobs { repository, process: None }
+    }
+
+    pub(in super::super) fn read(&mut self, id: &str, limit: u64) -> Result<Blob, GitError> {
+        let mut found = Blob::Missing;
+        self.read_all(&[id], limit, |_, blob| {
+            found = blob;
+            true
+        })?;
+        Ok(found)
+    }
+
+    /// Reads in order; `visit` gets the place in `ids` and says whether to go on.
+    pub(in super::super) fn read_all(
+        &mut self,
+        ids: &[&str],
+        limit: u64,
+        mut visit: impl FnMut(usize, Blob) -> bool,
+    ) -> Result<(), GitError> {
+        let mut asked = 0;
+        for index in 0..ids.len() {
+            // A process that fails in the middle of an answer is never asked again.
+            let mut process = match self.process.take() {
+                Some(process) => process,
+                None => {
+                    asked = index;
+                    start(self.repository)?
+                }
+            };
+            while let Some(id) = ids.get(asked).filter(|_| asked < index + AHEAD) {
+                process.ask.write_all(format!("{id}\n").as_bytes()).map_err(broken)?;
+                asked += 1;
+            }
+            let blob = process.answer(limit)?;
+            let unread = matches!(blob, Blob::TooLarge(_));
+            let goes_on = visit(index, blob);
+            if !goes_on {
+                break;
+            }
+            // The rest of a blob is passed over by starting anew, not by reading it.
+            if !unread {
+                self.process = Some(process);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn start(repository: &Repository) -> Result<Process, GitError> {
+    let mut command = repository.git.command(&["cat-file", "--batch"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::null());
+    let mut child = spawn(&mut command)?;
+    match (child.stdin.take(), child.stdout.take()) {
+        (Some(ask), Some(answers)) => Ok(Process { child, ask, answers: BufReader::with_capacity(64 << 10, answers) }),
+        _ => {
+            end(&mut child);
+            Err(failed("it has no pipes"))
+        }
+    }
+}
+
+impl Process {
+    /// `<id> blob <size>\n<bytes>\n`, or `<id> missing\n`.
+    fn answer(&mut self, limit: u64) -> Result<Blob, GitError> {
+        let mut header = Vec::new();
+        (&mut self.answers).take(256).read_until(b'\n', &mut header).map_err(broken)?;
+        let header = String::from_utf8_lossy(&header).into_owned();
+        let words: Vec<&str> = header.split_whitespace().collect();
+        let size: u64 = match words.as_slice() {
+            [_, "missing"] => return Ok(Blob::Missing),
+            [_, "blob", size] => size.parse().map_err(|_| failed("its answer has no size"))?,
+            [_, kind, _] => return Err(failed(&format!("a {kind} stands where a blob should"))),
+            _ => return Err(failed("it ended early; `git fsck` may tell why")),
+        };
+        if size > limit {
+            return Ok(Blob::TooLarge(size));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        (&mut self.answers).take(size).read_to_end(&mut bytes).map_err(broken)?;
+        let mut break_after = [0];
+        self.answers.read_exact(&mut break_after).map_err(broken)?;
+        Ok(Blob::Bytes(bytes))
+    }
+}
+
+fn broken(error: std::io::Error) -> GitError {
+    failed(&error.to_string())
+}
+
+fn failed(said: &str) -> GitError {
+    GitError::Failed { command: "cat-file".to_owned(), said: said.to_owned() }
+}

@@ -1,0 +1,92 @@
+//! What can go wrong when a repository is asked.
+
+use thiserror::Error;
+
+/// Why git had no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum GitError {
+    #[error("the git program could not be started: {reason}")]
+    NotStarted { reason: String },
+    #[error("there is no git repository around the current directory")]
+    NoRepository,
+    #[error("git refuses the repository at `{path}`, because somebody else owns it")]
+    DubiousOwnership { path: String },
+    #[error("the repository has no working tree")]
+    NoWorkTree,
+    #[error("`{rev}` can't be a revision")]
+    NotARevision { rev: String },
+    #[error("there is no revision `{rev}` in this repository")]
+    UnknownRevision { rev: String, fetch: Option<String> },
+    #[error("`{rev}` stands for several objects")]
+    AmbiguousRevision { rev: String },
+    #[error("`{rev}` is not in this shallow clone")]
+    Shallow { rev: String, fetch: String },
+    #[error("`{path}` does not exist in {}", at(.rev))]
+    Absent { rev: Option<String>, path: String },
+    #[error("`{path}` is outside the repository")]
+    Outside { path: String },
+    #[error("{a} and {b} have no common ancestor here")]
+    NoMergeBase { a: String, b: String, fetch: Option<String> },
+    #[error("no tag that matches `{pattern}` can be reached from {from}")]
+    NoTag { pattern: String, from: String, fetch: Option<String> },
+    #[error("`{name}` is not in this clone (object {id} is missing)")]
+    MissingObject { name: String, id: String },
+    #[error("git {command} listed more than {limit}")]
+    TooMuch { command: String, limit: String },
+    #[error("git {command} failed: {said}")]
+    Failed { command: String, said: String },
+}
+
+fn at(rev: &Option<String>) -> String {
+    match rev {
+        Some(rev) => format!("revision `{rev}`"),
+        None => "the index".to_owned(),
+    }
+}
+
+impl GitError {
+    /// What to do about it; commands are complete, to be copied.
+    pub fn advice(&self) -> Option<String> {
+        let fetched = |command: &Option<String>| command.as_ref().map(|c| format!("run `{c}`"));
+        Some(match self {
+            GitError::NotStarted { .. } => "install git, or give files and directories".to_owned(),
+            GitError::NoRepository => "REV:path and :path need one: change into it".to_owned(),
+            GitError::DubiousOwnership { path } => {
+                format!("if you trust it, run `git config --global --add safe.directory {}`", super::super::input::quoted(path))
+            }
+            GitError::NoWorkTree => "name the content by REV:path".to_owned(),
+            GitError::NotARevision { .. } => "write a branch, a tag or a commit".to_owned(),
+            GitError::UnknownRevision { fetch, .. } => {
+                let here = "`git branch --all` and `git tag` list those that are here";
+                match fetch {
+                    Some(fetch) => format!("{here}; to get it from the remote, run `{fetch}`"),
+                    None => here.to_owned(),
+                }
+            }
+            GitError::Shallow { fetch, .. } => format!("run `{fetch}`"),
+            GitError::NoMergeBase { fetch, .. } | GitError::NoTag { fetch, .. } => return fetched(fetch),
+            GitError::AmbiguousRevision { .. } => "write more digits of the commit".to_owned(),
+            GitError::Absent { rev, .. } => {
+                let rev = rev.as_deref().map(super::super::input::quoted);
+                match rev {
+                    Some(rev) => format!(
+                        "`git ls-tree -r --name-only {rev}` lists what is there; paths are from the root of the repository, or from here with `./`"
+                    ),
+                    None => "`git add` it first; paths are from the root of the repository, or from here with `./`".to_owned(),
+                }
+            }
+            GitError::Outside { .. } => "a revision holds only what is in its tree; give the file itself".to_owned(),
+            GitError::MissingObject { .. } => {
+                "this is a partial clone and nothing is fetched on the way: run `git fetch --refetch --no-filter`".to_owned()
+            }
+            GitError::TooMuch { .. } => "name a smaller directory".to_owned(),
+            GitError::Failed { .. } => return None,
+        })
+    }
+
+    /// The path (not the revision) is what is missing: an empty bundle for `--against REV`.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, GitError::Absent { .. })
+    }
+}

@@ -1,0 +1,130 @@
+//! The git repository around a directory, asked through the git program: revisions, trees, the
+//! index, tags. What comes out is ids, paths and bytes; nothing is written or fetched.
+
+mod blobs;
+mod command;
+mod error;
+mod listing;
+mod revision;
+mod snapshot;
+mod staged;
+mod tags;
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+pub use error::GitError;
+pub use revision::Resolved;
+pub use staged::{Staged, StagedChange};
+pub use tags::Tag;
+
+pub(super) use blobs::{Blob, Blobs};
+pub(super) use snapshot::{Pick, Snapshot};
+
+use command::Git;
+
+/// Answers of a line or a few.
+const SHORT: u64 = 1 << 20;
+
+/// The repository around a directory.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    git: Git,
+    root: Option<PathBuf>,
+    shallow: bool,
+}
+
+/// The root of the working tree around `dir`.
+pub fn repo_root(dir: &Path) -> Result<PathBuf, GitError> {
+    let repository = Repository::around(dir)?;
+    repository.root.ok_or(GitError::NoWorkTree)
+}
+
+impl Repository {
+    pub fn around(dir: &Path) -> Result<Repository, GitError> {
+        Repository::around_with(dir, &[])
+    }
+
+    /// As [`Repository::around`], with variables set or removed for git.
+    pub fn around_with(dir: &Path, environment: &[(OsString, Option<OsString>)]) -> Result<Repository, GitError> {
+        let git = Git::new(dir, environment);
+        let arguments = ["rev-parse", "--is-shallow-repository", "--show-toplevel"];
+        let answer = git.run(&arguments, SHORT)?;
+        let text = answer.line();
+        let (shallow, root) = text.split_once('\n').unwrap_or((&text, ""));
+        // A bare repository has no top level and is asked for revisions all the same.
+        let bare = answer.err.contains("must be run in a work tree");
+        if !answer.ok && !bare {
+            return Err(answer.error("rev-parse"));
+        }
+        Ok(Repository { git, root: (!bare).then(|| PathBuf::from(root)), shallow: shallow == "true" })
+    }
+
+    /// The root of the working tree; a bare repository has none.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    pub fn is_shallow(&self) -> bool {
+        self.shallow
+    }
+
+    /// A path of the working tree, as written from the current directory → the path from the root,
+    /// with `/`. Links in it are kept: a revision is asked for the same names. It needn't exist.
+    pub fn relative(&self, path: &Path) -> Result<String, GitError> {
+        let outside = || GitError::Outside { path: path.to_string_lossy().into_owned() };
+        let root = self.root.as_deref().ok_or(GitError::NoWorkTree)?;
+        if path.is_absolute() {
+            // Either side may be written through a link (`/tmp` on macOS).
+            let inside = path.strip_prefix(root).map(Path::to_owned).ok();
+            let inside = inside.or_else(|| stripped(&existing(path), root));
+            return joined(Path::new(""), &inside.ok_or_else(outside)?).ok_or_else(outside);
+        }
+        joined(&self.prefix()?, path).ok_or_else(outside)
+    }
+
+    /// The path of a REV:path from the root: as in git, `./` and `../` are from here.
+    pub(super) fn in_tree(&self, path: &str) -> Result<String, GitError> {
+        let outside = || GitError::Outside { path: path.to_owned() };
+        let from_here = matches!(path, "." | "..") || path.starts_with("./") || path.starts_with("../");
+        let base = if from_here { self.prefix()? } else { PathBuf::new() };
+        joined(&base, Path::new(path)).ok_or_else(outside)
+    }
+
+    /// The directory git was started in, from the root.
+    fn prefix(&self) -> Result<PathBuf, GitError> {
+        let root = self.root.as_deref().ok_or(GitError::NoWorkTree)?;
+        let here = self.git.dir();
+        let here = here.canonicalize().unwrap_or_else(|_| here.to_owned());
+        stripped(&here, root).ok_or_else(|| GitError::Outside { path: ".".to_owned() })
+    }
+}
+
+fn stripped(path: &Path, root: &Path) -> Option<PathBuf> {
+    let root = root.canonicalize().ok()?;
+    path.strip_prefix(&root).map(Path::to_owned).ok()
+}
+
+/// A path with the part of it that exists made real.
+fn existing(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|ancestor| {
+        let real = ancestor.canonicalize().ok()?;
+        Some(real.join(path.strip_prefix(ancestor).ok()?))
+    });
+    found.unwrap_or_else(|| path.to_owned())
+}
+
+/// Joins without looking at the disk; nothing if `..` leads above the root.
+fn joined(base: &Path, path: &Path) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for component in base.components().chain(path.components()) {
+        match component {
+            Component::Normal(name) => parts.push(name.to_str()?.to_owned()),
+            Component::ParentDir => drop(parts.pop()?),
+            Component::CurDir => {}
+            // The root of a tree is written as nothing, not as `/`.
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,242 @@
+//! One state of a repository (a revision or the index) and a path in it → the blobs to read.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, VecDeque};
+
+use super::super::limits::Limits;
+use super::super::{Problem, Skipped, Why, is_manifest};
+use super::blobs::{Blob, Blobs};
+use super::listing::{Entry, Listing, Mode, Target};
+use super::{GitError, Repository, Resolved};
+
+/// The text of a link is a path.
+const LINK_BYTES: u64 = 4096;
+
+/// A revision or the index.
+#[derive(Debug)]
+pub(in super::super) struct Snapshot<'r> {
+    repository: &'r Repository,
+    /// Nothing for the index.
+    revision: Option<Resolved>,
+    /// What will be asked for, so that one listing serves many inputs (a hook gets every changed
+    /// file as one).
+    paths: Vec<String>,
+    scoped: OnceCell<Listing>,
+    whole: OnceCell<Listing>,
+}
+
+/// A blob to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) struct Pick {
+    /// The path under which it was found, shown.
+    pub path: String,
+    /// Where it really is, once links are followed.
+    pub real: Vec<u8>,
+    pub id: String,
+}
+
+/// What a path holds.
+#[derive(Debug, Default)]
+pub(in super::super) struct Left {
+    pub picks: Vec<Pick>,
+    pub skipped: Vec<Skipped>,
+    pub problems: Vec<Problem>,
+}
+
+impl<'r> Snapshot<'r> {
+    pub(in super::super) fn new(repository: &'r Repository, revision: Option<Resolved>, paths: Vec<String>) -> Snapshot<'r> {
+        Snapshot { repository, revision, paths, scoped: OnceCell::new(), whole: OnceCell::new() }
+    }
+
+    /// How a path in it is shown.
+    pub(in super::super) fn name(&self, path: &str) -> String {
+        match &self.revision {
+            Some(revision) => format!("{}:{path}", revision.rev),
+            None => format!(":{path}"),
+        }
+    }
+
+    pub(in super::super) fn revision(&self) -> Option<&Resolved> {
+        self.revision.as_ref()
+    }
+
+    /// What is at one of its paths: the file itself, or all manifests of a directory.
+    pub(in super::super) fn select(&self, path: &str, limits: &Limits, blobs: &mut Blobs<'_>) -> Result<Left, GitError> {
+        let scoped = self.scoped()?;
+        let mut search = Search {
+            snapshot: self,
+            limits,
+            blobs,
+            walked: BTreeSet::new(),
+            pending: VecDeque::new(),
+            looked_at: 0,
+            left: Left::default(),
+        };
+        let key = path.as_bytes();
+        let inside = scoped.under(key);
+        if let Some(entry) = scoped.get(key).filter(|entry| entry.mode == Mode::File) {
+            search.take(path.to_owned(), entry);
+        } else if !inside.is_empty() && inside.iter().all(|entry| entry.mode != Mode::Link) {
+            search.expand(path, key, inside)?;
+        } else {
+            // Links are on the way or inside: only the whole tree tells where they lead.
+            search.through_links(path)?;
+        }
+        if search.looked_at > limits.entries {
+            let problem = Problem::TooManyEntries { name: self.name(path), limit: limits.entries };
+            search.left = Left { problems: vec![problem], ..Left::default() };
+        }
+        Ok(search.left)
+    }
+
+    fn list(&self, paths: &[String]) -> Result<Listing, GitError> {
+        match &self.revision {
+            Some(revision) => self.repository.list_tree(&revision.id, paths),
+            None => self.repository.list_index(paths),
+        }
+    }
+
+    fn scoped(&self) -> Result<&Listing, GitError> {
+        kept(&self.scoped, || self.list(&self.paths))
+    }
+
+    fn whole(&self) -> Result<&Listing, GitError> {
+        kept(&self.whole, || self.list(&[]))
+    }
+}
+
+fn kept(cell: &OnceCell<Listing>, list: impl FnOnce() -> Result<Listing, GitError>) -> Result<&Listing, GitError> {
+    match cell.get() {
+        Some(listing) => Ok(listing),
+        None => {
+            let listing = list()?;
+            Ok(cell.get_or_init(|| listing))
+        }
+    }
+}
+
+struct Search<'s, 'r, 'b> {
+    snapshot: &'s Snapshot<'r>,
+    limits: &'s Limits,
+    blobs: &'s mut Blobs<'b>,
+    /// Directories that were read, by their real paths: each is read once, so no link loops.
+    walked: BTreeSet<Vec<u8>>,
+    /// Directories that links lead to, as shown and as they are.
+    pending: VecDeque<(String, Vec<u8>)>,
+    looked_at: usize,
+    left: Left,
+}
+
+impl Search<'_, '_, '_> {
+    fn through_links(&mut self, path: &str) -> Result<(), GitError> {
+        let snapshot = self.snapshot;
+        let whole = snapshot.whole()?;
+        match self.follow(path.as_bytes())? {
+            Target::File(entry) => self.take(path.to_owned(), &entry),
+            Target::Directory(real) => self.pending.push_back((path.to_owned(), real)),
+            Target::Absent => {
+                return Err(GitError::Absent { rev: snapshot.revision.as_ref().map(|r| r.rev.clone()), path: path.to_owned() });
+            }
+            astray => self.refuse(path, &astray),
+        }
+        while let Some((shown, real)) = self.pending.pop_front() {
+            self.expand(&shown, &real, whole.under(&real))?;
+        }
+        Ok(())
+    }
+
+    fn expand(&mut self, shown: &str, real: &[u8], entries: &[Entry]) -> Result<(), GitError> {
+        self.walked.insert(real.to_vec());
+        self.looked_at = self.looked_at.saturating_add(entries.len());
+        if self.looked_at > self.limits.entries {
+            self.pending.clear();
+            return Ok(());
+        }
+        let mut links = Vec::new();
+        for entry in entries {
+            let rest = entry.path.get(real.len()..).unwrap_or_default();
+            let rest = String::from_utf8_lossy(rest);
+            let rest = rest.trim_start_matches('/');
+            let path = match shown {
+                "" => rest.to_owned(),
+                shown => format!("{shown}/{rest}"),
+            };
+            match entry.mode {
+                Mode::Link => links.push((path, entry)),
+                Mode::Submodule => self.refuse(&path, &Target::Submodule(entry.clone())),
+                Mode::File if is_manifest(&path) => self.take(path, entry),
+                Mode::File => self.skip(&path, Why::OtherExtension),
+            }
+        }
+        for (path, link) in links {
+            self.through_link(path, link)?;
+        }
+        Ok(())
+    }
+
+    fn through_link(&mut self, path: String, link: &Entry) -> Result<(), GitError> {
+        match self.follow(&link.path)? {
+            Target::File(entry) if is_manifest(&path) => self.take(path, &entry),
+            Target::File(_) => self.skip(&path, Why::OtherExtension),
+            Target::Directory(real) => {
+                let read = ancestors(&real).any(|directory| self.walked.contains(directory));
+                if read || ancestors(&link.path).any(|directory| directory == real) {
+                    let target = self.snapshot.name(&String::from_utf8_lossy(&real));
+                    self.skip(&path, Why::LinkedDirectory { target });
+                } else {
+                    self.walked.insert(real.clone());
+                    self.pending.push_back((path, real));
+                }
+            }
+            Target::Absent if !is_manifest(&path) => self.skip(&path, Why::OtherExtension),
+            astray => self.refuse(&path, &astray),
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, path: &[u8]) -> Result<Target, GitError> {
+        let blobs = &mut *self.blobs;
+        self.snapshot.whole()?.follow(path, |link| match blobs.read(&link.id, LINK_BYTES)? {
+            Blob::Bytes(text) => Ok(text),
+            Blob::TooLarge(_) => Ok(Vec::new()),
+            Blob::Missing => Err(GitError::MissingObject { name: link.shown(), id: link.id.clone() }),
+        })
+    }
+
+    fn take(&mut self, path: String, entry: &Entry) {
+        if entry.unmerged {
+            let problem = Problem::Unmerged { name: self.snapshot.name(&path) };
+            // There are up to three sides of it.
+            if self.left.problems.last() != Some(&problem) {
+                self.left.problems.push(problem);
+            }
+            return;
+        }
+        self.left.picks.push(Pick { path, real: entry.path.clone(), id: entry.id.clone() });
+    }
+
+    fn skip(&mut self, path: &str, why: Why) {
+        self.left.skipped.push(Skipped { what: self.snapshot.name(path), why });
+    }
+
+    fn refuse(&mut self, path: &str, target: &Target) {
+        let name = self.snapshot.name(path);
+        self.left.problems.push(match target {
+            Target::Submodule(entry) => Problem::Submodule { name, commit: entry.id.clone() },
+            Target::Loop => Problem::LinkLoop { name },
+            Target::Absent => Problem::DanglingLink { name },
+            _ => Problem::LinkLeaves { name, in_git: true },
+        });
+    }
+}
+
+/// A path, the directories it is in, and the root.
+fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::successors(Some(path), |path| {
+        if path.is_empty() {
+            return None;
+        }
+        let slash = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        path.get(..slash)
+    })
+}

@@ -1,0 +1,87 @@
+//! Tags that are versions.
+
+use semver::Version;
+
+use super::revision::is_id;
+use super::{GitError, Repository, Resolved, SHORT};
+
+/// Lists of tags: a hundred thousand of them.
+const TAG_LIST: u64 = 16 << 20;
+
+/// A tag and what it points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    pub name: String,
+    pub commit: String,
+    /// The version in its name: `v1.2.0`, `1.2.0`, `api/v1.2.0`.
+    pub version: Option<Version>,
+}
+
+impl Repository {
+    /// The tags that match a glob and can be reached from a revision, newest first: versions by
+    /// their precedence, then the others by date. A clock that was wrong at tagging orders nothing
+    /// that a version orders.
+    pub fn tags(&self, pattern: &str, from: &str) -> Result<Vec<Tag>, GitError> {
+        let from = self.resolve(from)?;
+        let merged = format!("--merged={}", from.id);
+        let pattern = format!("refs/tags/{pattern}");
+        let format = "--format=%(refname) %(objectname) %(*objectname) %(creatordate:unix)";
+        let arguments = ["for-each-ref", &merged, format, "--end-of-options", &pattern];
+        let answer = self.git.run(&arguments, TAG_LIST)?;
+        if !answer.ok {
+            return Err(answer.error("for-each-ref"));
+        }
+        let text = String::from_utf8_lossy(&answer.out);
+        let mut dated: Vec<(i64, Tag)> = text.lines().filter_map(tag).collect();
+        dated.sort_by(|(date_a, a), (date_b, b)| {
+            let newest = b.version.cmp(&a.version).then_with(|| date_b.cmp(date_a));
+            newest.then_with(|| a.name.cmp(&b.name))
+        });
+        Ok(dated.into_iter().map(|(_, tag)| tag).collect())
+    }
+
+    pub fn newest_tag(&self, pattern: &str, from: &str) -> Result<Tag, GitError> {
+        let newest = self.tags(pattern, from)?.into_iter().next();
+        newest.ok_or_else(|| GitError::NoTag {
+            pattern: pattern.to_owned(),
+            from: from.to_owned(),
+            fetch: match self.unshallow() {
+                Some(command) => Some(format!("{command} --tags")),
+                None => Some("git fetch --tags".to_owned()),
+            },
+        })
+    }
+
+    /// The tag that a revision is, if its name is a version.
+    pub fn tag_of(&self, rev: &str) -> Result<Option<Tag>, GitError> {
+        let name = rev.strip_prefix("refs/").unwrap_or(rev);
+        let name = name.strip_prefix("tags/").unwrap_or(name);
+        let Some(version) = version_of(name) else {
+            return Ok(None);
+        };
+        // A branch or a commit may look like a version, too.
+        let full = format!("refs/tags/{name}");
+        let shown = self.git.run(&["show-ref", "--verify", "--quiet", "--", &full], SHORT)?;
+        if !shown.ok {
+            return Ok(None);
+        }
+        let Resolved { id, .. } = self.resolve(&full)?;
+        Ok(Some(Tag { name: name.to_owned(), commit: id, version: Some(version) }))
+    }
+}
+
+fn tag(line: &str) -> Option<(i64, Tag)> {
+    let mut words = line.split(' ');
+    let name = words.next()?.strip_prefix("refs/tags/")?;
+    let object = words.next()?;
+    let peeled = words.next()?;
+    let date = words.next().and_then(|date| date.parse().ok()).unwrap_or(0);
+    let commit = if is_id(peeled) { peeled } else { object };
+    Some((date, Tag { name: name.to_owned(), commit: commit.to_owned(), version: version_of(name) }))
+}
+
+/// The version in a tag's name: its last part, with or without a `v`.
+pub(super) fn version_of(name: &str) -> Option<Version> {
+    let last = name.rsplit('/').next()?;
+    Version::parse(last.strip_prefix(['v', 'V']).unwrap_or(last)).ok()
+}

@@ -1,0 +1,123 @@
+//! How much may be read. Each limit is a constant with its reason and has a flag that raises it.
+
+/// Bytes of one file. The API server takes objects of at most 1.5 MB, the largest single-file
+/// bundles in public have some 25 MB; what is beyond this is a mistake or an attack.
+pub const FILE_BYTES: u64 = 64 << 20;
+/// Bytes of one bundle, all files together. Everything read stays in memory for the excerpts of
+/// the report, and a tree costs several times its text.
+pub const TOTAL_BYTES: u64 = 256 << 20;
+/// Files of one bundle. The widest provider bundles have about a thousand CRDs, one a file.
+pub const FILES: usize = 20_000;
+/// Entries looked at in one input, files of other kinds and directories included, so that
+/// `crdwise lint /` ends.
+pub const ENTRIES: usize = 500_000;
+/// Directories inside each other. No layout needs more, and a path has 4,096 bytes at most.
+pub const DIRECTORY_DEPTH: usize = 64;
+/// Bytes that one listing of git may have: a million paths of the usual length, several times over.
+pub const LISTING_BYTES: u64 = 256 << 20;
+/// Skipped files that are named one by one for an input; the others are counted in one line.
+pub const SKIPPED_NAMED: usize = 1_000;
+/// Hops that a chain of symbolic links may have, as in Linux.
+pub const LINK_HOPS: usize = 40;
+
+/// The limits of one [`Loader`](super::Loader).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// `--max-file-size`
+    pub file_bytes: u64,
+    /// `--max-total-size`
+    pub total_bytes: u64,
+    /// `--max-files`
+    pub files: usize,
+    /// `--max-entries`
+    pub entries: usize,
+    /// `--max-directory-depth`
+    pub directory_depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { file_bytes: FILE_BYTES, total_bytes: TOTAL_BYTES, files: FILES, entries: ENTRIES, directory_depth: DIRECTORY_DEPTH }
+    }
+}
+
+/// The names of the flags, so that an error and the command line say the same word.
+pub mod flag {
+    pub const FILE_BYTES: &str = "--max-file-size";
+    pub const TOTAL_BYTES: &str = "--max-total-size";
+    pub const FILES: &str = "--max-files";
+    pub const ENTRIES: &str = "--max-entries";
+    pub const DIRECTORY_DEPTH: &str = "--max-directory-depth";
+}
+
+/// What is left of the limits that span several inputs of a bundle.
+#[derive(Debug)]
+pub(super) struct Budget {
+    bytes: u64,
+    files: usize,
+}
+
+/// Why a file no longer fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spent {
+    Bytes,
+    Files,
+}
+
+impl Budget {
+    pub(super) fn new(limits: &Limits) -> Budget {
+        Budget { bytes: limits.total_bytes, files: limits.files }
+    }
+
+    /// Takes a file of `size` bytes off the budget.
+    pub(super) fn admit(&mut self, size: u64) -> Result<(), Spent> {
+        if self.files == 0 {
+            return Err(Spent::Files);
+        }
+        self.bytes = self.bytes.checked_sub(size).ok_or(Spent::Bytes)?;
+        self.files -= 1;
+        Ok(())
+    }
+}
+
+/// A number of bytes as people say it: exact below 10 KiB, else in KiB, MiB, GiB.
+pub(super) fn spoken(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    for (unit, name) in UNITS {
+        if bytes >= unit && (bytes >= 10 * 1024) {
+            let tenths = u128::from(bytes) * 10 / u128::from(unit);
+            return match tenths % 10 {
+                0 => format!("{} {name}", tenths / 10),
+                rest => format!("{}.{rest} {name}", tenths / 10),
+            };
+        }
+    }
+    match bytes {
+        1 => "1 byte".to_owned(),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_ends_at_the_byte_and_at_the_file() {
+        let mut budget = Budget::new(&Limits { total_bytes: 10, files: 2, ..Limits::default() });
+        assert_eq!(budget.admit(11), Err(Spent::Bytes));
+        assert_eq!(budget.admit(10), Ok(()));
+        assert_eq!(budget.admit(1), Err(Spent::Bytes));
+        assert_eq!(budget.admit(0), Ok(()));
+        assert_eq!(budget.admit(0), Err(Spent::Files));
+    }
+
+    #[test]
+    fn sizes_are_spoken() {
+        assert_eq!(spoken(1), "1 byte");
+        assert_eq!(spoken(5000), "5000 bytes");
+        assert_eq!(spoken(64 << 20), "64 MiB");
+        assert_eq!(spoken((3 << 30) / 2), "1.5 GiB");
+        assert_eq!(spoken(u64::MAX), "17179869183.9 GiB");
+    }
+}

@@ -1,0 +1,180 @@
+//! Byte offsets of a text → lines and columns, as an editor counts them.
+//!
+//! Breaks are those of YAML 1.2: LF, CRLF and a lone CR. U+0085, U+2028 and U+2029 are ordinary
+//! characters. Columns count code points. Both start at 1.
+
+use std::ops::Range;
+
+/// Where something stands in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Code points are summed up at every so many bytes, so that a minified file of one long line
+/// doesn't cost a walk through all of it for each place.
+const BLOCK: usize = 1024;
+
+/// The line starts of one text. It doesn't hold the text: ask it with the one it was built from.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    starts: Vec<usize>,
+    /// Code points before each block; empty when the text is ASCII and bytes are columns.
+    points: Vec<usize>,
+}
+
+impl Lines {
+    pub fn new(text: &str) -> Lines {
+        let bytes = text.as_bytes();
+        let mut starts = vec![0];
+        let mut rest = bytes.iter().enumerate().peekable();
+        while let Some((at, byte)) = rest.next() {
+            match byte {
+                b'\n' => starts.push(at + 1),
+                b'\r' if rest.peek().is_none_or(|(_, next)| **next != b'\n') => starts.push(at + 1),
+                _ => {}
+            }
+        }
+        let mut points = Vec::new();
+        if !text.is_ascii() {
+            let mut sum = 0;
+            for block in bytes.chunks(BLOCK) {
+                points.push(sum);
+                sum += code_points(block);
+            }
+            points.push(sum);
+        }
+        Lines { starts, points }
+    }
+
+    /// The number of lines; a text that ends with a break has an empty last one.
+    pub fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The place of the character at `offset`. An offset inside a character is that character's,
+    /// one past the end is the end's.
+    pub fn place(&self, text: &str, offset: usize) -> Place {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let column = self.points_before(text, offset) - self.points_before(text, start) + 1;
+        Place { line, column }
+    }
+
+    /// The bytes of a line, counted from 1, without its break.
+    pub fn range(&self, text: &str, line: usize) -> Option<Range<usize>> {
+        let start = *self.starts.get(line.checked_sub(1)?)?;
+        let next = self.starts.get(line).copied().unwrap_or(text.len());
+        let body = text.get(start..next)?;
+        Some(start..start + body.trim_end_matches(['\r', '\n']).len())
+    }
+
+    fn points_before(&self, text: &str, offset: usize) -> usize {
+        let block = offset / BLOCK;
+        match self.points.get(block) {
+            None => offset,
+            Some(sum) => {
+                let bytes = text.as_bytes().get(block * BLOCK..offset);
+                sum + bytes.map_or(0, code_points)
+            }
+        }
+    }
+}
+
+fn code_points(bytes: &[u8]) -> usize {
+    let is_start = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
+    bytes.iter().filter(is_start).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn place(text: &str, offset: usize) -> (usize, usize) {
+        let place = Lines::new(text).place(text, offset);
+        (place.line, place.column)
+    }
+
+    #[test]
+    fn every_break_of_yaml_counts_once() {
+        let text = "a\nb\r\nc\rd\u{2028}e\u{85}f";
+        assert_eq!(place(text, text.find('a').unwrap()), (1, 1));
+        assert_eq!(place(text, text.find('b').unwrap()), (2, 1));
+        assert_eq!(place(text, text.find('c').unwrap()), (3, 1));
+        assert_eq!(place(text, text.find('d').unwrap()), (4, 1));
+        assert_eq!(place(text, text.find('e').unwrap()), (4, 3));
+        assert_eq!(place(text, text.find('f').unwrap()), (4, 5));
+    }
+
+    #[test]
+    fn columns_are_code_points() {
+        let text = "x: ä€😀 y";
+        assert_eq!(place(text, text.find('y').unwrap()), (1, 8));
+        let inside_the_emoji = text.find('😀').unwrap() + 2;
+        assert_eq!(place(text, inside_the_emoji), (1, 6));
+    }
+
+    #[test]
+    fn ends_are_safe() {
+        assert_eq!(place("", 0), (1, 1));
+        assert_eq!(place("", 99), (1, 1));
+        assert_eq!(place("a\n", 2), (2, 1));
+        assert_eq!(place("a\r", 2), (2, 1));
+        assert_eq!(place("a\r\n", 9), (2, 1));
+    }
+
+    #[test]
+    fn a_line_has_a_range_without_its_break() {
+        let text = "one\r\ntwo\rthree\n";
+        let lines = Lines::new(text);
+        let of = |line| lines.range(text, line).map(|range| &text[range]);
+        assert_eq!(of(0), None);
+        assert_eq!(of(1), Some("one"));
+        assert_eq!(of(2), Some("two"));
+        assert_eq!(of(3), Some("three"));
+        assert_eq!(of(4), Some(""));
+        assert_eq!(of(5), None);
+        assert_eq!(lines.count(), 4);
+    }
+
+    /// The definition, slow and plain.
+    fn counted(text: &str, offset: usize) -> (usize, usize) {
+        let (mut line, mut column) = (1, 1);
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, char)) = chars.next() {
+            if at >= offset || at + char.len_utf8() > offset {
+                break;
+            }
+            let breaks = char == '\n' || (char == '\r' && chars.peek().is_none_or(|(_, next)| *next != '\n'));
+            (line, column) = if breaks { (line + 1, 1) } else { (line, column + 1) };
+        }
+        (line, column)
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_agrees_with_counting(text in "([a-z]{0,40}|[ä€😀\u{2028}]|\r|\n|\r\n){0,200}", at in 0.0..1.0f64) {
+            let offset = (text.len() as f64 * at) as usize;
+            prop_assert_eq!(place(&text, offset), counted(&text, offset));
+        }
+
+        #[test]
+        fn long_lines_agree_too(word in "[aä€]{1,9}", times in 100usize..900, at in 0.0..1.0f64) {
+            let text = word.repeat(times);
+            let offset = (text.len() as f64 * at) as usize;
+            prop_assert_eq!(place(&text, offset), counted(&text, offset));
+        }
+    }
+}

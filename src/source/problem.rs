@@ -1,0 +1,153 @@
+//! Why something that was named could not be read: what, where, and what to do.
+//!
+//! Names come from users and are not escaped here; renderers do that for all text.
+
+use thiserror::Error;
+
+use super::decode::Malformed;
+use super::git::GitError;
+use super::limits::{flag, spoken};
+use super::place::Place;
+
+/// A file that is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    Fifo,
+    Socket,
+    BlockDevice,
+    CharacterDevice,
+    Directory,
+    Other,
+}
+
+impl std::fmt::Display for Special {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Special::Fifo => "a pipe (FIFO)",
+            Special::Socket => "a socket",
+            Special::BlockDevice => "a block device",
+            Special::CharacterDevice => "a character device",
+            Special::Directory => "a directory",
+            Special::Other => "not a regular file",
+        })
+    }
+}
+
+/// An input, or a file of one, that was not read. Each leaves something unchecked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Problem {
+    #[error("`{name}` does not exist")]
+    NotFound { name: String },
+    #[error("`{name}` is {kind}, and only regular files are read")]
+    NotRegular { name: String, kind: Special },
+    #[error("`{name}` can't be read: {reason}")]
+    Unreadable { name: String, reason: String },
+    #[error("`{name}` {}, the limit is {} a file", size_of(.size), spoken(*.limit))]
+    TooLarge {
+        name: String,
+        /// Not known of what ends beyond the limit, such as standard input.
+        size: Option<u64>,
+        limit: u64,
+    },
+    #[error("the bundle is larger than {}: {left} not read, the first of them `{name}`", spoken(*.limit))]
+    TotalTooLarge { name: String, left: usize, limit: u64 },
+    #[error("the bundle has more than {limit} files: {left} not read, the first of them `{name}`")]
+    TooManyFiles { name: String, left: usize, limit: usize },
+    #[error("`{name}` has more than {limit} entries, and none of it was read")]
+    TooManyEntries { name: String, limit: usize },
+    #[error("`{name}` is more than {limit} directories deep, and nothing in it was read")]
+    TooDeep { name: String, limit: usize },
+    #[error("`{name}` is a symbolic link that leads back to itself")]
+    LinkLoop { name: String },
+    #[error("`{name}` is a symbolic link that leads out of {}", tree_of(*.in_git))]
+    LinkLeaves { name: String, in_git: bool },
+    #[error("`{name}` is a symbolic link to nothing")]
+    DanglingLink { name: String },
+    #[error("`{name}` is in a git submodule (commit {commit}), which holds its own files")]
+    Submodule { name: String, commit: String },
+    #[error("`{name}` is in the middle of a merge")]
+    Unmerged { name: String },
+    #[error("standard input can be read only once")]
+    StdinTwice,
+    #[error("`{name}`{}: {malformed}", at(malformed))]
+    Malformed { name: String, malformed: Malformed },
+    #[error("`{name}`: {error}")]
+    Git { name: String, error: GitError },
+}
+
+fn size_of(size: &Option<u64>) -> String {
+    match size {
+        Some(size) => format!("has {}", spoken(*size)),
+        None => "doesn't end".to_owned(),
+    }
+}
+
+fn tree_of(in_git: bool) -> &'static str {
+    if in_git { "the repository" } else { "the directory (or the repository around it)" }
+}
+
+fn at(malformed: &Malformed) -> String {
+    let place = malformed.place();
+    place.map_or_else(String::new, |place| format!(" at {place}"))
+}
+
+impl Problem {
+    /// What it is about, as shown.
+    pub fn name(&self) -> &str {
+        match self {
+            Problem::NotFound { name }
+            | Problem::NotRegular { name, .. }
+            | Problem::Unreadable { name, .. }
+            | Problem::TooLarge { name, .. }
+            | Problem::TotalTooLarge { name, .. }
+            | Problem::TooManyFiles { name, .. }
+            | Problem::TooManyEntries { name, .. }
+            | Problem::TooDeep { name, .. }
+            | Problem::LinkLoop { name }
+            | Problem::LinkLeaves { name, .. }
+            | Problem::DanglingLink { name }
+            | Problem::Submodule { name, .. }
+            | Problem::Unmerged { name }
+            | Problem::Malformed { name, .. }
+            | Problem::Git { name, .. } => name,
+            Problem::StdinTwice => super::STDIN,
+        }
+    }
+
+    /// Where in the file, if it has to do with one character.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Problem::Malformed { malformed, .. } => malformed.place(),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> Option<String> {
+        let raise = |flag: &str| format!("raise it with {flag}, or name less");
+        Some(match self {
+            Problem::NotFound { .. } => "give a file, a directory, `-` for standard input, or REV:path of git".to_owned(),
+            Problem::NotRegular { .. } => "to read from a pipe, write `-` and pipe it in".to_owned(),
+            Problem::Unreadable { .. } => return None,
+            Problem::TooLarge { .. } => raise(flag::FILE_BYTES),
+            Problem::TotalTooLarge { .. } => raise(flag::TOTAL_BYTES),
+            Problem::TooManyFiles { .. } => raise(flag::FILES),
+            Problem::TooManyEntries { .. } => raise(flag::ENTRIES),
+            Problem::TooDeep { .. } => raise(flag::DIRECTORY_DEPTH),
+            Problem::LinkLoop { .. } | Problem::DanglingLink { .. } => "remove the link, or let it point at a file".to_owned(),
+            Problem::LinkLeaves { .. } => "if it is meant, give its target as an input".to_owned(),
+            Problem::Submodule { .. } => "give the submodule's directory in the working tree, or run crdwise inside it".to_owned(),
+            Problem::Unmerged { .. } => "finish the merge and `git add` the file".to_owned(),
+            Problem::StdinTwice => "write `-` once, and a file for the other".to_owned(),
+            Problem::Malformed { malformed, .. } => malformed.advice().to_owned(),
+            Problem::Git { error, .. } => return error.advice(),
+        })
+    }
+}
+
+impl miette::Diagnostic for Problem {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.advice().map(|advice| Box::new(advice) as Box<dyn std::fmt::Display>)
+    }
+}

@@ -1,0 +1,270 @@
+//! What inputs hold, put on a shelf in order and against the budgets; then read and decoded in
+//! parallel.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::decode::{Encoding, decode};
+use super::directory::{Found, contents};
+use super::git::{Blob, Blobs, GitError, Pick, Snapshot};
+use super::limits::{Budget, Limits, SKIPPED_NAMED, Spent};
+use super::read::{bounded, check, io_problem, read};
+use super::{File, Input, Loaded, Note, Origin, Problem, STDIN, Skipped, Why, shown};
+
+/// What is to be read, and what was said on the way.
+pub(super) struct Shelf<'l> {
+    limits: &'l Limits,
+    budget: Budget,
+    order: usize,
+    items: Vec<Item>,
+    /// What was taken already, and as what.
+    seen: BTreeMap<Identity, String>,
+    spent: Option<(Spent, String, usize)>,
+    problems: Vec<(usize, Problem)>,
+    loaded: Loaded,
+}
+
+/// The same content reached by two names is read once.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    File(PathBuf),
+    Blob(Option<String>, Vec<u8>),
+}
+
+struct Item {
+    order: usize,
+    name: String,
+    origin: Origin,
+    content: Content,
+}
+
+enum Content {
+    At(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+impl<'l> Shelf<'l> {
+    pub(super) fn new(limits: &'l Limits) -> Shelf<'l> {
+        Shelf {
+            limits,
+            budget: Budget::new(limits),
+            order: 0,
+            items: Vec::new(),
+            seen: BTreeMap::new(),
+            spent: None,
+            problems: Vec::new(),
+            loaded: Loaded::default(),
+        }
+    }
+
+    /// Turns to the next input; `order` is its place among them.
+    pub(super) fn begin(&mut self, order: usize, input: &Input) {
+        self.order = order;
+        self.loaded.notes.extend(input.note.clone());
+    }
+
+    pub(super) fn stdin(&mut self, stdin: &mut impl Read) {
+        let mut bytes = Vec::new();
+        match bounded(stdin, &mut bytes, STDIN, self.limits.file_bytes) {
+            Err(problem) => self.problem(problem),
+            Ok(()) => {
+                if self.admit(STDIN, bytes.len() as u64) {
+                    self.item(STDIN.to_owned(), Origin::Stdin, Content::Bytes(bytes));
+                }
+            }
+        }
+    }
+
+    pub(super) fn path(&mut self, path: &Path, given: &Path, input: &Input) {
+        let name = shown(given);
+        let metadata = match path.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                return match io_problem(&name, &error) {
+                    Problem::NotFound { name } if path.symlink_metadata().is_ok() => {
+                        self.problem(Problem::DanglingLink { name });
+                    }
+                    Problem::NotFound { name } if input.absent_is_empty => {
+                        self.loaded.notes.push(Note::EmptyAtRevision { name });
+                    }
+                    problem => self.problem(problem),
+                };
+            }
+        };
+        if metadata.is_dir() {
+            let contents = contents(path, given, self.limits);
+            self.skip(contents.skipped, &name);
+            contents.problems.into_iter().for_each(|problem| self.problem(problem));
+            return self.found(contents.found);
+        }
+        if let Err(problem) = check(&metadata, &name, self.limits.file_bytes) {
+            return self.problem(problem);
+        }
+        match path.canonicalize() {
+            Err(error) => self.problem(io_problem(&name, &error)),
+            Ok(real) => self.found(vec![Found { name, path: path.to_owned(), real, size: metadata.len() }]),
+        }
+    }
+
+    fn found(&mut self, mut found: Vec<Found>) {
+        found.retain(|file| self.is_new(Identity::File(file.real.clone()), &file.name));
+        found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
+        for file in found {
+            if self.admit(&file.name, file.size) {
+                // What was looked at is opened, not what a link may lead to by now.
+                self.item(file.name, Origin::Path(file.path), Content::At(file.real));
+            }
+        }
+    }
+
+    pub(super) fn snapshot(&mut self, snapshot: &Snapshot<'_>, path: &str, blobs: &mut Blobs<'_>) -> Result<(), GitError> {
+        let revision = snapshot.revision();
+        if let Some((rev, warning)) = revision.and_then(|r| Some((r.rev.clone(), r.warning.clone()?))) {
+            let note = Note::GitWarned { rev, warning };
+            if !self.loaded.notes.contains(&note) {
+                self.loaded.notes.push(note);
+            }
+        }
+        let mut left = snapshot.select(path, self.limits, blobs)?;
+        self.skip(left.skipped, &snapshot.name(path));
+        left.problems.into_iter().for_each(|problem| self.problem(problem));
+        left.picks.retain_mut(|pick| {
+            let real = std::mem::take(&mut pick.real);
+            let identity = Identity::Blob(revision.map(|r| r.id.clone()), real);
+            self.is_new(identity, &snapshot.name(&pick.path))
+        });
+        left.picks.sort_by(|a, b| a.path.cmp(&b.path));
+        let ids: Vec<&str> = left.picks.iter().map(|pick| pick.id.as_str()).collect();
+        let mut unread = left.picks.len();
+        blobs.read_all(&ids, self.limits.file_bytes, |index, blob| {
+            let Some(pick) = left.picks.get(index) else {
+                return false;
+            };
+            unread = left.picks.len() - index - 1;
+            self.blob(snapshot, pick, blob)
+        })?;
+        // What comes after the end of the budget was not even asked for.
+        if let Some((_, _, refused)) = &mut self.spent {
+            *refused += unread;
+        }
+        Ok(())
+    }
+
+    /// Whether to go on.
+    fn blob(&mut self, snapshot: &Snapshot<'_>, pick: &Pick, blob: Blob) -> bool {
+        let name = snapshot.name(&pick.path);
+        match blob {
+            Blob::Bytes(bytes) => {
+                if !self.admit(&name, bytes.len() as u64) {
+                    return false;
+                }
+                let path = pick.path.clone();
+                let origin = match snapshot.revision() {
+                    None => Origin::Index { path },
+                    Some(revision) => Origin::Git { rev: revision.rev.clone(), path, commit: revision.id.clone() },
+                };
+                self.item(name, origin, Content::Bytes(bytes));
+            }
+            Blob::TooLarge(size) => self.problem(Problem::TooLarge { name, size: Some(size), limit: self.limits.file_bytes }),
+            Blob::Missing => {
+                self.problem(Problem::Git { error: GitError::MissingObject { name: pick.path.clone(), id: pick.id.clone() }, name })
+            }
+        }
+        true
+    }
+
+    pub(super) fn git_error(&mut self, input: &Input, error: GitError) {
+        let name = input.to_string();
+        if error.is_absent() && input.absent_is_empty {
+            self.loaded.notes.push(Note::EmptyAtRevision { name });
+        } else {
+            self.problem(Problem::Git { name, error });
+        }
+    }
+
+    fn is_new(&mut self, identity: Identity, name: &str) -> bool {
+        if let Some(first) = self.seen.get(&identity) {
+            self.loaded.skipped.push(Skipped { what: name.to_owned(), why: Why::SameFile { first: first.clone() } });
+            return false;
+        }
+        self.seen.insert(identity, name.to_owned());
+        true
+    }
+
+    /// Takes it off the budgets. Once one is spent nothing more is read, so that which files are in
+    /// doesn't depend on what happens to fit.
+    fn admit(&mut self, name: &str, size: u64) -> bool {
+        if let Some((_, _, refused)) = &mut self.spent {
+            *refused += 1;
+            return false;
+        }
+        if let Err(spent) = self.budget.admit(size) {
+            self.spent = Some((spent, name.to_owned(), 1));
+            return false;
+        }
+        true
+    }
+
+    fn item(&mut self, name: String, origin: Origin, content: Content) {
+        self.items.push(Item { order: self.order, name, origin, content });
+    }
+
+    pub(super) fn problem(&mut self, problem: Problem) {
+        self.problems.push((self.order, problem));
+    }
+
+    fn skip(&mut self, mut skipped: Vec<Skipped>, input: &str) {
+        skipped.sort_by(|a, b| a.what.cmp(&b.what));
+        let more = skipped.len().saturating_sub(SKIPPED_NAMED);
+        skipped.truncate(SKIPPED_NAMED);
+        self.loaded.skipped.append(&mut skipped);
+        if more > 0 {
+            self.loaded.skipped.push(Skipped { what: format!("{more} more in {input}"), why: Why::OtherExtension });
+        }
+    }
+
+    pub(super) fn finish(self) -> Loaded {
+        let Shelf { limits, items, spent, mut problems, mut loaded, .. } = self;
+        let open = |item| open(item, limits);
+        let read: Vec<_> = match items.len() {
+            // One file isn't worth starting threads for.
+            0 | 1 => items.into_iter().map(open).collect(),
+            _ => items.into_par_iter().map(open).collect(),
+        };
+        for (order, outcome) in read {
+            match outcome {
+                Ok((file, encoding)) => {
+                    if encoding != Encoding::Utf8 {
+                        let name = file.name.clone();
+                        loaded.notes.push(Note::Encoding { name, encoding });
+                    }
+                    loaded.files.push(file);
+                }
+                Err(problem) => problems.push((order, problem)),
+            }
+        }
+        problems.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.name().cmp(other.name())));
+        loaded.problems = problems.into_iter().map(|(_, problem)| problem).collect();
+        loaded.problems.extend(spent.map(|(spent, name, left)| match spent {
+            Spent::Bytes => Problem::TotalTooLarge { name, left, limit: limits.total_bytes },
+            Spent::Files => Problem::TooManyFiles { name, left, limit: limits.files },
+        }));
+        loaded
+    }
+}
+
+fn open(item: Item, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
+    let Item { order, name, origin, content } = item;
+    let bytes = match content {
+        Content::Bytes(bytes) => Ok(bytes),
+        Content::At(path) => read(&path, &name, limits.file_bytes),
+    };
+    let file = bytes.and_then(|bytes| match decode(bytes) {
+        Ok(decoded) => Ok((File::new(name, decoded.text, origin), decoded.encoding)),
+        Err(malformed) => Err(Problem::Malformed { name, malformed }),
+    });
+    (order, file)
+}
