@@ -300,9 +300,10 @@ fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_
 /// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Nothing inside of them is forgiven on an update.
 fn junctors(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
-    let judge = |clause: &Node, out: &Findings| {
+    let judge = |clause: &Node, out: &mut Findings| {
         let mut own = out.like();
         validate(value, clause, trail, None, &mut own);
+        out.undecided.append(&mut own.undecided);
         own
     };
     let whole = |kind, words: String| {
