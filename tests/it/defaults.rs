@@ -73,3 +73,35 @@ fn recorded_defaults_are_refused_where_the_server_refused_them() {
 fn summary(errors: &Value) -> String {
     errors.to_string().chars().take(400).collect()
 }
+
+/// Real CRDs were taken by a server, defaults and all.
+#[test]
+#[ignore = "reads the whole corpus"]
+fn defaults_of_released_crds_are_fine() {
+    let corpus = std::env::var_os("CRDWISE_VECTORS").map(|folder| std::path::PathBuf::from(folder).join("../corpus"));
+    let corpus = corpus.unwrap_or_else(|| [env!("CARGO_MANIFEST_DIR"), "..", "shared", "corpus"].iter().collect());
+    let files = walkdir::WalkDir::new(&corpus).into_iter().flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "yaml"));
+    let (mut defaults, mut different) = (0, 0);
+    for entry in files {
+        let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
+        let documents = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &Budget::default());
+        for version in Bundle::read(&documents).crds.iter().flat_map(|crd| &crd.versions) {
+            let Some(schema) = &version.schema else { continue };
+            let shape = Shape::of(schema);
+            defaults += count(&shape);
+            let mut found = Vec::new();
+            wrong(&shape, "", &mut found);
+            different += found.len();
+            if !found.is_empty() {
+                println!("{} {}: {found:?}", entry.path().display(), version.name);
+            }
+        }
+    }
+    println!("{defaults} defaults, {different} refused");
+    assert_eq!(different, 0);
+}
+
+fn count(shape: &Shape) -> usize {
+    let own = usize::from(shape.default.is_some());
+    own + shape.items.iter().map(|items| count(items)).sum::<usize>() + shape.properties.values().map(count).sum::<usize>()
+}

@@ -152,6 +152,9 @@ impl NumberDomain {
         // The server goes by the shortest decimal digits, and so `-2^63` is out of range for it.
         let digits = || float.to_string();
         match (self.kind, self.format) {
+            (NumberKind::Integer, _) if float.fract() != 0.0 => false,
+            (NumberKind::Integer, Some(NumberFormat::Int32)) if float.abs() <= MAX_SAFE => i32::try_from(float as i64).is_ok(),
+            (NumberKind::Integer, _) if float.abs() <= MAX_SAFE => true,
             (NumberKind::Integer, Some(NumberFormat::Int32)) => digits().parse::<i32>().is_ok(),
             (NumberKind::Integer, _) => digits().parse::<i64>().is_ok(),
             (_, Some(NumberFormat::Float)) => digits().parse::<f32>().is_ok_and(f32::is_finite),
