@@ -100,7 +100,10 @@ fn update(shared: &Path) {
         if (single, total, compile) == (our_single, our_total, our_compile) {
             right += 1;
         } else {
-            println!("update {} {}: server {single} {total} {compile}, we {our_single} {our_total} {our_compile}", record["id"], record["about"]);
+            println!(
+                "update {} {}: server {single} {total} {compile}, we {our_single} {our_total} {our_compile}",
+                record["id"], record["about"]
+            );
         }
     }
     println!("update: {right} of {all} agree");
@@ -181,13 +184,20 @@ fn corpus(root: &Path) {
                 }
                 for (site, rule, error) in judgement.errors() {
                     let doubt = matches!(error, RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }));
-                    if doubt { unsure += 1 } else { refused += 1 }
+                    if doubt {
+                        unsure += 1
+                    } else {
+                        refused += 1
+                    }
                     println!("{} {} #{} {error}\n    {}", file.display(), site.site.path, rule.index, rule.rule.rule.trim());
                 }
             }
         }
     }
-    println!("corpus: {rules} rules in {schemas} schemas, {refused} refused, {unsure} unsure, {over} over the total limit, {:?}", started.elapsed());
+    println!(
+        "corpus: {rules} rules in {schemas} schemas, {refused} refused, {unsure} unsure, {over} over the total limit, {:?}",
+        started.elapsed()
+    );
 }
 
 fn collect(root: &Path, out: &mut Vec<PathBuf>) {
