@@ -3,6 +3,7 @@
 mod objects;
 mod request_path;
 mod rules;
+mod server;
 mod stages;
 mod storage;
 mod vectors;
