@@ -3,6 +3,7 @@
 mod broken;
 mod defaults;
 mod objects;
+mod properties;
 mod request_path;
 mod rules;
 mod scalars;
