@@ -19,6 +19,8 @@ pub struct Options {
     pub all: bool,
     /// Only what fails, and the last lines.
     pub quiet: bool,
+    /// Whether some input could not be read, so that silence proves nothing.
+    pub incomplete: bool,
 }
 
 /// After so many drawn findings the rest is told in one line each: a wall of boxes helps nobody.
@@ -216,6 +218,9 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
         None => {
             let _ = writeln!(out, "lint: {findings} (policy {})", report.policy);
         }
+    }
+    if options.incomplete {
+        out.push_str("incomplete: not every input could be read, and what was not read is not judged\n");
     }
     if let Some(bump) = &report.bump {
         let _ = write!(out, "bump: {}", bump.required);

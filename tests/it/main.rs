@@ -1,9 +1,12 @@
 //! All integration tests in one binary: it links once.
 
+mod broken;
 mod defaults;
 mod objects;
 mod request_path;
 mod rules;
+mod scalars;
+mod server;
 mod stages;
 mod storage;
 mod vectors;
