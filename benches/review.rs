@@ -110,7 +110,12 @@ fn startup() {
         nothing = nothing.min(run("true", &[]));
         version = version.min(run(env!("CARGO_BIN_EXE_crdwise"), &["--version"]));
     }
-    println!("startup: true {:.2} ms, crdwise {:.2} ms: {:.2} ms over it", millis(nothing), millis(version), millis(version) - millis(nothing));
+    println!(
+        "startup: true {:.2} ms, crdwise {:.2} ms: {:.2} ms over it",
+        millis(nothing),
+        millis(version),
+        millis(version) - millis(nothing)
+    );
 }
 
 fn main() {
