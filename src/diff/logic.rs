@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
-use kube_cel::cel::parser::Parser;
+use crate::cel::ast::{Expr, Kind, Literal};
+use crate::cel::parse::parse;
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const STEPS: u32 = 20_000;
@@ -59,8 +59,7 @@ impl Ord for Bits {
 impl Term {
     /// `None` for what is not CEL.
     pub(super) fn parse(rule: &str) -> Option<Term> {
-        let expr = Parser::new().enable_optional_syntax(true).parse(rule).ok()?;
-        Some(term(&expr))
+        parse(rule).ok().map(|expr| term(&expr))
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
@@ -121,16 +120,11 @@ fn collected(list: BTreeSet<Term>, none: Term, several: fn(Vec<Term>) -> Term) -
     }
 }
 
-fn term(expr: &IdedExpr) -> Term {
-    match &expr.expr {
-        Expr::Literal(LiteralValue::Boolean(flag)) => {
-            if *flag.inner() {
-                Term::True
-            } else {
-                Term::False
-            }
-        }
-        Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
+fn term(expr: &Expr) -> Term {
+    match &expr.kind {
+        Kind::Literal(Literal::Bool(true)) => Term::True,
+        Kind::Literal(Literal::Bool(false)) => Term::False,
+        Kind::Call(call) => match (call.function.as_str(), call.args.as_slice()) {
             ("_&&_", args) => all(args.iter().map(term)),
             ("_||_", args) => any(args.iter().map(term)),
             ("!_", [inner]) => term(inner).negated(),
@@ -142,16 +136,16 @@ fn term(expr: &IdedExpr) -> Term {
             ("_==_", [a, b]) => equality(a, b),
             ("_!=_", [a, b]) => equality(a, b).negated(),
             ("@in", [left, list]) => membership(left, list).unwrap_or_else(|| Term::Other(text(expr))),
-            ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.func_name, a, b).unwrap_or_else(|| Term::Other(text(expr))),
+            ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).unwrap_or_else(|| Term::Other(text(expr))),
             _ => Term::Other(text(expr)),
         },
         _ => Term::Other(text(expr)),
     }
 }
 
-fn equality(a: &IdedExpr, b: &IdedExpr) -> Term {
-    let (left, right) = if matches!(a.expr, Expr::Literal(_)) { (b, a) } else { (a, b) };
-    if matches!(right.expr, Expr::Literal(_)) && !matches!(left.expr, Expr::Literal(_)) {
+fn equality(a: &Expr, b: &Expr) -> Term {
+    let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
+    if right.literal().is_some() && left.literal().is_none() {
         return Term::In { left: text(left), values: BTreeSet::from([text(right)]) };
     }
     let mut sides = [text(a), text(b)];
@@ -159,13 +153,13 @@ fn equality(a: &IdedExpr, b: &IdedExpr) -> Term {
     Term::Other(sides.join(" == "))
 }
 
-fn membership(left: &IdedExpr, list: &IdedExpr) -> Option<Term> {
-    let Expr::List(list) = &list.expr else { return None };
-    let literal = list.elements.iter().all(|element| matches!(element.expr, Expr::Literal(_))) && list.optional_indices.is_empty();
-    literal.then(|| Term::In { left: text(left), values: list.elements.iter().map(text).collect() })
+fn membership(left: &Expr, list: &Expr) -> Option<Term> {
+    let Kind::List(list) = &list.kind else { return None };
+    let literal = list.items.iter().all(|item| item.literal().is_some()) && list.optional.is_empty();
+    literal.then(|| Term::In { left: text(left), values: list.items.iter().map(text).collect() })
 }
 
-fn ordering(operator: &str, a: &IdedExpr, b: &IdedExpr) -> Option<Term> {
+fn ordering(operator: &str, a: &Expr, b: &Expr) -> Option<Term> {
     let or_equal = operator.contains('=');
     let less = operator.contains('<');
     let (left, than, less) = match (number(a), number(b)) {
@@ -177,77 +171,82 @@ fn ordering(operator: &str, a: &IdedExpr, b: &IdedExpr) -> Option<Term> {
     Some(if less { Term::Less { left, than, or_equal } } else { Term::Greater { left, than, or_equal } })
 }
 
-fn number(expr: &IdedExpr) -> Option<f64> {
-    match &expr.expr {
+fn number(expr: &Expr) -> Option<f64> {
+    match expr.literal()? {
         // Beyond 2^53 floats no longer tell neighbours apart.
-        Expr::Literal(LiteralValue::Int(int)) => Some(*int.inner() as f64).filter(|value| value.abs() < 9.0e15),
-        Expr::Literal(LiteralValue::Double(double)) => Some(*double.inner()),
+        Literal::Int(int) => Some(*int as f64).filter(|value| value.abs() < 9.0e15),
+        Literal::Double(double) => Some(*double),
         _ => None,
     }
 }
 
 /// One text for all spellings of an expression.
-fn text(expr: &IdedExpr) -> String {
+fn text(expr: &Expr) -> String {
     let mut out = String::new();
     write(expr, &mut out);
     out
 }
 
-fn write(expr: &IdedExpr, out: &mut String) {
-    let list = |parts: &[IdedExpr], out: &mut String| {
-        for part in parts {
-            write(part, out);
-            out.push(',');
-        }
-    };
-    match &expr.expr {
-        Expr::Unspecified => out.push('?'),
-        Expr::Ident(name) => out.push_str(name),
-        Expr::Literal(literal) => {
+fn write_list(parts: &[Expr], out: &mut String) {
+    for part in parts {
+        write(part, out);
+        out.push(',');
+    }
+}
+
+fn write(expr: &Expr, out: &mut String) {
+    match &expr.kind {
+        Kind::Ident(name) => out.push_str(name),
+        Kind::Literal(literal) => {
             let _ = write!(out, "{literal:?}");
         }
-        Expr::Select(select) => {
+        Kind::Select(select) => {
             write(&select.operand, out);
             let _ = write!(out, ".{}{}", select.field, if select.test { "?" } else { "" });
         }
-        Expr::Call(call) => match (call.func_name.as_str(), &call.target) {
-            // logic inside an argument is brought into the same form as outside
-            ("_&&_" | "_||_" | "!_" | "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_" | "@in", None) if is_logic(expr) => {
-                let _ = write!(out, "{:?}", term(expr));
+        // logic inside an argument is brought into the same form as outside
+        Kind::Call(_) if is_logic(expr) => {
+            let _ = write!(out, "{:?}", term(expr));
+        }
+        Kind::Call(call) => match (call.function.as_str(), &call.target, call.args.as_slice()) {
+            ("size", None, [of]) => {
+                write(of, out);
+                out.push_str(",size()");
             }
-            ("size", None) if call.args.len() == 1 => {
-                list(&call.args, out);
-                out.push_str("size()");
-            }
-            (name, target) => {
+            (name, target, args) => {
                 if let Some(target) = target {
                     write(target, out);
                     out.push(',');
                 }
-                out.push_str(name);
-                out.push('(');
-                list(&call.args, out);
+                let _ = write!(out, "{name}(");
+                write_list(args, out);
                 out.push(')');
             }
         },
-        Expr::List(items) => {
-            let _ = write!(out, "[{:?}:", items.optional_indices);
-            list(&items.elements, out);
+        Kind::List(list) => {
+            let _ = write!(out, "[{:?}:", list.optional);
+            write_list(&list.items, out);
             out.push(']');
         }
-        Expr::Map(map) => {
+        Kind::Map(entries) => {
             out.push('{');
-            map.entries.iter().for_each(|entry| write_entry(&entry.expr, out));
+            for entry in entries {
+                write(&entry.key, out);
+                out.push_str(if entry.optional { "?:" } else { ":" });
+                write(&entry.value, out);
+                out.push(',');
+            }
             out.push('}');
         }
-        Expr::Struct(made) => {
-            let _ = write!(out, "{}{{", made.type_name);
-            made.entries.iter().for_each(|entry| write_entry(&entry.expr, out));
+        Kind::Struct(made) => {
+            // no rule can make one; the place keeps two of them apart
+            let _ = write!(out, "{}@{}{{", made.type_name, expr.at);
+            write_list(&made.values, out);
             out.push('}');
         }
-        Expr::Comprehension(fold) => {
-            let _ = write!(out, "fold({},{:?},{},", fold.iter_var, fold.iter_var2, fold.accu_var);
-            for part in [&fold.iter_range, &fold.accu_init, &fold.loop_cond, &fold.loop_step, &fold.result] {
+        Kind::Comprehension(fold) => {
+            let _ = write!(out, "fold({},{:?},{},", fold.var, fold.var2, fold.accu);
+            for part in [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result] {
                 write(part, out);
                 out.push(';');
             }
@@ -256,30 +255,15 @@ fn write(expr: &IdedExpr, out: &mut String) {
     }
 }
 
-/// Whether [`term`] turns the expression into logic; what it leaves as text must be written out here.
-fn is_logic(expr: &IdedExpr) -> bool {
-    let Expr::Call(call) = &expr.expr else { return false };
-    match (call.func_name.as_str(), call.args.as_slice()) {
+/// Whether [`term`] turns the expression into logic; what it leaves as text must be written out.
+fn is_logic(expr: &Expr) -> bool {
+    let Kind::Call(call) = &expr.kind else { return false };
+    match (call.function.as_str(), call.args.as_slice()) {
         ("_&&_" | "_||_" | "!_" | "_==_" | "_!=_", _) => true,
         ("@in", [left, list]) => membership(left, list).is_some(),
-        (operator, [a, b]) => ordering(operator, a, b).is_some(),
+        ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).is_some(),
         _ => false,
     }
-}
-
-fn write_entry(entry: &EntryExpr, out: &mut String) {
-    match entry {
-        EntryExpr::StructField(field) => {
-            let _ = write!(out, "{}{}:", field.field, if field.optional { "?" } else { "" });
-            write(&field.value, out);
-        }
-        EntryExpr::MapEntry(entry) => {
-            write(&entry.key, out);
-            out.push_str(if entry.optional { "?:" } else { ":" });
-            write(&entry.value, out);
-        }
-    }
-    out.push(',');
 }
 
 fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {

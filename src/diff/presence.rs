@@ -200,7 +200,7 @@ fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
 
 fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
     match schema.text(Keyword::Description).is_some_and(super::text::is_deprecated) {
-        true => fact.word("deprecated", "true"),
+        true => fact.word("was_deprecated", "true"),
         false => fact,
     }
 }
