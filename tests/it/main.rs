@@ -1,6 +1,7 @@
 //! All integration tests in one binary: it links once.
 
 mod broken;
+mod changes;
 mod defaults;
 mod objects;
 mod properties;
