@@ -50,6 +50,8 @@ vocabulary! {
         Version = "version",
         /// A node of a version's schema.
         Field = "field",
+        /// A node of a new version's schema, compared with the nearest older version, which stays served.
+        Successor = "successor",
         /// A conversion manifest, or a step of it.
         Conversion = "conversion",
         /// The configuration, a waiver, the baseline.
@@ -245,6 +247,8 @@ vocabulary! {
     Ratchet {
         /// While the field itself is unchanged.
         Field = "field",
+        /// A node of a new version's schema, compared with the nearest older version, which stays served.
+        Successor = "successor",
         /// While the whole object or list around it is unchanged.
         Container = "container",
         Never = "never",

@@ -10,6 +10,7 @@ pub mod check;
 pub mod cost;
 pub mod decl;
 pub mod eval;
+pub mod judge;
 mod lex;
 mod library;
 mod literals;
@@ -18,6 +19,9 @@ pub mod name;
 pub mod parse;
 pub mod regex;
 pub mod rule;
+pub mod ruleset;
 pub mod site;
+#[cfg(test)]
+mod testing;
 pub mod types;
 mod unify;

@@ -86,11 +86,11 @@ fn escaped(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
-pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, Malformed> {
-    if let Some(kind) = archive(&bytes) {
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Malformed> {
+    if let Some(kind) = archive(bytes) {
         return Err(Malformed::Archive(kind));
     }
-    let decoded = match bytes.as_slice() {
+    let decoded = match bytes {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err(Malformed::Utf32),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, Encoding::Utf16Le)?,
         [0xFE, 0xFF, rest @ ..] => utf16(rest, Encoding::Utf16Be)?,
@@ -213,11 +213,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(bytes: &[u8]) -> String {
-        decode(bytes.to_vec()).unwrap().text.to_string()
+        decode(bytes).unwrap().text.to_string()
     }
 
     fn refused(bytes: &[u8]) -> Malformed {
-        decode(bytes.to_vec()).unwrap_err()
+        decode(bytes).unwrap_err()
     }
 
     fn in_utf16(text: &str, encoding: Encoding) -> Vec<u8> {
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn utf16_is_decoded_and_named() {
         for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
-            let decoded = decode(in_utf16("ä: 😀\n", encoding)).unwrap();
+            let decoded = decode(&in_utf16("ä: 😀\n", encoding)).unwrap();
             assert_eq!(&*decoded.text, "ä: 😀\n");
             assert_eq!(decoded.encoding, encoding);
         }
@@ -309,7 +309,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
-            let _ = decode(bytes);
+            let _ = decode(&bytes);
         }
 
         #[test]
@@ -319,14 +319,14 @@ mod tests {
             ]),
             bytes in proptest::collection::vec(any::<u8>(), 0..400),
         ) {
-            let _ = decode([head, &bytes].concat());
+            let _ = decode(&[head, &bytes].concat());
         }
 
         #[test]
         fn printable_text_survives_every_encoding(line in "\\PC{0,200}") {
             let expected = format!("a{line}");
             for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
-                if let Ok(decoded) = decode(in_utf16(&expected, encoding)) {
+                if let Ok(decoded) = decode(&in_utf16(&expected, encoding)) {
                     prop_assert_eq!(&*decoded.text, expected.as_str());
                 }
             }

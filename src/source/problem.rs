@@ -79,7 +79,7 @@ pub enum Problem {
 fn size_of(size: &Option<u64>) -> String {
     match size {
         Some(size) => format!("has {}", spoken(*size)),
-        None => "doesn't end".to_owned(),
+        None => "is larger than allowed".to_owned(),
     }
 }
 

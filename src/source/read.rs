@@ -4,17 +4,23 @@ use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::limits::FILE_BYTES;
 use super::problem::{Problem, Special};
 
-/// Reads a file whose size was looked at before; it may have changed since.
-pub(super) fn read(path: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Problem> {
+/// Reads a file whose size was looked at before, into an empty buffer; it may have changed since.
+pub(super) fn read(path: &Path, bytes: &mut Vec<u8>, name: &str, limit: u64) -> Result<(), Problem> {
     let failed = |error: io::Error| io_problem(name, &error);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     check(&metadata, name, limit)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-    bounded(file, &mut bytes, name, limit)?;
-    Ok(bytes)
+    bytes.reserve(reserved(metadata.len()));
+    bounded(file, bytes, name, limit)
+}
+
+/// Memory to set aside for a size that is only claimed: a limit raised by flag must not let a sparse
+/// file of a terabyte end the program.
+pub(super) fn reserved(size: u64) -> usize {
+    usize::try_from(size.min(FILE_BYTES)).unwrap_or(0)
 }
 
 /// Reads a stream to its end, or says that the limit comes first.

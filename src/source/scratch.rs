@@ -31,6 +31,9 @@ impl Scratch {
             set("GIT_AUTHOR_EMAIL", "a@example.com"),
             set("GIT_COMMITTER_NAME", "A"),
             set("GIT_COMMITTER_EMAIL", "a@example.com"),
+            // The ids of commits are the same in every run.
+            set("GIT_AUTHOR_DATE", "2024-01-01T00:00:00Z"),
+            set("GIT_COMMITTER_DATE", "2024-01-01T00:00:00Z"),
             ("XDG_CONFIG_HOME", None),
             ("GIT_DIR", None),
             ("GIT_WORK_TREE", None),

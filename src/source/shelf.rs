@@ -228,11 +228,12 @@ impl<'l> Shelf<'l> {
 
     pub(super) fn finish(self) -> Loaded {
         let Shelf { limits, items, spent, mut problems, mut loaded, .. } = self;
-        let open = |item| open(item, limits);
+        // A buffer is used again for the next file; new memory for each would cost more than reading it.
+        let open = |buffer: &mut Vec<u8>, item| open(item, buffer, limits);
         let read: Vec<_> = match items.len() {
             // One file isn't worth starting threads for.
-            0 | 1 => items.into_iter().map(open).collect(),
-            _ => items.into_par_iter().map(open).collect(),
+            0 | 1 => items.into_iter().map(|item| open(&mut Vec::new(), item)).collect(),
+            _ => items.into_par_iter().map_init(Vec::new, open).collect(),
         };
         for (order, outcome) in read {
             match outcome {
@@ -256,11 +257,12 @@ impl<'l> Shelf<'l> {
     }
 }
 
-fn open(item: Item, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
+fn open(item: Item, buffer: &mut Vec<u8>, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
     let Item { order, name, origin, content } = item;
-    let bytes = match content {
-        Content::Bytes(bytes) => Ok(bytes),
-        Content::At(path) => read(&path, &name, limits.file_bytes),
+    buffer.clear();
+    let bytes = match &content {
+        Content::Bytes(bytes) => Ok(bytes.as_slice()),
+        Content::At(path) => read(path, buffer, &name, limits.file_bytes).map(|()| buffer.as_slice()),
     };
     let file = bytes.and_then(|bytes| match decode(bytes) {
         Ok(decoded) => Ok((File::new(name, decoded.text, origin), decoded.encoding)),

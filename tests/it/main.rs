@@ -1,8 +1,10 @@
 //! All integration tests in one binary: it links once.
 
+mod defaults;
 mod objects;
 mod request_path;
 mod rules;
+mod scalars;
 mod server;
 mod stages;
 mod storage;

@@ -65,7 +65,7 @@ impl Pattern {
         let matcher = self.0.matcher.get_or_init(|| {
             let config = meta::Config::new()
                 .nfa_size_limit(Some(MATCHER_LIMIT))
-                .hybrid_cache_capacity(MATCHER_LIMIT)
+                .hybrid_cache_capacity(MATCHER_LIMIT / 4)
                 .onepass(false)
                 .which_captures(regex_automata::nfa::thompson::WhichCaptures::None);
             meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()

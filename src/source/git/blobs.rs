@@ -3,12 +3,16 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use super::super::read::reserved;
 use super::command::{end, spawn};
 use super::{GitError, Repository};
 
 /// Ids written ahead of what was read. They must fit the smallest pipe (4,096 bytes with ids of 64
 /// digits), so that writing never waits for a git that itself waits to be read.
 const AHEAD: usize = 60;
+
+/// The first line of an answer: an id, a word and a size.
+const HEADER_BYTES: u64 = 256;
 
 /// What an id stands for.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,7 +78,7 @@ impl<'r> Blobs<'r> {
                 process.ask.write_all(format!("{id}\n").as_bytes()).map_err(broken)?;
                 asked += 1;
             }
-            let blob = process.answer(limit)?;
+            let blob = answer(&mut process.answers, limit)?;
             let unread = matches!(blob, Blob::TooLarge(_));
             let goes_on = visit(index, blob);
             if !goes_on {
@@ -102,27 +106,28 @@ fn start(repository: &Repository) -> Result<Process, GitError> {
     }
 }
 
-impl Process {
-    /// `<id> blob <size>\n<bytes>\n`, or `<id> missing\n`.
-    fn answer(&mut self, limit: u64) -> Result<Blob, GitError> {
-        let mut header = Vec::new();
-        (&mut self.answers).take(256).read_until(b'\n', &mut header).map_err(broken)?;
-        let header = String::from_utf8_lossy(&header).into_owned();
-        let words: Vec<&str> = header.split_whitespace().collect();
-        let size: u64 = match words.as_slice() {
-            [_, "missing"] => return Ok(Blob::Missing),
-            [_, "blob", size] => size.parse().map_err(|_| failed("its answer has no size"))?,
-            [_, kind, _] => return Err(failed(&format!("a {kind} stands where a blob should"))),
-            _ => return Err(failed("it ended early; `git fsck` may tell why")),
-        };
-        if size > limit {
-            return Ok(Blob::TooLarge(size));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        (&mut self.answers).take(size).read_to_end(&mut bytes).map_err(broken)?;
-        let mut break_after = [0];
-        self.answers.read_exact(&mut break_after).map_err(broken)?;
-        Ok(Blob::Bytes(bytes))
+/// `<id> blob <size>\n<bytes>\n`, or `<id> missing\n`.
+fn answer(from: &mut impl BufRead, limit: u64) -> Result<Blob, GitError> {
+    let mut header = Vec::new();
+    from.by_ref().take(HEADER_BYTES).read_until(b'\n', &mut header).map_err(broken)?;
+    let header = String::from_utf8_lossy(&header).into_owned();
+    let words: Vec<&str> = header.split_whitespace().collect();
+    let size: u64 = match words.as_slice() {
+        [_, "missing"] => return Ok(Blob::Missing),
+        [_, "blob", size] => size.parse().map_err(|_| failed("its answer has no size"))?,
+        [_, kind, _] => return Err(failed(&format!("a {kind} stands where a blob should"))),
+        _ => return Err(failed("it ended early; `git fsck` may tell why")),
+    };
+    if size > limit {
+        return Ok(Blob::TooLarge(size));
+    }
+    let mut bytes = Vec::with_capacity(reserved(size));
+    from.by_ref().take(size).read_to_end(&mut bytes).map_err(broken)?;
+    let mut after = [0];
+    from.read_exact(&mut after).map_err(broken)?;
+    match after {
+        [b'\n'] => Ok(Blob::Bytes(bytes)),
+        _ => Err(failed("its answer is longer than it said")),
     }
 }
 
@@ -132,4 +137,31 @@ fn broken(error: std::io::Error) -> GitError {
 
 fn failed(said: &str) -> GitError {
     GitError::Failed { command: "cat-file".to_owned(), said: said.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn answers(mut bytes: &[u8]) -> Result<Blob, GitError> {
+        answer(&mut bytes, 10)
+    }
+
+    #[test]
+    fn answers_are_taken_at_their_word_and_no_further() {
+        assert_eq!(answers(b"1 blob 3\nabc\n"), Ok(Blob::Bytes(b"abc".to_vec())));
+        assert_eq!(answers(b"1 blob 11\n"), Ok(Blob::TooLarge(11)));
+        assert_eq!(answers(b"1 missing\n"), Ok(Blob::Missing));
+        for broken in [&b""[..], b"\n", b"1 tree 3\nabc\n", b"1 blob x\n", b"1 blob 3\nab", b"1 blob 3\nabc", b"1 blob 2\nabc\n"] {
+            assert!(answers(broken).is_err(), "{broken:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_panics(start in "(1 (blob|tree|missing)? ?[0-9x]{0,21}\n)?", bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = answers(&[start.as_bytes(), &bytes].concat());
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! monitor, hooks, filters, text converters, an ssh command). Only plumbing is called, which runs none
 //! of them for what is asked here, and what could is turned off besides. Nothing is fetched, nothing
 //! is locked, nothing is written. Who owns the repository is git's to judge (`safe.directory`).
+//! Git 2.30 or newer is needed, for `--end-of-options`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;

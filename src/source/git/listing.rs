@@ -194,6 +194,7 @@ fn parts(path: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn listing(lines: &[&str]) -> Listing {
         Listing::parse(lines.join("\0").as_bytes(), |words| {
@@ -241,5 +242,20 @@ mod tests {
         let tree = listing(&["1 1\ta-b/x", "1 1\ta/x", "1 1\ta.yaml", "1 1\ta0/x"]);
         let names: Vec<_> = tree.under(b"a").iter().map(Entry::shown).collect();
         assert_eq!(names, ["a/x"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_listing_panics(bytes in proptest::collection::vec(proptest::sample::select(b"a/.\t \0\x31\x32\x30\xFF".to_vec()), 0..200), path in "[a./]{0,9}") {
+            let listing = Listing::parse(&bytes, |words| Some((words.first()?, words.last()?, false)));
+            let _ = listing.follow(path.as_bytes(), |entry| Ok(entry.path.clone()));
+            prop_assert!(listing.under(path.as_bytes()).len() <= listing.entries().len());
+        }
+
+        #[test]
+        fn links_never_run_forever(lines in proptest::collection::vec("(120000 [ab./]{1,6}|100644 1)\t[ab](/[ab]){0,2}", 0..12), path in "[ab](/[ab]){0,3}") {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            follow(&listing(&lines), &path);
+        }
     }
 }

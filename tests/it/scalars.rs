@@ -1,18 +1,13 @@
 //! Every scalar of the recorded objects, judged by its keywords alone, as a running server judged it.
 
-use std::path::PathBuf;
-
+use crdwise::schema::find::Order;
 use crdwise::schema::format::Format;
 use crdwise::schema::number::{NumberDomain, NumberFormat, NumberKind, Value as Numeric};
 use crdwise::schema::pattern::Pattern;
 use crdwise::schema::text::TextDomain;
 use serde_json::{Number, Value};
 
-fn vectors() -> Option<String> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("CRDWISE_SHARED").map_or(beside, PathBuf::from);
-    std::fs::read_to_string(shared.join("vectors/compat/train.jsonl")).ok()
-}
+use crate::vectors::records;
 
 /// Whether the scalar passes the node's keywords and junctors; `None` if something else has a say.
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {
@@ -127,13 +122,11 @@ fn walk(schema: &Value, value: &Value, path: &str, seen: &mut dyn FnMut(&str, &V
 
 #[test]
 fn scalars_are_judged_as_the_server_did() {
-    let Some(records) = vectors() else {
-        println!("skipped: no vectors here");
+    let Some(records) = records("compat/train.jsonl") else {
         return;
     };
     let (mut judged, mut wrong) = (0, Vec::new());
-    for line in records.lines() {
-        let record: Value = serde_json::from_str(line).unwrap();
+    for record in records {
         for side in ["old", "new"] {
             let schema = &record[side]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
             for object in record["objects"].as_array().into_iter().flatten() {
@@ -157,4 +150,83 @@ fn scalars_are_judged_as_the_server_did() {
     }
     println!("{judged} scalars judged, {} differently", wrong.len());
     assert!(wrong.is_empty());
+}
+
+/// Patterns of one node before and after edits that change nothing, and all patterns against each other.
+#[test]
+fn patterns_compare_as_the_server_matched() {
+    let Some(records) = records("compat/train.jsonl") else {
+        return;
+    };
+    let (mut rewritten, mut all) = (Vec::new(), Vec::new());
+    for record in records {
+        let schema = |side: &str| record[side]["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
+        let (old, new) = (schema("old"), schema("new"));
+        let mutations = record["mutations"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let same = mutations.clone().all(|name| name.starts_with("eq:"));
+        if same && mutations.clone().any(|name| name == "eq:pattern-equivalent") {
+            differing(&old, &new, &mut rewritten);
+        }
+        patterns(&old, &mut all);
+    }
+    all.sort();
+    all.dedup();
+    for (old, new) in &rewritten {
+        let (a, b) = (Pattern::new(old).unwrap(), Pattern::new(new).unwrap());
+        assert_eq!(of(&a).order(&of(&b)), Order::Equal, "{old} and {new}");
+    }
+    println!("{} rewrites, {} patterns", rewritten.len(), all.len());
+    let all: Vec<Pattern> = all.iter().map(|text| Pattern::new(text).unwrap()).collect();
+    for (i, a) in all.iter().enumerate() {
+        for b in all.iter().skip(i).step_by(3) {
+            let outside = |text: &str, a: &Pattern, b: &Pattern| assert!(a.is_match(text) && !b.is_match(text));
+            match of(a).order(&of(b)) {
+                Order::Equal => {}
+                Order::Narrower { only_right } => outside(&only_right, b, a),
+                Order::Wider { only_left } => outside(&only_left, a, b),
+                Order::Incomparable { only_left, only_right } => {
+                    outside(&only_left, a, b);
+                    outside(&only_right, b, a);
+                }
+                Order::Undecided { reason, .. } => panic!("{a:?} and {b:?}: {reason}"),
+            }
+        }
+    }
+}
+
+fn of(pattern: &Pattern) -> TextDomain<'_> {
+    TextDomain { patterns: vec![pattern], ..TextDomain::default() }
+}
+
+fn patterns(schema: &Value, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    ("pattern", Value::String(text)) => found.push(text.clone()),
+                    _ => patterns(value, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| patterns(item, found)),
+        _ => {}
+    }
+}
+
+fn differing(old: &Value, new: &Value, found: &mut Vec<(String, String)>) {
+    match (old, new) {
+        (Value::Object(a), Value::Object(b)) => {
+            for (key, old) in a {
+                match (key.as_str(), old, b.get(key)) {
+                    ("pattern", Value::String(old), Some(Value::String(new))) if old != new => {
+                        found.push((old.clone(), new.clone()));
+                    }
+                    (_, old, Some(new)) => differing(old, new, found),
+                    _ => {}
+                }
+            }
+        }
+        (Value::Array(a), Value::Array(b)) => a.iter().zip(b).for_each(|(a, b)| differing(a, b, found)),
+        _ => {}
+    }
 }
