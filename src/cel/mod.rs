@@ -5,6 +5,7 @@
 //!
 //! The server is kube-apiserver 1.36 with cel-go 0.26; what it does was read from its sources.
 
+pub mod advice;
 pub mod ast;
 pub mod check;
 pub mod cost;
@@ -16,6 +17,7 @@ mod library;
 mod literals;
 mod macros;
 pub mod name;
+pub mod normal;
 pub mod parse;
 pub mod regex;
 pub mod rule;
