@@ -247,8 +247,6 @@ vocabulary! {
     Ratchet {
         /// While the field itself is unchanged.
         Field = "field",
-        /// A node of a new version's schema, compared with the nearest older version, which stays served.
-        Successor = "successor",
         /// While the whole object or list around it is unchanged.
         Container = "container",
         Never = "never",
