@@ -30,6 +30,9 @@ mod versions;
 mod walk;
 mod writing;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use rayon::prelude::*;
