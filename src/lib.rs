@@ -46,6 +46,7 @@ pub mod diff;
 pub mod fact;
 pub mod finding;
 pub mod inspect;
+pub mod order;
 pub mod policy;
 pub mod render;
 pub mod report;

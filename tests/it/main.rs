@@ -2,6 +2,7 @@
 
 mod broken;
 mod changes;
+mod containment;
 mod defaults;
 mod objects;
 mod properties;
