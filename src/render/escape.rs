@@ -10,8 +10,14 @@ fn is_active(c: char) -> bool {
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// GitHub's runner looks for a command behind this, wherever it stands in a line of the log.
+const RUNNER_COMMAND: &str = "##[";
+
 /// Control, bidirectional and zero-width characters as `\u{…}`; everything else as it is.
 pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.contains(RUNNER_COMMAND) {
+        return Cow::Owned(visible(&text.replace(RUNNER_COMMAND, "##\\u{5b}")).into_owned());
+    }
     if !text.chars().any(is_active) {
         return Cow::Borrowed(text);
     }
@@ -41,5 +47,6 @@ mod tests {
         assert_eq!(visible("plain ü 漢"), "plain ü 漢");
         assert_eq!(visible("a\u{1b}[31m\r\n\u{202e}b\u{200b}"), "a\\u{1b}[31m\\r\\n\\u{202e}b\\u{200b}");
         assert_eq!(visible("\u{1b}]8;;http://x\u{7}"), "\\u{1b}]8;;http://x\\u{7}");
+        assert_eq!(visible("a ###[x]\n"), "a ###\\u{5b}x]\\n");
     }
 }
