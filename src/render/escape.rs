@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-/// Characters that move the cursor, hide text or reorder it.
+/// Characters that move the cursor, hide text or reorder it, and those that are none (XML forbids them).
 fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// GitHub's runner looks for a command behind this, wherever it stands in a line of the log.

@@ -3,11 +3,15 @@
 mod anchor;
 mod escape;
 pub mod github;
+pub mod gitlab;
 mod group;
 pub mod human;
 pub mod json;
+pub mod junit;
+pub mod markdown;
 #[cfg(test)]
 mod sample;
+pub mod sarif;
 mod snippet;
 mod view;
 

@@ -123,11 +123,18 @@ pub fn rendered_hostile(render: fn(&View<'_>) -> String) -> String {
     report.new.skipped = vec![crate::crd::Skipped { what: HOSTILE.into(), why: HOSTILE.into() }];
     report.policy = HOSTILE.into();
     let anchors = Anchors::new(None, &documents, None);
-    render(&View { report: &report, book: Book::builtin(), anchors: &anchors, all: true, gate: Some(Severity::Error) })
+    render(&View { report: &report, book: Book::builtin(), anchors: &anchors, all: true, gate: Some(Severity::Error), complete: true })
 }
 
 /// Renders findings without any place.
 pub fn rendered(findings: Vec<Finding>, render: fn(&View<'_>) -> String) -> String {
     let report = report(findings);
-    render(&View { report: &report, book: Book::builtin(), anchors: &Anchors::default(), all: false, gate: Some(Severity::Error) })
+    render(&View {
+        report: &report,
+        book: Book::builtin(),
+        anchors: &Anchors::default(),
+        all: false,
+        gate: Some(Severity::Error),
+        complete: true,
+    })
 }

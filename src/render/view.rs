@@ -16,6 +16,8 @@ pub struct View<'v> {
     pub all: bool,
     /// The severity from which findings fail the run.
     pub gate: Option<Severity>,
+    /// Whether everything that was given could be read.
+    pub complete: bool,
 }
 
 impl<'v> View<'v> {
