@@ -38,7 +38,9 @@ pub enum Color {
 pub enum Command {
     /// Compare two bundles: what changed, whom it hurts, which version comes next
     #[command(after_help = "INPUT is a file, a directory, `-`, or `REV:path` of the git repository around you.\n\n\
-        Examples:\n  crdwise review old/ new/\n  crdwise review v1.2.0:config/crd config/crd\n  crdwise review config/crd --against origin/main")]
+        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  \
+        crdwise review config/crd --against origin/main --merge-base\n  \
+        crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif")]
     Review(Review),
     /// Check one bundle: what a server refuses, hazards, guidelines
     #[command(
@@ -65,13 +67,25 @@ pub enum SchemaName {
 
 #[derive(Debug, Args)]
 pub struct Review {
-    /// OLD and NEW; with --against, every input is NEW
-    #[arg(value_name = "INPUT", required = true)]
+    /// OLD and NEW; with --against, --against-tag or --staged every input is NEW
+    #[arg(value_name = "INPUT", required_unless_present = "staged")]
     pub inputs: Vec<OsString>,
 
     /// Compare with the same paths at this revision, or with this path
     #[arg(long, value_name = "REV|PATH", help_heading = "Sides")]
     pub against: Option<OsString>,
+
+    /// With --against: compare with the commit where the two histories part
+    #[arg(long, requires = "against", help_heading = "Sides")]
+    pub merge_base: bool,
+
+    /// Compare with the newest tag that matches and is reachable, such as 'v*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "against", help_heading = "Sides")]
+    pub against_tag: Option<String>,
+
+    /// Compare what is staged with HEAD; without INPUT, the staged files that hold CRDs
+    #[arg(long, conflicts_with_all = ["against", "against_tag"], help_heading = "Sides")]
+    pub staged: bool,
 
     /// Version of the old bundle, where its CRDs don't say
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
@@ -94,6 +108,10 @@ pub struct Lint {
     /// What to check
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
+
+    /// Pass over files that don't name a CRD, whatever they are; finding none is fine
+    #[arg(long)]
+    pub crds_only: bool,
 
     #[command(flatten)]
     pub judging: Judging,
@@ -118,9 +136,13 @@ pub struct Judging {
     #[arg(long, value_name = "LEVEL", default_value = "error")]
     pub fail_on: Level,
 
-    /// Fail when fewer CRDs are found
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub min_crds: usize,
+    /// Exit with 0 in spite of findings; what can't be read still fails
+    #[arg(long)]
+    pub exit_zero: bool,
+
+    /// Fail when fewer CRDs are found [default: 1]
+    #[arg(long, value_name = "N")]
+    pub min_crds: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -145,7 +167,7 @@ impl Level {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// human or json, to a file with `=`; may be given several times
+    /// human, json, github, sarif, gitlab, junit or markdown; to a file with `=`; may be given several times
     #[arg(long, value_name = "NAME[=FILE]", default_value = "human")]
     pub format: Vec<FormatFlag>,
 
@@ -168,6 +190,11 @@ pub struct FormatFlag {
 pub enum Format {
     Human,
     Json,
+    Github,
+    Sarif,
+    Gitlab,
+    Junit,
+    Markdown,
 }
 
 impl std::str::FromStr for FormatFlag {

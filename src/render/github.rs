@@ -6,7 +6,7 @@ use crate::finding::Severity;
 
 use super::escape::visible;
 use super::group::{Group, gather, plural};
-use super::view::View;
+use super::view::{View, subject};
 
 /// GitHub shows so many annotations of each level for one step, and drops the rest without a word.
 const MOST: usize = 10;
@@ -30,12 +30,9 @@ pub fn render(view: &View<'_>) -> String {
             let _ = writeln!(out, "::{command} title=crdwise::{more}, less grave than these: the report has them all");
         }
     }
-    let count = |severity| view.report.count(severity);
-    let (errors, warnings, notes) = (count(Severity::Error), count(Severity::Warning), count(Severity::Info));
-    let counts = format!("{}, {}, {}", plural(errors, "error"), plural(warnings, "warning"), plural(notes, "note"));
     let verdict = view.report.verdict.map(|verdict| format!("verdict {verdict}, ")).unwrap_or_default();
     let bump = view.report.bump.as_ref().map(|bump| format!("bump {}, ", bump.required)).unwrap_or_default();
-    let _ = writeln!(out, "crdwise: {verdict}{bump}{counts}");
+    let _ = writeln!(out, "crdwise: {verdict}{bump}{}", view.counts());
     out
 }
 
@@ -50,7 +47,7 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
         out.push(',');
     }
     let _ = write!(out, "title={}::", property(&visible(&finding.rule)));
-    let mut message = format!("{}{}: {}", visible(&finding.crd), version(finding.version.as_deref()), visible(&finding.message));
+    let mut message = format!("{}{}", subject(finding), visible(&finding.message));
     if let Some(also) = group.also() {
         let _ = write!(message, " ({also})");
     }
@@ -66,10 +63,6 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
     }
     out.push_str(&data(&message));
     out.push('\n');
-}
-
-fn version(version: Option<&str>) -> String {
-    version.map(|version| format!(" {}", visible(version))).unwrap_or_default()
 }
 
 /// Text behind the second `::`.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::finding::{Finding, Severity, fingerprint};
 
 use super::escape::visible;
-use super::view::View;
+use super::view::{View, subject};
 
 #[derive(Serialize)]
 struct Issue<'r> {
@@ -47,12 +47,8 @@ fn issue<'r>(finding: &'r Finding, twin: usize, view: &View<'r>) -> Issue<'r> {
     // GitLab drops an issue without a path, and one whose fingerprint was there before.
     let (path, begin) = view.anchors.of(finding).map_or(("-", 1), |anchor| (anchor.path, anchor.line));
     let unique = if twin == 1 { finding.fingerprint.clone() } else { fingerprint(&[&finding.fingerprint, &twin.to_string()]) };
-    let place = match &finding.version {
-        Some(version) => format!("{} {}", visible(&finding.crd), visible(version)),
-        None => visible(&finding.crd).into_owned(),
-    };
     Issue {
-        description: format!("{place}: {} (help: {})", visible(&finding.message), visible(&finding.help)),
+        description: format!("{}{} (help: {})", subject(finding), visible(&finding.message), visible(&finding.help)),
         check_name: visible(&finding.rule),
         fingerprint: unique,
         severity: match finding.severity {

@@ -63,15 +63,7 @@ fn head(out: &mut String, view: &View<'_>) {
         }
         None => out.push_str("## CRD lint\n\n"),
     }
-    let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "note")];
-    let counts: Vec<String> = counts
-        .iter()
-        .map(|(severity, word)| {
-            let of_level = view.report.fresh().filter(|finding| finding.severity == *severity && finding.kind != Kind::Docs);
-            plural(of_level.count(), word)
-        })
-        .collect();
-    let _ = write!(out, "**{}** · policy {}", counts.join(", "), code(&cut(&view.report.policy)));
+    let _ = write!(out, "**{}** · policy {}", view.counts(), code(&cut(&view.report.policy)));
     if let Some(bump) = bump {
         let _ = write!(out, " · next version: **{}**", bump.required);
         if let (Some(from), Some(next)) = (&bump.from, &bump.recommended) {
@@ -222,7 +214,8 @@ fn prose(out: &mut String, text: &str) {
             word.push(c.to_ascii_lowercase());
         }
         hexadecimal = if c.is_ascii_hexdigit() { hexadecimal + 1 } else { 0 };
-        let sign = matches!(c, '@' | '#' | '!' | ':' | '~' | '$' | '&' | '%') && next != ' ';
+        let begins = next.is_alphanumeric() || matches!(next, '_' | '-' | '/' | '"' | ':');
+        let sign = matches!(c, '@' | '#' | '!' | ':' | '~' | '$' | '&' | '%') && begins;
         let reference = (c == '-' && word == "gh") || (c == '.' && word == "www") || (hexadecimal == 6 && next.is_ascii_hexdigit());
         if sign || reference {
             out.push_str("&#8203;");

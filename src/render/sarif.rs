@@ -21,6 +21,26 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 const ROOT: &str = "%SRCROOT%";
 
 #[derive(Serialize)]
+struct Log {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: serde_json::Value,
+    automation_details: serde_json::Value,
+    column_kind: &'static str,
+    original_uri_base_ids: serde_json::Value,
+    invocations: serde_json::Value,
+    properties: serde_json::Value,
+    results: [(); 0],
+}
+
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ResultEntry<'r> {
     rule_id: &'r str,
@@ -136,11 +156,11 @@ pub fn render(view: &View<'_>) -> String {
     if !view.complete {
         notifications.push(notification("input-not-read", "not every input could be read; the log of the run has the reasons"));
     }
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {
+    let log = Log {
+        schema: SCHEMA,
+        version: "2.1.0",
+        runs: [Run {
+            tool: json!({"driver": {
                 "name": "crdwise",
                 "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -149,36 +169,36 @@ pub fn render(view: &View<'_>) -> String {
                     notice("results-left-out", "More results than code scanning takes"),
                     notice("input-not-read", "An input could not be read"),
                 ],
-            }},
-            "automationDetails": {"id": format!("crdwise/{command}/")},
-            "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository"}}},
-            "invocations": [{"executionSuccessful": view.complete, "toolExecutionNotifications": notifications}],
-            "results": Vec::<()>::new(),
-            "properties": {
+            }}),
+            automation_details: json!({"id": format!("crdwise/{command}/")}),
+            column_kind: "unicodeCodePoints",
+            original_uri_base_ids: json!({ROOT: {"description": {"text": "The root of the repository"}}}),
+            invocations: json!([{"executionSuccessful": view.complete, "toolExecutionNotifications": notifications}]),
+            properties: json!({
                 "policy": visible(&view.report.policy),
                 "verdict": view.report.verdict,
                 "bump": view.report.bump.as_ref().map(|bump| bump.required),
-            },
+            }),
+            results: [],
         }],
-    });
+    };
     with_results(&log, &results)
 }
 
 /// One result a line: diffs of reports stay readable, and thousands of results stay small.
-fn with_results(log: &serde_json::Value, results: &[ResultEntry<'_>]) -> String {
+fn with_results(log: &Log, results: &[ResultEntry<'_>]) -> String {
     const EMPTY: &str = "\"results\": []";
     let frame = serde_json::to_string_pretty(log).unwrap_or_default();
     let lines: Vec<String> = results.iter().filter_map(|result| serde_json::to_string(result).ok()).collect();
-    // Rules come before results, and no text can hold a raw quotation mark: the last match is the place.
+    // Results are the last key, and no text can hold a raw quotation mark.
     let (head, tail) = frame.rsplit_once(EMPTY).unwrap_or((&frame, ""));
     let mut text = String::with_capacity(frame.len() + lines.iter().map(|line| line.len() + 12).sum::<usize>());
     text.push_str(head);
     if lines.is_empty() {
         text.push_str(EMPTY);
     } else {
-        text.push_str("\"results\": [\n          ");
-        text.push_str(&lines.join(",\n          "));
+        text.push_str("\"results\": [\n        ");
+        text.push_str(&lines.join(",\n        "));
         text.push_str("\n      ]");
     }
     text.push_str(tail);

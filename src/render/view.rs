@@ -5,6 +5,8 @@ use crate::report::Report;
 use crate::rule::Book;
 
 use super::anchor::Anchors;
+use super::escape::visible;
+use super::group::plural;
 
 /// A report, and what a format may look up beside it.
 #[derive(Clone, Copy)]
@@ -28,9 +30,24 @@ impl<'v> View<'v> {
         findings
     }
 
+    /// Errors, warnings and notes that are new, in words; what is quiet is no note.
+    pub fn counts(&self) -> String {
+        let of = |severity, word| {
+            let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding));
+            plural(fresh.count(), word)
+        };
+        [of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "note")].join(", ")
+    }
+
     pub fn fails(&self, finding: &Finding) -> bool {
         finding.status == Status::New && self.gate.is_some_and(|gate| finding.severity >= gate)
     }
+}
+
+/// CRD and version in front of a message, harmless in a terminal; nothing for what is about the bundle.
+pub fn subject(finding: &Finding) -> String {
+    let version = finding.version.as_deref().map(|version| format!(" {}", visible(version))).unwrap_or_default();
+    if finding.crd.is_empty() { String::new() } else { format!("{}{version}: ", visible(&finding.crd)) }
 }
 
 /// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
