@@ -148,13 +148,11 @@ pub fn render(view: &View<'_>) -> String {
     let command = if view.report.old.is_some() { "review" } else { "lint" };
     let mut notifications = Vec::new();
     if left_out > 0 {
-        notifications.push(notification(
-            "results-left-out",
-            &format!("{left_out} results, the least grave, are left out: at most {MOST} are taken by code scanning"),
-        ));
+        notifications
+            .push(notification(&format!("{left_out} results, the least grave, are left out: at most {MOST} are taken by code scanning")));
     }
     if !view.complete {
-        notifications.push(notification("input-not-read", "not every input could be read; the log of the run has the reasons"));
+        notifications.push(notification("not every input could be read; the log of the run has the reasons"));
     }
     let log = Log {
         schema: SCHEMA,
@@ -165,10 +163,6 @@ pub fn render(view: &View<'_>) -> String {
                 "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
-                "notifications": [
-                    notice("results-left-out", "More results than code scanning takes"),
-                    notice("input-not-read", "An input could not be read"),
-                ],
             }}),
             automation_details: json!({"id": format!("crdwise/{command}/")}),
             column_kind: "unicodeCodePoints",
@@ -206,12 +200,8 @@ fn with_results(log: &Log, results: &[ResultEntry<'_>]) -> String {
     text
 }
 
-fn notice(id: &str, text: &str) -> serde_json::Value {
-    json!({"id": id, "shortDescription": {"text": text}})
-}
-
-fn notification(id: &str, text: &str) -> serde_json::Value {
-    json!({"descriptor": {"id": id}, "level": "warning", "message": {"text": text}})
+fn notification(text: &str) -> serde_json::Value {
+    json!({"level": "warning", "message": {"text": text}})
 }
 
 fn level(severity: Severity) -> &'static str {
