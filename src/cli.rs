@@ -1,6 +1,6 @@
 //! What can be typed. `run` turns it into what is meant.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -53,10 +53,31 @@ pub enum Command {
     Explain(Explain),
     /// Print a JSON Schema of a format that this tool reads or writes
     Schema { which: SchemaName },
+    /// Write a configuration, a workflow and hooks for this repository; what is there stays as it is
+    Init,
+    /// Show changes of the API in `git diff` and `git log -p` (without arguments: how to set it up)
+    #[command(name = "git-diff-driver")]
+    GitDiffDriver {
+        /// As git gives them: path old-file old-hex old-mode new-file new-hex new-mode
+        #[arg(value_name = "ARGUMENT", allow_hyphen_values = true, trailing_var_arg = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  crdwise completions bash > ~/.local/share/bash-completion/completions/crdwise\n  \
+        crdwise completions zsh > ~/.zfunc/_crdwise\n  crdwise completions fish > ~/.config/fish/completions/crdwise.fish")]
     Completions { shell: clap_complete::Shell },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or that of a command
+    Man(Manual),
+}
+
+#[derive(Debug, Args)]
+pub struct Manual {
+    /// The command whose page is wanted
+    #[arg(value_name = "COMMAND")]
+    pub of: Option<String>,
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "of")]
+    pub dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -110,7 +131,7 @@ pub struct Lint {
     pub inputs: Vec<OsString>,
 
     /// Pass over files that don't name a CRD, whatever they are; finding none is fine
-    #[arg(long)]
+    #[arg(long, help_heading = "Input")]
     pub crds_only: bool,
 
     #[command(flatten)]
@@ -167,8 +188,8 @@ impl Level {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// human, json, github, sarif, gitlab, junit or markdown; to a file with `=`; may be given several times
-    #[arg(long, value_name = "NAME[=FILE]", default_value = "human")]
+    /// How the report is written, and with `=` to which file; may be given several times
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser)]
     pub format: Vec<FormatFlag>,
 
     /// Also show documentation changes, pre-existing and waived findings
@@ -195,6 +216,23 @@ pub enum Format {
     Gitlab,
     Junit,
     Markdown,
+}
+
+/// Parses `NAME[=FILE]` and tells help and completions the names.
+#[derive(Debug, Clone)]
+struct FormatParser;
+
+impl clap::builder::TypedValueParser for FormatParser {
+    type Value = FormatFlag;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &OsStr) -> Result<FormatFlag, clap::Error> {
+        let parse = |text: &str| text.parse::<FormatFlag>();
+        parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
+        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
 }
 
 impl std::str::FromStr for FormatFlag {

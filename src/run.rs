@@ -1,14 +1,18 @@
 //! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
 
+mod driver;
 mod explain;
+mod init;
 mod input;
+mod manual;
 mod output;
+mod progress;
 mod sides;
 
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use crate::cli::{self, Cli, Command};
 use crate::policy::Policy;
@@ -111,14 +115,10 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "crdwise", &mut streams.out);
-            Ok(Exit::Clean)
-        }
-        Command::Man => {
-            clap_mangen::Man::new(Cli::command()).render(&mut streams.out)?;
-            Ok(Exit::Clean)
-        }
+        Command::Init => init::init(streams),
+        Command::GitDiffDriver { arguments } => driver::diff(&arguments, streams),
+        Command::Completions { shell } => manual::completions(shell, streams),
+        Command::Man(arguments) => manual::manual(&arguments, streams),
     }
 }
 
@@ -147,6 +147,7 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
     let judges = Judges::new(&arguments.judging)?;
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = Reader::new(&arguments.limits);
+    let progress = streams.progress("reading");
     let (Sides { old, new }, least) = if arguments.staged {
         match reader.staged(arguments)? {
             Staged::Nothing => return Ok(Exit::Clean),
@@ -158,7 +159,9 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
     };
     let (old_side, new_side) = (old.side(), new.side());
     let judgement = judges.judgement();
+    progress.stage("comparing");
     let report = review::review(&old_side, &new_side, &judgement);
+    drop(progress);
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
     exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(least), &report, streams));
     let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
@@ -171,10 +174,13 @@ fn lint(arguments: &cli::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> 
     let judges = Judges::new(&arguments.judging)?;
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = Reader::new(&arguments.limits);
+    let progress = streams.progress("reading");
     let input = reader.one(&arguments.inputs, arguments.crds_only)?;
     let side = input.side();
     let judgement = judges.judgement();
+    progress.stage("checking");
     let report = review::lint(&side, &judgement);
+    drop(progress);
     let mut exit = input.problems(&side, streams)?;
     exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only)), &report, streams));
     let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };

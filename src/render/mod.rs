@@ -1,6 +1,7 @@
 //! A report comes in; text for people and for programs goes out.
 
 mod anchor;
+pub mod brief;
 mod escape;
 pub mod github;
 pub mod gitlab;

@@ -14,6 +14,7 @@ use crate::rule::Book;
 use crate::source::is_manifest;
 
 use super::input::Reader;
+use super::progress::Progress;
 use super::{Exit, Stop};
 
 /// The two streams of the program. A closed pipe is remembered, and ends the run without a word.
@@ -32,6 +33,8 @@ pub struct Terminal {
     pub err: bool,
     pub width: usize,
     pub unicode: bool,
+    /// Whether a line can be taken back.
+    pub moves: bool,
 }
 
 /// Width where there is no terminal: what reviewers' screens and CI logs show without wrapping.
@@ -44,6 +47,7 @@ impl<'w> Streams<'w> {
             err: io::stderr().is_terminal(),
             width: terminal_width().unwrap_or(PLAIN_WIDTH).clamp(40, 120),
             unicode: true,
+            moves: std::env::var_os("TERM").is_some_and(|term| term != "dumb"),
         };
         Streams::new(Box::new(io::BufWriter::new(io::stdout())), Box::new(io::stderr()), terminal)
     }
@@ -58,7 +62,8 @@ impl<'w> Streams<'w> {
         self.color = match color {
             Color::Always => (true, true),
             Color::Never => (false, false),
-            Color::Auto => (allowed && self.terminal.out, allowed && self.terminal.err),
+            // Behind git's pager there is a terminal again.
+            Color::Auto => (allowed && (self.terminal.out || std::env::var_os("GIT_PAGER_IN_USE").is_some()), allowed && self.terminal.err),
         };
     }
 
@@ -68,6 +73,11 @@ impl<'w> Streams<'w> {
 
     pub fn err_style(&self) -> Style {
         Style { color: self.color.1, unicode: self.terminal.unicode, width: self.terminal.width }
+    }
+
+    /// A sign of life for long work, where somebody watches.
+    pub(super) fn progress(&self, stage: &'static str) -> Progress {
+        Progress::start(self.terminal.err && self.terminal.moves, stage)
     }
 
     pub fn is_closed(&self) -> bool {

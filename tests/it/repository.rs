@@ -178,3 +178,45 @@ fn lint_passes_over_what_names_no_crd() {
     let (_, out, _) = scratch.run(&["lint", "--crds-only", "--exit-zero", "chart.yaml", "bookings.yaml"]);
     assert!(out.contains("1 CRD"), "{out}");
 }
+
+#[test]
+fn init_writes_what_is_missing_and_leaves_the_rest() {
+    let scratch = Scratch::new();
+    scratch.write("deploy/crds/bookings.yaml", CRD);
+    scratch.write("vendor/x/a.yaml", CRD);
+    scratch.write("vendor/x/b.yaml", CRD);
+    scratch.write(".pre-commit-config.yaml", "repos: []\n");
+    std::fs::create_dir_all(scratch.path().join("sub")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_crdwise")).arg("init").current_dir(scratch.path().join("sub")).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    assert!(out.contains("wrote  crdwise.yaml\nwrote  .github/workflows/crdwise.yml\nleft   .pre-commit-config.yaml"), "{out}");
+    assert!(out.contains("entry: crdwise review --staged"), "what to add is shown\n{out}");
+    let read = |name: &str| std::fs::read_to_string(scratch.path().join(name)).unwrap();
+    assert_eq!(read(".pre-commit-config.yaml"), "repos: []\n");
+    let workflow = read(".github/workflows/crdwise.yml");
+    assert!(workflow.contains("CRDS: deploy/crds\n") && !workflow.contains('@'.to_string().repeat(2).as_str()), "{workflow}");
+    let before = (read("crdwise.yaml"), workflow);
+    let (code, out, _) = scratch.run(&["init"]);
+    assert_eq!((code, out.matches("left   ").count()), (0, 3), "{out}");
+    assert_eq!(before, (read("crdwise.yaml"), read(".github/workflows/crdwise.yml")));
+}
+
+#[test]
+fn git_shows_changes_of_the_api() {
+    let scratch = Scratch::new();
+    scratch.write(".gitattributes", "crd/** diff=crdwise\n");
+    scratch.write("crd/values.yaml", "a: 1\n");
+    scratch.commit("crd/bookings.yaml", CRD);
+    scratch.write("crd/values.yaml", "a: 2\n");
+    scratch.commit("crd/bookings.yaml", &CRD.replace("maximum: 100", "maximum: 7"));
+    scratch.git(&["config", "diff.crdwise.command", concat!("'", env!("CARGO_BIN_EXE_crdwise"), "' git-diff-driver")]);
+    let log = Command::new("git").args(["log", "-p", "--ext-diff", "--format=%s"]).current_dir(scratch.path()).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    assert!(
+        log.contains("diff --crdwise a/crd/bookings.yaml b/crd/bookings.yaml\n@@ bookings.rail.example.com v1 @@\n-bound-narrowed:"),
+        "{log}"
+    );
+    assert!(log.contains("+resource-added") || log.contains("+crd-added"), "the first commit adds it\n{log}");
+    assert!(log.contains("-a: 1\n+a: 2\n"), "what is no CRD is shown as lines\n{log}");
+}
