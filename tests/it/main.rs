@@ -1,6 +1,7 @@
 //! All integration tests in one binary: it links once.
 
 mod containment;
+mod corpus;
 mod defaults;
 mod objects;
 mod request_path;
