@@ -2,6 +2,7 @@
 
 mod explain;
 mod input;
+mod objects;
 mod output;
 
 use std::ffi::OsString;
@@ -106,6 +107,8 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match cli.command {
         Command::Review(arguments) => review(&arguments, streams),
         Command::Lint(arguments) => lint(&arguments, streams),
+        Command::Validate(arguments) => objects::validate(&arguments, streams),
+        Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
@@ -150,6 +153,10 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
     let report = review::review(&old_side, &new_side, &judges.judgement());
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
     exit = exit.or(enough_crds(&arguments.judging, &report, streams));
+    if let Some(dir) = &arguments.witnesses {
+        let written = objects::witnesses(&report, dir)?;
+        streams.note(&format!("{written} witnesses written to {}", dir.display()));
+    }
     let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
     output::write(&report, &sides, &arguments.output, exit == Exit::Unread, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))

@@ -3,6 +3,7 @@
 mod escape;
 pub mod human;
 pub mod json;
+pub mod objects;
 mod snippet;
 
 pub use escape::visible;
