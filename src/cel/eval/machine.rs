@@ -16,7 +16,9 @@ type Evaluated<'a> = Result<Val<'a>, EvalError>;
 const MAX_STEPS: usize = 1_000_000;
 /// Bytes of text that count as one step.
 const STEP_BYTES: usize = 64;
-/// Elements of lists made in one evaluation that count as one step.
+/// What an element of a list counts for, as bytes of text.
+const ELEMENT_BYTES: usize = 16;
+/// The longest list of numbers that is made.
 const MAX_RANGE: i64 = 1_000_000;
 
 pub struct Machine<'a> {
@@ -24,7 +26,9 @@ pub struct Machine<'a> {
     /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
     scope: Vec<(&'a str, Evaluated<'a>)>,
     steps: usize,
-    patterns: HashMap<String, Pattern>,
+    /// Patterns of the program, and those that were made on the way.
+    known: &'a HashMap<String, Pattern>,
+    made: HashMap<String, Pattern>,
 }
 
 /// A literal as a value.
@@ -41,8 +45,8 @@ pub fn constant(literal: &Literal) -> Val<'_> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(checked: &'a Checked, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
-        Machine { checked, scope: variables, steps: 0, patterns: HashMap::new() }
+    pub fn new(checked: &'a Checked, known: &'a HashMap<String, Pattern>, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
+        Machine { checked, scope: variables, steps: 0, known, made: HashMap::new() }
     }
 
     pub fn run(mut self) -> Evaluated<'a> {
@@ -58,7 +62,7 @@ impl<'a> Machine<'a> {
 
     /// A pattern, compiled once per run.
     pub fn pattern(&mut self, text: &str) -> Result<Pattern, EvalError> {
-        if let Some(pattern) = self.patterns.get(text) {
+        if let Some(pattern) = self.known.get(text).or_else(|| self.made.get(text)) {
             return Ok(pattern.clone());
         }
         self.charge(text.len().saturating_mul(STEP_BYTES))?;
@@ -66,7 +70,7 @@ impl<'a> Machine<'a> {
             PatternError::GoRefuses { .. } => EvalError::failed(e.to_string()),
             PatternError::NotAnalysed { .. } => EvalError::unsupported("this pattern"),
         })?;
-        self.patterns.insert(text.to_string(), pattern.clone());
+        self.made.insert(text.to_string(), pattern.clone());
         Ok(pattern)
     }
 
@@ -236,6 +240,7 @@ impl<'a> Machine<'a> {
 
     fn comprehension(&mut self, c: &'a Comprehension) -> Evaluated<'a> {
         let range = self.expr(&c.range)?;
+        self.charge(size(&range))?;
         let init = self.expr(&c.init);
         let depth = self.scope.len();
         self.scope.push((&c.accu, init));
@@ -322,12 +327,14 @@ impl<'a> Machine<'a> {
     /// Operators with two sides.
     fn binary(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Option<Evaluated<'a>> {
         Some(match name {
-            "_==_" => a.equals(b).map(Val::Bool),
-            "_!=_" => a.equals(b).map(|equal| Val::Bool(!equal)),
+            "_==_" | "_!=_" => {
+                let work = self.charge(size(a).min(size(b)));
+                work.and_then(|()| a.equals(b)).map(|equal| Val::Bool(equal == (name == "_==_")))
+            }
             "_<_" | "_<=_" | "_>_" | "_>=_" => operators::relate(name, a, b),
             "_+_" | "_-_" | "_*_" | "_/_" | "_%_" => self.sum(name, a, b),
             "@in" => match b {
-                Val::List(list) => lists::contains(list, a).map(Val::Bool),
+                Val::List(list) => self.charge(size(b)).and_then(|()| lists::contains(list, a)).map(Val::Bool),
                 Val::Map(map) => map.find(a).map(|found| Val::Bool(found.is_some())),
                 _ => Err(EvalError::no_such_overload()),
             },
@@ -348,12 +355,6 @@ impl<'a> Machine<'a> {
     }
 
     fn sum(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
-        let size = |v: &Val<'a>| match v {
-            Val::Text(text) => text.len(),
-            Val::Bytes(bytes) => bytes.len(),
-            Val::List(list) => list.len() * 8,
-            _ => 0,
-        };
         self.charge(size(a).saturating_add(size(b)))?;
         operators::arithmetic(name, a, b)
     }
@@ -384,6 +385,17 @@ impl<'a> Machine<'a> {
             },
             _ => kubernetes::method(name, target, args).unwrap_or_else(|| Err(EvalError::no_such_overload())),
         }
+    }
+}
+
+/// How much work it is to walk through a value, in bytes.
+fn size(val: &Val<'_>) -> usize {
+    match val {
+        Val::Text(text) => text.len(),
+        Val::Bytes(bytes) => bytes.len(),
+        Val::List(list) => list.len().saturating_mul(ELEMENT_BYTES),
+        Val::Map(map) => map.len().saturating_mul(ELEMENT_BYTES),
+        _ => 0,
     }
 }
 
