@@ -58,6 +58,27 @@ impl EvalError {
     }
 }
 
+/// The work that one evaluation may still do.
+#[derive(Debug)]
+pub struct Fuel(usize);
+
+/// Steps of one evaluation. The server stops at a cost of one million, which is of the same order.
+const MAX_STEPS: usize = 1_000_000;
+/// Bytes of text that count as one step.
+const STEP_BYTES: usize = 64;
+
+impl Fuel {
+    fn full() -> Self {
+        Fuel(MAX_STEPS)
+    }
+
+    /// Counts one step, and more for work on `bytes` of text.
+    fn burn(&mut self, bytes: usize) -> Result<(), EvalError> {
+        self.0 = self.0.checked_sub(1 + bytes / STEP_BYTES).ok_or(EvalError::Limit)?;
+        Ok(())
+    }
+}
+
 /// An expression ready to run: compiled once, run many times.
 #[derive(Clone, Debug)]
 pub struct Program {
