@@ -279,6 +279,12 @@ fn what_is_not_known() {
 }
 
 #[test]
+fn types_do_not_grow_without_end() {
+    let rule = format!("[1]{}.size() == 1", ".map(a, {a: a})".repeat(200));
+    assert!(matches!(judged(&rule), Err(Problem::Unsure { .. })));
+}
+
+#[test]
 fn old_self_and_results() {
     let decl = decl(&json!({"type": "string"}));
     let optional = |rule: &str| check(rule, Purpose::Rule, &decl, true);

@@ -1,8 +1,8 @@
 //! `'%s and %d'.format([a, b])`.
 
-use super::EvalError;
 use super::convert::{go_double, string};
 use super::value::{Key, List, Map, Val};
+use super::{EvalError, Fuel};
 
 /// One clause of a format string.
 pub enum Clause {
@@ -46,7 +46,7 @@ pub fn clauses(format: &str) -> Result<Vec<Clause>, String> {
 }
 
 /// The formatted text.
-pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
+pub fn format(format: &str, args: &List<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let mut out = String::new();
     let mut next = 0;
     for clause in clauses(format).map_err(EvalError::failed)? {
@@ -54,7 +54,7 @@ pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
             Clause::Text(text) => out.push_str(&text),
             Clause::Verb(verb, precision) => {
                 let Some(arg) = args.get(next) else { return Err(EvalError::failed(format!("index {next} out of range"))) };
-                out.push_str(&verb_text(verb, precision, &arg?)?);
+                out.push_str(&verb_text(verb, precision, &arg?, fuel)?);
                 next += 1;
             }
         }
@@ -62,10 +62,10 @@ pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
     Ok(out)
 }
 
-fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>) -> Result<String, EvalError> {
+fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let places = precision.unwrap_or(6).min(400);
     Ok(match (verb, arg) {
-        ('s', _) => plain(arg)?,
+        ('s', _) => plain(arg, fuel)?,
         ('d', Val::Int(i)) => i.to_string(),
         ('d', Val::Uint(u)) => u.to_string(),
         ('f', Val::Double(d)) => format!("{d:.places$}"),
@@ -100,14 +100,15 @@ fn wrong(verb: char, arg: &Val<'_>) -> EvalError {
 }
 
 /// A value as `%s` shows it.
-fn plain(arg: &Val<'_>) -> Result<String, EvalError> {
+fn plain(arg: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
+    fuel.burn(0)?;
     match arg {
         Val::Null => Ok("null".into()),
         Val::List(list) => {
-            let items: Result<Vec<String>, EvalError> = list.items().map(|item| quoted(&item?)).collect();
+            let items: Result<Vec<String>, EvalError> = list.items().map(|item| quoted(&item?, fuel)).collect();
             Ok(format!("[{}]", items?.join(", ")))
         }
-        Val::Map(map) => map_text(map),
+        Val::Map(map) => map_text(map, fuel),
         other => match string(other.clone()) {
             Ok(Val::Text(text)) => Ok(text.to_string()),
             _ => Err(wrong('s', arg)),
@@ -115,27 +116,27 @@ fn plain(arg: &Val<'_>) -> Result<String, EvalError> {
     }
 }
 
-fn map_text(map: &Map<'_>) -> Result<String, EvalError> {
+fn map_text(map: &Map<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let mut pairs = vec![];
     for key in map.keys() {
         if Key::of(&key).is_none() {
             return Err(wrong('s', &key));
         }
         let value = map.find(&key)?.unwrap_or(Val::Null);
-        pairs.push(format!("{}:{}", quoted(&key)?, quoted(&value)?));
+        pairs.push(format!("{}:{}", quoted(&key, fuel)?, quoted(&value, fuel)?));
     }
     pairs.sort();
     Ok(format!("{{{}}}", pairs.join(", ")))
 }
 
 /// A value inside a list or map, written as CEL would.
-fn quoted(val: &Val<'_>) -> Result<String, EvalError> {
+fn quoted(val: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     Ok(match val {
         Val::Text(text) => format!("{:?}", &**text),
         Val::Double(d) if d.is_finite() => format!("{d:.6}"),
         Val::Double(d) => format!("{:?}", go_double(*d)),
-        Val::Timestamp(_) => format!("timestamp({:?})", plain(val)?),
-        Val::Duration(_) => format!("duration({:?})", plain(val)?),
-        other => plain(other)?,
+        Val::Timestamp(_) => format!("timestamp({:?})", plain(val, fuel)?),
+        Val::Duration(_) => format!("duration({:?})", plain(val, fuel)?),
+        other => plain(other, fuel)?,
     })
 }

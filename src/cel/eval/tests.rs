@@ -233,6 +233,16 @@ fn what_is_not_followed_is_said() {
 }
 
 #[test]
+fn shared_values_do_not_grow_without_end() {
+    let doubled = |end: &str| format!("[1]{}{end}", ".map(a, dyn([a, a]))".repeat(100));
+    for end in [".map(x, x) == [dyn(1)]", " == [dyn(2)]", ".flatten(200).size() == 1"] {
+        let same = doubled(end);
+        let rule = if end.starts_with(" ==") { format!("{} == {}", doubled(""), doubled("")) } else { same };
+        assert!(matches!(run(&rule), Err(EvalError::Limit) | Ok(false)), "{end}");
+    }
+}
+
+#[test]
 fn transitions_and_messages() {
     let decl = decl(&json!({"type": "string"}));
     let rule = |text: &str, optional| Program::compile(text, Purpose::Rule, Arc::clone(&decl), optional).expect("compiles");
