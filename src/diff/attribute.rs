@@ -45,7 +45,7 @@ impl<'t> Review<'_, 't> {
         if old.served != new.served {
             let effect = if new.served { Effect::Added } else { Effect::Removed };
             let fact = self.version_fact(both, Aspect::Served, effect, node(old, "served"), node(new, "served"));
-            let fact = if old.deprecated { fact.word("deprecated", "true") } else { fact };
+            let fact = if old.deprecated { fact.word("was_deprecated", "true") } else { fact };
             self.facts.push(if new.served { fact } else { fact.affects(&[Affected::Writers, Affected::Readers]) });
         }
         if old.deprecated != new.deprecated {

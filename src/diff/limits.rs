@@ -85,8 +85,6 @@ pub(super) struct Limits<'t> {
     pub types: Types,
     /// Values that every `enum` names, by their canonical text.
     pub values: Option<BTreeSet<String>>,
-    /// Whether the node itself has an `enum`: such a node refuses null even where it is nullable.
-    pub own_enum: bool,
     pub numbers: Numbers,
     pub length: Count,
     pub patterns: BTreeSet<&'t str>,
@@ -109,7 +107,6 @@ impl<'t> Limits<'t> {
         let mut limits = Limits {
             types: Types::of(schema),
             values: None,
-            own_enum: schema.enum_values().is_some_and(|values| values.len() > 0),
             numbers: Numbers::default(),
             length: Count::default(),
             patterns: BTreeSet::new(),

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
-use kube_cel::cel::parser::Parser;
+use crate::cel::ast::{Expr, Kind, Literal};
+use crate::cel::parse::parse;
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const STEPS: u32 = 20_000;
@@ -59,13 +59,23 @@ impl Ord for Bits {
 impl Term {
     /// `None` for what is not CEL.
     pub(super) fn parse(rule: &str) -> Option<Term> {
-        let expr = Parser::new().enable_optional_syntax(true).parse(rule).ok()?;
-        Some(term(&expr))
+        parse(rule).ok().map(|expr| term(&expr))
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
     pub(super) fn implies(&self, other: &Term) -> bool {
         implies(self, other, &mut STEPS.clone())
+    }
+
+    /// What is left of the term where none of the fields is there that `absent` takes, each written `self.a.b`.
+    pub(super) fn without(&self, absent: &impl Fn(&str) -> bool) -> Term {
+        match self {
+            Term::And(list) => all(list.iter().map(|part| part.without(absent))),
+            Term::Or(list) => any(list.iter().map(|part| part.without(absent))),
+            Term::Not(inner) => inner.without(absent).negated(),
+            Term::Other(text) if text.strip_suffix('?').is_some_and(absent) => Term::False,
+            other => other.clone(),
+        }
     }
 
     fn negated(self) -> Term {
@@ -121,37 +131,38 @@ fn collected(list: BTreeSet<Term>, none: Term, several: fn(Vec<Term>) -> Term) -
     }
 }
 
-fn term(expr: &IdedExpr) -> Term {
-    match &expr.expr {
-        Expr::Literal(LiteralValue::Boolean(flag)) => {
-            if *flag.inner() {
-                Term::True
-            } else {
-                Term::False
-            }
-        }
-        Expr::Call(call) => match (call.func_name.as_str(), call.args.as_slice()) {
+fn term(expr: &Expr) -> Term {
+    match &expr.kind {
+        Kind::Literal(Literal::Bool(true)) => Term::True,
+        Kind::Literal(Literal::Bool(false)) => Term::False,
+        Kind::Call(call) => match (call.function.as_str(), call.args.as_slice()) {
             ("_&&_", args) => all(args.iter().map(term)),
             ("_||_", args) => any(args.iter().map(term)),
             ("!_", [inner]) => term(inner).negated(),
-            ("_?_:_", [condition, yes, no]) => match (term(yes), term(no)) {
-                (Term::True, Term::False) => term(condition),
-                (Term::False, Term::True) => term(condition).negated(),
-                _ => Term::Other(text(expr)),
-            },
+            ("_?_:_", [condition, yes, no]) => {
+                // Written so that a condition that fails with an error never turns into a truth, not even when negated.
+                let condition = term(condition);
+                match (term(yes), term(no)) {
+                    (Term::True, Term::False) => condition,
+                    (Term::False, Term::True) => condition.negated(),
+                    (yes, Term::True) => any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter()),
+                    (Term::True, no) => any([all([condition.clone().negated(), no].into_iter()), condition].into_iter()),
+                    _ => Term::Other(text(expr)),
+                }
+            }
             ("_==_", [a, b]) => equality(a, b),
             ("_!=_", [a, b]) => equality(a, b).negated(),
             ("@in", [left, list]) => membership(left, list).unwrap_or_else(|| Term::Other(text(expr))),
-            ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.func_name, a, b).unwrap_or_else(|| Term::Other(text(expr))),
+            ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).unwrap_or_else(|| Term::Other(text(expr))),
             _ => Term::Other(text(expr)),
         },
         _ => Term::Other(text(expr)),
     }
 }
 
-fn equality(a: &IdedExpr, b: &IdedExpr) -> Term {
-    let (left, right) = if matches!(a.expr, Expr::Literal(_)) { (b, a) } else { (a, b) };
-    if matches!(right.expr, Expr::Literal(_)) && !matches!(left.expr, Expr::Literal(_)) {
+fn equality(a: &Expr, b: &Expr) -> Term {
+    let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
+    if right.literal().is_some() && left.literal().is_none() {
         return Term::In { left: text(left), values: BTreeSet::from([text(right)]) };
     }
     let mut sides = [text(a), text(b)];
@@ -159,13 +170,13 @@ fn equality(a: &IdedExpr, b: &IdedExpr) -> Term {
     Term::Other(sides.join(" == "))
 }
 
-fn membership(left: &IdedExpr, list: &IdedExpr) -> Option<Term> {
-    let Expr::List(list) = &list.expr else { return None };
-    let literal = list.elements.iter().all(|element| matches!(element.expr, Expr::Literal(_))) && list.optional_indices.is_empty();
-    literal.then(|| Term::In { left: text(left), values: list.elements.iter().map(text).collect() })
+fn membership(left: &Expr, list: &Expr) -> Option<Term> {
+    let Kind::List(list) = &list.kind else { return None };
+    let literal = list.items.iter().all(|item| item.literal().is_some()) && list.optional.is_empty();
+    literal.then(|| Term::In { left: text(left), values: list.items.iter().map(text).collect() })
 }
 
-fn ordering(operator: &str, a: &IdedExpr, b: &IdedExpr) -> Option<Term> {
+fn ordering(operator: &str, a: &Expr, b: &Expr) -> Option<Term> {
     let or_equal = operator.contains('=');
     let less = operator.contains('<');
     let (left, than, less) = match (number(a), number(b)) {
@@ -177,77 +188,82 @@ fn ordering(operator: &str, a: &IdedExpr, b: &IdedExpr) -> Option<Term> {
     Some(if less { Term::Less { left, than, or_equal } } else { Term::Greater { left, than, or_equal } })
 }
 
-fn number(expr: &IdedExpr) -> Option<f64> {
-    match &expr.expr {
+fn number(expr: &Expr) -> Option<f64> {
+    match expr.literal()? {
         // Beyond 2^53 floats no longer tell neighbours apart.
-        Expr::Literal(LiteralValue::Int(int)) => Some(*int.inner() as f64).filter(|value| value.abs() < 9.0e15),
-        Expr::Literal(LiteralValue::Double(double)) => Some(*double.inner()),
+        Literal::Int(int) => Some(*int as f64).filter(|value| value.abs() < 9.0e15),
+        Literal::Double(double) => Some(*double),
         _ => None,
     }
 }
 
 /// One text for all spellings of an expression.
-fn text(expr: &IdedExpr) -> String {
+fn text(expr: &Expr) -> String {
     let mut out = String::new();
     write(expr, &mut out);
     out
 }
 
-fn write(expr: &IdedExpr, out: &mut String) {
-    let list = |parts: &[IdedExpr], out: &mut String| {
-        for part in parts {
-            write(part, out);
-            out.push(',');
-        }
-    };
-    match &expr.expr {
-        Expr::Unspecified => out.push('?'),
-        Expr::Ident(name) => out.push_str(name),
-        Expr::Literal(literal) => {
+fn write_list(parts: &[Expr], out: &mut String) {
+    for part in parts {
+        write(part, out);
+        out.push(',');
+    }
+}
+
+fn write(expr: &Expr, out: &mut String) {
+    match &expr.kind {
+        Kind::Ident(name) => out.push_str(name),
+        Kind::Literal(literal) => {
             let _ = write!(out, "{literal:?}");
         }
-        Expr::Select(select) => {
+        Kind::Select(select) => {
             write(&select.operand, out);
             let _ = write!(out, ".{}{}", select.field, if select.test { "?" } else { "" });
         }
-        Expr::Call(call) => match (call.func_name.as_str(), &call.target) {
-            // logic inside an argument is brought into the same form as outside
-            ("_&&_" | "_||_" | "!_" | "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_" | "@in", None) if is_logic(expr) => {
-                let _ = write!(out, "{:?}", term(expr));
+        // logic inside an argument is brought into the same form as outside
+        Kind::Call(_) if is_logic(expr) => {
+            let _ = write!(out, "{:?}", term(expr));
+        }
+        Kind::Call(call) => match (call.function.as_str(), &call.target, call.args.as_slice()) {
+            ("size", None, [of]) => {
+                write(of, out);
+                out.push_str(",size()");
             }
-            ("size", None) if call.args.len() == 1 => {
-                list(&call.args, out);
-                out.push_str("size()");
-            }
-            (name, target) => {
+            (name, target, args) => {
                 if let Some(target) = target {
                     write(target, out);
                     out.push(',');
                 }
-                out.push_str(name);
-                out.push('(');
-                list(&call.args, out);
+                let _ = write!(out, "{name}(");
+                write_list(args, out);
                 out.push(')');
             }
         },
-        Expr::List(items) => {
-            let _ = write!(out, "[{:?}:", items.optional_indices);
-            list(&items.elements, out);
+        Kind::List(list) => {
+            let _ = write!(out, "[{:?}:", list.optional);
+            write_list(&list.items, out);
             out.push(']');
         }
-        Expr::Map(map) => {
+        Kind::Map(entries) => {
             out.push('{');
-            map.entries.iter().for_each(|entry| write_entry(&entry.expr, out));
+            for entry in entries {
+                write(&entry.key, out);
+                out.push_str(if entry.optional { "?:" } else { ":" });
+                write(&entry.value, out);
+                out.push(',');
+            }
             out.push('}');
         }
-        Expr::Struct(made) => {
-            let _ = write!(out, "{}{{", made.type_name);
-            made.entries.iter().for_each(|entry| write_entry(&entry.expr, out));
+        Kind::Struct(made) => {
+            // no rule can make one; the place keeps two of them apart
+            let _ = write!(out, "{}@{}{{", made.type_name, expr.at);
+            write_list(&made.values, out);
             out.push('}');
         }
-        Expr::Comprehension(fold) => {
-            let _ = write!(out, "fold({},{:?},{},", fold.iter_var, fold.iter_var2, fold.accu_var);
-            for part in [&fold.iter_range, &fold.accu_init, &fold.loop_cond, &fold.loop_step, &fold.result] {
+        Kind::Comprehension(fold) => {
+            let _ = write!(out, "fold({},{:?},{},", fold.var, fold.var2, fold.accu);
+            for part in [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result] {
                 write(part, out);
                 out.push(';');
             }
@@ -256,30 +272,17 @@ fn write(expr: &IdedExpr, out: &mut String) {
     }
 }
 
-/// Whether [`term`] turns the expression into logic; what it leaves as text must be written out here.
-fn is_logic(expr: &IdedExpr) -> bool {
-    let Expr::Call(call) = &expr.expr else { return false };
-    match (call.func_name.as_str(), call.args.as_slice()) {
+/// Whether [`term`] turns the expression into logic; what it leaves as text must be written out.
+fn is_logic(expr: &Expr) -> bool {
+    let Kind::Call(call) = &expr.kind else { return false };
+    match (call.function.as_str(), call.args.as_slice()) {
         ("_&&_" | "_||_" | "!_" | "_==_" | "_!=_", _) => true,
+        // what a condition chooses need not be a truth value here
+        ("_?_:_", _) => false,
         ("@in", [left, list]) => membership(left, list).is_some(),
-        (operator, [a, b]) => ordering(operator, a, b).is_some(),
+        ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).is_some(),
         _ => false,
     }
-}
-
-fn write_entry(entry: &EntryExpr, out: &mut String) {
-    match entry {
-        EntryExpr::StructField(field) => {
-            let _ = write!(out, "{}{}:", field.field, if field.optional { "?" } else { "" });
-            write(&field.value, out);
-        }
-        EntryExpr::MapEntry(entry) => {
-            write(&entry.key, out);
-            out.push_str(if entry.optional { "?:" } else { ":" });
-            write(&entry.value, out);
-        }
-    }
-    out.push(',');
 }
 
 fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
@@ -337,6 +340,16 @@ mod tests {
     }
 
     #[test]
+    fn absent_fields_are_not_there() {
+        let left = |rule: &str| Term::parse(rule).unwrap().without(&|path: &str| path == "self.new");
+        assert_eq!(left("!(has(self.new) && has(self.old))"), Term::True);
+        assert_eq!(left("!has(self.new) || self.new > 3"), Term::True);
+        assert_eq!(left("has(self.new) ? self.new > 3 : true"), Term::True);
+        assert_eq!(left("has(self.new) || has(self.old)"), Term::parse("has(self.old)").unwrap());
+        assert_ne!(left("self.news > 3"), Term::True);
+    }
+
+    #[test]
     fn what_differs_differs() {
         assert!(!same("self.a < self.b", "self.b < self.a"));
         assert!(!same("has(self.a)", "has(self.b)"));
@@ -344,6 +357,7 @@ mod tests {
         assert!(!same("self == oldSelf", "self != oldSelf"));
         assert!(!same("self.all(x, x > 1)", "self.exists(x, x > 1)"));
         assert!(!same("self == '1'", "self == 1"));
+        assert!(!same("(self.a ? 1 : 2) == 1", "(self.a ? 2 : 1) == 1"));
     }
 
     #[test]

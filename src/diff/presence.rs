@@ -145,9 +145,13 @@ impl Walk<'_> {
             .after(self.new_place(entry.key))
             .word("type", super::accept::type_name(schema));
         let default = schema.default();
+        let mut form = super::accept::type_name(schema).to_owned();
         if let Some(default) = default {
-            fact = fact.word("default", wording::value(Some(default)));
+            let default = wording::value(Some(default));
+            form = format!("{form}, default {default}");
+            fact = fact.word("default", default);
         }
+        fact = fact.word("form", form);
         if required.new.contains(name) {
             fact = fact.word("required", "true");
             // It was required before it was declared: nothing could satisfy that, so nothing breaks.
@@ -200,7 +204,7 @@ fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
 
 fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
     match schema.text(Keyword::Description).is_some_and(super::text::is_deprecated) {
-        true => fact.word("deprecated", "true"),
+        true => fact.word("was_deprecated", "true"),
         false => fact,
     }
 }

@@ -98,7 +98,7 @@ impl<'a, 't> Review<'a, 't> {
             .word("served", version.served.to_string())
             .word("stored", stored.to_string());
         if version.deprecated {
-            fact = fact.word("deprecated", "true");
+            fact = fact.word("was_deprecated", "true");
         }
         if version.served {
             fact = fact.affects(&[Affected::Writers, Affected::Readers]);

@@ -1,7 +1,11 @@
 //! All integration tests in one binary: it links once.
 
+mod broken;
+mod changes;
+mod containment;
 mod defaults;
 mod objects;
+mod properties;
 mod request_path;
 mod rules;
 mod scalars;
