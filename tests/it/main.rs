@@ -4,6 +4,7 @@ mod broken;
 mod changes;
 mod containment;
 mod defaults;
+mod mutations;
 mod objects;
 mod properties;
 mod request_path;
