@@ -23,8 +23,11 @@ mod rules;
 mod storage;
 mod text;
 mod version;
+mod vocabulary;
 mod walk;
 mod wording;
+
+pub use vocabulary::emitted;
 
 use rayon::prelude::*;
 

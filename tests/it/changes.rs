@@ -1,13 +1,14 @@
 //! Two bundles → facts and findings, held against recorded servers, real releases and general laws.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use crdwise::crd::{Bundle, Documents};
-use crdwise::diff::{Options, diff};
+use crdwise::diff::{Options, diff, emitted};
 use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject};
 use crdwise::finding::Class;
-use crdwise::rule::{Book, Rule};
+use crdwise::rule::{Book, Family, Rule};
 use serde_json::Value;
 
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -26,8 +27,31 @@ pub fn facts(old: &str, new: &str) -> Vec<Fact> {
     diff(&old, &new, &Options::default())
 }
 
+/// The rule of a fact, which must be one of those that are told to be emitted.
 pub fn rule(fact: &Fact) -> &'static Rule {
+    static KNOWN: LazyLock<BTreeSet<(Subject, Aspect, Effect)>> = LazyLock::new(|| emitted().collect());
+    let coordinates = (fact.subject, fact.aspect, fact.effect);
+    assert!(KNOWN.contains(&coordinates), "{coordinates:?} is emitted, but not listed");
     Book::builtin().judge(fact, "").first().map(|verdict| verdict.rule).expect("a rule for every fact")
+}
+
+#[test]
+fn every_kind_of_fact_has_one_rule() {
+    let (mut seen, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (subject, aspect, effect) in emitted() {
+        assert!(seen.insert((subject, aspect, effect)), "{subject} {aspect} {effect} is listed twice");
+        let rules: Vec<&Rule> = Book::builtin().rules().filter(|rule| rule.matches.takes(subject, aspect, effect)).collect();
+        let plain = rules.iter().filter(|rule| rule.when.is_none()).count();
+        if rules.is_empty() || plain > 1 {
+            wrong.push(format!("{subject} {aspect} {effect}: {:?}", rules.iter().map(|rule| &rule.id).collect::<Vec<_>>()));
+        }
+    }
+    for rule in Book::builtin().rules().filter(|rule| rule.family == Family::Change && rule.id != "unclassified-change") {
+        if !seen.iter().any(|&(subject, aspect, effect)| rule.matches.takes(subject, aspect, effect)) {
+            wrong.push(format!("{} judges nothing that is emitted", rule.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn class(facts: &[Fact]) -> Class {

@@ -5,6 +5,7 @@ mod changes;
 mod containment;
 mod corpus;
 mod defaults;
+mod mutations;
 mod objects;
 mod properties;
 mod request_path;
