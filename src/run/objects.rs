@@ -16,9 +16,9 @@ use super::{Exit, Stop, Streams};
 
 pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = Reader::new(&arguments.limits);
-    let given = reader.one(&arguments.objects)?;
-    let crds = reader.one(&arguments.crd)?;
-    let old = if arguments.old.is_empty() { None } else { Some(reader.one(&arguments.old)?) };
+    let given = reader.one(&arguments.objects, false)?;
+    let crds = reader.one(&arguments.crd, false)?;
+    let old = if arguments.old.is_empty() { None } else { Some(reader.one(&arguments.old, false)?) };
     let (crd_side, old_side) = (crds.side(), old.as_ref().map(|old| old.side()));
     let mut exit = given.unread(streams).or(crds.problems(&crd_side, streams)?);
     if let (Some(old), Some(side)) = (&old, &old_side) {
@@ -50,7 +50,7 @@ pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> 
 pub(super) fn fixtures(arguments: &cli::Fixtures, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let cli::FixturesCommand::Write { inputs, dir, limits } = &arguments.command;
     let reader = Reader::new(limits);
-    let read = reader.one(inputs)?;
+    let read = reader.one(inputs, false)?;
     let side = read.side();
     let mut exit = read.problems(&side, streams)?;
     let mut said = String::new();
