@@ -25,6 +25,7 @@ mod text;
 mod version;
 mod vocabulary;
 mod walk;
+mod witness;
 mod wording;
 
 pub use vocabulary::emitted;

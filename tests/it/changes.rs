@@ -72,7 +72,8 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         return;
     };
     let text = std::fs::read_to_string(path).unwrap();
-    let (mut breaks, mut equal, mut undecided) = (0, 0, 0);
+    let (mut breaks, mut equal, mut undecided, mut shown, mut real) = (0, 0, 0, 0, 0);
+    let mut unshown = Vec::new();
     let (mut misses, mut alarms, mut noisy) = (Vec::new(), Vec::new(), Vec::new());
     let mut by_mutation: BTreeMap<String, u32> = BTreeMap::new();
     for line in text.lines() {
@@ -81,13 +82,24 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         let mutations: Vec<&str> = record["mutations"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let observed = |flag: &str| record["observed"][flag].as_bool() == Some(true);
         let class = class(&facts);
-        let told: Vec<String> = facts.iter().map(|f| format!("{}@{} {} {}", rule(f).id, f.path, f.aspect, f.effect)).collect();
+        let shown_by = |fact: &Fact| match (&fact.evidence.witness, &fact.evidence.reason) {
+            (Some(witness), _) => format!("shown: {} {}", witness.object["spec"], witness.because),
+            (None, reason) => reason.clone().unwrap_or_default(),
+        };
+        let told: Vec<String> =
+            facts.iter().map(|f| format!("{}@{} {} {} ({})", rule(f).id, f.path, f.aspect, f.effect, shown_by(f))).collect();
         let line = format!("{} {mutations:?}: {told:?}", record["id"]);
         let broken = observed("writer_break_known") || observed("data_loss");
         if broken {
             breaks += 1;
             if class != Class::SemanticBreaking {
                 misses.push(line.clone());
+            }
+            if facts.iter().any(|fact| fact.evidence.witness.is_some()) {
+                shown += 1;
+            } else {
+                let why: Vec<_> = facts.iter().filter_map(|fact| fact.evidence.reason.clone()).collect();
+                unshown.push(format!("{line} {why:?}"));
             }
         }
         if mutations.iter().all(|name| name.starts_with("eq:")) {
@@ -100,7 +112,10 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
             undecided += 1;
         }
         let excused = broken || observed("default_change") || mutations.iter().any(|name| declared(name));
+        let proved = facts.iter().any(|fact| fact.evidence.witness.is_some() && rule(fact).class == Some(Class::SemanticBreaking));
         if class == Class::SemanticBreaking && !excused {
+            // an object that the sample happened to leave out shows the break
+            real += u32::from(proved);
             for mutation in mutations.iter().filter(|name| !name.starts_with("eq:")) {
                 *by_mutation.entry((*mutation).to_owned()).or_default() += 1;
             }
@@ -109,13 +124,14 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
     }
     let records = text.lines().count();
     println!(
-        "{records} records: {breaks} breaks, {} missed; {equal} equal rewrites, {} not none; {} alarms; {undecided} undecided",
+        "{records} records: {breaks} breaks, {} missed, {shown} with an object; {equal} equal rewrites, {} not none; {} alarms, {real} of them shown by an object; {undecided} undecided",
         misses.len(),
         noisy.len(),
         alarms.len()
     );
     println!("alarms by mutation: {by_mutation:?}");
     if std::env::var_os("SHOW").is_some() {
+        println!("unshown\n{}", unshown.join("\n"));
         println!("misses\n{}\nnoisy\n{}\nalarms\n{}", misses.join("\n"), noisy.join("\n"), alarms.join("\n"));
     }
     assert!(misses.is_empty(), "{}", misses.join("\n"));
