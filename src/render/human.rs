@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use crate::finding::{Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
-use crate::rule::Kind;
 
 use super::escape::visible;
 use super::group::{Group, gather, plural};
