@@ -15,10 +15,7 @@ const RUNNER_COMMAND: &str = "##[";
 
 /// Control, bidirectional and zero-width characters as `\u{…}`; everything else as it is.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if text.contains(RUNNER_COMMAND) {
-        return Cow::Owned(visible(&text.replace(RUNNER_COMMAND, "##\\u{5b}")).into_owned());
-    }
-    if !text.chars().any(is_active) {
+    if !text.chars().any(is_active) && !text.contains(RUNNER_COMMAND) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -33,6 +30,7 @@ pub(super) fn push(out: &mut String, c: char) {
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
+        '[' if out.ends_with("##") => out.extend(c.escape_unicode()),
         c if is_active(c) => out.extend(c.escape_unicode()),
         c => out.push(c),
     }

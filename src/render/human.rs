@@ -97,7 +97,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         Some(Exhibit::new(&spot.file, text, spot.place?.span.range(), spot.line, spot.column))
     };
     let exhibits = [exhibit(&finding.before, true), exhibit(&finding.after, false)].into_iter().flatten().collect();
-    let mut message = format!("{}: {}", finding.rule, visible(&finding.message));
+    let mut message = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
     if let Some(also) = group.also() {
         let _ = write!(message, " ({also})");
     }
@@ -145,7 +145,7 @@ fn line(out: &mut String, group: &Group<'_>, width: usize) {
         (_, Some(Class::Additive)) => '+',
         _ => '·',
     };
-    let mut text = format!("{}: {}", finding.rule, visible(&finding.message));
+    let mut text = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
     if let Some(also) = group.also() {
         let _ = write!(text, " ({also})");
     }
@@ -184,10 +184,10 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     let findings = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
     match report.verdict {
         Some(verdict) => {
-            let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", report.policy);
+            let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", visible(&report.policy));
         }
         None => {
-            let _ = writeln!(out, "lint: {findings} (policy {})", report.policy);
+            let _ = writeln!(out, "lint: {findings} (policy {})", visible(&report.policy));
         }
     }
     if options.incomplete {
@@ -255,4 +255,30 @@ pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], docum
         exhibits: Exhibits(exhibits),
     };
     snippet::draw(style, &shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    struct Hostile;
+
+    impl Texts for Hostile {
+        fn text(&self, _: &Spot, _: bool) -> Option<&str> {
+            Some("::error::x \u{1b}[31m\u{202e}##[group]\n")
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_shown_and_commands_no_log() {
+        let style = Style { color: false, unicode: true, width: 40 };
+        let out =
+            sample::rendered_hostile(|view| render(view.report, &Hostile, &Options { style, all: true, quiet: false, incomplete: false }));
+        assert!(out.contains("::error::"), "the text is there");
+        for line in out.lines() {
+            assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{line:?}");
+            assert!(!line.chars().any(char::is_control) && !line.contains('\u{202e}'), "{line:?}");
+        }
+    }
 }

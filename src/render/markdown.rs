@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 
 use crate::finding::{Finding, Severity, Status};
 use crate::report::Report;
-use crate::rule::Kind;
 
 use super::escape::visible;
 use super::group::{Group, gather, plural};
-use super::view::View;
+use super::view::{View, is_quiet};
 
 /// By this line a later run finds its comment again. It is the first line; text of files can't hold it.
 pub const MARKER: &str = "<!-- crdwise -->";
@@ -138,12 +137,12 @@ fn foot(out: &mut String, view: &View<'_>, left_out: usize) {
     }
     let count = |keep: &dyn Fn(&Finding) -> bool| view.report.findings.iter().filter(|finding| keep(finding)).count();
     let folded = [
-        (count(&|f| f.status == Status::New && f.kind == Kind::Docs), "documentation change"),
-        (count(&|f| f.status == Status::PreExisting), "pre-existing finding"),
-        (count(&|f| f.status == Status::Waived), "waived finding"),
+        (count(&|f| f.status == Status::New && is_quiet(f)), "change", " of documentation, metadata or spelling"),
+        (count(&|f| f.status == Status::PreExisting), "pre-existing finding", ""),
+        (count(&|f| f.status == Status::Waived), "waived finding", ""),
     ];
-    let folded: Vec<String> =
-        folded.iter().filter(|(count, _)| *count > 0 && !view.all).map(|(count, word)| plural(*count, word)).collect();
+    let folded = folded.iter().filter(|(count, ..)| *count > 0 && !view.all);
+    let folded: Vec<String> = folded.map(|(count, word, of)| plural(*count, word) + of).collect();
     let mut lines = Vec::new();
     if !folded.is_empty() {
         lines.push(format!("Not shown: {}.", folded.join(", ")));

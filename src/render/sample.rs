@@ -109,7 +109,7 @@ pub fn hostile_documents() -> Documents {
 }
 
 /// Renders the hostile report by a format: errors, a warning and a note, several times.
-pub fn rendered_hostile(render: fn(&View<'_>) -> String) -> String {
+pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
     let documents = hostile_documents();
     let with = |severity, rule: &str| Finding { severity, rule: rule.into(), ..hostile(&documents) };
     let mut report = report(vec![
