@@ -1,7 +1,104 @@
-use crate::crd::Bundle;
+//! Two bundles come in; facts about every change between them go out, in a fixed order.
+//!
+//! CRDs are paired by name and channel, versions by name, schema nodes by their path. Nothing is judged here.
+
+mod accept;
+mod attribute;
+mod change;
+mod column;
+mod crd;
+mod document;
+mod format;
+mod judge;
+mod limits;
+mod logic;
+mod metadata;
+mod null;
+mod number;
+mod open;
+mod presence;
+mod relation;
+mod rename;
+mod rules;
+mod storage;
+mod text;
+mod version;
+mod walk;
+mod wording;
+
+use rayon::prelude::*;
+
+use crate::crd::{Bundle, Crd};
 use crate::fact::Fact;
-#[derive(Default)]
-pub struct Options {}
-pub fn diff(_: &Bundle<'_>, _: &Bundle<'_>, _: &Options) -> Vec<Fact> {
-    Vec::new()
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How alike, in percent, a removed and an added property must be to be one renamed property.
+    pub rename_threshold: u32,
 }
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { rename_threshold: 60 }
+    }
+}
+
+/// A CRD of either side, or of both.
+type Sides<'b, 't> = (Option<&'b Crd<'t>>, Option<&'b Crd<'t>>);
+
+/// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
+pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options) -> Vec<Fact> {
+    let facts: Vec<Vec<Fact>> = pairs(old, new)
+        .into_par_iter()
+        .map(|(old, new)| match (old, new) {
+            (Some(old), Some(new)) => crd::changed(old, new, options),
+            (Some(old), None) => vec![crd::removed(old)],
+            (None, Some(new)) => vec![crd::added(new)],
+            (None, None) => Vec::new(),
+        })
+        .collect();
+    facts.into_iter().flatten().collect()
+}
+
+/// CRDs by name, those of one channel together; what is left over of one name is paired in order of its channel.
+fn pairs<'b, 't>(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Vec<Sides<'b, 't>> {
+    let mut pairs = Vec::new();
+    let (mut left, mut right) = (old.crds.as_slice(), new.crds.as_slice());
+    while let Some(name) = [left.first(), right.first()].into_iter().flatten().map(|crd| crd.name).min() {
+        let before = take(&mut left, name);
+        let after = take(&mut right, name);
+        pair_channels(before, after, &mut pairs);
+    }
+    pairs
+}
+
+/// Bundles are sorted by name and channel: takes the run of one name off the front.
+fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
+    let count = crds.iter().take_while(|crd| crd.name == name).count();
+    let (run, rest) = crds.split_at_checked(count).unwrap_or((crds, &[]));
+    *crds = rest;
+    run
+}
+
+fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec<Sides<'b, 't>>) {
+    let channel = |crd: &Crd<'t>| crd.channel().map(|channel| channel.value);
+    let mut lone: Vec<&'b Crd<'t>> = new.iter().collect();
+    let mut left = Vec::new();
+    for before in old {
+        match lone.iter().position(|after| channel(after) == channel(before)) {
+            Some(index) => pairs.push((Some(before), Some(lone.remove(index)))),
+            None => left.push(before),
+        }
+    }
+    // The standard channel is what a bundle without channels becomes, and the reverse.
+    left.sort_by_key(|crd| std::cmp::Reverse(channel(crd)));
+    lone.sort_by_key(|crd| std::cmp::Reverse(channel(crd)));
+    let mut lone = lone.into_iter();
+    for before in left {
+        pairs.push((Some(before), lone.next()));
+    }
+    pairs.extend(lone.map(|after| (None, Some(after))));
+}
+
+#[cfg(test)]
+mod tests;

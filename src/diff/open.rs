@@ -1,0 +1,222 @@
+//! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
+
+use crate::fact::{Affected, Aspect, Effect, Fact};
+use crate::schema::{Additional, Keyword, Schema};
+
+use super::change::Changes;
+use super::limits::Types;
+use super::relation::Relation;
+use super::walk::{Pair, Walk};
+use super::wording;
+
+/// The fate of an undeclared key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Undeclared {
+    Pruned,
+    /// `additionalProperties: false`.
+    Refused,
+    /// `additionalProperties: true`: kept, but objects below it are emptied.
+    Emptied,
+    /// A map: kept, pruned and validated by the schema of its values.
+    Values,
+    /// `x-kubernetes-preserve-unknown-fields: true`.
+    Preserved,
+}
+
+impl Undeclared {
+    pub(super) fn of(schema: &Schema<'_>) -> Self {
+        match (schema.additional(), schema.preserves_unknown()) {
+            (Additional::Schema(_), _) => Undeclared::Values,
+            (Additional::Flag(false), _) => Undeclared::Refused,
+            (_, true) => Undeclared::Preserved,
+            (Additional::Flag(true), false) => Undeclared::Emptied,
+            (Additional::Absent, false) => Undeclared::Pruned,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Undeclared::Pruned => "pruned",
+            Undeclared::Refused => "refused",
+            Undeclared::Emptied => "kept, objects in them emptied",
+            Undeclared::Values => "values of a map",
+            Undeclared::Preserved => "kept",
+        }
+    }
+
+    /// Whether data may stand under a name that is not declared.
+    pub(super) fn keeps(self) -> bool {
+        matches!(self, Undeclared::Emptied | Undeclared::Preserved)
+    }
+}
+
+impl Walk<'_> {
+    /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
+    pub(super) fn opened<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
+        let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
+        if !changes.has_any(&words) && pair.old.additional_flag() == pair.new.additional_flag() {
+            return true;
+        }
+        if !Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::OBJECT) {
+            // What takes any type must preserve, so a type that comes or goes takes the keyword with it.
+            if changes.has_any(super::accept::TYPES) {
+                changes.tell_all(&words);
+            }
+            return true;
+        }
+        let (old, new) = (Undeclared::of(&pair.old), Undeclared::of(&pair.new));
+        if old == new {
+            return true;
+        }
+        let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
+        let (relation, walked) = match (old, new) {
+            (_, Undeclared::Values | Undeclared::Emptied | Undeclared::Preserved) if had && !has => (self.released(pair), false),
+            (Undeclared::Values, _) if has && !had => (Relation::Narrowed, false),
+            _ => (self.reopened(pair, old, new), true),
+        };
+        let aspect = match (old, new) {
+            (Undeclared::Preserved, Undeclared::Pruned)
+            | (Undeclared::Pruned | Undeclared::Values | Undeclared::Emptied, Undeclared::Preserved) => Aspect::PreserveUnknown,
+            _ => Aspect::AdditionalProperties,
+        };
+        let first = if aspect == Aspect::PreserveUnknown { [words[1], words[0]] } else { words };
+        let flag = |schema: &Schema<'t>| first.iter().find_map(|&word| schema.entry(word));
+        let change = changes.first(&first).map(|change| (change.old, change.new)).unwrap_or((flag(&pair.old), flag(&pair.new)));
+        changes.tell_all(&words);
+        if !walked {
+            changes.tell(Keyword::Properties);
+        }
+        // A node that lost its type as well is told as a retyped one.
+        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accept::TYPES) && relation == Relation::Widened {
+            return walked;
+        }
+        let mut fact =
+            self.keyword_fact(pair, aspect, relation.effect(), change.0, change.1).word("old", old.name()).word("new", new.name());
+        if !walked {
+            let side = if had { &pair.old } else { &pair.new };
+            fact = fact.word("fields", wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
+        }
+        self.push(affected(fact, relation, new));
+        walked
+    }
+
+    /// Declared properties are gone and their keys are kept by other means: a break only where values of old don't survive it.
+    fn released<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
+        let mut lost = false;
+        for (entry, child) in pair.old.properties() {
+            lost |= has_default(child.node());
+            lost |= match pair.new.additional() {
+                Additional::Schema(values) => {
+                    let inner = Walk::new(self.scope);
+                    let key = entry.key;
+                    inner
+                        .run((&child, key), (&values, key))
+                        .iter()
+                        .any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
+                }
+                _ if Undeclared::of(&pair.new) == Undeclared::Emptied => holds_objects(&child),
+                _ => false,
+            };
+        }
+        if lost { Relation::Changed } else { Relation::Widened }
+    }
+
+    fn reopened(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
+        use Undeclared::{Emptied, Preserved, Pruned, Refused, Values};
+        let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
+        let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
+        match (old, new) {
+            (Refused, _) => Relation::Widened,
+            (_, Refused) => Relation::Narrowed,
+            (Pruned, _) => Relation::Widened,
+            (_, Pruned) => Relation::Narrowed,
+            (Emptied, Preserved) => Relation::Widened,
+            (Preserved, Emptied) => Relation::Narrowed,
+            (Values, Preserved) => Relation::Widened,
+            (Preserved, Values) if anything(&pair.new) => Relation::Equal,
+            (Preserved, Values) => Relation::Narrowed,
+            (Values, Emptied) if objects(&pair.old) => Relation::Changed,
+            (Values, Emptied) => Relation::Widened,
+            (Emptied, Values) if anything(&pair.new) => Relation::Widened,
+            (Emptied, Values) if objects(&pair.new) => Relation::Changed,
+            (Emptied, Values) => Relation::Narrowed,
+            _ => Relation::Equal,
+        }
+    }
+
+    /// Whether a field that is declared now, where undeclared keys were kept, can refuse or prune what stands there.
+    pub(super) fn meets_old_data(&self, parent: &Schema<'_>, child: &Schema<'_>) -> bool {
+        Undeclared::of(parent).keeps() && !accepts_anything(child)
+    }
+
+    /// A new field that is filled by default can be one too many for the object around it.
+    pub(super) fn crowded<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
+        if child.default().is_none() {
+            return;
+        }
+        let most = pair.new.count(Keyword::MaxProperties).and_then(|most| usize::try_from(most).ok());
+        let room = pair.old.property_count() < most.unwrap_or(usize::MAX)
+            && !Undeclared::of(&pair.old).keeps()
+            && Undeclared::of(&pair.old) != Undeclared::Values;
+        let full = most.is_some() && !room;
+        let junctors = [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
+        let quoted = serde_json::Value::from(name).to_string();
+        let named =
+            junctors.iter().filter_map(|&word| pair.new.entry(word)).find(|entry| wording::canonical(entry.value).contains(&quoted));
+        let counted = pair.new.entry(Keyword::MaxProperties).filter(|_| full);
+        let Some(entry) = counted.or(named) else { return };
+        let old = Keyword::parse(entry.name()).and_then(|word| pair.old.entry(word));
+        let reason = format!("the default of the new field `{name}` counts against {}", entry.name());
+        let fact = self.keyword_fact(pair, Aspect::Accepted, Effect::Narrowed, old, Some(entry));
+        let ratchet = self.ratchet(true);
+        self.push(fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet));
+    }
+}
+
+fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
+    let fact = match relation {
+        Relation::Equal => fact,
+        Relation::Widened => fact.affects(&[Affected::Readers]),
+        Relation::Narrowed | Relation::Undecided => fact.affects(&[Affected::Data]),
+        Relation::Changed => fact.affects(&[Affected::Data, Affected::Readers]),
+    };
+    match new {
+        Undeclared::Refused | Undeclared::Values if relation.narrows() => fact.affects(&[Affected::Writers, Affected::Stored]),
+        _ => fact,
+    }
+}
+
+fn is_text(fact: &Fact) -> bool {
+    matches!(fact.aspect, Aspect::Description | Aspect::Annotation | Aspect::Meaning | Aspect::Deprecation)
+}
+
+/// Whether values may hold objects, which `additionalProperties: true` empties.
+fn holds_objects(schema: &Schema<'_>) -> bool {
+    let types = Types::of(schema);
+    types.has(Types::OBJECT) || (types.has(Types::ARRAY) && schema.items().is_none_or(|items| holds_objects(&items)))
+}
+
+/// Whether a node takes and keeps everything but null.
+fn accepts_anything(schema: &Schema<'_>) -> bool {
+    let silent =
+        [Keyword::Description, Keyword::Title, Keyword::Example, Keyword::ExternalDocs, Keyword::PreserveUnknownFields, Keyword::Nullable];
+    schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
+}
+
+fn has_default(node: crate::yaml::Node<'_>) -> bool {
+    node.get("default").is_some() || node.entries().any(|entry| has_default(entry.value))
+}
+
+/// `Some` where `additionalProperties` is a flag.
+trait Flagged {
+    fn additional_flag(&self) -> Option<bool>;
+}
+
+impl Flagged for Schema<'_> {
+    fn additional_flag(&self) -> Option<bool> {
+        match self.additional() {
+            Additional::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! CEL rules of one node: which came, which went, which only say the same in other words.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
+use crate::schema::{CelRule, Keyword, Schema};
+use crate::yaml::Entry;
+
+use super::change::Changes;
+use super::limits::Types;
+use super::logic::Term;
+use super::relation::Relation;
+use super::walk::{Pair, Walk};
+use super::wording::cut;
+
+/// Rules that are matched by likeness; more than this on one node are taken as removed and added.
+const MATCHED: usize = 40;
+/// How alike two texts must be to be one rule that was changed.
+const ALIKE: f32 = 0.6;
+/// Characters of a rule that a message shows.
+const RULE: usize = 120;
+/// Characters of a rule that are compared for likeness.
+const COMPARED: usize = 400;
+
+struct Rule<'t> {
+    cel: CelRule<'t>,
+    text: &'t str,
+    /// Parsed once, and only where texts differ.
+    term: OnceCell<Option<Term>>,
+}
+
+impl<'t> Rule<'t> {
+    fn list(schema: &Schema<'t>) -> Vec<Self> {
+        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), term: OnceCell::new() }).collect()
+    }
+
+    fn is_transition(&self) -> bool {
+        self.text.contains("oldSelf")
+    }
+
+    fn aspect(&self) -> Aspect {
+        if self.is_transition() { Aspect::CelTransition } else { Aspect::CelRule }
+    }
+
+    fn term(&self) -> Option<&Term> {
+        self.term.get_or_init(|| Term::parse(self.text)).as_ref()
+    }
+
+    fn entry(&self) -> Option<Entry<'t>> {
+        self.cel.node.entry("rule")
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn rules<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let Some(change) = changes.get(Keyword::Validations) else { return };
+        let (all_old, all_new) = (Rule::list(&pair.old), Rule::list(&pair.new));
+        // An empty list, or one that is no list, says nothing.
+        if all_old.is_empty() && all_new.is_empty() {
+            return;
+        }
+        changes.tell(change.word);
+        let (mut old, mut new): (Vec<_>, Vec<_>) = (all_old.iter().collect(), all_new.iter().collect());
+        for (before, after) in paired(&mut old, &mut new, |a, b| a.text == b.text) {
+            self.attributes(pair, before, after);
+        }
+        if old.is_empty() && new.is_empty() {
+            return;
+        }
+        for (before, after) in paired(&mut old, &mut new, |a, b| a.term().is_some() && a.term() == b.term()) {
+            self.changed_rule(pair, before, after, Relation::Equal);
+            self.attributes(pair, before, after);
+        }
+        for (before, after) in likely(&mut old, &mut new) {
+            let relation = relation(before, after);
+            self.changed_rule(pair, before, after, relation);
+        }
+        let implied = |rule: &Rule<'t>, by: &[Rule<'t>]| {
+            rule.term().is_some_and(|term| by.iter().filter_map(Rule::term).any(|other| other.implies(term)))
+        };
+        for rule in old {
+            let effect = if implied(rule, &all_new) { Effect::Rewritten } else { Effect::Removed };
+            self.lone_rule(pair, rule, effect, true);
+        }
+        for rule in new {
+            let effect = if implied(rule, &all_old) { Effect::Rewritten } else { Effect::Added };
+            self.lone_rule(pair, rule, effect, false);
+        }
+    }
+
+    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, effect: Effect, was: bool) {
+        let entry = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
+        let (old, new) = if was { (rule.entry(), entry(&pair.new)) } else { (entry(&pair.old), rule.entry()) };
+        let fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word("rule", cut(rule.text, RULE));
+        let fact = match rule.cel.text("message") {
+            Some(message) => fact.word("message", cut(message, RULE)),
+            None => fact,
+        };
+        let relation = match effect {
+            Effect::Added => Relation::Narrowed,
+            Effect::Removed => Relation::Widened,
+            _ => Relation::Equal,
+        };
+        let fact = self.rule_effects(pair, fact, rule, relation);
+        self.push(fact);
+    }
+
+    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, relation: Relation) {
+        let mut fact = self
+            .keyword_fact(pair, new.aspect(), relation.effect(), old.entry(), new.entry())
+            .key(old.text)
+            .word("rule", cut(new.text, RULE))
+            .word("old", cut(old.text, RULE))
+            .word("new", cut(new.text, RULE));
+        if relation == Relation::Undecided {
+            let reason = "what another CEL expression accepts is not decided in general";
+            fact = fact.word("reason", reason).evidence(Evidence::undecided(reason));
+        }
+        let fact = self.rule_effects(pair, fact, new, relation);
+        self.push(fact);
+    }
+
+    fn rule_effects(&self, pair: &Pair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {
+        let whole = Types::of(&pair.new).has(Types::OBJECT) || Types::of(&pair.new).has(Types::ARRAY);
+        match (relation, rule.is_transition()) {
+            (Relation::Equal, _) => fact,
+            // A rule that was lifted may have been what controllers relied on.
+            (Relation::Widened, true) => fact.affects(&[Affected::Readers, Affected::Behaviour]),
+            (Relation::Widened, false) => fact.affects(&[Affected::Readers]),
+            (_, true) => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
+            (_, false) => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(whole)),
+        }
+    }
+
+    /// What belongs to a rule that itself is unchanged.
+    fn attributes<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+        if old.cel.node.same(new.cel.node) {
+            return;
+        }
+        for (name, aspect) in [
+            ("message", Aspect::CelMessage),
+            ("messageExpression", Aspect::CelMessageExpression),
+            ("reason", Aspect::CelReason),
+            ("fieldPath", Aspect::CelFieldPath),
+        ] {
+            let text = |rule: &Rule<'t>| rule.cel.text(name).unwrap_or_default();
+            if text(old) != text(new) {
+                let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
+                let effect = super::document::presence(before.is_some(), after.is_some());
+                let fact = self.keyword_fact(pair, aspect, effect, before.or(old.entry()), after.or(new.entry())).key(new.text);
+                self.push(fact.word("rule", cut(new.text, RULE)).word("old", cut(text(old), RULE)).word("new", cut(text(new), RULE)));
+            }
+        }
+        self.optional_old_self(pair, old, new);
+        let known = ["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"];
+        let mut names: Vec<&str> =
+            old.cel.node.entries().chain(new.cel.node.entries()).map(|entry| entry.name()).filter(|name| !known.contains(name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
+            if !matches!((before, after), (Some(a), Some(b)) if a.value.same(b.value)) {
+                let effect = super::document::presence(before.is_some(), after.is_some());
+                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, before, after).key(format!("{}/{name}", new.text));
+                self.push(fact.word("keyword", cut(name, 60)));
+            }
+        }
+    }
+
+    fn optional_old_self<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+        let (was, is) = (old.cel.optional_old_self(), new.cel.optional_old_self());
+        if was == is {
+            return;
+        }
+        let effect = match (was.unwrap_or(false), is.unwrap_or(false)) {
+            (false, true) => Effect::Added,
+            (true, false) => Effect::Removed,
+            _ => Effect::Rewritten,
+        };
+        let name = "optionalOldSelf";
+        let (before, after) = (old.cel.node.entry(name).or(old.entry()), new.cel.node.entry(name).or(new.entry()));
+        let mut fact =
+            self.keyword_fact(pair, Aspect::CelOptionalOldSelf, effect, before, after).key(new.text).word("rule", cut(new.text, RULE));
+        fact = match effect {
+            // The rule runs on create now, where there is no old value.
+            Effect::Added => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
+            Effect::Removed => fact.affects(&[Affected::Readers]),
+            _ => fact.word("keyword", name),
+        };
+        self.push(fact);
+    }
+}
+
+/// Takes out of both lists what belongs together, in order.
+fn paired<'r, 't>(
+    old: &mut Vec<&'r Rule<'t>>,
+    new: &mut Vec<&'r Rule<'t>>,
+    same: impl Fn(&Rule<'t>, &Rule<'t>) -> bool,
+) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+    let mut pairs = Vec::new();
+    old.retain(|before| match new.iter().position(|after| same(before, after)) {
+        Some(index) => {
+            pairs.push((*before, new.remove(index)));
+            false
+        }
+        None => true,
+    });
+    pairs
+}
+
+/// Takes out of both lists rules that were rewritten: the best matches first, by message or by text.
+fn likely<'r, 't>(old: &mut Vec<&'r Rule<'t>>, new: &mut Vec<&'r Rule<'t>>) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+    if old.len() > MATCHED || new.len() > MATCHED {
+        return Vec::new();
+    }
+    let mut scores: Vec<(f32, usize, usize)> = Vec::new();
+    for (row, before) in old.iter().enumerate() {
+        for (column, after) in new.iter().enumerate() {
+            scores.push((score(before, after), row, column));
+        }
+    }
+    scores.retain(|(score, ..)| *score >= ALIKE);
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut rows, mut columns) = (BTreeSet::new(), BTreeSet::new());
+    let mut pairs = Vec::new();
+    for (_, row, column) in scores {
+        if !rows.contains(&row)
+            && !columns.contains(&column)
+            && let (Some(before), Some(after)) = (old.get(row), new.get(column))
+        {
+            rows.insert(row);
+            columns.insert(column);
+            pairs.push((*before, *after));
+        }
+    }
+    let mut index = 0..;
+    old.retain(|_| index.next().is_some_and(|at| !rows.contains(&at)));
+    let mut index = 0..;
+    new.retain(|_| index.next().is_some_and(|at| !columns.contains(&at)));
+    pairs
+}
+
+fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
+    let message = matches!((old.cel.text("message"), new.cel.text("message")), (Some(a), Some(b)) if a == b);
+    let text = similar::TextDiff::from_words(cut(old.text, COMPARED).as_str(), cut(new.text, COMPARED).as_str()).ratio();
+    if message { text.max(ALIKE) + 0.3 } else { text }
+}
+
+fn relation(old: &Rule<'_>, new: &Rule<'_>) -> Relation {
+    let (Some(before), Some(after)) = (old.term(), new.term()) else { return Relation::Undecided };
+    match (before.implies(after), after.implies(before)) {
+        (true, true) => Relation::Equal,
+        (true, false) => Relation::Widened,
+        (false, true) => Relation::Narrowed,
+        (false, false) => Relation::Undecided,
+    }
+}

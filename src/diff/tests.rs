@@ -1,0 +1,1 @@
+//! Pairs of small bundles and the facts between them.

@@ -1,0 +1,188 @@
+//! What the words around a schema say: which sentence changed, and whether a promise, a unit or a default changed with it.
+
+use std::collections::BTreeMap;
+
+use similar::{Algorithm, ChangeTag, capture_diff_slices};
+
+use super::wording::cut;
+
+/// Longest sentence that a message shows.
+const SENTENCE: usize = 160;
+
+/// The sentences that differ, old and new.
+pub(super) struct Difference {
+    pub old: String,
+    pub new: String,
+    /// Whether a promise (MUST, MAY), a unit, a number or a default differs.
+    pub meaning: bool,
+}
+
+/// `None` where both texts say the same in other line breaks.
+pub(super) fn difference(old: &str, new: &str) -> Option<Difference> {
+    let (before, after) = (sentences(old), sentences(new));
+    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    for operation in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        for change in operation.iter_changes(&before, &after) {
+            match change.tag() {
+                ChangeTag::Delete => gone.push(change.value()),
+                ChangeTag::Insert => come.push(change.value()),
+                ChangeTag::Equal => {}
+            }
+        }
+    }
+    if gone.is_empty() && come.is_empty() {
+        return None;
+    }
+    let meaning = !gone.is_empty() && !come.is_empty() && signals(&gone) != signals(&come);
+    Some(Difference { old: shown(&gone), new: shown(&come), meaning })
+}
+
+fn shown(list: &[String]) -> String {
+    let first = list.first().map(|sentence| cut(sentence, SENTENCE)).unwrap_or_else(|| "nothing".to_owned());
+    match list.len() {
+        0 | 1 => first,
+        more => format!("{first} (and {} more)", more - 1),
+    }
+}
+
+/// A text cut into sentences and list items, white space aside.
+fn sentences(text: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    for block in text.split("\n\n").flat_map(|block| block.split("\n- ").flat_map(|item| item.split("\n* "))) {
+        let mut sentence = String::new();
+        for word in block.split_whitespace() {
+            if !sentence.is_empty() {
+                sentence.push(' ');
+            }
+            sentence.push_str(word);
+            if word.ends_with(['.', '!', '?', ':', ';']) && !ABBREVIATIONS.contains(&word) {
+                list.push(std::mem::take(&mut sentence));
+            }
+        }
+        if !sentence.is_empty() {
+            list.push(sentence);
+        }
+    }
+    list
+}
+
+const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "etc.", "vs.", "cf."];
+const PROMISES: &[&str] = &["MUST", "SHOULD", "MAY", "SHALL", "REQUIRED", "OPTIONAL", "RECOMMENDED", "NOT", "CAN", "CANNOT"];
+const UNITS: &[&str] = &[
+    "nanoseconds",
+    "microseconds",
+    "milliseconds",
+    "millisecond",
+    "seconds",
+    "second",
+    "minutes",
+    "minute",
+    "hours",
+    "hour",
+    "days",
+    "day",
+    "weeks",
+    "bytes",
+    "byte",
+    "kilobytes",
+    "megabytes",
+    "gigabytes",
+    "kib",
+    "mib",
+    "gib",
+    "kb",
+    "mb",
+    "gb",
+    "percent",
+    "percentage",
+    "millicores",
+    "cores",
+    "milli",
+    "bits",
+];
+
+/// Promises, units and defaults in a text, counted.
+fn signals(sentences: &[String]) -> BTreeMap<String, u32> {
+    let mut found = BTreeMap::new();
+    for sentence in sentences {
+        let mut rest = 0;
+        for word in sentence.split(|c: char| c.is_whitespace()) {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%');
+            let small = bare.to_lowercase();
+            let told = PROMISES.contains(&bare) || UNITS.contains(&small.as_str());
+            if told {
+                *found.entry(small.clone()).or_default() += 1;
+            }
+            // "defaults to X", "default is X", "default: X": the next few words are the value
+            rest = if small.starts_with("default") { 4 } else { u8::saturating_sub(rest, 1) };
+            let value =
+                rest > 0 && !small.starts_with("default") && !matches!(small.as_str(), "" | "to" | "is" | "value" | "the" | "a" | "of");
+            if value {
+                *found.entry(format!("default {small}")).or_default() += 1;
+                rest = 0;
+            }
+        }
+    }
+    found
+}
+
+/// Whether a description says that its field is deprecated, in one of the ways authors write it.
+pub(super) fn is_deprecated(description: &str) -> bool {
+    let lower = description.to_ascii_lowercase();
+    if lower.starts_with("deprecated") {
+        return true;
+    }
+    if description.contains("DEPRECATED") || description.contains("Deprecated:") || description.contains("Deprecated.") {
+        return true;
+    }
+    // "this field is deprecated", but not "… is deprecated" about another thing in the middle of a clause
+    [
+        "this field is deprecated",
+        "is deprecated.",
+        "is deprecated,",
+        "is deprecated and",
+        "is deprecated in favor",
+        "has been deprecated",
+        "is deprecated;",
+        "is deprecated:",
+    ]
+    .iter()
+    .any(|marker| lower.contains(marker))
+        || lower.trim_end().ends_with("is deprecated")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_sentence_that_changed_is_shown() {
+        let difference = difference("How long. In seconds. Fine.", "How long. In minutes.\nFine.").unwrap();
+        assert_eq!((difference.old.as_str(), difference.new.as_str()), ("In seconds.", "In minutes."));
+        assert!(difference.meaning);
+    }
+
+    #[test]
+    fn line_breaks_are_no_difference() {
+        assert!(difference("One\ntwo. Three.", "One two.\nThree.").is_none());
+    }
+
+    #[test]
+    fn promises_and_defaults_count_and_typos_do_not() {
+        assert!(difference("It MUST be set.", "It SHOULD be set.").unwrap().meaning);
+        assert!(difference("Defaults to 5.", "Defaults to 10.").unwrap().meaning);
+        assert!(!difference("It is teh name.", "It is the name.").unwrap().meaning);
+        assert!(!difference("A name.", "A name. It MUST be set.").unwrap().meaning);
+    }
+
+    #[test]
+    fn deprecation_is_recognised_as_authors_write_it() {
+        for text in
+            ["Deprecated: use b", "Old. Deprecated: use b.", "DEPRECATED. Use b.", "This field is deprecated, use b", "a is deprecated."]
+        {
+            assert!(is_deprecated(text), "{text}");
+        }
+        assert!(!is_deprecated("Whether deprecated APIs are shown"));
+        assert!(!is_deprecated("A name"));
+    }
+}

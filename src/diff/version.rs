@@ -1,0 +1,126 @@
+//! Versions of one CRD: those that both sides have, those that came and those that went.
+
+use crate::crd::{Maturity, Version};
+use crate::fact::{Affected, Aspect, Effect, Subject};
+use crate::yaml::Node;
+
+use super::crd::Review;
+use super::walk::{Scope, Walk};
+
+impl<'a, 't> Review<'a, 't> {
+    pub(super) fn versions(&mut self) {
+        let (old, new) = (self.old, self.new);
+        for after in &new.versions {
+            match old.version(after.name) {
+                Some(before) => {
+                    self.version(before, after);
+                    self.schema(before, after);
+                }
+                None => self.version_added(after),
+            }
+        }
+        for before in old.versions.iter().filter(|version| new.version(version.name).is_none()) {
+            self.version_removed(before);
+        }
+    }
+
+    fn schema(&mut self, before: &Version<'t>, after: &Version<'t>) {
+        match (&before.schema, &after.schema) {
+            (Some(old), Some(new)) => {
+                let scope = self.scope(after, Subject::Field, None);
+                let facts = Walk::new(scope).run((old, schema_key(before)), (new, schema_key(after)));
+                self.facts.extend(facts);
+            }
+            (None, None) => {}
+            (old, new) => {
+                let effect = if old.is_none() { Effect::Added } else { Effect::Removed };
+                let fact = self
+                    .fact(Subject::Version, Aspect::Schema, effect)
+                    .version(after.name)
+                    .before(self.old_place(schema_key(before)))
+                    .after(self.new_place(schema_key(after)));
+                let affects: &[Affected] =
+                    if new.is_some() { &[Affected::Writers, Affected::Stored, Affected::Data] } else { &[Affected::Readers] };
+                self.facts.push(fact.affects(affects));
+            }
+        }
+    }
+
+    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>) -> Scope<'s> {
+        Scope {
+            crd: self.new.name,
+            channel: self.new.channel().or(self.old.channel()).map(|channel| channel.value),
+            version: version.name,
+            old_file: self.old.file,
+            new_file: self.new.file,
+            subject,
+            against,
+            plain: self.plain,
+            options: self.options,
+        }
+    }
+
+    fn version_added(&mut self, version: &Version<'t>) {
+        let nearest = self.nearest(version);
+        let mut fact = self
+            .fact(Subject::Version, Aspect::Presence, Effect::Added)
+            .version(version.name)
+            .after(self.new_place(version.name_node))
+            .word("served", version.served.to_string());
+        if let Some(before) = nearest {
+            fact = fact.word("against", before.name);
+        }
+        self.facts.push(fact);
+        let Some(before) = nearest else { return };
+        let (Some(old), Some(new)) = (&before.schema, &version.schema) else { return };
+        // While clients can stay on the older version, what differs is work for a conversion; otherwise they are moved.
+        let stays = !before.served || self.new.version(before.name).is_some_and(|version| version.served);
+        let subject = if stays { Subject::Successor } else { Subject::Field };
+        let facts = Walk::new(self.scope(version, subject, Some(before.name))).run((old, schema_key(before)), (new, schema_key(version)));
+        self.facts.extend(facts);
+    }
+
+    /// The version of the old CRD that clients of a new one come from: the greatest below it, else the least above.
+    fn nearest(&self, version: &Version<'t>) -> Option<&'a Version<'t>> {
+        let older = self.old.versions.iter().filter(|old| order(old) < order(version)).max_by_key(|old| order(old));
+        older.or_else(|| self.old.versions.iter().min_by_key(|old| order(old)))
+    }
+
+    fn version_removed(&mut self, version: &Version<'t>) {
+        let listed = |list: &[crate::crd::Text<'t>]| list.iter().any(|stored| stored.value == version.name);
+        let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
+        let survivor = self.new.spec.entry("versions").map_or(self.new.name_node, |entry| entry.key);
+        let mut fact = self
+            .fact(Subject::Version, Aspect::Presence, Effect::Removed)
+            .version(version.name)
+            .before(self.old_place(version.name_node))
+            .after(self.new_place(survivor))
+            .word("served", version.served.to_string())
+            .word("stored", stored.to_string());
+        if version.deprecated {
+            fact = fact.word("was_deprecated", "true");
+        }
+        if version.served {
+            fact = fact.affects(&[Affected::Writers, Affected::Readers]);
+        }
+        if stored {
+            fact = fact.affects(&[Affected::Stored, Affected::Data]);
+        }
+        self.facts.push(fact);
+    }
+}
+
+/// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.
+fn order<'t>(version: &Version<'t>) -> (u64, Maturity, u64, &'t str) {
+    use crate::crd::Priority;
+    match version.priority() {
+        Priority::Kube { maturity, major, minor } => (major, maturity, minor, version.name),
+        Priority::Other(name) => (0, Maturity::Alpha, 0, name),
+    }
+}
+
+/// The key that a version's schema stands under.
+fn schema_key<'t>(version: &Version<'t>) -> Node<'t> {
+    let stanza = version.node.get("schema").or_else(|| version.node.get("validation"));
+    stanza.and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
+}
