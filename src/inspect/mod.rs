@@ -1,8 +1,183 @@
-use crate::crd::Bundle;
-use crate::fact::Fact;
-pub fn inspect(_: &Bundle<'_>) -> Vec<Fact> {
-    Vec::new()
+//! One bundle comes in; facts about what an API server would refuse, and about what it takes and shouldn't be there, go out.
+//!
+//! [`inspect`] looks at a bundle by itself, as if every CRD were created. [`update`] looks at a bundle that replaces another one:
+//! what the server refuses then, and what it tolerates because the old CRD had it already.
+
+mod convention;
+mod conversion;
+mod decode;
+mod defaults;
+mod demands;
+mod dns;
+mod edition;
+mod fieldpath;
+mod form;
+mod hazard;
+mod identity;
+mod ledger;
+mod lists;
+mod node;
+mod pattern;
+mod reach;
+mod route;
+mod rules;
+mod same;
+mod structural;
+mod surface;
+mod update;
+mod url;
+mod versions;
+mod walk;
+mod writing;
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use crate::crd::{Api, Bundle, Crd};
+use crate::fact::{Affected, Fact};
+use crate::schema::{Keyword, Schema};
+use crate::yaml::Node;
+
+use demands::Demands;
+use edition::Layout;
+use ledger::Ledger;
+use walk::Walk;
+
+/// Facts about each CRD by itself, in the order of the bundle.
+pub fn inspect(bundle: &Bundle<'_>) -> Vec<Fact> {
+    bundle.crds.par_iter().flat_map_iter(|crd| judge(crd, &Demands::on_create())).collect()
 }
-pub fn review(_: &Bundle<'_>, _: &Bundle<'_>) -> Vec<Fact> {
-    Vec::new()
+
+/// Facts about the new bundle in the light of the old one.
+///
+/// A fact that the old bundle had already is `pre_existing`. For what a server refuses the server decides: it is `pre_existing`
+/// exactly where the update passes all the same, because the old CRD broke the same rule.
+pub fn review(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
+    new.crds.par_iter().flat_map_iter(|crd| compare(predecessor(old, crd), crd)).collect()
+}
+
+/// What stops the update from the old bundle to the new one.
+pub fn update(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
+    review(old, new).into_iter().filter(|fact| update::is_refusal(fact) && !fact.pre_existing).collect()
+}
+
+/// The CRD of the same name, in the same channel if it is in several.
+fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
+    let channel = crd.channel().map(|channel| channel.value);
+    let mut named = old.crds.iter().filter(|other| other.name == crd.name);
+    let first = named.clone().next();
+    named.find(|other| other.channel().map(|channel| channel.value) == channel).or(first)
+}
+
+fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
+    let mut facts = judge(new, &Demands::on_create());
+    let Some(old) = old else { return facts };
+    if new.api == Api::V1 && (facts.iter().any(update::is_refusal) || update::ca_bundle(new).is_some()) {
+        facts = tolerate(facts, judge(new, &Demands::on_update(old, new)));
+    }
+    if facts.iter().any(|fact| !update::is_refusal(fact)) {
+        let same = old.node.same(new.node);
+        let before = if same { Vec::new() } else { judge(old, &Demands::on_create()) };
+        let known: HashSet<_> = before.iter().map(update::identity).collect();
+        let had: Vec<bool> = facts.iter().map(|fact| same || known.contains(&update::identity(fact))).collect();
+        for (fact, had) in facts.iter_mut().zip(had).filter(|(fact, _)| !update::is_refusal(fact)) {
+            fact.pre_existing = had;
+        }
+    }
+    if new.api == Api::V1 {
+        let mut ledger = Ledger::new(new);
+        update::check(&mut ledger, old);
+        facts.extend(ledger.into_facts());
+    }
+    facts
+}
+
+/// Of what a create would be refused for, the update is only refused for what still stands under its own demands.
+fn tolerate(create: Vec<Fact>, update: Vec<Fact>) -> Vec<Fact> {
+    let stops: HashSet<_> = update.iter().filter(|fact| update::is_refusal(fact)).map(update::identity).collect();
+    let known: HashSet<_> = create.iter().map(update::identity).collect();
+    let more: Vec<Fact> =
+        update.iter().filter(|fact| update::is_refusal(fact) && !known.contains(&update::identity(fact))).cloned().collect();
+    let spared: Vec<bool> = create.iter().map(|fact| update::is_refusal(fact) && !stops.contains(&update::identity(fact))).collect();
+    let mut facts = create;
+    for (fact, spared) in facts.iter_mut().zip(spared) {
+        fact.pre_existing = spared;
+    }
+    facts.extend(more);
+    facts
+}
+
+/// Everything that is to be said of one CRD under the given demands.
+fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
+    let mut ledger = Ledger::new(crd);
+    if crd.api == Api::V1Beta1 {
+        writing::outdated(&mut ledger);
+        return ledger.into_facts();
+    }
+    decode::decode(&mut ledger);
+    writing::ambiguous(&mut ledger);
+    if ledger.facts().iter().any(|fact| fact.affects.contains(Affected::Refused)) {
+        // A server that can't decode the document looks at nothing else, and what could be said would be guesses.
+        return ledger.into_facts();
+    }
+    let layout = Layout::of(crd);
+    identity::check(&mut ledger, demands);
+    versions::check(&mut ledger, &layout, demands);
+    surface::check(&mut ledger, &layout, demands);
+    conversion::check(&mut ledger, demands);
+    let structural = needs_structure(crd, &layout, demands);
+    for edition in &layout.editions {
+        let Some(schema) = &edition.schema else { continue };
+        let key = edition.wrapper.and_then(|node| node.entry("openAPIV3Schema")).map_or_else(|| edition.anchor(), |entry| entry.key);
+        let mut walk = Walk::new(&mut ledger, demands, edition.name, layout.schema_field(edition), structural);
+        walk.root(schema, key);
+        walk.settle();
+    }
+    reach::check(&mut ledger, &layout);
+    convention::crd(&mut ledger, &layout);
+    ledger.into_facts()
+}
+
+/// Schemas must be structural unless the old one wasn't, unknown fields are kept, and nothing in the schema depends on structure.
+fn needs_structure(crd: &Crd<'_>, layout: &Layout<'_>, demands: &Demands) -> bool {
+    let preserved = crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true);
+    demands.structural || !preserved || layout.editions.iter().filter_map(|edition| edition.schema.as_ref()).any(depends_on_structure)
+}
+
+fn depends_on_structure(schema: &Schema<'_>) -> bool {
+    use Keyword as K;
+    anywhere(schema, &mut |schema| {
+        schema.flag(K::EmbeddedResource)
+            || schema.is_int_or_string()
+            || [K::Default, K::PreserveUnknownFields, K::ListType].iter().any(|&word| schema.word(word).is_some())
+            || [K::ListMapKeys, K::Validations].iter().any(|&word| schema.word(word).is_some_and(|node| !node.is_empty()))
+    })
+}
+
+/// Whether the node or one below it, junctors included, is as asked.
+fn anywhere<'t>(schema: &Schema<'t>, asked: &mut dyn FnMut(&Schema<'t>) -> bool) -> bool {
+    use Keyword as K;
+    if asked(schema) {
+        return true;
+    }
+    for word in [K::Items, K::AdditionalProperties, K::AdditionalItems, K::Not] {
+        if let Some(node) = schema.word(word) {
+            if node.is_map() && anywhere(&Schema::new(node), asked) {
+                return true;
+            }
+            if node.items().any(|item| anywhere(&Schema::new(item), asked)) {
+                return true;
+            }
+        }
+    }
+    for word in [K::AllOf, K::AnyOf, K::OneOf] {
+        if schema.clauses(word).any(|clause| anywhere(&clause, asked)) {
+            return true;
+        }
+    }
+    [K::Properties, K::PatternProperties, K::Definitions, K::Dependencies]
+        .iter()
+        .filter_map(|&word| schema.word(word))
+        .any(|map| map.entries().any(|entry| entry.value.is_map() && anywhere(&Schema::new(entry.value), asked)))
 }

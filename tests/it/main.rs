@@ -5,6 +5,7 @@ mod objects;
 mod request_path;
 mod rules;
 mod scalars;
+mod server;
 mod stages;
 mod storage;
 mod vectors;

@@ -1,0 +1,104 @@
+//! Defaults: the server prunes and validates each one as it is written, against its own node.
+
+use serde_json::Value;
+
+use crate::fact::{Aspect, Effect, Fact, Subject};
+use crate::schema::{Keyword, Schema, Shape};
+use crate::validate::{self, Kind};
+use crate::yaml::Node;
+
+use super::walk::{DefaultSite, Walk};
+
+/// Returns whether the server finds nothing wrong.
+pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, sites: &[DefaultSite<'t>]) -> bool {
+    let before = walk.ledger.len();
+    for site in sites.iter().filter(|site| !site.in_map) {
+        refused(walk, site);
+    }
+    let sound = walk.ledger.len() == before;
+    for site in sites {
+        unchecked(walk, site);
+    }
+    sound
+}
+
+fn refused<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
+    for error in validate::default_of_schema(&Shape::of(&site.schema)) {
+        if error.kind == Kind::Unknown && !walk.demands.pruned_defaults {
+            continue;
+        }
+        let effect = if error.kind == Kind::Unknown { Effect::Unknown } else { Effect::Invalid };
+        let below = match error.field.as_str() {
+            "<nil>" => String::new(),
+            field if field.starts_with('[') => field.to_owned(),
+            field => format!(".{field}"),
+        };
+        let (node, _) = error.path.locate(site.value);
+        let version = walk.version.to_owned();
+        let field = format!("{}.default{below}", site.field);
+        let fact = walk.ledger.refuse((Subject::Field, Aspect::Default, effect), start(node), field, error.message);
+        describe(fact, site, version);
+        fact.key = Some(below);
+    }
+}
+
+/// The first key of a mapping, the first item of a list: where a reader looks for it.
+fn start(node: Node<'_>) -> Node<'_> {
+    node.entry_at(0).map(|entry| entry.key).unwrap_or(node)
+}
+
+fn describe(fact: &mut Fact, site: &DefaultSite<'_>, version: String) {
+    fact.version = Some(version);
+    fact.path = site.path.clone();
+    let text = site.value.to_json().to_string();
+    let shown = if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text };
+    fact.words.insert("default", shown);
+}
+
+/// Defaults that the server takes and that no object can live with.
+fn unchecked<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
+    let key = site.schema.entry(Keyword::Default).map_or(site.value, |entry| entry.key);
+    let mut note = |effect, reason: String| {
+        let version = walk.version.to_owned();
+        let fact = walk.ledger.note((Subject::Field, Aspect::Default, effect), key);
+        describe(fact, site, version);
+        fact.words.insert("reason", reason);
+    };
+    if site.in_map
+        && let Some(error) = validate::default_of_schema(&Shape::of(&site.schema)).into_iter().next()
+    {
+        note(Effect::Unsafe, error.to_string());
+    }
+    let value = site.value.to_json();
+    if site.schema.is_int_or_string() && !(value.is_i64() || value.is_string()) && !super::structural::has_int_or_string_pair(&site.schema)
+    {
+        note(Effect::Mismatched, "it is neither an integer nor a string".into());
+    }
+    if let Some(twice) = duplicate(&site.schema, &value) {
+        note(Effect::Duplicate, twice);
+    }
+}
+
+/// The element of a set, or the keys of a map list, that stand in the default twice.
+fn duplicate(schema: &Schema<'_>, value: &Value) -> Option<String> {
+    let items = value.as_array()?;
+    let keys: Vec<&str> = schema.names(Keyword::ListMapKeys).collect();
+    let identity = |item: &Value| -> Value {
+        match schema.text(Keyword::ListType) {
+            Some("map") => keys.iter().map(|key| item.get(key).cloned().unwrap_or_default()).collect(),
+            _ => item.clone(),
+        }
+    };
+    if !matches!(schema.text(Keyword::ListType), Some("set" | "map")) {
+        return None;
+    }
+    let mut seen: Vec<Value> = Vec::new();
+    for item in items.iter().take(1000) {
+        let own = identity(item);
+        if seen.contains(&own) {
+            return Some(own.to_string());
+        }
+        seen.push(own);
+    }
+    None
+}

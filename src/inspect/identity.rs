@@ -1,0 +1,219 @@
+//! What a CRD is called: metadata, group, names, scope, the approval that protected groups need.
+
+use crate::crd::Text;
+use crate::fact::{Aspect, Effect, Subject};
+use crate::yaml::Node;
+
+use super::demands::Demands;
+use super::dns;
+use super::ledger::Ledger;
+use super::url::Url;
+
+const APPROVAL: &str = "api-approved.kubernetes.io";
+/// All keys and values of `metadata.annotations` together.
+const ANNOTATIONS_MAX: usize = 256 * 1024;
+
+pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
+    metadata(ledger);
+    group(ledger);
+    scope(ledger);
+    names(ledger);
+    preserve(ledger, demands);
+    approval(ledger, demands);
+}
+
+/// Where a fact about a missing key of `spec` stands.
+fn within<'t>(parent: Node<'t>, key: &str, fallback: Node<'t>) -> Node<'t> {
+    parent.entry(key).map_or(fallback, |entry| if entry.value.is_null() { entry.key } else { entry.value })
+}
+
+pub(super) fn spec_key<'t>(ledger: &Ledger<'t>) -> Node<'t> {
+    ledger.crd.node.entry("spec").map_or(ledger.crd.name_node, |entry| entry.key)
+}
+
+fn metadata(ledger: &mut Ledger<'_>) {
+    let (name, node) = (ledger.crd.name, ledger.crd.name_node);
+    if let Some(fault) = dns::subdomain_fault(name) {
+        ledger.refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault).words.insert("name", name.to_owned());
+    }
+    let plural = ledger.crd.names.plural.map_or("", |plural| plural.value);
+    let wanted = format!("{plural}.{}", ledger.crd.group());
+    if name != wanted {
+        let fact = ledger.refuse(
+            (Subject::Crd, Aspect::Name, Effect::Mismatched),
+            node,
+            "metadata.name",
+            "must be spec.names.plural+\".\"+spec.group",
+        );
+        fact.words.insert("name", name.to_owned());
+        fact.words.insert("wanted", wanted);
+    }
+    let Some(metadata) = ledger.crd.metadata() else { return };
+    for entry in metadata.get("labels").into_iter().flat_map(Node::entries) {
+        let fault = dns::qualified_fault(entry.name()).or_else(|| entry.value.as_str().and_then(dns::label_value_fault));
+        if let Some(fault) = fault {
+            named(ledger, entry.key, "metadata.labels", &fault);
+        }
+    }
+    let mut size = 0;
+    for entry in metadata.get("annotations").into_iter().flat_map(Node::entries) {
+        size += entry.name().len() + entry.value.as_str().map_or(0, str::len);
+        if let Some(fault) = dns::qualified_fault(&entry.name().to_lowercase()) {
+            named(ledger, entry.key, "metadata.annotations", &fault);
+        }
+    }
+    if size > ANNOTATIONS_MAX
+        && let Some(entry) = metadata.entry("annotations")
+    {
+        named(ledger, entry.key, "metadata.annotations", "may not be more than 262144 bytes");
+    }
+    for item in metadata.get("finalizers").into_iter().flat_map(Node::items) {
+        if let Some(fault) = item.as_str().and_then(dns::qualified_fault) {
+            named(ledger, item, "metadata.finalizers", &fault);
+        }
+    }
+}
+
+fn named<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, field: &str, fault: &str) {
+    let fact = ledger.refuse((Subject::Crd, Aspect::Metadata, Effect::Invalid), node, field, fault);
+    fact.key = Some(format!("{field}/{}", node.key_text()));
+    fact.words.insert("name", node.key_text().to_owned());
+}
+
+fn group(ledger: &mut Ledger<'_>) {
+    let spec = ledger.crd.spec;
+    let node = within(spec, "group", spec_key(ledger));
+    let group = ledger.crd.group();
+    let fault = if group.is_empty() {
+        ledger.refuse((Subject::Crd, Aspect::Group, Effect::Missing), node, "spec.group", "Required value");
+        return;
+    } else if let Some(fault) = dns::subdomain_fault(group) {
+        fault
+    } else if !group.contains('.') {
+        "should be a domain with at least one dot".to_owned()
+    } else {
+        return;
+    };
+    ledger.refuse((Subject::Crd, Aspect::Group, Effect::Invalid), node, "spec.group", fault).words.insert("name", group.to_owned());
+}
+
+fn scope(ledger: &mut Ledger<'_>) {
+    let node = within(ledger.crd.spec, "scope", spec_key(ledger));
+    match ledger.crd.scope.map_or("", |scope| scope.value) {
+        "Cluster" | "Namespaced" => {}
+        "" => {
+            ledger.refuse((Subject::Crd, Aspect::Scope, Effect::Missing), node, "spec.scope", "Required value");
+        }
+        other => {
+            let reason = "supported values: \"Cluster\", \"Namespaced\"";
+            let fact = ledger.refuse((Subject::Crd, Aspect::Scope, Effect::Invalid), node, "spec.scope", reason);
+            fact.words.insert("name", other.to_owned());
+        }
+    }
+}
+
+fn names<'t>(ledger: &mut Ledger<'t>) {
+    let names = ledger.crd.names.clone();
+    let spec = ledger.crd.spec;
+    let parent = spec.entry("names").map_or_else(|| spec_key(ledger), |entry| entry.key);
+    let at = |key: &str| spec.get("names").map_or(parent, |names| within(names, key, parent));
+    let value = |text: Option<Text<'_>>| text.map_or("", |text| text.value).to_owned();
+    let kind = value(names.kind);
+    let plural = value(names.plural);
+    // What is left out the server fills in, and then judges like the rest.
+    let singular = Some(value(names.singular)).filter(|text| !text.is_empty()).unwrap_or_else(|| kind.to_lowercase());
+    let list_kind = Some(value(names.list_kind))
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| if kind.is_empty() { String::new() } else { format!("{kind}List") });
+
+    let mut judge = |aspect: Aspect, key: &str, text: &str, fold: bool, node: Node<'t>| {
+        let field = format!("spec.names.{key}");
+        let folded = if fold { text.to_lowercase() } else { text.to_owned() };
+        let (effect, reason) = if text.is_empty() {
+            (Effect::Missing, "Required value".to_owned())
+        } else if let Some(fault) = dns::label_fault(&folded) {
+            (Effect::Invalid, if fold { format!("may have mixed case, but should otherwise match: {fault}") } else { fault })
+        } else {
+            return;
+        };
+        let fact = ledger.refuse((Subject::Crd, aspect, effect), node, field, reason);
+        fact.words.insert("name", text.to_owned());
+    };
+    judge(Aspect::Plural, "plural", &plural, false, at("plural"));
+    judge(Aspect::Singular, "singular", &singular, false, at("singular"));
+    judge(Aspect::Kind, "kind", &kind, true, at("kind"));
+    judge(Aspect::ListKind, "listKind", &list_kind, true, at("listKind"));
+
+    if !kind.is_empty() && kind == list_kind {
+        let reason = "kind and listKind may not be the same";
+        ledger.refuse((Subject::Crd, Aspect::ListKind, Effect::Mismatched), at("listKind"), "spec.names.listKind", reason);
+    }
+    for (aspect, key) in [(Aspect::ShortName, "shortNames"), (Aspect::Category, "categories")] {
+        for (index, item) in spec.get("names").and_then(|names| names.get(key)).into_iter().flat_map(Node::items).enumerate() {
+            let text = item.as_str().unwrap_or_default();
+            if let Some(fault) = dns::label_fault(text) {
+                let fact = ledger.refuse((Subject::Crd, aspect, Effect::Invalid), item, format!("spec.names.{key}[{index}]"), fault);
+                fact.key = Some(text.to_owned());
+                fact.words.insert("name", text.to_owned());
+            }
+        }
+    }
+}
+
+fn preserve(ledger: &mut Ledger<'_>, demands: &Demands) {
+    let Some(entry) = ledger.crd.spec.entry("preserveUnknownFields") else { return };
+    if entry.value.as_bool() == Some(true) && demands.no_preserve {
+        let reason = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+        ledger.refuse((Subject::Crd, Aspect::PreserveUnknownSpec, Effect::Forbidden), entry.key, "spec.preserveUnknownFields", reason);
+    }
+}
+
+/// What the approval annotation says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Approval {
+    Missing,
+    Bypassed,
+    Approved,
+    Invalid,
+}
+
+impl Approval {
+    pub fn of(crd: &crate::crd::Crd<'_>) -> Self {
+        let text = crd.annotations().find(|(entry, _)| entry.name() == APPROVAL).map_or("", |(_, text)| text);
+        if text.is_empty() {
+            Approval::Missing
+        } else if text.starts_with("unapproved") {
+            Approval::Bypassed
+        } else if Url::parse_request(text).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty()) {
+            Approval::Approved
+        } else {
+            Approval::Invalid
+        }
+    }
+}
+
+fn approval(ledger: &mut Ledger<'_>, demands: &Demands) {
+    let group = ledger.crd.group();
+    let is_protected = ["k8s.io", "kubernetes.io"]
+        .iter()
+        .any(|domain| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
+    let state = Approval::of(&ledger.crd);
+    if !is_protected || demands.approval == Some(state) {
+        return;
+    }
+    let field = format!("metadata.annotations[{APPROVAL}]");
+    let entry = ledger.crd.annotations().find(|(entry, _)| entry.name() == APPROVAL).map(|(entry, _)| entry);
+    match state {
+        Approval::Approved | Approval::Bypassed => {}
+        Approval::Missing => {
+            let reason = format!("protected groups must have the annotation {APPROVAL}");
+            let node = entry.map_or(ledger.crd.name_node, |entry| entry.key);
+            ledger.refuse((Subject::Crd, Aspect::ApprovedAnnotation, Effect::Missing), node, field, reason);
+        }
+        Approval::Invalid => {
+            let reason = format!("{APPROVAL} must be a URL, or a reason starting with \"unapproved\"");
+            let node = entry.map_or(ledger.crd.name_node, |entry| entry.value);
+            ledger.refuse((Subject::Crd, Aspect::ApprovedAnnotation, Effect::Invalid), node, field, reason);
+        }
+    }
+}

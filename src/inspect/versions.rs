@@ -1,0 +1,156 @@
+//! The list of versions: names, storage, deprecation, a schema in each, what a schema may hold at its root beside a status subresource.
+
+use crate::fact::{Aspect, Effect, Subject};
+use crate::schema::{Keyword, Schema};
+use crate::yaml::Node;
+
+use super::demands::Demands;
+use super::dns;
+use super::edition::{Edition, Layout};
+use super::identity::spec_key;
+use super::ledger::Ledger;
+
+const WARNING_MAX: usize = 256;
+
+pub(super) fn check<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, demands: &Demands) {
+    storage(ledger, layout);
+    let mut seen: Vec<&str> = Vec::with_capacity(layout.editions.len());
+    for edition in &layout.editions {
+        name(ledger, edition, &mut seen);
+        deprecation(ledger, edition);
+        schema(ledger, edition, demands);
+        if let Some(schema) = &edition.schema
+            && layout.status_enabled(edition)
+        {
+            status_root(ledger, layout, edition, schema);
+        }
+    }
+}
+
+fn storage<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
+    let stored: Vec<_> = layout.editions.iter().filter(|edition| edition.storage).collect();
+    if stored.len() == 1 {
+        return;
+    }
+    let list = ledger.crd.spec.entry("versions").map_or_else(|| spec_key(ledger), |entry| entry.key);
+    let (effect, node) = match stored.get(1) {
+        Some(second) => (Effect::Excessive, second.key("storage")),
+        None => (Effect::Missing, list),
+    };
+    let reason = "must have exactly one version marked as storage version";
+    let fact = ledger.refuse((Subject::Crd, Aspect::Storage, effect), node, "spec.versions", reason);
+    fact.words.insert("versions", stored.iter().map(|edition| edition.name).collect::<Vec<_>>().join(", "));
+}
+
+fn name<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, seen: &mut Vec<&'t str>) {
+    let mut refuse = |effect, field: String, reason: &str| {
+        let fact = ledger.refuse((Subject::Version, Aspect::Name, effect), edition.anchor(), field, reason);
+        fact.version = Some(edition.name.to_owned());
+        fact.words.insert("name", edition.name.to_owned());
+        if edition.name.is_empty() {
+            fact.key = Some(edition.index.to_string());
+        }
+    };
+    if let Some(fault) = dns::label_fault(edition.name) {
+        refuse(Effect::Invalid, format!("spec.versions[{}].name", edition.index), &fault);
+    }
+    if seen.contains(&edition.name) {
+        refuse(Effect::Duplicate, "spec.versions".into(), "must contain unique version names");
+    }
+    seen.push(edition.name);
+}
+
+fn deprecation<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>) {
+    let Some(warning) = edition.node.get("deprecationWarning").and_then(Node::as_str) else { return };
+    let unprintable = warning.char_indices().find(|&(_, c)| !is_print(c)).map(|(at, _)| at);
+    let (effect, reason) = if !edition.deprecated {
+        (Effect::Misplaced, "can only be set for deprecated versions".to_owned())
+    } else if warning.len() > WARNING_MAX {
+        (Effect::Invalid, "must be <= 256 characters long".to_owned())
+    } else if warning.is_empty() {
+        (Effect::Invalid, "must not be an empty string".to_owned())
+    } else if let Some(at) = unprintable {
+        (Effect::Invalid, format!("must only contain printable characters; another one was found at index {at}"))
+    } else {
+        return;
+    };
+    let field = format!("spec.versions[{}].deprecationWarning", edition.index);
+    let fact = ledger.refuse((Subject::Version, Aspect::DeprecationWarning, effect), edition.key("deprecationWarning"), field, reason);
+    fact.version = Some(edition.name.to_owned());
+}
+
+/// Letters, marks, numbers, punctuation, symbols and the plain space.
+fn is_print(c: char) -> bool {
+    c == ' ' || !(c.is_control() || c.is_whitespace() || is_format_or_private(c))
+}
+
+/// Characters without a glyph: format controls, private use, noncharacters.
+fn is_format_or_private(c: char) -> bool {
+    matches!(c as u32,
+        0xAD | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
+        | 0xE000..=0xF8FF | 0xFEFF | 0xFFF0..=0xFFFB | 0xFFFE..=0xFFFF | 0xE0000..=0xE0FFF | 0xF0000..=0x10FFFF)
+}
+
+fn schema<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, demands: &Demands) {
+    if edition.schema.is_some() {
+        return;
+    }
+    let pruned = ledger.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) != Some(true);
+    let reason = match (demands.schema, pruned && edition.served) {
+        (true, _) => "schemas are required",
+        (false, true) => "required, because otherwise all fields are pruned",
+        (false, false) => return,
+    };
+    let field = format!("spec.versions[{}].schema.openAPIV3Schema", edition.index);
+    let fact = ledger.refuse((Subject::Version, Aspect::Schema, Effect::Missing), edition.key("schema"), field, reason);
+    fact.version = Some(edition.name.to_owned());
+}
+
+/// Beside a status subresource the root may only hold what survives when `status` is taken out of it.
+fn status_root<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
+    use Keyword as K;
+    for (word, entry) in schema.words() {
+        let allowed = match word {
+            K::Description
+            | K::Format
+            | K::Title
+            | K::Maximum
+            | K::ExclusiveMaximum
+            | K::Minimum
+            | K::ExclusiveMinimum
+            | K::MaxLength
+            | K::MinLength
+            | K::Pattern
+            | K::MaxItems
+            | K::MinItems
+            | K::UniqueItems
+            | K::MultipleOf
+            | K::Required
+            | K::Items
+            | K::Properties
+            | K::ExternalDocs
+            | K::Example
+            | K::PreserveUnknownFields
+            | K::Validations => true,
+            K::Type => matches!(entry.value.as_str(), Some("object" | "")),
+            K::Id | K::SchemaUri => entry.value.as_str() == Some(""),
+            K::Nullable | K::EmbeddedResource | K::IntOrString => entry.value.as_bool() == Some(false),
+            _ => false,
+        };
+        if allowed {
+            continue;
+        }
+        let (field, reason) = if word == K::Type {
+            (
+                format!("{}.type", layout.schema_field(edition)),
+                "only \"object\" is allowed as the type at the root if the status subresource is enabled",
+            )
+        } else {
+            (layout.schema_field(edition), "is not allowed at the root of the schema if the status subresource is enabled")
+        };
+        let fact = ledger.refuse((Subject::Version, Aspect::StatusRoot, Effect::Forbidden), entry.key, field, reason);
+        fact.version = Some(edition.name.to_owned());
+        fact.key = Some(word.name().to_owned());
+        fact.words.insert("keyword", word.name().to_owned());
+    }
+}

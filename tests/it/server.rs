@@ -1,0 +1,195 @@
+//! The verdicts of a running API server against what the inspection says of the same documents.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crdwise::crd::{Bundle, Documents};
+use crdwise::fact::{Affected, Fact};
+use crdwise::inspect;
+use crdwise::source::{File, Origin};
+use crdwise::yaml::Budget;
+use serde_json::Value;
+
+/// Vectors and corpus stand beside the checkout, or one folder further up.
+fn shared(path: &str) -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found = ["../shared", "../../shared"].iter().map(|beside| here.join(beside).join(path)).find(|path| path.exists());
+    if found.is_none() {
+        println!("skipped: {path} is not here");
+    }
+    found
+}
+
+fn records(path: &str) -> Vec<Value> {
+    let Some(path) = shared(path) else { return Vec::new() };
+    let text = std::fs::read_to_string(path).expect("vectors are readable");
+    text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
+}
+
+fn documents(texts: &[(&str, String)]) -> Documents {
+    let files = texts.iter().map(|(name, text)| File::new(*name, text.as_str(), Origin::Stdin)).collect();
+    Documents::parse(files, &Budget::default())
+}
+
+fn refusals(facts: &[Fact]) -> Vec<&Fact> {
+    facts.iter().filter(|fact| fact.affects.contains(Affected::Refused)).collect()
+}
+
+fn describe(fact: &Fact) -> String {
+    format!(
+        "({}, {}, {}) {} :: {}",
+        fact.subject,
+        fact.aspect,
+        fact.effect,
+        fact.field.as_deref().unwrap_or("-"),
+        fact.words.get("reason").map_or("", String::as_str)
+    )
+}
+
+/// The server's path, without the quotes and spellings that don't name a node.
+fn points_into(ours: &str, theirs: &str) -> bool {
+    ours == theirs
+        || ours.strip_prefix(theirs).is_some_and(|rest| rest.starts_with(['.', '[']))
+        || theirs.strip_prefix(ours).is_some_and(|rest| rest.starts_with(['.', '[']))
+}
+
+#[derive(Default)]
+struct Tally {
+    agree: usize,
+    missed: Vec<String>,
+    invented: Vec<String>,
+    named: usize,
+    errors: usize,
+    astray: Vec<String>,
+}
+
+impl Tally {
+    fn take(&mut self, record: &Value, facts: &[&Fact]) {
+        let id = format!("{} ({})", record["id"].as_str().unwrap_or(""), record["about"].as_str().unwrap_or(""));
+        let accepted = record["accepted"].as_bool().unwrap_or(false);
+        match (accepted, facts.is_empty()) {
+            (true, true) | (false, false) => self.agree += 1,
+            (false, true) => self.missed.push(format!("{id}: {}", record["errors"])),
+            (true, false) => self.invented.push(format!("{id}: {}", facts.iter().map(|f| describe(f)).collect::<Vec<_>>().join(" | "))),
+        }
+        for error in record["errors"].as_array().into_iter().flatten() {
+            let field = error["field"].as_str().unwrap_or("");
+            if error["type"] == "DecodeError" || field == "<nil>" {
+                continue;
+            }
+            self.errors += 1;
+            if facts.iter().any(|fact| fact.field.as_deref().is_some_and(|ours| points_into(ours, field))) {
+                self.named += 1;
+            } else {
+                self.astray.push(format!("{id}: {field}"));
+            }
+        }
+    }
+
+    fn print(&self, name: &str, total: usize) {
+        println!("{name:<14} records {total:>4}  agree {:>4}  fields {:>4}/{:<4}", self.agree, self.named, self.errors);
+        for line in &self.missed {
+            println!("  missed:   {line}");
+        }
+        for line in &self.invented {
+            println!("  invented: {line}");
+        }
+        for line in &self.astray {
+            println!("  astray:   {line}");
+        }
+    }
+}
+
+fn is_cost(record: &Value) -> bool {
+    record["about"].as_str().is_some_and(|about| about.contains("cost"))
+}
+
+#[test]
+fn created_crds_are_judged_as_the_server_judges_them() {
+    let mut tallies: BTreeMap<&str, (Tally, usize)> = BTreeMap::new();
+    for record in records("vectors/lint/train.jsonl") {
+        let documents = documents(&[("crd.json", record["crd"].to_string())]);
+        let bundle = Bundle::read(&documents);
+        let facts = inspect::inspect(&bundle);
+        let (tally, total) = tallies.entry(if is_cost(&record) { "lint, cost" } else { "lint" }).or_default();
+        *total += 1;
+        tally.take(&record, &refusals(&facts));
+    }
+    report(tallies);
+}
+
+#[test]
+fn updated_crds_are_judged_as_the_server_judges_them() {
+    let mut tallies: BTreeMap<&str, (Tally, usize)> = BTreeMap::new();
+    for record in records("vectors/update/train.jsonl") {
+        let mut old = record["old"].clone();
+        old["status"]["storedVersions"] = record["stored_versions"].clone();
+        let (old, new) = (documents(&[("old.json", old.to_string())]), documents(&[("new.json", record["new"].to_string())]));
+        let facts = inspect::review(&Bundle::read(&old), &Bundle::read(&new));
+        let stops: Vec<&Fact> = refusals(&facts).into_iter().filter(|fact| !fact.pre_existing).collect();
+        let (tally, total) = tallies.entry(if is_cost(&record) { "update, cost" } else { "update" }).or_default();
+        *total += 1;
+        tally.take(&record, &stops);
+    }
+    report(tallies);
+}
+
+fn report(tallies: BTreeMap<&str, (Tally, usize)>) {
+    for (name, (tally, total)) in &tallies {
+        tally.print(name, *total);
+    }
+    for (name, (tally, total)) in &tallies {
+        assert_eq!(tally.agree, *total, "{name}: every verdict is the server's");
+        assert!(tally.named * 100 >= tally.errors * 95, "{name}: {} of {} errors are named", tally.named, tally.errors);
+    }
+}
+
+/// Every CRD of the corpus was released and installed, so no server refuses it.
+#[test]
+fn released_crds_are_not_refused() {
+    let Some(root) = shared("corpus") else { return };
+    let mut bundles: Vec<PathBuf> = Vec::new();
+    for project in sorted(&root) {
+        bundles.extend(sorted(&project).into_iter().filter(|path| path.is_dir()));
+    }
+    let mut refused = Vec::new();
+    for bundle in bundles {
+        let mut files = Vec::new();
+        collect(&bundle, &mut files);
+        let texts: Vec<(String, String)> =
+            files.iter().filter_map(|file| Some((file.display().to_string(), std::fs::read_to_string(file).ok()?))).collect();
+        let texts: Vec<(&str, String)> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+        let documents = documents(&texts);
+        let bundle_read = Bundle::read(&documents);
+        let facts = inspect::inspect(&bundle_read);
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for fact in &facts {
+            *kinds.entry(format!("{}/{}/{}", fact.subject, fact.aspect, fact.effect)).or_default() += 1;
+        }
+        let short = bundle.strip_prefix(&root).unwrap_or(&bundle).display().to_string();
+        println!("{short}: {} CRDs, {} facts {kinds:?}", bundle_read.crds.len(), facts.len());
+        for fact in refusals(&facts) {
+            refused.push(format!("{short} {} {:?} {} {}", fact.crd, fact.version, fact.path, describe(fact)));
+        }
+    }
+    for line in &refused {
+        println!("refused: {line}");
+    }
+    assert!(refused.is_empty(), "{} facts say that a released CRD is refused", refused.len());
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut list: Vec<PathBuf> = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    list.sort();
+    list
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in sorted(folder) {
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+            files.push(path);
+        }
+    }
+}
