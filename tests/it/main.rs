@@ -1,5 +1,6 @@
 //! All integration tests in one binary: it links once.
 
+mod cases;
 mod changes;
 mod objects;
 mod request_path;
