@@ -67,8 +67,6 @@ pub enum Kind {
 pub struct Object {
     /// By the name in the schema, not the escaped one.
     pub fields: BTreeMap<String, Arc<Decl>>,
-    /// `type: object` and nothing else: even asking for such a value is an error at run time.
-    pub blank: bool,
 }
 
 impl Decl {
@@ -141,8 +139,7 @@ impl Decl {
                 min_bytes += name.len() as i64 + field.min_bytes + 4;
             }
         }
-        let blank = fields.is_empty() && !shape.preserve_unknown && !shape.embedded;
-        (Kind::Object(Object { fields, blank }), 0, min_bytes, true)
+        (Kind::Object(Object { fields }), 0, min_bytes, true)
     }
 
     /// Whether expressions can see a value of this node at all.
@@ -213,7 +210,7 @@ fn resource_fields(shape: &Shape, fields: &mut BTreeMap<String, Arc<Decl>>) {
     }
     let text = || Arc::new(Decl { max_size: request_text(), bounded: false, ..Decl::plain(Kind::String, MIN_QUOTED) });
     let names = ["name", "generateName"].map(|key| (key.to_string(), text()));
-    let metadata = Object { fields: names.into(), blank: false };
+    let metadata = Object { fields: names.into() };
     fields.insert("kind".into(), text());
     fields.insert("apiVersion".into(), text());
     fields.insert("metadata".into(), Arc::new(Decl::plain(Kind::Object(metadata), MIN_QUOTED)));

@@ -5,19 +5,25 @@
 //!
 //! The server is kube-apiserver 1.36 with cel-go 0.26; what it does was read from its sources.
 
+pub mod advice;
 pub mod ast;
 pub mod check;
 pub mod cost;
 pub mod decl;
 pub mod eval;
+pub mod judge;
 mod lex;
 mod library;
 mod literals;
 mod macros;
 pub mod name;
+pub mod normal;
 pub mod parse;
 pub mod regex;
 pub mod rule;
+pub mod ruleset;
 pub mod site;
+#[cfg(test)]
+mod testing;
 pub mod types;
 mod unify;

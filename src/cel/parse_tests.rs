@@ -1,1 +1,144 @@
+use kube_cel::cel::common::ast as other;
+use kube_cel::cel::parser::Parser as OtherParser;
 
+use super::*;
+use crate::cel::ast::Comprehension;
+use crate::cel::normal::normal;
+
+/// The tree of the `cel` crate's parser, as ours.
+fn adopt(e: &other::IdedExpr) -> Expr {
+    let all = |items: &[other::IdedExpr]| items.iter().map(adopt).collect::<Vec<_>>();
+    let kind = match &e.expr {
+        other::Expr::Literal(literal) => Kind::Literal(match literal {
+            other::LiteralValue::Null => Literal::Null,
+            other::LiteralValue::Boolean(b) => Literal::Bool(*b.inner()),
+            other::LiteralValue::Int(i) => Literal::Int(*i.inner()),
+            other::LiteralValue::UInt(u) => Literal::Uint(*u.inner()),
+            other::LiteralValue::Double(d) => Literal::Double(*d.inner()),
+            other::LiteralValue::String(s) => Literal::String(s.inner().to_string()),
+            other::LiteralValue::Bytes(b) => Literal::Bytes(b.inner().to_vec()),
+        }),
+        other::Expr::Ident(name) => Kind::Ident(name.clone()),
+        other::Expr::Select(s) => Kind::Select(Select { operand: Box::new(adopt(&s.operand)), field: s.field.clone(), test: s.test }),
+        other::Expr::Call(c) => {
+            Kind::Call(Call { function: c.func_name.clone(), target: c.target.as_deref().map(|t| Box::new(adopt(t))), args: all(&c.args) })
+        }
+        other::Expr::List(l) => Kind::List(List { items: all(&l.elements), optional: l.optional_indices.clone() }),
+        other::Expr::Map(m) => Kind::Map(m.entries.iter().filter_map(entry).collect()),
+        other::Expr::Comprehension(c) => Kind::Comprehension(Box::new(Comprehension {
+            range: adopt(&c.iter_range),
+            var: c.iter_var.clone(),
+            var2: c.iter_var2.clone(),
+            accu: c.accu_var.clone(),
+            init: adopt(&c.accu_init),
+            condition: adopt(&c.loop_cond),
+            step: adopt(&c.loop_step),
+            result: adopt(&c.result),
+        })),
+        _ => Kind::Literal(Literal::Null),
+    };
+    Expr { id: 0, at: 0, kind }
+}
+
+fn entry(e: &other::IdedEntryExpr) -> Option<Entry> {
+    match &e.expr {
+        other::EntryExpr::MapEntry(m) => Some(Entry { key: adopt(&m.key), value: adopt(&m.value), optional: m.optional }),
+        other::EntryExpr::StructField(_) => None,
+    }
+}
+
+#[test]
+fn agrees_with_another_parser() {
+    for source in [
+        "self.a.b[0].c == 'x'",
+        "has(self.a) && !has(self.b) || self.c > 1 + 2 * 3 - 4 % 5",
+        "self.all(x, x.y in ['a', \"b\"]) ? true : self.exists(z, z == null)",
+        "self.map(x, x > 1, x + 1).filter(y, y < 3).exists_one(z, z == 2)",
+        "[1, 2u, 3.5, -4, -5.5e3, 0xff, true, null, b'x']",
+        "{'a': 1, 'b': [2]}.size() == size(self)",
+        "self.?a[?0].orValue('x') == self['k']",
+        "a ? b : c ? d : e",
+        "-self.x < -1 && !(self.y == 2)",
+        "'\\u00e9\\n\\x41' + r'\\d'",
+        "self.matches('^[a-z]+$') // done",
+        "duration('1h') < self.x - timestamp('2020-01-01T00:00:00Z')",
+        "[?a, b]",
+        "sets.contains(self.a, ['x'])",
+    ] {
+        let ours = parse(source).unwrap_or_else(|e| panic!("{source}: {e}"));
+        let theirs = OtherParser::new().enable_optional_syntax(true).parse(source).expect("parses");
+        assert_eq!(normal(&ours), normal(&adopt(&theirs)), "{source}");
+    }
+}
+
+#[test]
+fn reads_what_cel_go_reads() {
+    for (source, same) in [
+        ("!!x", "x"),
+        ("!!!x", "!x"),
+        ("--x", "x"),
+        ("'''it's'''", "\"it's\""),
+        ("1 - -1", "1 - (-1)"),
+        ("[1, 2,]", "[1, 2]"),
+        ("{1: 2,}", "{1: 2}"),
+        ("1 < 2 == true", "(1 < 2) == true"),
+        ("a || b && c", "a || (b && c)"),
+        ("self.namespace", "self.namespace"),
+        ("a.existsOne(x, x)", "a.exists_one(x, x)"),
+    ] {
+        let (a, b) = (parse(source), parse(same));
+        assert_eq!(a.map(|e| normal(&e)), b.map(|e| normal(&e)), "{source}");
+    }
+    assert_eq!(parse("-1").map(|e| e.literal().cloned()), Ok(Some(Literal::Int(-1))));
+    assert_eq!(parse("-9223372036854775808").map(|e| e.literal().cloned()), Ok(Some(Literal::Int(i64::MIN))));
+}
+
+#[test]
+fn refuses_what_cel_go_refuses() {
+    for source in [
+        "",
+        "self.size( > 2",
+        "1 +",
+        "namespace",
+        "package.x",
+        "self.`a-b`",
+        "has(self)",
+        "has(self.a())",
+        "self.all(1, true)",
+        "self.all(x.y, true)",
+        "f(1,)",
+        "[,1]",
+        "a ? b",
+        "9223372036854775808",
+        "1e400",
+        "'a",
+        "'\\q'",
+        "self.in",
+        "a &&& b",
+        "a = b",
+        "self.all(x, x, true)",
+        "'a\nb'",
+        "1.",
+        "a b",
+        "self.optMap(1, 2)",
+        "-!x",
+        "{a}",
+        "self..a",
+    ] {
+        assert!(parse(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn depth_is_bounded() {
+    let deep = |n: usize| format!("{}1{}", "(".repeat(n), ")".repeat(n));
+    assert!(parse(&deep(70)).is_ok());
+    assert_eq!(parse(&deep(100_000 / 2 - 1)).map_err(|e| e.too_deep).err(), Some(true));
+    assert!(parse(&vec!["a"; 3_000].join(" || ")).is_ok());
+    assert!(parse(&vec!["1"; 240].join(" + ")).is_ok());
+    assert_eq!(parse(&vec!["1"; 260].join(" + ")).map_err(|e| e.too_deep).err(), Some(false));
+    assert!(parse(&format!("a{}", ".b".repeat(260))).is_err());
+    let chain = format!("a{}", ".optMap(x, x)".repeat(60));
+    assert_eq!(parse(&chain).map_err(|e| e.too_deep).err(), Some(true));
+    assert!(parse(&"!".repeat(90_000)).is_err());
+}

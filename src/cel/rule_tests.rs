@@ -1,1 +1,42 @@
+use serde_json::json;
 
+use super::*;
+use crate::cel::testing::shape;
+
+fn rule(rule: &str) -> CelRule {
+    CelRule { rule: rule.into(), message: None, message_expression: None, reason: None, field_path: None, optional_old_self: None }
+}
+
+fn errors(rule: CelRule) -> Vec<&'static str> {
+    let shape = shape(&json!({"type": "object", "properties": {
+        "a": {"type": "object", "properties": {"b": {"type": "string"}, "x.y": {"type": "string"}}},
+        "m": {"type": "object", "additionalProperties": {"type": "string"}},
+        "l": {"type": "array", "items": {"type": "string"}}}}));
+    form_errors(&rule, &shape).iter().map(FormError::member).collect()
+}
+
+#[test]
+fn blank_and_broken_texts() {
+    let none: [&str; 0] = [];
+    assert_eq!(errors(rule("true")), none);
+    assert_eq!(errors(rule(" ")), ["rule"]);
+    assert_eq!(errors(rule("true\n")), none);
+    assert_eq!(errors(rule("true\n&& true")), ["message"]);
+    assert_eq!(errors(CelRule { message: Some("why".into()), ..rule("true\n&& true") }), none);
+    assert_eq!(errors(CelRule { message: Some(" ".into()), ..rule("true") }), ["message"]);
+    assert_eq!(errors(CelRule { message: Some("a\nb".into()), ..rule("true") }), ["message"]);
+    assert_eq!(errors(CelRule { message_expression: Some(" ".into()), ..rule("true") }), ["messageExpression"]);
+    assert_eq!(errors(CelRule { reason: Some("FieldValueInvalid".into()), ..rule("true") }), none);
+    assert_eq!(errors(CelRule { reason: Some("Bad".into()), ..rule("true") }), ["reason"]);
+}
+
+#[test]
+fn field_paths() {
+    let valid = |path: &str| errors(CelRule { field_path: Some(path.into()), ..rule("true") }).is_empty();
+    for path in [".a", ".a.b", ".a['b']", "['a'].b", ".a['x.y']", ".m.key", ".m['k']", ".l"] {
+        assert!(valid(path), "{path}");
+    }
+    for path in ["a", ".z", ".a.", ".", ".a[b]", ".a['b'", ".l[0]", ".l['0']", ".a.x.y", ".m.k.z", " .a", ".a\n", "..a", ".a.b.c"] {
+        assert!(!valid(path), "{path}");
+    }
+}

@@ -135,6 +135,7 @@ impl<'t> Decoder<'_, 't> {
         fact.version = version;
         fact.path = at.path.clone();
         fact.key = Some(at.document.clone());
+        fact.words.insert("name", at.document.clone());
     }
 
     fn unknown(&mut self, key: Node<'t>, at: &Position) {

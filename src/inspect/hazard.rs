@@ -237,8 +237,9 @@ fn default<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, '
         }
     } else if let (Some(name), Some(parent)) = (route.name(), parent) {
         // Every child has a default, so `{}` was meant, and nothing puts it there.
-        let filled = schema.property_count() > 0 && schema.properties().all(|(_, child)| child.default().is_some());
-        if schema.ty() == Some("object") && filled && !parent.is_required(name) && !scope.meta {
+        let filled = schema.property_count() > 1 && schema.properties().all(|(_, child)| child.default().is_some());
+        let top = route.parent.is_none_or(|parent| parent.parent.is_none());
+        if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !scope.meta {
             walk.note((Aspect::Default, Effect::Missing), route.key, route).words.insert("name", name.to_owned());
         }
     }

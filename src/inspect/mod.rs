@@ -131,8 +131,11 @@ fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
         let Some(schema) = &edition.schema else { continue };
         let key = edition.wrapper.and_then(|node| node.entry("openAPIV3Schema")).map_or_else(|| edition.anchor(), |entry| entry.key);
         let mut walk = Walk::new(&mut ledger, demands, edition.name, layout.schema_field(edition), structural);
+        if let Some(first) = layout.editions.first().filter(|_| layout.shared_schema) {
+            walk.budget_version = first.name;
+        }
         walk.root(schema, key);
-        walk.settle();
+        walk.settle(schema);
     }
     reach::check(&mut ledger, &layout);
     convention::crd(&mut ledger, &layout);

@@ -1,73 +1,143 @@
 //! CEL rules: whether they compile against the schema around them, and what the server estimates them to cost.
 
-use crate::cel::check::{self, Problem, Purpose};
-use crate::cel::decl::Decl;
+use std::collections::HashMap;
+
+use crate::cel::advice::{self, Bound};
+use crate::cel::check::Problem;
+use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
+use crate::cel::site::Site;
+use crate::crd::FieldPath;
 use crate::fact::{Aspect, Effect, Fact, Subject};
-use crate::schema::{CelRule, Keyword, Shape};
+use crate::schema::{CelRule, Keyword, Schema, Shape};
 use crate::yaml::Node;
 
 use super::walk::{RuleSite, Walk};
 
-pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, sites: &[RuleSite<'t>]) {
-    for site in sites {
-        let decl = Decl::of(&Shape::of(&site.schema), site.root || site.schema.flag(Keyword::EmbeddedResource));
-        for (index, rule) in site.schema.cel_rules().enumerate() {
-            Judge { walk, site, decl: &decl, index, rule }.run();
+/// `sites` are the nodes whose rules the server gets to compile: those without a fault at or below them.
+pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
+    if sites.is_empty() {
+        return;
+    }
+    let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
+    let shape = Shape::of(root);
+    let judgement = judge::judge(&shape);
+    let mut total: u64 = 0;
+    let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
+    for judged in &judgement.sites {
+        let Some(&place) = places.get(&judged.site.path) else { continue };
+        for rule in &judged.rules {
+            let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
+            total = total.saturating_add(rule.cost).saturating_add(rule.message_cost);
+            let cost = rule.cost.max(rule.message_cost);
+            if dearest.is_none_or(|(most, _, _)| cost > most) {
+                dearest = Some((cost, place, rule.index));
+            }
+            for error in &rule.errors {
+                Written { walk, place, index: rule.index, rule: written }.refuse(error, &judged.site, rule);
+            }
         }
+    }
+    if total > TOTAL_LIMIT {
+        total_cost(walk, root, total, dearest);
     }
 }
 
-struct Judge<'a, 'w, 't> {
+/// A rule as it stands in the file.
+struct Written<'a, 'w, 't> {
     walk: &'a mut Walk<'w, 't>,
-    site: &'a RuleSite<'t>,
-    decl: &'a Decl,
+    place: &'a RuleSite<'t>,
     index: usize,
     rule: CelRule<'t>,
 }
 
-impl<'t> Judge<'_, '_, 't> {
-    fn run(mut self) {
-        let text = self.rule.rule();
-        let optional = self.rule.optional_old_self().unwrap_or(false);
-        let checked = match check::check(text, Purpose::Rule, self.decl, optional) {
-            Ok(checked) => checked,
-            Err(Problem::Refused { at, reason }) => {
-                self.refuse((Aspect::CelRule, Effect::Invalid), "rule", format!("compilation failed: {reason}"))
-                    .words
-                    .insert("offset", at.to_string());
-                return;
+impl<'t> Written<'_, '_, 't> {
+    fn refuse(&mut self, error: &RuleError, site: &Site<'_>, judged: &JudgedRule<'_>) {
+        match error {
+            RuleError::Form(_) => {}
+            RuleError::Rule(Problem::Refused { at, reason }) => {
+                let reason = format!("compilation failed: {reason}");
+                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason).words.insert("offset", at.to_string());
             }
-            Err(Problem::Unsure { .. }) => return,
-        };
-        if checked.uses_old_self {
-            if let Some(around) = &self.site.uncorrelated {
+            RuleError::Message(Problem::Refused { at, reason }) => {
+                let reason = format!("compilation failed: {reason}");
+                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason);
+                fact.words.insert("offset", at.to_string());
+            }
+            // What we can't decide the server may well take.
+            RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
+            RuleError::Uncorrelated { .. } => {
+                let around = self.place.uncorrelated.clone().unwrap_or_default();
                 let reason = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {around}");
-                self.refuse((Aspect::CelTransition, Effect::Misplaced), "rule", reason);
+                self.fact((Aspect::CelTransition, Effect::Misplaced), "rule", reason);
             }
-        } else if self.rule.optional_old_self().is_some() {
-            let reason = "may not be set if oldSelf is not used in rule".to_owned();
-            self.refuse((Aspect::CelOptionalOldSelf, Effect::Unused), "optionalOldSelf", reason);
-        }
-        self.message(optional);
-    }
-
-    fn message(&mut self, optional: bool) {
-        let Some(text) = self.rule.text("messageExpression").filter(|text| !text.trim().is_empty()) else { return };
-        if let Err(Problem::Refused { at, reason }) = check::check(text, Purpose::Message, self.decl, optional) {
-            let what = (Aspect::CelMessageExpression, Effect::Invalid);
-            self.refuse(what, "messageExpression", format!("compilation failed: {reason}")).words.insert("offset", at.to_string());
+            RuleError::OptionalOldSelfUnused => {
+                let reason = "may not be set if oldSelf is not used in rule".to_owned();
+                self.fact((Aspect::CelOptionalOldSelf, Effect::Unused), "optionalOldSelf", reason);
+            }
+            RuleError::RuleCost { cost } => {
+                let advice = advice::advise(site, judged, RULE_LIMIT);
+                self.cost("rule", *cost, advice.as_deref());
+            }
+            RuleError::MessageCost { cost } => self.cost("messageExpression", *cost, None),
         }
     }
 
-    fn refuse(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
-        let field = format!("{}.{}[{}].{member}", self.site.field, Keyword::Validations.name(), self.index);
+    fn cost(&mut self, member: &str, cost: u64, advice: Option<&[Bound]>) {
+        if self.walk.waives_rule_cost() {
+            return;
+        }
+        let factor = factor(cost, RULE_LIMIT);
+        let fact = self.fact((Aspect::CelCost, Effect::Excessive), member, format!("estimated cost exceeds budget by factor of {factor}"));
+        fact.key = fact.key.take().map(|key| format!("{member}: {key}"));
+        fact.words.insert("member", member.to_owned());
+        fact.words.insert("cost", cost.to_string());
+        fact.words.insert("limit", RULE_LIMIT.to_string());
+        fact.words.insert("factor", factor);
+        fact.words.insert("advice", advice.map_or_else(|| "no bound in the schema helps: simplify the rule".to_owned(), proposal));
+    }
+
+    fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
+        let field = format!("{}.{}[{}].{member}", self.place.field, Keyword::Validations.name(), self.index);
         let node: Node<'t> = self.rule.node.get(member).unwrap_or(self.rule.node);
         let version = self.walk.version.to_owned();
         let fact = self.walk.ledger.refuse((Subject::Field, aspect, effect), node, field, reason);
         fact.version = Some(version);
-        fact.path = self.site.path.clone();
+        fact.path = self.place.path.clone();
         fact.key = Some(self.rule.rule().trim().to_owned());
         fact.words.insert("rule", self.rule.rule().trim().to_owned());
         fact
     }
+}
+
+fn total_cost<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, total: u64, dearest: Option<(u64, &RuleSite<'t>, usize)>) {
+    let factor = factor(total, TOTAL_LIMIT);
+    let reason = format!("estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of {factor}");
+    let rule = dearest.and_then(|(_, place, index)| Some((place.path.to_string(), place.schema.cel_rules().nth(index)?)));
+    let node = rule.as_ref().and_then(|(_, rule)| rule.node.get("rule")).unwrap_or_else(|| root.node());
+    let (base, version) = (walk.base.clone(), walk.version.to_owned());
+    let fact = walk.ledger.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
+    fact.version = Some(version);
+    fact.words.insert("cost", total.to_string());
+    fact.words.insert("limit", TOTAL_LIMIT.to_string());
+    fact.words.insert("factor", factor);
+    fact.words.insert("dearest", rule.map(|(path, _)| path).unwrap_or_default());
+}
+
+/// As the server puts it.
+fn factor(cost: u64, limit: u64) -> String {
+    let factor = cost as f64 / limit as f64;
+    if factor > 100.0 {
+        "more than 100x".into()
+    } else if factor < 1.5 {
+        format!("{factor:.6}x")
+    } else {
+        format!("{factor:.1}x")
+    }
+}
+
+/// `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`
+fn proposal(bounds: &[Bound]) -> String {
+    let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
+    let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }

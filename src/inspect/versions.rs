@@ -14,6 +14,7 @@ const WARNING_MAX: usize = 256;
 
 pub(super) fn check<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, demands: &Demands) {
     storage(ledger, layout);
+    preserved_defaults(ledger, layout);
     let mut seen: Vec<&str> = Vec::with_capacity(layout.editions.len());
     for edition in &layout.editions {
         name(ledger, edition, &mut seen);
@@ -40,6 +41,17 @@ fn storage<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
     let reason = "must have exactly one version marked as storage version";
     let fact = ledger.refuse((Subject::Crd, Aspect::Storage, effect), node, "spec.versions", reason);
     fact.words.insert("versions", stored.iter().map(|edition| edition.name).collect::<Vec<_>>().join(", "));
+}
+
+/// A CRD that still keeps all unknown fields can't have defaults, also where an update may leave the flag as it was.
+fn preserved_defaults<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
+    let Some(entry) = ledger.crd.spec.entry("preserveUnknownFields").filter(|entry| entry.value.as_bool() == Some(true)) else { return };
+    let schemas = layout.editions.iter().filter_map(|edition| edition.schema.as_ref());
+    if schemas.into_iter().any(|schema| super::anywhere(schema, &mut |schema| schema.default().is_some())) {
+        let reason = "must be false in order to use defaults in the schema";
+        let what = (Subject::Crd, Aspect::PreserveUnknownSpec, Effect::Forbidden);
+        ledger.refuse(what, entry.key, "spec.preserveUnknownFields", reason).key = Some("defaults".into());
+    }
 }
 
 fn name<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, seen: &mut Vec<&'t str>) {

@@ -42,8 +42,6 @@ pub(super) struct Scope<'p, 't> {
     pub uncorrelated: Option<&'p Route<'p, 't>>,
     /// Below `additionalProperties`, where the server doesn't validate defaults.
     pub in_map: bool,
-    /// How many of this node an object can hold; `None` where nothing bounds it.
-    pub cardinality: Option<u64>,
 }
 
 /// A default that is to be validated once the whole schema is known to be structural.
@@ -61,8 +59,6 @@ pub(super) struct RuleSite<'t> {
     pub schema: Schema<'t>,
     pub field: String,
     pub path: FieldPath,
-    pub root: bool,
-    pub cardinality: Option<u64>,
     pub uncorrelated: Option<String>,
 }
 
@@ -70,6 +66,8 @@ pub(super) struct Walk<'a, 't> {
     pub ledger: &'a mut Ledger<'t>,
     pub demands: &'a Demands,
     pub version: &'t str,
+    /// The version whose schema counts as changed or not: the first one, where all share one schema.
+    pub budget_version: &'t str,
     /// The server's path of the schema's root.
     pub base: String,
     /// Whether schemas must be structural, all things considered.
@@ -82,7 +80,17 @@ pub(super) struct Walk<'a, 't> {
 
 impl<'a, 't> Walk<'a, 't> {
     pub fn new(ledger: &'a mut Ledger<'t>, demands: &'a Demands, version: &'t str, base: String, structural: bool) -> Self {
-        Walk { ledger, demands, version, base, structural, unsound: false, defaults: Vec::new(), rules: Vec::new() }
+        Walk {
+            ledger,
+            demands,
+            version,
+            budget_version: version,
+            base,
+            structural,
+            unsound: false,
+            defaults: Vec::new(),
+            rules: Vec::new(),
+        }
     }
 
     /// A fact that the server refuses the CRD for, at a node's key or at one of its words.
@@ -122,7 +130,6 @@ impl<'a, 't> Walk<'a, 't> {
             no_default: None,
             uncorrelated: None,
             in_map: false,
-            cardinality: Some(1),
         };
         let route = Route::root(key);
         if schema.flag(Keyword::Nullable) {
@@ -136,11 +143,16 @@ impl<'a, 't> Walk<'a, 't> {
     }
 
     /// Defaults and rules, in the server's order: each asks that what came before was sound.
-    pub fn settle(mut self) {
+    pub fn settle(mut self, root: &Schema<'t>) {
         let (sites, rules) = (std::mem::take(&mut self.defaults), std::mem::take(&mut self.rules));
         if self.structural && !self.unsound && defaults::check(&mut self, &sites) {
-            rules::check(&mut self, &rules);
+            rules::check(&mut self, root, &rules);
         }
+    }
+
+    /// On an update the limit for a single expression is not held against a schema that didn't change.
+    pub fn waives_rule_cost(&self) -> bool {
+        self.demands.unchanged.contains(self.budget_version)
     }
 
     /// Returns whether the node and everything below it is free of schema faults (structural ones apart).
@@ -164,7 +176,6 @@ impl<'a, 't> Walk<'a, 't> {
 
     fn children(&mut self, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) -> bool {
         let mut sound = true;
-        let below = below_cardinality(schema, scope.cardinality);
         let unknown_map = !matches!(schema.text(Keyword::MapType), None | Some("granular" | "atomic"));
         let is_resource = !scope.nested && (scope.level == Level::Root || schema.flag(Keyword::EmbeddedResource));
 
@@ -173,7 +184,6 @@ impl<'a, 't> Walk<'a, 't> {
                 level: Level::Field,
                 no_default: if scope.meta { Some(NoDefault::MetadataValues) } else { scope.no_default },
                 in_map: true,
-                cardinality: below,
                 ..scope
             };
             sound &= self.visit(&values, &route.step(Turn::Values, entry.key), inner, Some(schema));
@@ -186,13 +196,12 @@ impl<'a, 't> Walk<'a, 't> {
                 meta: scope.meta || meta,
                 no_default: if meta && scope.level == Level::Root { Some(NoDefault::TopLevel) } else { scope.no_default },
                 uncorrelated: scope.uncorrelated.or(if unknown_map { Some(route) } else { None }),
-                cardinality: below,
                 ..scope
             };
             sound &= self.visit(&child, &route.step(Turn::Property(name), entry.key), inner, Some(schema));
         }
         sound &= self.clauses(schema, route, scope);
-        sound &= self.items(schema, route, scope, below);
+        sound &= self.items(schema, route, scope);
         sound & self.forbidden_places(schema, route, scope)
     }
 
@@ -217,15 +226,10 @@ impl<'a, 't> Walk<'a, 't> {
         sound
     }
 
-    fn items(&mut self, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>, below: Option<u64>) -> bool {
+    fn items(&mut self, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) -> bool {
         let Some(entry) = schema.entry(Keyword::Items) else { return true };
         let map_list = schema.text(Keyword::ListType) == Some("map");
-        let inner = Scope {
-            level: Level::Item,
-            uncorrelated: scope.uncorrelated.or(if map_list { None } else { Some(route) }),
-            cardinality: below,
-            ..scope
-        };
+        let inner = Scope { level: Level::Item, uncorrelated: scope.uncorrelated.or(if map_list { None } else { Some(route) }), ..scope };
         if entry.value.is_map() {
             return self.visit(&Schema::new(entry.value), &route.step(Turn::Items, entry.key), inner, Some(schema));
         }
@@ -260,21 +264,8 @@ impl<'a, 't> Walk<'a, 't> {
                 schema: schema.clone(),
                 field: route.field(&self.base),
                 path: route.path(),
-                root: scope.level == Level::Root,
-                cardinality: scope.cardinality,
                 uncorrelated: scope.uncorrelated.map(|at| at.field(&self.base)),
             });
         }
     }
-}
-
-/// The server's reckoning: how many elements a list or a map multiplies its children by.
-fn below_cardinality(schema: &Schema<'_>, own: Option<u64>) -> Option<u64> {
-    let bound = |word| schema.count(word).map(|n| u64::try_from(n).unwrap_or(0));
-    let factor = match schema.ty() {
-        Some("object") if !matches!(schema.additional(), Additional::Absent) => bound(Keyword::MaxProperties)?,
-        Some("array") => bound(Keyword::MaxItems)?,
-        _ => 1,
-    };
-    Some(own?.saturating_mul(factor))
 }

@@ -3,16 +3,16 @@
 //! The first run only counts; a second one, for an object that failed, collects what to say. Junctors choose the
 //! clause whose errors are told by how many checks it passed, so those are counted as the server counts them.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
+use crate::schema::number::{self, Broken, is_json_integer};
 use crate::schema::shape::Type;
 
 use super::enumeration;
 use super::error::{Error, Kind, Naming, Reason};
 use super::node::{Extra, Node};
-use super::path::Trail;
+use super::path::{ObjectPath, Trail};
 use super::ratchet::Twin;
-use super::standin::is_json_integer;
 
 /// What a run found so far.
 #[derive(Debug, Default)]
@@ -23,6 +23,8 @@ pub(super) struct Findings {
     pub errors: Vec<Error>,
     /// Errors that an update is forgiven, because it didn't touch what is wrong.
     pub warnings: Vec<Error>,
+    /// Checks that the server makes and that can't be made here.
+    pub undecided: Vec<(ObjectPath, String)>,
     /// Checks that were made, the measure by which the server picks the clause to talk about.
     passed: u32,
 }
@@ -37,6 +39,7 @@ impl Findings {
         self.passed += other.passed;
         self.errors.extend(other.errors);
         self.warnings.extend(other.warnings);
+        self.undecided.extend(other.undecided);
     }
 
     fn fail(&mut self, error: impl FnOnce() -> Error) {
@@ -47,16 +50,17 @@ impl Findings {
     }
 }
 
-/// The errors of `value`, and what an update from `twin`'s old value is forgiven.
-pub(super) fn run(value: &Value, node: &Node, twin: Option<Twin<'_>>) -> (Vec<Error>, Vec<Error>) {
+/// What is wrong with `value`, and what of it an update from `twin`'s old value is forgiven.
+pub(super) fn run(value: &Value, node: &Node, twin: Option<Twin<'_>>) -> Findings {
     let mut findings = Findings { quiet: true, ..Findings::default() };
     check(value, node, &Trail::Root, None, &mut findings);
-    if findings.failures == 0 {
-        return (Vec::new(), Vec::new());
+    if findings.failures > 0 {
+        findings = Findings::default();
+        check(value, node, &Trail::Root, twin, &mut findings);
+        findings.errors = distinct(findings.errors);
+        findings.warnings = distinct(findings.warnings);
     }
-    let mut findings = Findings::default();
-    check(value, node, &Trail::Root, twin, &mut findings);
-    (distinct(findings.errors), distinct(findings.warnings))
+    findings
 }
 
 /// The same check can be made on the spine and in clauses; it is told once.
@@ -97,19 +101,18 @@ fn validate(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>
         Value::String(text) => {
             string(text, value, node, trail, out);
             out.passed += 1;
-            if let Some(format) = node.format.as_ref() {
+            if let Some((format_name, format)) = &node.format {
                 if !format.is_valid(text) {
-                    let detail = format!("{} in body must be of type {}: {text:?}", name(trail), format.0);
-                    out.fail(|| error(trail, Kind::Format, Reason::TypeInvalid, Some(value), &detail));
+                    out.fail(|| {
+                        let detail = format!("{} in body must be of type {format_name}: {text:?}", name(trail));
+                        error(trail, Kind::Format, Reason::TypeInvalid, Some(value), &detail)
+                    });
                 }
                 out.passed += 1;
             }
         }
         Value::Number(number) => {
-            node.numbers.check(number, |kind, detail| {
-                let naming = if kind == Kind::Range { Naming::None } else { Naming::Dotted };
-                out.fail(|| Error::new(trail.path(), naming, kind, Reason::Invalid, Some(value), &detail));
-            });
+            numeric(number, value, node, trail, out);
             out.passed += 2;
         }
         Value::Array(items) => {
@@ -173,7 +176,7 @@ fn typed(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
         return;
     }
     out.fail(|| match &node.format {
-        Some(format) if types.is_empty() => wrong_type(trail, &format.0, found_name),
+        Some((format, _)) if types.is_empty() => wrong_type(trail, format, found_name),
         _ => wrong_type(trail, &types.names(), found_name),
     });
 }
@@ -204,10 +207,30 @@ fn string(text: &str, value: &Value, node: &Node, trail: &Trail<'_>, out: &mut F
             });
         }
     }
-    if let Some(pattern) = node.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
-        out.fail(|| {
-            let detail = format!("{} in body should match '{}'", name(trail), pattern.0);
+    match &node.pattern {
+        Some(Ok(pattern)) if !pattern.is_match(text) => out.fail(|| {
+            let detail = format!("{} in body should match '{}'", name(trail), pattern.text());
             error(trail, Kind::Pattern, Reason::Invalid, Some(value), &detail)
+        }),
+        Some(Err(reason)) => out.undecided.push((trail.path(), reason.to_string())),
+        _ => {}
+    }
+}
+
+fn numeric(number: &Number, value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
+    for failure in node.numbers.failures(number::Value::of(number)) {
+        out.fail(|| {
+            let (kind, naming) = match failure.broken {
+                Broken::MultipleOf => (Kind::MultipleOf, Naming::Dotted),
+                Broken::Minimum => (Kind::Minimum, Naming::Dotted),
+                Broken::Maximum => (Kind::Maximum, Naming::Dotted),
+                Broken::Range => (Kind::Range, Naming::None),
+            };
+            let detail = match failure.broken {
+                Broken::Range => format!("{} {}", failure.words, name(trail)),
+                _ => format!("{} in body {}", name(trail), failure.words),
+            };
+            Error::new(trail.path(), naming, kind, Reason::Invalid, Some(value), &detail)
         });
     }
 }
@@ -277,9 +300,10 @@ fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_
 /// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Nothing inside of them is forgiven on an update.
 fn junctors(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
-    let judge = |clause: &Node, out: &Findings| {
+    let judge = |clause: &Node, out: &mut Findings| {
         let mut own = out.like();
         validate(value, clause, trail, None, &mut own);
+        out.undecided.append(&mut own.undecided);
         own
     };
     let whole = |kind, words: String| {

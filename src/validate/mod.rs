@@ -16,8 +16,8 @@ mod objects;
 mod path;
 mod prune;
 mod ratchet;
+mod rules;
 mod scale;
-mod standin;
 mod upgrade;
 
 use serde_json::Value;
@@ -33,6 +33,7 @@ pub use upgrade::Upgrade;
 use node::{Node, Purpose};
 use path::Trail;
 use ratchet::Twin;
+use rules::{Ratchet, Said};
 
 /// A version's schema, ready for many objects.
 #[derive(Debug)]
@@ -55,6 +56,8 @@ pub struct Outcome {
     pub errors: Vec<Error>,
     /// What is wrong and forgiven, because the update didn't touch it.
     pub warnings: Vec<Error>,
+    /// Checks that the server makes and that can't be made here, with the reason.
+    pub undecided: Vec<(ObjectPath, String)>,
 }
 
 impl Outcome {
@@ -124,8 +127,10 @@ impl Compiled {
         let mut errors = Vec::new();
         metadata::check_root(object, &mut errors);
         let twin = old.map(|old| Twin { old, new: object, node: &self.root });
-        let (invalid, warnings) = check::run(object, &self.root, twin);
-        errors.extend(invalid);
+        let findings = check::run(object, &self.root, twin);
+        errors.extend(findings.errors);
+        outcome.warnings = findings.warnings;
+        outcome.undecided = findings.undecided;
         embedded::check(object, &self.root, &root, &mut errors);
         // An old object that broke a list already is not held to it again.
         let broken = old.is_some_and(|old| {
@@ -138,14 +143,28 @@ impl Compiled {
         }
         if self.root.below.rules && errors.iter().any(|error| error.reason.blocks_rules()) {
             errors.push(Error::unchecked());
+        } else {
+            let mut said = Said::default();
+            rules::check(object, old, &self.root, &root, Ratchet::of(twin), &mut said);
+            errors.extend(said.errors);
+            outcome.warnings.extend(said.warnings);
+            outcome.undecided.extend(said.undecided);
         }
         outcome.errors = errors;
-        outcome.warnings = warnings;
     }
 
-    /// A default against its own node.
+    /// A default against its own node: as a new value, then as an update of itself.
     fn judge_default(&self, value: &Value) -> Vec<Error> {
-        check::run(value, &self.root, None).0
+        let errors = check::run(value, &self.root, None).errors;
+        if !errors.is_empty() {
+            return errors;
+        }
+        let mut said = Said::default();
+        rules::check(value, None, &self.root, &Trail::Root, Ratchet::default(), &mut said);
+        if said.errors.is_empty() {
+            rules::check(value, Some(value), &self.root, &Trail::Root, Ratchet::default(), &mut said);
+        }
+        said.errors
     }
 }
 

@@ -1,13 +1,17 @@
 //! A shape made ready to be run: patterns and rules compiled, formats resolved, and what lies below known in advance.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::schema::Shape;
-use crate::schema::shape::{self, CelRule, Count, ListType, Type};
+use crate::schema::format::Format;
+use crate::schema::number::{NumberDomain, NumberFormat, NumberKind};
+use crate::schema::pattern::Pattern;
+use crate::schema::shape::{self, Count, ListType, Type};
 
-use super::standin::{Format, Numbers, Pattern};
+use super::rules::Rule;
 
 /// The JSON types a node names; none means all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,11 +95,13 @@ pub(super) enum Purpose {
 pub(super) struct Node {
     pub types: Types,
     pub nullable: bool,
-    pub format: Option<Format>,
+    /// The format of strings that stands here, and its name as written.
+    pub format: Option<(Arc<str>, Format)>,
     pub enum_values: Vec<Value>,
-    pub numbers: Numbers,
+    pub numbers: NumberDomain,
     pub length: Count,
-    pub pattern: Option<Pattern>,
+    /// Or why the pattern can't be run here.
+    pub pattern: Option<Result<Pattern, Arc<str>>>,
     pub items: Option<Box<Node>>,
     pub item_count: Count,
     pub unique_items: bool,
@@ -112,7 +118,7 @@ pub(super) struct Node {
     pub not: Option<Box<Node>>,
     pub list: List,
     pub map_atomic: bool,
-    pub rules: Vec<CelRule>,
+    pub rules: Vec<Rule>,
     /// Whether CEL has a type for this node; what it has none for is invisible to rules, with all that is below.
     pub visible: bool,
     pub below: Below,
@@ -121,32 +127,42 @@ pub(super) struct Node {
 impl Node {
     /// Recursion is bounded by the depth of the shape.
     pub fn compile(shape: &Shape, purpose: Purpose) -> Self {
+        Self::build(shape, purpose, purpose == Purpose::Request)
+    }
+
+    fn child(shape: &Shape, purpose: Purpose) -> Self {
+        Self::build(shape, purpose, false)
+    }
+
+    /// `root` for the root of a resource, whose type and name rules can see.
+    fn build(shape: &Shape, purpose: Purpose, root: bool) -> Self {
         let types = match (shape.int_or_string, purpose) {
             (true, Purpose::Request) => Types::of(&[Type::Integer, Type::String]),
             _ => Types::of(shape.ty.as_slice()),
         };
         let only = if shape.int_or_string && purpose == Purpose::Request { None } else { shape.ty };
-        let format = shape.format.as_deref().and_then(|name| Format::of(only, name));
-        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| Node::compile(shape, purpose)).collect();
+        let texts = matches!(only, None | Some(Type::String));
+        let format = shape.format.as_ref().filter(|_| texts).and_then(|name| Some((Arc::clone(name), Format::of(name)?)));
+        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| Node::child(shape, purpose)).collect();
         let mut node = Node {
             types,
             nullable: shape.nullable,
             enum_values: shape.enum_values.clone().unwrap_or_default(),
-            numbers: Numbers::of(&shape.bounds, types, format.as_ref()),
+            numbers: numbers(shape, only),
             format,
             length: shape.length,
-            pattern: shape.pattern.as_deref().and_then(Pattern::new),
-            items: shape.items.as_deref().map(|items| Box::new(Node::compile(items, purpose))),
+            pattern: shape.pattern.as_deref().map(|text| Pattern::new(text).map_err(|error| error.to_string().into())),
+            items: shape.items.as_deref().map(|items| Box::new(Node::child(items, purpose))),
             item_count: shape.item_count,
             unique_items: shape.unique_items,
-            properties: shape.properties.iter().map(|(name, child)| (name.as_str().into(), Node::compile(child, purpose))).collect(),
+            properties: shape.properties.iter().map(|(name, child)| (name.as_str().into(), Node::child(child, purpose))).collect(),
             required: shape.required.iter().map(|name| name.as_str().into()).collect(),
             property_count: shape.property_count,
             extra: match &shape.extra {
                 shape::Extra::Closed => Extra::Closed,
                 shape::Extra::Refused => Extra::Refused,
                 shape::Extra::Any => Extra::Any,
-                shape::Extra::Values(values) => Extra::Values(Box::new(Node::compile(values, purpose))),
+                shape::Extra::Values(values) => Extra::Values(Box::new(Node::child(values, purpose))),
             },
             preserve: shape.preserve_unknown,
             embedded: shape.embedded,
@@ -154,14 +170,14 @@ impl Node {
             any_of: clauses(&shape.any_of),
             one_of: clauses(&shape.one_of),
             all_of: clauses(&shape.all_of),
-            not: shape.not.as_deref().map(|not| Box::new(Node::compile(not, purpose))),
+            not: shape.not.as_deref().map(|not| Box::new(Node::child(not, purpose))),
             list: match shape.list_type {
                 ListType::Atomic => List::Atomic,
                 ListType::Set => List::Set,
                 ListType::Map => List::Map(shape.map_keys.iter().map(|key| key.as_str().into()).collect()),
             },
             map_atomic: shape.map_type_atomic,
-            rules: shape.rules.clone(),
+            rules: Rule::compile_all(shape, root),
             visible: true,
             below: Below::default(),
         };
@@ -208,5 +224,24 @@ impl Node {
             (None, Extra::Values(values)) => Some(values),
             _ => None,
         }
+    }
+}
+
+/// The numbers of a node. A format of strings is the type check's business.
+fn numbers(shape: &Shape, ty: Option<Type>) -> NumberDomain {
+    let kind = match ty {
+        Some(Type::Integer) => NumberKind::Integer,
+        Some(Type::Number) => NumberKind::Number,
+        _ => NumberKind::Untyped,
+    };
+    let bounds = &shape.bounds;
+    NumberDomain {
+        kind,
+        minimum: bounds.minimum,
+        exclusive_minimum: bounds.exclusive_minimum,
+        maximum: bounds.maximum,
+        exclusive_maximum: bounds.exclusive_maximum,
+        multiple_of: bounds.multiple_of,
+        format: shape.format.as_deref().and_then(|name| NumberFormat::of(kind, name)).filter(|format| *format != NumberFormat::Text),
     }
 }

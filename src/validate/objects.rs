@@ -62,13 +62,15 @@ pub struct Checked {
     pub nulls: Vec<Placed<ObjectPath>>,
     /// Fields that get a default; the place is that of the nearest parent.
     pub defaulted: Vec<Placed<ObjectPath>>,
+    /// Checks that the server makes and that can't be made here, with the reason.
+    pub undecided: Vec<Placed<(ObjectPath, String)>>,
 }
 
 impl ObjectReport {
-    /// Accepted, with nothing lost.
+    /// Accepted, with nothing lost and nothing left open.
     pub fn is_clean(&self) -> bool {
-        let kept = matches!(&self.verdict, Verdict::Checked(checked) if checked.errors.is_empty() && checked.pruned.is_empty());
-        kept && !self.upgrade.as_ref().is_some_and(Upgrade::is_break)
+        let clean = |checked: &Checked| checked.errors.is_empty() && checked.pruned.is_empty() && checked.undecided.is_empty();
+        matches!(&self.verdict, Verdict::Checked(checked) if clean(checked)) && !self.upgrade.as_ref().is_some_and(Upgrade::is_break)
     }
 }
 
@@ -132,7 +134,7 @@ impl<'b, 't> Court<'b, 't> {
         self.crds(object).iter().filter_map(position).collect()
     }
 
-    fn judge(&self, crd: usize, object: &Object<'_>, body: &Value) -> Result<Outcome, Verdict> {
+    fn judge(&self, crd: usize, object: &Object<'_>) -> Result<Outcome, Verdict> {
         let Some(found) = self.bundle.crds.get(crd) else { return Err(Verdict::UnknownKind) };
         let Some((position, version)) = found.versions.iter().enumerate().find(|(_, version)| version.name == object.version()) else {
             return Err(Verdict::UnknownVersion(found.versions.iter().map(|version| version.name.to_owned()).collect()));
@@ -141,7 +143,7 @@ impl<'b, 't> Court<'b, 't> {
             return Err(Verdict::NotServed);
         }
         match self.judges.get(&(crd, position)) {
-            Some(Some(judge)) => Ok(judge.judge(body.clone())),
+            Some(Some(judge)) => Ok(judge.judge(object.node.to_json())),
             _ => Err(Verdict::NoSchema),
         }
     }
@@ -231,18 +233,17 @@ fn report(object: &Object<'_>, court: &Court<'_, '_>, old: Option<&Court<'_, '_>
         verdict,
         upgrade,
     };
-    let body = object.node.to_json();
     let crds = court.crds(object);
     if crds.is_empty() {
-        let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.judge(crd, object, &body)));
+        let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.judge(crd, object)));
         let gone = before.map(|before| upgrade(before, Err(&Verdict::UnknownKind)));
         return vec![bare(None, Verdict::UnknownKind, gone)];
     }
     let judged = crds.iter().filter_map(|&index| {
         let crd = court.bundle.crds.get(index)?;
-        let after = court.judge(index, object, &body);
+        let after = court.judge(index, object);
         let changed = old.map(|old| match old.counterpart(crd, object) {
-            Some(before) => upgrade(old.judge(before, object, &body), after.as_ref()),
+            Some(before) => upgrade(old.judge(before, object), after.as_ref()),
             None => Upgrade::New,
         });
         let verdict = match after {
@@ -263,6 +264,7 @@ fn place(object: &Object<'_>, outcome: Outcome) -> Checked {
         pruned: paths(outcome.pruned, true),
         nulls: paths(outcome.nulls, true),
         defaulted: paths(outcome.defaulted, false),
+        undecided: outcome.undecided.into_iter().map(|open| Placed { place: place_of(object, &open.0, false), what: open }).collect(),
     }
 }
 

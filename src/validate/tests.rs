@@ -198,3 +198,46 @@ fn a_default_is_judged_as_written() {
         [Kind::AnyOf, Kind::Type]
     );
 }
+
+#[test]
+fn the_deepest_schema_that_can_be_read_is_walked() {
+    let mut schema = "{type: string, minLength: 2}".to_owned();
+    let mut value = json!("x");
+    for level in 0..45 {
+        schema = match level % 3 {
+            0 => format!("{{type: object, properties: {{a: {schema}}}}}"),
+            1 => format!("{{type: array, items: {schema}, allOf: [{{minItems: 1}}]}}"),
+            _ => format!("{{type: object, additionalProperties: {schema}, anyOf: [{{maxProperties: 9}}]}}"),
+        };
+        value = if level % 3 == 1 { json!([value]) } else { json!({ "a": value }) };
+    }
+    let outcome = request(&schema, value);
+    assert_eq!((outcome.errors.len(), outcome.errors[0].kind, outcome.errors[0].path.steps().len()), (1, Kind::MinLength, 46));
+}
+
+#[test]
+fn rules_see_the_old_value_and_say_their_message() {
+    let schema = "{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: 'self == oldSelf', message: fixed}]}, m: {type: object, additionalProperties: {type: integer, x-kubernetes-validations: [{rule: self < 5, messageExpression: '\"not \" + string(self)', reason: FieldValueForbidden}]}}}, x-kubernetes-validations: [{rule: '!has(self.m) || size(self.m) < 2', fieldPath: .m}]}";
+    let compiled = Compiled::new(&shape(schema));
+    let old = json!({"spec": {"a": "x", "m": {"k": 7}}});
+    assert_eq!(fields(&compiled.request(old.clone())), ["spec.m[k]"]);
+    let same = compiled.request_update(&old, old.clone());
+    assert_eq!((same.accepted(), same.warnings[0].message.as_str()), (true, "Forbidden: not 7"));
+    let moved = compiled.request_update(&old, json!({"spec": {"a": "y", "m": {"k": 7, "l": 1}}}));
+    let told: Vec<_> = moved.errors.iter().map(|error| (error.field.as_str(), error.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            ("spec.m", "Invalid value: {\"a\":\"y\",\"m\":{\"k\":7,\"l\":1}}: failed rule: !has(self.m) || size(self.m) < 2"),
+            ("spec.a", "Invalid value: \"y\": fixed"),
+        ]
+    );
+    assert_eq!(moved.warnings.len(), 1, "spec.m[k] itself is unchanged");
+}
+
+#[test]
+fn rules_stay_unrun_after_an_error_of_type_or_presence() {
+    let schema = "{a: {type: string, maxLength: 2}, b: {type: integer, minimum: 3, x-kubernetes-validations: [{rule: self > 9}]}}";
+    assert_eq!(fields(&request(schema, json!({"a": "long", "b": 1}))), ["spec.a", "spec.b", "<nil>"]);
+    assert_eq!(fields(&request(schema, json!({"b": 1}))), ["spec.b", "spec.b"]);
+}

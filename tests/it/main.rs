@@ -2,6 +2,7 @@
 
 mod cases;
 mod changes;
+mod defaults;
 mod objects;
 mod request_path;
 mod rules;

@@ -1,4 +1,5 @@
 //! Every object of the recorded pairs, on both sides: verdict, stored form, dropped paths and error fields.
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,10 +65,18 @@ fn every_recorded_object_is_judged_as_the_server_judged_it() {
             for sample in record["objects"].as_array().into_iter().flatten() {
                 judged += 1;
                 let outcome = compiled.request(whole(&record[side], &sample["object"]));
+                if outcome.accepted() {
+                    let again = compiled.request(outcome.stored.clone());
+                    let settled =
+                        again.accepted() && again.stored == outcome.stored && again.pruned.is_empty() && again.defaulted.is_empty();
+                    assert!(settled, "{} {side}: what was stored is not stored again: {:?}", record["id"], again);
+                    let update = compiled.request_update(&outcome.stored, outcome.stored.clone());
+                    assert!(update.accepted(), "{} {side}: an update that changes nothing is refused: {:?}", record["id"], update.errors);
+                }
                 for (what, text) in differences(&outcome, &sample[side]) {
                     *counts.entry(what).or_default() += 1;
                     shown += 1;
-                    if shown <= 400 {
+                    if shown <= 40 {
                         println!("{} {side} {what}: {text}\n    object {}", record["id"], sample["object"]);
                     }
                 }

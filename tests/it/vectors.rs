@@ -1,4 +1,5 @@
 //! Verdicts recorded from a real API server, where they are at hand (`../shared/vectors`).
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::path::PathBuf;
 

@@ -106,6 +106,10 @@ impl<'e> Coster<'e> {
                 sized(text.multiply(self.size_of(pattern).scale(REGEX)), Estimate { min: 0, max: size.max })
             }
             ("ip", Some(_), []) => plain(Estimate::fixed(1)),
+            ("cidr" | "isIP" | "isCIDR" | "ip" | "quantity" | "isQuantity" | "semver" | "isSemver", _, [text, ..]) => {
+                plain(self.size_of(text).scale(TRAVERSAL))
+            }
+            ("ip.isCanonical", _, [text, ..]) => plain(self.size_of(text).scale(2.0 * TRAVERSAL)),
             (
                 "masked"
                 | "prefixLength"

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::value::{Key, List, Map, Val};
 use super::{EvalError, base64, time};
-use crate::cel::decl::{Decl, Kind, Object};
+use crate::cel::decl::{Decl, Kind};
 use crate::cel::name;
 use crate::schema::shape::ListType;
 
@@ -32,9 +32,6 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
             time::Timestamp::parse(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
         }
         (Kind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
-        (Kind::Object(Object { blank: true, .. }), Json::Object(_)) => {
-            Err(EvalError::failed("invalid object type, expected either Properties or AdditionalProperties"))
-        }
         (Kind::Map { .. } | Kind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
         (Kind::Unknown, json) => Ok(Val::Unknown(json)),
         (kind, _) => wrong(&format!("{kind:?}").to_lowercase()),

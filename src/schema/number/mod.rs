@@ -3,6 +3,7 @@
 //! The server keeps apart whether a number was *written* as an integer (`2`) or not (`2.0`, `2e0`, or too large for
 //! 64 bits), and treats the two differently. So does [`Value`].
 
+mod failure;
 mod float;
 mod goal;
 mod integer;
@@ -12,6 +13,7 @@ use serde_json::Number;
 use super::find::{Find, Order};
 use super::format::Format;
 
+pub use failure::{Broken, Failure};
 pub use goal::NumberGoal;
 
 /// What `type` says of a number.
@@ -150,6 +152,9 @@ impl NumberDomain {
         // The server goes by the shortest decimal digits, and so `-2^63` is out of range for it.
         let digits = || float.to_string();
         match (self.kind, self.format) {
+            (NumberKind::Integer, _) if float.fract() != 0.0 => false,
+            (NumberKind::Integer, Some(NumberFormat::Int32)) if float.abs() <= MAX_SAFE => i32::try_from(float as i64).is_ok(),
+            (NumberKind::Integer, _) if float.abs() <= MAX_SAFE => true,
             (NumberKind::Integer, Some(NumberFormat::Int32)) => digits().parse::<i32>().is_ok(),
             (NumberKind::Integer, _) => digits().parse::<i64>().is_ok(),
             (_, Some(NumberFormat::Float)) => digits().parse::<f32>().is_ok_and(f32::is_finite),
@@ -194,7 +199,7 @@ fn go_int64(float: f64) -> i64 {
 
 /// Whether the server takes a float for an integer: within the safe range, and for positive numbers up to a
 /// relative error of 10^-9.
-fn is_json_integer(float: f64) -> bool {
+pub fn is_json_integer(float: f64) -> bool {
     let whole = float.trunc();
     if !(-MAX_SAFE..=MAX_SAFE).contains(&float) {
         return false;

@@ -1,0 +1,113 @@
+//! Ten thousand objects: what it costs to parse them, and what to judge them. The second is to be hidden by the first.
+
+use crdwise::crd::{Bundle, Documents};
+use crdwise::source::{File, Origin};
+use crdwise::validate::check_objects;
+use crdwise::yaml::Budget;
+
+fn main() {
+    divan::main();
+}
+
+const COUNT: usize = 10_000;
+
+const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: routes.shop.example.com}
+spec:
+  group: shop.example.com
+  names: {plural: routes, kind: Route}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [hostnames]
+            x-kubernetes-validations:
+            - {rule: 'self.hostnames.all(h, h.size() < 100)', message: too long}
+            properties:
+              mode: {type: string, enum: [Fast, Safe], default: Safe}
+              timeout: {type: string, pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$', default: 10s}
+              hostnames:
+                type: array
+                maxItems: 16
+                x-kubernetes-list-type: set
+                items: {type: string, minLength: 1, maxLength: 253, pattern: '^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'}
+              labels: {type: object, additionalProperties: {type: string, maxLength: 63}}
+              rules:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  oneOf: [{required: [service]}, {required: [url]}]
+                  x-kubernetes-validations:
+                  - {rule: '!has(self.weight) || self.weight >= 0'}
+                  properties:
+                    name: {type: string, maxLength: 63}
+                    weight: {type: integer, format: int32, minimum: 0, maximum: 1000000, default: 1}
+                    service: {type: object, required: [port], properties: {name: {type: string}, port: {type: integer, minimum: 1, maximum: 65535}}}
+                    url: {type: string, format: uri}
+                    replicas: {x-kubernetes-int-or-string: true}
+";
+
+/// Objects of one kind that differ in names and numbers, all of them accepted.
+fn objects() -> Vec<File> {
+    let object = |n: usize| {
+        format!(
+            "apiVersion: shop.example.com/v1
+kind: Route
+metadata:
+  name: route-{n}
+  namespace: shop
+  labels: {{app: shop, part: \"{n}\"}}
+spec:
+  mode: Fast
+  hostnames:
+  - a{n}.example.com
+  - b{n}.example.com
+  labels:
+    team: red
+    tier: \"{n}\"
+  rules:
+  - name: first
+    weight: {n}
+    service: {{name: svc-{n}, port: 8080}}
+  - name: second
+    url: https://example.com/{n}
+    replicas: 50%
+"
+        )
+    };
+    // A hundred documents a file.
+    let file = |n: usize| {
+        let text = (n * 100..(n + 1) * 100).map(object).collect::<Vec<_>>().join("---\n");
+        File::new(format!("{n}.yaml"), text, Origin::Stdin)
+    };
+    (0..COUNT / 100).map(file).collect()
+}
+
+#[divan::bench(sample_count = 10)]
+fn parse(bencher: divan::Bencher<'_, '_>) {
+    let files = objects();
+    bencher.with_inputs(|| files.clone()).bench_values(|files| Documents::parse(files, &Budget::default()));
+}
+
+#[divan::bench(sample_count = 10)]
+fn judge(bencher: divan::Bencher<'_, '_>) {
+    let crds = Documents::parse(vec![File::new("crd.yaml", CRD, Origin::Stdin)], &Budget::default());
+    let bundle = Bundle::read(&crds);
+    let documents = Documents::parse(objects(), &Budget::default());
+    let reports = check_objects(&documents, &bundle, None);
+    assert_eq!(reports.len(), COUNT);
+    assert!(reports.iter().all(|report| report.is_clean()), "{:?}", reports.iter().find(|report| !report.is_clean()));
+    bencher.bench(|| check_objects(&documents, &bundle, None).len());
+}

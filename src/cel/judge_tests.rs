@@ -1,0 +1,67 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::cel::testing::shape;
+
+fn members(schema: &Value) -> Vec<String> {
+    let shape = shape(schema);
+    let judgement = judge(&shape);
+    let mut out: Vec<String> = judgement.errors().map(|(site, _, error)| format!("{} {}", site.site.path, error.member())).collect();
+    if judgement.exceeds_total() {
+        out.push("total".into());
+    }
+    out
+}
+
+fn ruled(mut schema: Value, rule: Value) -> Value {
+    schema["x-kubernetes-validations"] = json!([rule]);
+    schema
+}
+
+fn under(property: Value) -> Value {
+    json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"f": property}}}})
+}
+
+#[test]
+fn transition_rules_have_their_places() {
+    let immutable = || json!({"rule": "self == oldSelf"});
+    let item = ruled(json!({"type": "object", "required": ["k"], "properties": {"k": {"type": "string", "maxLength": 5}}}), immutable());
+    let list = |list_type: Value| {
+        under(
+            json!({"type": "array", "maxItems": 5, "items": item, "x-kubernetes-list-type": list_type, "x-kubernetes-list-map-keys": ["k"]}),
+        )
+    };
+    assert!(members(&list(json!("map"))).is_empty());
+    assert_eq!(members(&list(json!("atomic"))), ["spec.f[] rule"]);
+    assert_eq!(members(&list(json!(null))), ["spec.f[] rule"]);
+    let map = under(json!({"type": "object", "maxProperties": 5, "additionalProperties": item}));
+    assert!(members(&map).is_empty());
+    let unused = under(ruled(json!({"type": "string"}), json!({"rule": "self != ''", "optionalOldSelf": false})));
+    assert_eq!(members(&unused), ["spec.f optionalOldSelf"]);
+}
+
+#[test]
+fn costs_multiply_and_add_up() {
+    let matching = json!({"rule": "self.matches('^[a-z]+$')"});
+    let strings = |max_items: Value, max_length: Value| {
+        under(
+            json!({"type": "array", "maxItems": max_items, "items": ruled(json!({"type": "string", "maxLength": max_length}), matching.clone())}),
+        )
+    };
+    assert!(members(&strings(json!(100), json!(100))).is_empty());
+    assert_eq!(members(&strings(json!(null), json!(100))), ["spec.f[] rule"]);
+    assert_eq!(members(&strings(json!(100), json!(null))), ["spec.f[] rule"]);
+    let costly = under(ruled(json!({"type": "array", "items": {"type": "integer"}}), json!({"rule": "self.all(x, self.all(y, x <= y))"})));
+    assert_eq!(members(&costly), ["spec.f rule", "total"]);
+    let message = json!({"rule": "self.size() < 5", "messageExpression": "self.all(x, self.all(y, x <= y)) ? 'a' : 'b'"});
+    let talkative = under(ruled(json!({"type": "array", "items": {"type": "integer"}}), message));
+    assert_eq!(members(&talkative), ["spec.f messageExpression", "total"]);
+}
+
+#[test]
+fn rules_need_a_type() {
+    assert_eq!(members(&under(ruled(json!({"x-kubernetes-preserve-unknown-fields": true}), json!({"rule": "true"})))), ["spec.f rule"]);
+    assert!(members(&under(ruled(json!({"x-kubernetes-int-or-string": true}), json!({"rule": "self == 1"})))).is_empty());
+    let root = ruled(json!({"type": "object"}), json!({"rule": "self.metadata.name.size() < 9 && self.kind != ''"}));
+    assert!(members(&root).is_empty());
+}

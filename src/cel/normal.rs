@@ -1,0 +1,359 @@
+//! When two expressions say the same, and what an expression looks at.
+//!
+//! Comes in: the text of expressions. Goes out: a normal form that is equal only for expressions that give the same
+//! value or fail together on every object; and the fields and constants of an expression, to build objects around.
+
+use std::collections::BTreeMap;
+
+use super::ast::{ACCU, Call, Comprehension, Expr, Kind, Literal};
+use super::parse::parse;
+use crate::cel::name;
+use crate::crd::FieldPath;
+
+/// Whether two expressions are the same but for spelling: blanks, parentheses, names of iteration variables, the order
+/// of what `&&` and `||` join, sides of a comparison with a constant.
+pub fn same(a: &str, b: &str) -> bool {
+    if a.trim() == b.trim() {
+        return true;
+    }
+    matches!((parse(a), parse(b)), (Ok(a), Ok(b)) if normal(&a) == normal(&b))
+}
+
+/// The normal form of an expression, as text. Errors and truth of `&&` and `||` don't depend on order or repetition,
+/// so their terms are sorted and told once.
+pub fn normal(expr: &Expr) -> String {
+    Writer { bound: vec![] }.write(expr, false)
+}
+
+struct Writer {
+    /// Names of iteration variables in scope; the n-th is written `$n`.
+    bound: Vec<String>,
+}
+
+impl Writer {
+    /// `expr`, or its negation.
+    fn write(&mut self, e: &Expr, negated: bool) -> String {
+        if let Kind::Call(call) = &e.kind
+            && let Some(text) = self.logic(call, negated)
+        {
+            return text;
+        }
+        if negated {
+            return format!("(!{})", self.write(e, false));
+        }
+        match &e.kind {
+            Kind::Literal(literal) => format!("{literal:?}"),
+            Kind::Ident(name) => match self.bound.iter().rposition(|bound| bound == name) {
+                Some(n) => format!("${n}"),
+                None => name.strip_prefix('.').unwrap_or(name).to_string(),
+            },
+            Kind::Select(select) => {
+                let operand = self.write(&select.operand, false);
+                if select.test { format!("(has {operand}.{})", select.field) } else { format!("{operand}.{}", select.field) }
+            }
+            Kind::Call(call) => self.call(call),
+            Kind::List(list) => {
+                let items: Vec<String> = list.items.iter().map(|item| self.write(item, false)).collect();
+                format!("[{} {:?}]", items.join(" "), list.optional)
+            }
+            Kind::Map(entries) => {
+                let entry = |w: &mut Self, e: &super::ast::Entry| {
+                    format!("{}{}:{}", if e.optional { "?" } else { "" }, w.write(&e.key, false), w.write(&e.value, false))
+                };
+                format!("{{{}}}", entries.iter().map(|e| entry(self, e)).collect::<Vec<_>>().join(" "))
+            }
+            Kind::Struct(message) => {
+                let values: Vec<String> = message.values.iter().map(|value| self.write(value, false)).collect();
+                format!("{}{{{}}}", message.type_name, values.join(" "))
+            }
+            Kind::Comprehension(c) => self.comprehension(c),
+        }
+    }
+
+    /// `&&`, `||`, `!` and comparisons, with a negation drawn inwards: CEL's logic of errors allows it.
+    fn logic(&mut self, call: &Call, negated: bool) -> Option<String> {
+        match (call.function.as_str(), call.args.as_slice()) {
+            ("!_", [a]) => Some(self.write(a, !negated)),
+            ("_&&_" | "_||_", [_, _]) => {
+                let conjunction = (call.function == "_&&_") != negated;
+                let mut terms = vec![];
+                self.terms(call, &call.function, negated, &mut terms);
+                terms.sort();
+                terms.dedup();
+                let sign = if conjunction { " && " } else { " || " };
+                Some(if terms.len() == 1 { terms.concat() } else { format!("({})", terms.join(sign)) })
+            }
+            ("_==_" | "_!=_", [a, b]) => {
+                let equal = (call.function == "_==_") != negated;
+                let (mut left, mut right) = (self.write(a, false), self.write(b, false));
+                // Lists of the schema compare by the left side's rules, so only constants change sides.
+                if is_scalar(a) && !is_scalar(b) && !mentions_dyn(b) || is_scalar(a) && is_scalar(b) && left > right {
+                    std::mem::swap(&mut left, &mut right);
+                }
+                Some(format!("({left} {} {right})", if equal { "==" } else { "!=" }))
+            }
+            _ => None,
+        }
+    }
+
+    fn terms(&mut self, call: &Call, operator: &str, negated: bool, out: &mut Vec<String>) {
+        for arg in &call.args {
+            match &arg.kind {
+                Kind::Call(inner) if inner.function == operator => self.terms(inner, operator, negated, out),
+                _ => out.push(self.write(arg, negated)),
+            }
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> String {
+        let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
+        let mut args: Vec<String> = arguments.iter().map(|arg| self.write(arg, false)).collect();
+        let function = match call.function.as_str() {
+            "_>_" => "_<_",
+            "_>=_" => "_<=_",
+            other => other,
+        };
+        if function != call.function {
+            args.reverse();
+        }
+        // `x in ['a', 'b']` doesn't depend on the order of constants.
+        if let ("@in", [_, list]) = (function, arguments.as_slice())
+            && let Kind::List(list) = &list.kind
+            && list.items.iter().all(is_scalar)
+            && list.optional.is_empty()
+        {
+            let mut items: Vec<String> = list.items.iter().map(|item| self.write(item, false)).collect();
+            items.sort();
+            items.dedup();
+            args.pop();
+            args.push(format!("[{}]", items.join(" ")));
+        }
+        // `size(x)` and `x.size()` are one function; so are both forms of `matches`.
+        let member = call.target.is_some() && !matches!(function, "size" | "matches");
+        format!("({}{function} {})", if member { "." } else { "" }, args.join(" "))
+    }
+
+    fn comprehension(&mut self, c: &Comprehension) -> String {
+        let (range, init) = (self.write(&c.range, false), self.write(&c.init, false));
+        let depth = self.bound.len();
+        self.bound.push(c.accu.clone());
+        let result = self.write(&c.result, false);
+        self.bound.push(c.var.clone());
+        self.bound.extend(c.var2.clone());
+        let (condition, step) = (self.write(&c.condition, false), self.write(&c.step, false));
+        self.bound.truncate(depth);
+        format!("(fold{} {range} {init} {condition} {step} {result})", 1 + usize::from(c.var2.is_some()))
+    }
+}
+
+fn is_scalar(e: &Expr) -> bool {
+    matches!(&e.kind, Kind::Literal(literal) if !matches!(literal, Literal::Bytes(_)))
+}
+
+fn mentions_dyn(e: &Expr) -> bool {
+    e.descendants().iter().any(|e| matches!(&e.kind, Kind::Call(call) if call.function == "dyn"))
+}
+
+/// What an expression looks at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reads {
+    /// Fields below `self`, and below `oldSelf`, that the expression reads, tests or iterates over.
+    pub fields: Vec<FieldPath>,
+    pub old_fields: Vec<FieldPath>,
+    pub strings: Vec<String>,
+    pub ints: Vec<i64>,
+    pub doubles: Vec<f64>,
+    /// Fields and the constants they meet in a call: `self.a.b < 3` gives (`a.b`, `_<_`, 3).
+    pub meetings: Vec<(FieldPath, String, Literal)>,
+}
+
+/// The fields and constants of an expression; nothing if it doesn't parse.
+pub fn reads(source: &str) -> Reads {
+    let mut reader = Reader { reads: Reads::default(), scope: BTreeMap::new() };
+    if let Ok(expr) = parse(source) {
+        reader.visit(&expr);
+    }
+    let mut reads = reader.reads;
+    reads.fields.sort();
+    reads.fields.dedup();
+    reads.old_fields.sort();
+    reads.old_fields.dedup();
+    reads.strings.sort();
+    reads.strings.dedup();
+    reads.ints.sort_unstable();
+    reads.ints.dedup();
+    reads
+}
+
+/// A field below `self` or `oldSelf`.
+#[derive(Clone)]
+struct Place {
+    old: bool,
+    path: FieldPath,
+}
+
+struct Reader {
+    reads: Reads,
+    /// What iteration variables stand for.
+    scope: BTreeMap<String, Vec<Option<Place>>>,
+}
+
+impl Reader {
+    fn visit(&mut self, e: &Expr) {
+        if let Some(place) = self.place(e) {
+            let fields = if place.old { &mut self.reads.old_fields } else { &mut self.reads.fields };
+            fields.push(place.path);
+        }
+        match &e.kind {
+            Kind::Literal(Literal::String(text)) => self.reads.strings.push(text.clone()),
+            Kind::Literal(Literal::Int(i)) => self.reads.ints.push(*i),
+            Kind::Literal(Literal::Double(d)) => self.reads.doubles.push(*d),
+            Kind::Call(call) => {
+                self.meeting(call);
+                let field_name = call.function == "_?._";
+                let args = call.args.iter().enumerate().filter(|(i, _)| !(field_name && *i == 1));
+                call.target.as_deref().into_iter().chain(args.map(|(_, arg)| arg)).for_each(|arg| self.visit(arg));
+            }
+            Kind::Comprehension(c) => self.fold(c),
+            _ => e.children().into_iter().for_each(|child| self.visit(child)),
+        }
+    }
+
+    fn meeting(&mut self, call: &Call) {
+        let parts: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
+        let places: Vec<Place> = parts.iter().filter_map(|part| self.place(part)).filter(|place| !place.old).collect();
+        let literals = parts.iter().flat_map(|part| match &part.kind {
+            Kind::Literal(literal) => vec![literal.clone()],
+            Kind::List(list) => list.items.iter().filter_map(|item| item.literal().cloned()).collect(),
+            _ => vec![],
+        });
+        if let ([place], true) = (places.as_slice(), call.function != "_?._") {
+            let met: Vec<_> = literals.map(|literal| (place.path.clone(), call.function.clone(), literal)).collect();
+            self.reads.meetings.extend(met);
+        }
+    }
+
+    fn fold(&mut self, c: &Comprehension) {
+        self.visit(&c.range);
+        // A fold over nothing names a value.
+        let bound = self.place(&c.init).filter(|_| c.accu != ACCU);
+        let bind = c.accu != ACCU;
+        if bind {
+            self.visit(&c.init);
+        }
+        let element = self.place(&c.range).map(|place| Place { path: place.path.items(), ..place });
+        let names = [Some(&c.var), c.var2.as_ref(), Some(&c.accu)];
+        let places = match &c.var2 {
+            Some(_) => [None, element, bound],
+            None => [element, None, bound],
+        };
+        for (name, place) in names.iter().zip(places) {
+            if let Some(name) = name {
+                self.scope.entry((*name).clone()).or_default().push(place);
+            }
+        }
+        self.visit(&c.step);
+        self.visit(&c.result);
+        for name in names.into_iter().flatten() {
+            if let Some(stack) = self.scope.get_mut(name) {
+                stack.pop();
+            }
+        }
+    }
+
+    /// The field that an expression is, if it is one.
+    fn place(&self, e: &Expr) -> Option<Place> {
+        match &e.kind {
+            Kind::Ident(ident) => match (self.scope.get(ident).and_then(|stack| stack.last()), ident.as_str()) {
+                (Some(place), _) => place.clone(),
+                (None, "self") => Some(Place { old: false, path: FieldPath::root() }),
+                (None, "oldSelf") => Some(Place { old: true, path: FieldPath::root() }),
+                _ => None,
+            },
+            Kind::Select(select) => self.child(&select.operand, &select.field),
+            Kind::Call(call) => match (call.function.as_str(), call.args.as_slice(), &call.target) {
+                ("_?._", [operand, field], _) => match field.literal() {
+                    Some(Literal::String(field)) => self.child(operand, field),
+                    _ => None,
+                },
+                ("_[_]" | "_[?_]", [operand, index], _) => {
+                    let place = self.place(operand)?;
+                    let values = matches!(index.literal(), Some(Literal::String(_)));
+                    let path = if values { place.path.values() } else { place.path.items() };
+                    Some(Place { path, ..place })
+                }
+                ("orValue" | "value" | "or" | "hasValue", _, Some(target)) => self.place(target),
+                _ => None,
+            },
+            // `filter` keeps elements of its range.
+            Kind::Comprehension(c) if matches!(c.init.kind, Kind::List(_)) => {
+                let kept = c.step.descendants().into_iter().any(|part| match &part.kind {
+                    Kind::List(list) => matches!(list.items.as_slice(), [Expr { kind: Kind::Ident(name), .. }] if *name == c.var),
+                    _ => false,
+                });
+                if kept { self.place(&c.range) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    fn child(&self, operand: &Expr, field: &str) -> Option<Place> {
+        let place = self.place(operand)?;
+        let field = name::unescape(field).unwrap_or_else(|| field.to_string());
+        Some(Place { path: place.path.key(&field), ..place })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_does_not_matter() {
+        for (a, b) in [
+            ("self.a>1", "( self.a  >  1 )"),
+            ("self.a > 1", "1 < self.a"),
+            ("has(self.a) && has(self.b)", "has(self.b) && has(self.a)"),
+            ("a || (b || c)", "(c || a) || b || a"),
+            ("self.all(x, x > 0)", "self.all(item, item > 0)"),
+            ("!(has(self.a) && has(self.b))", "!has(self.a) || !has(self.b)"),
+            ("self == 'x'", "'x' == self"),
+            ("!(self == 'x')", "self != \"x\""),
+            ("size(self) > 1", "self.size() > 1"),
+            ("self in ['b', 'a']", "self in ['a', 'b', 'b']"),
+            ("!!self.a", "self.a"),
+        ] {
+            assert!(same(a, b), "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn meaning_does() {
+        for (a, b) in [
+            ("self.a > 1", "self.a >= 1"),
+            ("self.a == self.b", "self.b == self.a"),
+            ("self.all(x, x > 0)", "self.exists(x, x > 0)"),
+            ("self.all(x, self.all(y, x > y))", "self.all(x, self.all(y, y > x))"),
+            ("a && b || c", "a && (b || c)"),
+            ("[1, 2] == self", "[2, 1] == self"),
+            ("self + 'a' == 'b'", "'a' + self == 'b'"),
+            ("self.a", "has(self.a)"),
+        ] {
+            assert!(!same(a, b), "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn what_a_rule_looks_at() {
+        let found = reads("self.items.all(x, x.__namespace__ == 'a' && x.port in [80, 443]) && oldSelf.?mode.orValue('on') != self.mode");
+        let shown = |paths: &[FieldPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(shown(&found.fields), ["", "items", "items[]", "items[].namespace", "items[].port", "mode"]);
+        assert_eq!(shown(&found.old_fields), ["", "mode"]);
+        assert_eq!(found.strings, ["a", "on"]);
+        assert_eq!(found.ints, [80, 443]);
+        let ports = found.meetings.iter().filter(|(path, function, _)| path.name() == Some("port") && function == "@in");
+        assert_eq!(ports.count(), 2);
+        let filtered = reads("self.filter(x, x.on).all(y, y.name != '')");
+        assert_eq!(shown(&filtered.fields), ["", "[]", "[].name", "[].on"]);
+    }
+}

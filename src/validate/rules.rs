@@ -1,0 +1,215 @@
+//! Rules of `x-kubernetes-validations` on an object: which of them run where, on which old value, and what they say.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::cel::check::Purpose;
+use crate::cel::decl::Decl;
+use crate::cel::eval::{EvalError, Program};
+use crate::schema::Shape;
+use crate::schema::shape::CelRule;
+
+use super::error::{Error, Kind, Reason};
+use super::node::{Extra, Node};
+use super::path::{ObjectPath, ObjectStep, Trail};
+use super::ratchet::{Twin, by_key};
+
+/// The longest text that a messageExpression may give.
+const MESSAGE_BYTES: usize = 5 << 10;
+
+/// A rule, ready to run.
+#[derive(Debug)]
+pub(super) struct Rule {
+    text: CelRule,
+    /// Or why it can't be run here.
+    program: Result<Program, String>,
+    message: Option<Program>,
+}
+
+impl Rule {
+    pub fn compile_all(shape: &Shape, root: bool) -> Vec<Rule> {
+        if shape.rules.is_empty() {
+            return Vec::new();
+        }
+        let decl = Arc::new(Decl::of(shape, root || shape.embedded));
+        let compile = |rule: &CelRule| {
+            let optional = rule.optional_old_self.unwrap_or(false);
+            let program = |source: &str, purpose| Program::compile(source, purpose, Arc::clone(&decl), optional);
+            Rule {
+                program: program(&rule.rule, Purpose::Rule).map_err(|problem| problem.to_string()),
+                message: rule.message_expression.as_deref().and_then(|source| program(source, Purpose::Message).ok()),
+                text: rule.clone(),
+            }
+        };
+        shape.rules.iter().map(compile).collect()
+    }
+
+    /// What is told where no messageExpression gives a text.
+    fn fixed_message(&self) -> String {
+        match self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
+            Some(message) => message.to_owned(),
+            None => format!("failed rule: {}", self.text.rule.trim()),
+        }
+    }
+
+    /// The rule as errors of its evaluation name it.
+    fn name(&self) -> &str {
+        let message = self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+        message.unwrap_or(self.text.rule.trim())
+    }
+
+    fn told(&self, value: &Value, old: Option<&Value>) -> String {
+        let computed = self.message.as_ref().and_then(|program| program.message(value, old).ok());
+        let fits = |text: &String| !text.is_empty() && text.len() <= MESSAGE_BYTES && !text.contains('\n');
+        computed.map(|text| text.trim().to_owned()).filter(fits).unwrap_or_else(|| self.fixed_message())
+    }
+
+    fn reason(&self) -> Reason {
+        match self.text.reason.as_deref() {
+            Some("FieldValueForbidden") => Reason::Forbidden,
+            Some("FieldValueRequired") => Reason::Required,
+            Some("FieldValueDuplicate") => Reason::Duplicate,
+            _ => Reason::Invalid,
+        }
+    }
+
+    fn broken(&self, value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>) -> Error {
+        let mut path = trail.path();
+        if let Some(further) = self.text.field_path.as_deref() {
+            extend(&mut path, node, further);
+        }
+        let reason = self.reason();
+        let told = if reason == Reason::Duplicate { String::new() } else { self.told(value, old) };
+        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &told)
+    }
+}
+
+/// Follows a `fieldPath` (`.a.b`, `['k']`) from the rule's own place.
+fn extend(path: &mut ObjectPath, node: &Node, text: &str) {
+    let mut node = Some(node);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (name, tail) = match rest.strip_prefix("['") {
+            Some(quoted) => quoted.split_once("']").unwrap_or((quoted, "")),
+            None => {
+                let dotted = rest.strip_prefix('.').unwrap_or(rest);
+                dotted.split_at(dotted.find(['.', '[']).unwrap_or(dotted.len()))
+            }
+        };
+        let declared = node.is_none_or(|node| !node.properties.is_empty());
+        path.push(if declared { ObjectStep::Key(name.into()) } else { ObjectStep::Entry(name.into()) });
+        node = node.and_then(|node| node.field(name));
+        if name.is_empty() {
+            return;
+        }
+        rest = tail;
+    }
+}
+
+/// The old value to compare with where something is wrong: that of the node itself, else of its nearest parent.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ratchet<'a> {
+    current: Option<Twin<'a>>,
+    nearest: Option<Twin<'a>>,
+}
+
+impl<'a> Ratchet<'a> {
+    pub fn of(root: Option<Twin<'a>>) -> Self {
+        Ratchet { current: root, nearest: None }
+    }
+
+    fn forgives(self) -> bool {
+        self.current.or(self.nearest).is_some_and(Twin::is_unchanged)
+    }
+
+    fn key(self, name: &str) -> Self {
+        match (self.current, self.nearest) {
+            (None, _) => self,
+            // Both are rewritten to the version of the request, so that a change there can't be seen.
+            (Some(_), None) if matches!(name, "apiVersion" | "kind") => Ratchet::default(),
+            (Some(current), _) => Ratchet { current: current.key(name), nearest: Some(current) },
+        }
+    }
+
+    fn index(self, index: usize) -> Self {
+        match self.current {
+            None => self,
+            Some(current) => Ratchet { current: current.index(index), nearest: Some(current) },
+        }
+    }
+}
+
+/// What the rules say about an object.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub errors: Vec<Error>,
+    pub warnings: Vec<Error>,
+    /// Rules that the server runs and that can't be run here.
+    pub undecided: Vec<(ObjectPath, String)>,
+}
+
+pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+    if value.is_null() || !node.below.rules {
+        return;
+    }
+    let old = old.filter(|old| !old.is_null());
+    for rule in &node.rules {
+        run(rule, value, old, node, trail, ratchet, said);
+    }
+    match value {
+        Value::Array(items) => {
+            let Some(child) = node.items.as_deref().filter(|child| child.below.rules) else { return };
+            let before = old.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            for (index, item) in items.iter().enumerate() {
+                let old = by_key(&node.list, before, item);
+                check(item, old, child, &Trail::Index(trail, index), ratchet.index(index), said);
+            }
+        }
+        Value::Object(map) => {
+            let before = |name: &str| old.filter(|_| !node.map_atomic).and_then(|old| old.get(name));
+            for (name, value) in map {
+                if let Extra::Values(child) = &node.extra {
+                    check(value, before(name), child, &Trail::Entry(trail, name), ratchet.key(name), said);
+                }
+                if let Some(child) = node.properties.get(name.as_str()) {
+                    check(value, before(name), child, &Trail::Key(trail, name), ratchet.key(name), said);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn run(rule: &Rule, value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+    let program = match &rule.program {
+        Ok(program) => program,
+        Err(reason) => return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
+    };
+    if !program.applies(value, old) {
+        return;
+    }
+    match program.holds(value, old) {
+        Ok(true) => {}
+        Ok(false) => {
+            let error = rule.broken(value, old, node, trail);
+            if !program.is_transition() && ratchet.forgives() {
+                said.warnings.push(error);
+            } else {
+                said.errors.push(error);
+            }
+        }
+        Err(EvalError::Failed(words)) => {
+            let told = if words.starts_with("no such overload") {
+                format!(
+                    "'{words}': call arguments did not match a supported operator, function or macro signature for rule: {}",
+                    rule.name()
+                )
+            } else {
+                format!("{words} evaluating rule: {}", rule.name())
+            };
+            said.errors.push(Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told));
+        }
+        Err(open) => said.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),
+    }
+}

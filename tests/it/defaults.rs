@@ -1,0 +1,102 @@
+//! Defaults as the server judged them when a CRD was created.
+#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
+
+use std::collections::BTreeSet;
+
+use crdwise::crd::{Bundle, Documents};
+use crdwise::schema::Shape;
+use crdwise::source::{File, Origin};
+use crdwise::validate::default_of_schema;
+use crdwise::yaml::Budget;
+use serde_json::Value;
+
+use crate::vectors;
+
+/// Paths of the nodes whose default is wrong, as the server writes them below the root schema, with what was found.
+fn wrong(shape: &Shape, path: &str, found: &mut Vec<(String, String)>) {
+    for error in default_of_schema(shape) {
+        let inside = if error.path.is_root() { String::new() } else { format!(".{}", error.path.dotted()) };
+        found.push((format!("{path}.default"), format!("{inside} {} {}", error.reason.name(), error.message)));
+    }
+    if let Some(items) = &shape.items {
+        wrong(items, &format!("{path}.items"), found);
+    }
+    for (name, property) in &shape.properties {
+        wrong(property, &format!("{path}.properties[{name}]"), found);
+    }
+}
+
+/// A recorded error in the same words: the node below the root schema, then what stands inside of the default.
+fn recorded(error: &Value) -> Option<(String, String)> {
+    let (_, below) = error["field"].as_str()?.split_once("openAPIV3Schema")?;
+    let end = below.find(".default")? + ".default".len();
+    Some((below[..end].to_owned(), format!("{} {} {}", &below[end..], error["type"].as_str()?, error["detail"].as_str()?)))
+}
+
+#[test]
+fn recorded_defaults_are_refused_where_the_server_refused_them() {
+    let Some(records) = vectors::records("lint/train.jsonl") else { return };
+    let (mut judged, mut different) = (0, 0);
+    for record in &records {
+        let member = File::new("crd.json", record["crd"].to_string(), Origin::Stdin);
+        let documents = Documents::parse(vec![member], &Budget::default());
+        let bundle = Bundle::read(&documents);
+        let mut found = Vec::new();
+        for version in bundle.crds.iter().flat_map(|crd| &crd.versions) {
+            if let Some(schema) = &version.schema {
+                wrong(&Shape::of(schema), "", &mut found);
+            }
+        }
+        let accepted = record["accepted"] == true;
+        let about_value = |error: &&Value| {
+            !["Forbidden", "list-map-keys"].iter().any(|other| error["detail"].as_str().is_some_and(|words| words.contains(other)))
+        };
+        let told: BTreeSet<(String, String)> =
+            record["errors"].as_array().into_iter().flatten().filter(about_value).filter_map(recorded).collect();
+        let here: BTreeSet<(String, String)> = found.iter().cloned().collect();
+        judged += usize::from(!told.is_empty() || !here.is_empty());
+        // A CRD that is refused for something else may have its defaults unchecked.
+        if (accepted && !here.is_empty()) || (!told.is_empty() && told != here) {
+            different += 1;
+            println!("{} {}: server {told:?} {}; here {found:?}", record["id"], record["about"], summary(&record["errors"]));
+        }
+    }
+    println!("{judged} records about defaults, {different} different");
+    assert_eq!(different, 0);
+}
+
+fn summary(errors: &Value) -> String {
+    errors.to_string().chars().take(400).collect()
+}
+
+/// Real CRDs were taken by a server, defaults and all.
+#[test]
+#[ignore = "reads the whole corpus"]
+fn defaults_of_released_crds_are_fine() {
+    let corpus = std::env::var_os("CRDWISE_VECTORS").map(|folder| std::path::PathBuf::from(folder).join("../corpus"));
+    let corpus = corpus.unwrap_or_else(|| [env!("CARGO_MANIFEST_DIR"), "..", "shared", "corpus"].iter().collect());
+    let files = walkdir::WalkDir::new(&corpus).into_iter().flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "yaml"));
+    let (mut defaults, mut different) = (0, 0);
+    for entry in files {
+        let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
+        let documents = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &Budget::default());
+        for version in Bundle::read(&documents).crds.iter().flat_map(|crd| &crd.versions) {
+            let Some(schema) = &version.schema else { continue };
+            let shape = Shape::of(schema);
+            defaults += count(&shape);
+            let mut found = Vec::new();
+            wrong(&shape, "", &mut found);
+            different += found.len();
+            if !found.is_empty() {
+                println!("{} {}: {found:?}", entry.path().display(), version.name);
+            }
+        }
+    }
+    println!("{defaults} defaults, {different} refused");
+    assert_eq!(different, 0);
+}
+
+fn count(shape: &Shape) -> usize {
+    let own = usize::from(shape.default.is_some());
+    own + shape.items.iter().map(|items| count(items)).sum::<usize>() + shape.properties.values().map(count).sum::<usize>()
+}
