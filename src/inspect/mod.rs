@@ -5,6 +5,7 @@
 
 mod convention;
 mod conversion;
+mod crossing;
 mod decode;
 mod defaults;
 mod demands;
@@ -138,6 +139,7 @@ fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
         walk.settle(schema);
     }
     reach::check(&mut ledger, &layout);
+    crossing::check(&mut ledger);
     convention::crd(&mut ledger, &layout);
     ledger.into_facts()
 }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod changes;
+mod crossing;
 mod defaults;
 mod objects;
 mod request_path;
