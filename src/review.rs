@@ -136,7 +136,7 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
             path,
             to: fact.to.as_ref().map(ToString::to_string),
             message: verdict.message,
-            help: rule.help.clone(),
+            help: verdict.help,
             affects: fact.affects,
             certainty: fact.evidence.certainty,
             ratchet: fact.ratchet,

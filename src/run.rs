@@ -148,9 +148,10 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
     let Sides { old, new } = reader.sides(arguments)?;
     let (old_side, new_side) = (old.side(), new.side());
     let report = review::review(&old_side, &new_side, &judges.judgement());
-    let mut exit = old.problems(&old_side, false, streams)?.or(new.problems(&new_side, true, streams)?);
+    let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
     exit = exit.or(enough_crds(&arguments.judging, &report, streams));
-    output::write(&report, &output::TwoSides { old: Some(&old_side), new: &new_side }, &arguments.output, streams)?;
+    let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
+    output::write(&report, &sides, &arguments.output, exit == Exit::Unread, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))
 }
 
@@ -161,9 +162,10 @@ fn lint(arguments: &cli::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> 
     let input = reader.one(&arguments.inputs)?;
     let side = input.side();
     let report = review::lint(&side, &judges.judgement());
-    let mut exit = input.problems(&side, true, streams)?;
+    let mut exit = input.problems(&side, streams)?;
     exit = exit.or(enough_crds(&arguments.judging, &report, streams));
-    output::write(&report, &output::TwoSides { old: None, new: &side }, &arguments.output, streams)?;
+    let sides = output::TwoSides { old: None, new: &side };
+    output::write(&report, &sides, &arguments.output, exit == Exit::Unread, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))
 }
 

@@ -7,8 +7,8 @@ use super::ast::{Call, Expr, Kind, Literal};
 use super::check::{Checked, Problem};
 use super::eval;
 use super::eval::format::{Clause, clauses};
-use super::regex::{GoRegex, RegexError};
 use super::types::Type;
+use crate::schema::pattern::{Pattern, PatternError};
 
 /// Functions whose constant argument is converted when the program is built.
 const CONVERSIONS: [&str; 10] = ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
@@ -88,10 +88,10 @@ fn check_call(checked: &Checked, e: &Expr, call: &Call) -> Result<(), Problem> {
 fn pattern(arg: Option<&Expr>) -> Result<(), Problem> {
     let Some(arg) = arg else { return Ok(()) };
     let Some(Literal::String(pattern)) = arg.literal() else { return Ok(()) };
-    match GoRegex::new(pattern) {
-        Ok(_) => Ok(()),
-        Err(e @ RegexError::Invalid(_)) => Err(Problem::refused(arg.at, format!("invalid matches argument: {e}"))),
-        Err(e @ RegexError::Unsupported(_)) => Err(Problem::unsure(arg.at, e.to_string())),
+    match Pattern::new(pattern) {
+        Err(e @ PatternError::GoRefuses { .. }) => Err(Problem::refused(arg.at, format!("invalid matches argument: {e}"))),
+        // What we don't analyse, Go still takes.
+        _ => Ok(()),
     }
 }
 

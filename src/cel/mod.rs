@@ -19,9 +19,7 @@ mod macros;
 pub mod name;
 pub mod normal;
 pub mod parse;
-pub mod regex;
 pub mod rule;
-pub mod ruleset;
 pub mod site;
 #[cfg(test)]
 mod testing;

@@ -3,7 +3,7 @@
 use crate::schema::{Keyword, Schema};
 use crate::yaml::{Entry, Node};
 
-use super::wording::canonical;
+use super::wording::ordered;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'t> {
@@ -28,11 +28,14 @@ fn same(word: Keyword, old: Node<'_>, new: Node<'_>) -> bool {
     if old.same(new) {
         return true;
     }
+    if super::accept::JUNCTORS.contains(&word) {
+        return ordered(old) == ordered(new);
+    }
     if !SETS.contains(&word) || old.len() != new.len() {
         return false;
     }
     let sorted = |node: Node<'_>| {
-        let mut list: Vec<String> = node.items().map(canonical).collect();
+        let mut list: Vec<String> = node.items().map(ordered).collect();
         list.sort();
         list
     };

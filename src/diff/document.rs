@@ -36,11 +36,11 @@ impl Walk<'_> {
         let difference = text::difference(old, new);
         let meaning = effect == Effect::Changed && difference.as_ref().is_some_and(|difference| difference.meaning);
         let aspect = if meaning { Aspect::Meaning } else { Aspect::Description };
-        let mut fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
-        if let Some(difference) = difference {
-            fact = fact.word("old", difference.old).word("new", difference.new);
-        }
-        self.push(fact);
+        let fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
+        self.push(match difference {
+            Some(difference) => fact.word("old", difference.old).word("new", difference.new),
+            None => fact.word("new", "only line breaks differ"),
+        });
     }
 
     /// Keywords that changed without any effect, and keys that no schema has.

@@ -67,6 +67,17 @@ impl Term {
         implies(self, other, &mut STEPS.clone())
     }
 
+    /// What is left of the term where none of the fields is there that `absent` takes, each written `self.a.b`.
+    pub(super) fn without(&self, absent: &impl Fn(&str) -> bool) -> Term {
+        match self {
+            Term::And(list) => all(list.iter().map(|part| part.without(absent))),
+            Term::Or(list) => any(list.iter().map(|part| part.without(absent))),
+            Term::Not(inner) => inner.without(absent).negated(),
+            Term::Other(text) if text.strip_suffix('?').is_some_and(absent) => Term::False,
+            other => other.clone(),
+        }
+    }
+
     fn negated(self) -> Term {
         match self {
             Term::True => Term::False,
@@ -128,11 +139,17 @@ fn term(expr: &Expr) -> Term {
             ("_&&_", args) => all(args.iter().map(term)),
             ("_||_", args) => any(args.iter().map(term)),
             ("!_", [inner]) => term(inner).negated(),
-            ("_?_:_", [condition, yes, no]) => match (term(yes), term(no)) {
-                (Term::True, Term::False) => term(condition),
-                (Term::False, Term::True) => term(condition).negated(),
-                _ => Term::Other(text(expr)),
-            },
+            ("_?_:_", [condition, yes, no]) => {
+                // Written so that a condition that fails with an error never turns into a truth, not even when negated.
+                let condition = term(condition);
+                match (term(yes), term(no)) {
+                    (Term::True, Term::False) => condition,
+                    (Term::False, Term::True) => condition.negated(),
+                    (yes, Term::True) => any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter()),
+                    (Term::True, no) => any([all([condition.clone().negated(), no].into_iter()), condition].into_iter()),
+                    _ => Term::Other(text(expr)),
+                }
+            }
             ("_==_", [a, b]) => equality(a, b),
             ("_!=_", [a, b]) => equality(a, b).negated(),
             ("@in", [left, list]) => membership(left, list).unwrap_or_else(|| Term::Other(text(expr))),
@@ -260,6 +277,8 @@ fn is_logic(expr: &Expr) -> bool {
     let Kind::Call(call) = &expr.kind else { return false };
     match (call.function.as_str(), call.args.as_slice()) {
         ("_&&_" | "_||_" | "!_" | "_==_" | "_!=_", _) => true,
+        // what a condition chooses need not be a truth value here
+        ("_?_:_", _) => false,
         ("@in", [left, list]) => membership(left, list).is_some(),
         ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).is_some(),
         _ => false,
@@ -321,6 +340,16 @@ mod tests {
     }
 
     #[test]
+    fn absent_fields_are_not_there() {
+        let left = |rule: &str| Term::parse(rule).unwrap().without(&|path: &str| path == "self.new");
+        assert_eq!(left("!(has(self.new) && has(self.old))"), Term::True);
+        assert_eq!(left("!has(self.new) || self.new > 3"), Term::True);
+        assert_eq!(left("has(self.new) ? self.new > 3 : true"), Term::True);
+        assert_eq!(left("has(self.new) || has(self.old)"), Term::parse("has(self.old)").unwrap());
+        assert_ne!(left("self.news > 3"), Term::True);
+    }
+
+    #[test]
     fn what_differs_differs() {
         assert!(!same("self.a < self.b", "self.b < self.a"));
         assert!(!same("has(self.a)", "has(self.b)"));
@@ -328,6 +357,7 @@ mod tests {
         assert!(!same("self == oldSelf", "self != oldSelf"));
         assert!(!same("self.all(x, x > 1)", "self.exists(x, x > 1)"));
         assert!(!same("self == '1'", "self == 1"));
+        assert!(!same("(self.a ? 1 : 2) == 1", "(self.a ? 2 : 1) == 1"));
     }
 
     #[test]

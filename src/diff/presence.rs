@@ -145,9 +145,13 @@ impl Walk<'_> {
             .after(self.new_place(entry.key))
             .word("type", super::accept::type_name(schema));
         let default = schema.default();
+        let mut form = super::accept::type_name(schema).to_owned();
         if let Some(default) = default {
-            fact = fact.word("default", wording::value(Some(default)));
+            let default = wording::value(Some(default));
+            form = format!("{form}, default {default}");
+            fact = fact.word("default", default);
         }
+        fact = fact.word("form", form);
         if required.new.contains(name) {
             fact = fact.word("required", "true");
             // It was required before it was declared: nothing could satisfy that, so nothing breaks.

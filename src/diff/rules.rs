@@ -97,6 +97,10 @@ impl Walk<'_> {
             Some(message) => fact.word("message", cut(message, RULE)),
             None => fact,
         };
+        if effect == Effect::Added && about_new_fields(pair, rule) {
+            self.push(fact.word("new_fields", "true"));
+            return;
+        }
         let relation = match effect {
             Effect::Added => Relation::Narrowed,
             Effect::Removed => Relation::Widened,
@@ -189,6 +193,24 @@ impl Walk<'_> {
             _ => fact.word("keyword", name),
         };
         self.push(fact);
+    }
+}
+
+/// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
+fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+    let absent = |path: &str| path.strip_prefix("self.").is_some_and(|path| is_new_field(&pair.old, &pair.new, path));
+    rule.term().is_some_and(|term| term.without(&absent) == Term::True)
+}
+
+fn is_new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> bool {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
+    let Some((_, after)) = new.property(&name) else { return false };
+    match (old.property(&name), rest) {
+        // Under a parent that kept what it didn't declare the field may be there already.
+        (None, _) => super::open::Undeclared::of(old) == super::open::Undeclared::Pruned && after.default().is_none(),
+        (Some((_, before)), Some(rest)) => is_new_field(&before, &after, rest),
+        (Some(_), None) => false,
     }
 }
 

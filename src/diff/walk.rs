@@ -225,6 +225,9 @@ impl<'a> Walk<'a> {
         if self.scope.against.is_some() && trifle {
             return;
         }
+        if fact.effect == Effect::Rewritten {
+            fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+        }
         if !fact.affects.is_empty() {
             // In `status` controllers write and users read.
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };

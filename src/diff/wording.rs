@@ -85,42 +85,51 @@ fn write(node: Node<'_>, text: &mut String) {
     }
 }
 
-/// One text for all spellings of the same data: keys sorted, `enum` and `required` as sets, documentation left out.
+/// One text for all spellings of the same schema: keys sorted, `enum` and `required` as sets, documentation left out.
 pub(super) fn canonical(node: Node<'_>) -> String {
     let mut text = String::new();
-    write_canonical(node, &mut text);
+    write_canonical(node, false, &mut text);
     text
 }
 
-fn write_canonical(node: Node<'_>, text: &mut String) {
+/// One text for all orders of keys, and of `enum` and `required`.
+pub(super) fn ordered(node: Node<'_>) -> String {
+    let mut text = String::new();
+    write_canonical(node, true, &mut text);
+    text
+}
+
+fn write_canonical(node: Node<'_>, whole: bool, text: &mut String) {
+    let part = |node: Node<'_>| if whole { ordered(node) } else { canonical(node) };
     match node.data() {
         Data::Str(string) => text.push_str(&serde_json::Value::from(string).to_string()),
         Data::Seq => {
             text.push('[');
             for item in node.items() {
-                write_canonical(item, text);
+                write_canonical(item, whole, text);
                 text.push(',');
             }
             text.push(']');
         }
         Data::Map => {
-            let mut entries: Vec<_> = node.entries().filter(|entry| !entry.value.is_null()).collect();
+            let documentation = |name: &str| matches!(name, "description" | "title" | "example" | "externalDocs");
+            let kept = node.entries().filter(|entry| whole || !(entry.value.is_null() || documentation(entry.name())));
+            let mut entries: Vec<_> = kept.collect();
             entries.sort_by_key(|entry| entry.name());
             text.push('{');
             for entry in entries {
-                match entry.name() {
-                    "description" | "title" | "example" | "externalDocs" => continue,
-                    name => text.push_str(&serde_json::Value::from(name).to_string()),
-                }
+                text.push_str(&serde_json::Value::from(entry.name()).to_string());
                 text.push(':');
                 match entry.name() {
                     "enum" | "required" => {
-                        let mut items: Vec<String> = entry.value.items().map(canonical).collect();
+                        let mut items: Vec<String> = entry.value.items().map(part).collect();
                         items.sort();
-                        items.dedup();
+                        if !whole {
+                            items.dedup();
+                        }
                         text.push_str(&items.join(","));
                     }
-                    _ => write_canonical(entry.value, text),
+                    _ => write_canonical(entry.value, whole, text),
                 }
                 text.push(',');
             }

@@ -147,7 +147,7 @@ impl<'t> Decoder<'_, 't> {
         fact.path = at.path.clone();
         fact.key = Some(at.key(name).document);
         fact.words.insert("keyword", name.to_owned());
-        fact.words.insert("within", at.document.clone());
+        fact.words.insert("within", if at.document.is_empty() { "the document".to_owned() } else { at.document.clone() });
     }
 
     fn version(&self, at: &Position) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::crd::Step;
 use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::schema::{Keyword, Schema, Shape};
 use crate::validate::{self, Kind};
@@ -10,10 +11,10 @@ use crate::yaml::Node;
 use super::walk::{DefaultSite, Walk};
 
 /// Returns whether the server finds nothing wrong.
-pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, sites: &[DefaultSite<'t>]) -> bool {
+pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
     let before = walk.ledger.len();
     for site in sites.iter().filter(|site| !site.in_map) {
-        refused(walk, site);
+        refused(walk, root, site);
     }
     let sound = walk.ledger.len() == before;
     for site in sites {
@@ -22,8 +23,8 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, sites: &[DefaultSite<'t>]) -> b
     sound
 }
 
-fn refused<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
-    for error in validate::default_of_schema(&Shape::of(&site.schema)) {
+fn refused<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
+    for error in errors(root, site) {
         if error.kind == Kind::Unknown && !walk.demands.pruned_defaults {
             continue;
         }
@@ -40,6 +41,55 @@ fn refused<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
         describe(fact, site, version);
         fact.key = Some(below);
     }
+}
+
+fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<validate::Error> {
+    let mut shape = Shape::of(&site.schema);
+    // The root is a resource, whether or not it says so.
+    shape.embedded |= site.path.is_root();
+    let own = validate::default_of_schema(&shape);
+    if !site.meta {
+        return own;
+    }
+    // A default inside of metadata is first judged as a part of its resource, and is not asked to be pruned.
+    let around: Vec<_> = resource_around(root, site).unwrap_or_default();
+    if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
+}
+
+/// What is wrong with a resource that has this default, and nothing else, in its metadata.
+fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<validate::Error>> {
+    let mut schema = root.clone();
+    let (mut owner, mut below) = (root.clone(), 0);
+    for (index, step) in site.path.steps().iter().enumerate() {
+        schema = match step {
+            Step::Key(name) => schema.property(name)?.1,
+            Step::Items => schema.items()?,
+            Step::Values => return None,
+        };
+        if schema.flag(Keyword::EmbeddedResource) {
+            (owner, below) = (schema.clone(), index + 1);
+        }
+    }
+    let steps = site.path.steps().get(below..)?;
+    let mut value = steps.iter().rev().fold(site.value.to_json(), |inner, step| match step {
+        Step::Key(name) => Value::Object([(name.to_string(), inner)].into_iter().collect()),
+        _ => Value::Array(vec![inner]),
+    });
+    let object = value.as_object_mut()?;
+    object.entry("apiVersion").or_insert_with(|| "validation/v1".into());
+    object.entry("kind").or_insert_with(|| "Validation".into());
+    let mut shape = Shape::of(&owner);
+    shape.embedded = true;
+    shape.default = Some(value);
+    let mut errors = validate::default_of_schema(&shape);
+    errors.retain(|error| matches!(error.kind, Kind::Embedded | Kind::Metadata));
+    for error in &mut errors {
+        // The server tells where the default stands, not where in the resource.
+        error.field = "<nil>".into();
+        error.path = validate::ObjectPath::root();
+        error.message = format!("must result in valid metadata: {}", error.message);
+    }
+    Some(errors)
 }
 
 /// The first key of a mapping, the first item of a list: where a reader looks for it.

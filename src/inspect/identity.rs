@@ -46,7 +46,7 @@ fn metadata(ledger: &mut Ledger<'_>) {
             "must be spec.names.plural+\".\"+spec.group",
         );
         fact.words.insert("name", name.to_owned());
-        fact.words.insert("wanted", wanted);
+        fact.words.insert("wanted", wanted.clone());
     }
     let Some(metadata) = ledger.crd.metadata() else { return };
     for entry in metadata.get("labels").into_iter().flat_map(Node::entries) {
@@ -66,6 +66,19 @@ fn metadata(ledger: &mut Ledger<'_>) {
         && let Some(entry) = metadata.entry("annotations")
     {
         named(ledger, entry.key, "metadata.annotations", "may not be more than 262144 bytes");
+    }
+    if let Some(node) = metadata.get("generateName")
+        && node.as_str().is_some_and(|text| !text.is_empty() && text != wanted)
+    {
+        named(ledger, node, "metadata.generateName", "must be spec.names.plural+\".\"+spec.group");
+    }
+    for (index, owner) in metadata.get("ownerReferences").into_iter().flat_map(Node::items).enumerate() {
+        for part in ["apiVersion", "kind", "name", "uid"] {
+            if owner.get(part).and_then(Node::as_str).unwrap_or_default().is_empty() {
+                let at = owner.entry_at(0).map_or(owner, |entry| entry.key);
+                named(ledger, at, &format!("metadata.ownerReferences[{index}].{part}"), &format!("{part} must not be empty"));
+            }
+        }
     }
     for item in metadata.get("finalizers").into_iter().flat_map(Node::items) {
         if let Some(fault) = item.as_str().and_then(dns::qualified_fault) {

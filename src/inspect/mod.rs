@@ -31,6 +31,9 @@ mod versions;
 mod walk;
 mod writing;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use rayon::prelude::*;

@@ -79,7 +79,7 @@ fn is_narrow(class: &Class) -> bool {
 /// Whether some set of characters is repeated: a single set is a search for one of them.
 fn repeats(hir: &Hir) -> bool {
     match hir.kind() {
-        HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max > 1),
+        HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max > 1) || repeats(&repetition.sub),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(repeats),
         HirKind::Capture(group) => repeats(&group.sub),
         _ => false,

@@ -92,8 +92,8 @@ impl Demands {
         Demands {
             schema: old.versions.iter().all(|version| version.schema.is_some()),
             valid_type: !schemas().any(has_invalid_type),
-            structural: !has_unstructured(old),
-            pruned_defaults: !schemas().any(has_unpruned_default),
+            structural: !schemas().any(|schema| is_unstructured(old, schema)),
+            pruned_defaults: !schemas().any(|schema| has_unpruned_default(schema) && !is_unstructured(old, schema)),
             atomic_sets: !schemas().any(has_loose_set),
             map_keys: !schemas().any(has_loose_keys),
             review_version: reviews.is_none_or(Node::is_empty) || knows_review(names),
@@ -162,15 +162,11 @@ fn has_unpruned_default(schema: &Schema<'_>) -> bool {
     })
 }
 
-fn has_unstructured(crd: &Crd<'_>) -> bool {
-    let mut ledger = Ledger::new(crd);
-    let demands = Demands::on_create();
-    crd.versions.iter().any(|version| {
-        let Some(schema) = &version.schema else { return false };
-        let mut walk = Walk::new(&mut ledger, &demands, version.name, String::new(), true);
-        walk.root(schema, schema.node());
-        walk.unsound
-    })
+fn is_unstructured<'t>(crd: &Crd<'t>, schema: &Schema<'t>) -> bool {
+    let (mut ledger, demands) = (Ledger::new(crd), Demands::on_create());
+    let mut walk = Walk::new(&mut ledger, &demands, "", String::new(), true);
+    walk.root(schema, schema.node());
+    walk.unsound
 }
 
 /// What makes two facts the same one.

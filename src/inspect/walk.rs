@@ -145,7 +145,7 @@ impl<'a, 't> Walk<'a, 't> {
     /// Defaults and rules, in the server's order: each asks that what came before was sound.
     pub fn settle(mut self, root: &Schema<'t>) {
         let (sites, rules) = (std::mem::take(&mut self.defaults), std::mem::take(&mut self.rules));
-        if self.structural && !self.unsound && defaults::check(&mut self, &sites) {
+        if self.structural && !self.unsound && defaults::check(&mut self, root, &sites) {
             rules::check(&mut self, root, &rules);
         }
     }
@@ -184,6 +184,8 @@ impl<'a, 't> Walk<'a, 't> {
                 level: Level::Field,
                 no_default: if scope.meta { Some(NoDefault::MetadataValues) } else { scope.no_default },
                 in_map: true,
+                // In a junctor the keyword itself is the fault.
+                spared: scope.spared || scope.nested,
                 ..scope
             };
             sound &= self.visit(&values, &route.step(Turn::Values, entry.key), inner, Some(schema));

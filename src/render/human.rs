@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use crate::finding::{Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
-use crate::rule::Kind;
 
 use super::escape::visible;
 pub use super::snippet::Style;
@@ -19,6 +18,8 @@ pub struct Options {
     pub all: bool,
     /// Only what fails, and the last lines.
     pub quiet: bool,
+    /// Whether some input could not be read, so that silence proves nothing.
+    pub incomplete: bool,
 }
 
 /// After so many drawn findings the rest is told in one line each: a wall of boxes helps nobody.
@@ -40,7 +41,7 @@ struct Group<'r> {
 pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     let mut out = String::new();
     let shown = |finding: &&Finding| {
-        let folded = finding.status != Status::New || finding.kind == Kind::Docs;
+        let folded = finding.status != Status::New || is_quiet(finding);
         let loud = !options.quiet || finding.severity == Severity::Error;
         loud && (options.all || !folded)
     };
@@ -57,7 +58,7 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
             drawn += 1;
             diagnostic(&mut out, group, texts, &options.style);
         } else {
-            line(&mut out, group);
+            line(&mut out, group, options.style.width);
         }
     }
     if !groups.is_empty() {
@@ -65,6 +66,11 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     }
     summary(&mut out, report, options);
     out
+}
+
+/// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
+fn is_quiet(finding: &Finding) -> bool {
+    finding.class == Some(Class::None) && finding.affects.is_empty() && finding.severity == Severity::Info
 }
 
 /// Gathers findings that say the same of the same path, and puts the worst section first.
@@ -128,12 +134,13 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     out.push_str(&snippet::draw(style, &shown));
     if let Some(witness) = &finding.witness {
         let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
-        let _ = writeln!(out, "  proof: {} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
+        let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
+        wrapped(out, "  proof: ", &text, style.width);
         for line in yaml.lines().take(24) {
             let _ = writeln!(out, "    {}", visible(line));
         }
     } else if let Some(ratchet) = ratchet_note(finding) {
-        let _ = writeln!(out, "  note: {ratchet}");
+        wrapped(out, "  note: ", ratchet, style.width);
     }
 }
 
@@ -150,7 +157,7 @@ fn ratchet_note(finding: &Finding) -> Option<&'static str> {
 }
 
 /// One line for what needs no drawing.
-fn line(out: &mut String, group: &Group<'_>) {
+fn line(out: &mut String, group: &Group<'_>, width: usize) {
     let finding = group.first;
     let sign = match (finding.severity, finding.class) {
         (Severity::Error, _) => '✗',
@@ -158,11 +165,21 @@ fn line(out: &mut String, group: &Group<'_>) {
         (_, Some(Class::Additive)) => '+',
         _ => '·',
     };
-    let _ = write!(out, "  {sign} {}: {}", finding.rule, visible(&finding.message));
+    let mut text = format!("{}: {}", finding.rule, visible(&finding.message));
     if let Some(also) = also(group) {
-        let _ = write!(out, " ({also})");
+        let _ = write!(text, " ({also})");
     }
-    out.push('\n');
+    wrapped(out, &format!("  {sign} "), &text, width);
+}
+
+/// Text behind a lead, with the lines after the first indented under it.
+fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
+    let indent = " ".repeat(lead.chars().count());
+    let options =
+        textwrap::Options::new(width).initial_indent(lead).subsequent_indent(&indent).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    for line in textwrap::wrap(text, options) {
+        let _ = writeln!(out, "{line}");
+    }
 }
 
 fn also(group: &Group<'_>) -> Option<String> {
@@ -194,13 +211,13 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     let counts = [
         (report.count(Severity::Error), "error"),
         (report.count(Severity::Warning), "warning"),
-        (report.fresh().filter(|f| f.severity == Severity::Info && f.kind != Kind::Docs).count(), "note"),
+        (report.fresh().filter(|f| f.severity == Severity::Info && !is_quiet(f)).count(), "note"),
     ];
     let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word)).collect();
     let mut folded = Vec::new();
-    let docs = report.fresh().filter(|f| f.kind == Kind::Docs).count();
-    if docs > 0 && !options.all {
-        folded.push(plural(docs, "documentation change"));
+    let quiet = report.fresh().filter(|f| is_quiet(f)).count();
+    if quiet > 0 && !options.all {
+        folded.push(plural(quiet, "change") + " of documentation, metadata or spelling");
     }
     for (status, word) in [(Status::PreExisting, "pre-existing finding"), (Status::Waived, "waived finding")] {
         let n = report.findings.iter().filter(|f| f.status == status).count();
@@ -216,6 +233,9 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
         None => {
             let _ = writeln!(out, "lint: {findings} (policy {})", report.policy);
         }
+    }
+    if options.incomplete {
+        out.push_str("incomplete: not every input could be read, and what was not read is not judged\n");
     }
     if let Some(bump) = &report.bump {
         let _ = write!(out, "bump: {}", bump.required);

@@ -31,6 +31,7 @@ pub enum RuleError {
 pub struct Verdict<'b> {
     pub rule: &'b Rule,
     pub message: String,
+    pub help: String,
 }
 
 type Coordinates = (Subject, Aspect, Effect);
@@ -145,7 +146,12 @@ impl Book {
         let own = self.extra.iter().filter_map(|&index| self.rules.get(index)).filter(|rule| {
             rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| when.holds(&view))
         });
-        chosen.into_iter().chain(own).map(|rule| Verdict { rule, message: message(&rule.message, fact) }).collect()
+        let words = words(fact);
+        chosen
+            .into_iter()
+            .chain(own)
+            .map(|rule| Verdict { rule, message: fill(&rule.message, &words), help: fill(&rule.help, &words) })
+            .collect()
     }
 
     /// Coordinates that some rule takes without any condition, and those that only conditional rules take.
@@ -158,8 +164,8 @@ fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {
     if own.is_empty() { all } else { own }
 }
 
-/// Fills a message template. A template that doesn't compile is shown as it is; a test holds that none does.
-fn message(template: &str, fact: &Fact) -> String {
+/// What a message can name.
+fn words(fact: &Fact) -> BTreeMap<&str, String> {
     let mut values: BTreeMap<&str, String> = fact.words.iter().map(|(&key, value)| (key, value.clone())).collect();
     let path = if fact.path.is_root() { "the root".to_owned() } else { fact.path.to_string() };
     values.insert("path", path);
@@ -168,7 +174,12 @@ fn message(template: &str, fact: &Fact) -> String {
     values.insert("version", fact.version.clone().unwrap_or_default());
     values.insert("effect", fact.effect.name().to_owned());
     values.insert("aspect", fact.aspect.name().to_owned());
-    render(template, &values).unwrap_or_else(|_| template.to_owned())
+    values
+}
+
+/// A template that doesn't compile is shown as it is; a test holds that none of ours does.
+fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
+    render(template, values).unwrap_or_else(|_| template.to_owned())
 }
 
 pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {

@@ -7,7 +7,7 @@ use crate::cli;
 use crate::crd::{Documents, ProblemKind, Skipped};
 use crate::render::human;
 use crate::review::Side;
-use crate::source::{Against, Input, Limits, Loaded, Loader, against};
+use crate::source::{Against, AgainstError, Input, Limits, Loaded, Loader, against};
 use crate::yaml::Budget;
 
 use super::{Exit, Stop, Streams};
@@ -66,8 +66,10 @@ impl Reader {
         let (old_inputs, new_inputs, old_label, new_label) = match (&arguments.against, arguments.inputs.as_slice()) {
             (Some(target), inputs) => {
                 let new = self.parse(inputs)?;
-                let Against { inputs: old, .. } =
-                    against(&self.loader, target, &new).map_err(|error| Stop { exit: Exit::Unread, message: error.to_string() })?;
+                let Against { inputs: old, .. } = against(&self.loader, target, &new).map_err(|error| {
+                    let exit = if matches!(error, AgainstError::Input(_)) { Exit::Usage } else { Exit::Unread };
+                    Stop { exit, message: with_advice(&error, error.advice()) }
+                })?;
                 (old, new, target.to_string_lossy().into_owned(), label(inputs))
             }
             (None, [old, new]) => {
@@ -88,13 +90,16 @@ impl Reader {
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.
     fn tag(&self, input: &Input) -> Option<semver::Version> {
         match &input.kind {
-            crate::source::InputKind::Revision { rev, .. } => bump::parse(rev),
+            crate::source::InputKind::Revision { rev, .. } => self.loader.repository().ok()?.tag_of(rev).ok()??.version,
             _ => None,
         }
     }
 
     fn parse(&self, inputs: &[OsString]) -> Result<Vec<Input>, Stop> {
-        inputs.iter().map(|text| Input::parse_in(self.loader.dir(), text).map_err(|error| Stop::usage(error.to_string()))).collect()
+        inputs
+            .iter()
+            .map(|text| Input::parse_in(self.loader.dir(), text).map_err(|error| Stop::usage(with_advice(&error, Some(error.advice())))))
+            .collect()
     }
 
     fn read(&self, source: String, inputs: &[Input], version: Option<semver::Version>) -> Read {
@@ -102,6 +107,11 @@ impl Reader {
         let documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
         Read { source, documents, loaded, version }
     }
+}
+
+fn with_advice(what: &dyn std::fmt::Display, advice: Option<String>) -> String {
+    let advice = advice.map(|advice| format!("\n  help: {advice}")).unwrap_or_default();
+    format!("{what}{advice}")
 }
 
 /// A deeper document could exhaust the stack of a later walk.
@@ -121,14 +131,13 @@ impl Read {
     }
 
     /// Tells what could not be read; anything left unchecked makes the exit code 3.
-    pub fn problems(&self, side: &Side<'_>, is_new: bool, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         let mut exit = Exit::Clean;
         for note in &self.loaded.notes {
             streams.note(&note.to_string());
         }
         for problem in &self.loaded.problems {
-            let advice = problem.advice().map(|advice| format!("\n  help: {advice}")).unwrap_or_default();
-            streams.error(&format!("{problem}{advice}"));
+            streams.error(&with_advice(problem, problem.advice()));
             exit = Exit::Unread;
         }
         for problem in &side.bundle.problems {
@@ -143,7 +152,6 @@ impl Read {
             streams.raw_error(&text);
             exit = Exit::Unread;
         }
-        let _ = is_new;
         Ok(exit)
     }
 }

@@ -137,11 +137,17 @@ pub(super) fn check(output: &cli::Output, inputs: &[OsString]) -> Result<(), Sto
     Ok(())
 }
 
-pub(super) fn write(report: &Report, sides: &TwoSides<'_, '_>, output: &cli::Output, streams: &mut Streams<'_>) -> Result<(), Stop> {
+pub(super) fn write(
+    report: &Report,
+    sides: &TwoSides<'_, '_>,
+    output: &cli::Output,
+    incomplete: bool,
+    streams: &mut Streams<'_>,
+) -> Result<(), Stop> {
     for flag in &output.format {
         let style = if flag.file.is_some() { Style { color: false, ..streams.out_style() } } else { streams.out_style() };
         let text = match flag.format {
-            Format::Human => human::render(report, sides, &human::Options { style, all: output.all, quiet: output.quiet }),
+            Format::Human => human::render(report, sides, &human::Options { style, all: output.all, quiet: output.quiet, incomplete }),
             Format::Json => json::render(report),
         };
         match &flag.file {

@@ -13,7 +13,9 @@ use serde_json::Value;
 pub fn shared(path: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
     // a clone may stand one folder deeper
-    let deeper = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(path.strip_prefix(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared")).ok()?);
+    let deeper = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../shared")
+        .join(path.strip_prefix(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared")).ok()?);
     [path, deeper].into_iter().find(|path| path.exists())
 }
 
@@ -95,4 +97,353 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
-const _: Option<(Aspect, Effect, Subject)> = None;
+/// Everything below a folder of the corpus.
+pub fn corpus(path: &str) -> Option<Documents> {
+    let path = shared("corpus")?.join(path);
+    let loaded = crdwise::source::load(&[crdwise::source::Input::path(path)], &Default::default());
+    Some(Documents::parse(loaded.files, &crdwise::yaml::Budget::default()))
+}
+
+fn between(old: &str, new: &str) -> Option<Vec<Fact>> {
+    let (old, new) = (corpus(old)?, corpus(new)?);
+    Some(diff(&Bundle::read(&old), &Bundle::read(&new), &Options::default()))
+}
+
+/// (CRD's plural, version, path, to, rule): one line a change that a release is known to have made.
+const RELEASED: &[(&str, &str, &[(&str, &str, &str, &str, &str)])] = &[
+    (
+        "gateway-api/v0.8.0/standard",
+        "gateway-api/v1.0.0/standard",
+        &[
+            ("gateways", "v1", "", "", "version-added"),
+            ("gateways", "v1alpha2", "", "", "version-removed"),
+            ("gatewayclasses", "v1", "", "", "version-added"),
+            ("gatewayclasses", "v1alpha2", "", "", "version-removed"),
+            ("httproutes", "v1", "", "", "version-added"),
+            ("httproutes", "v1alpha2", "", "", "version-removed"),
+        ],
+    ),
+    (
+        "gateway-api/v1.0.0/experimental",
+        "gateway-api/v1.1.0/experimental",
+        &[
+            ("backendtlspolicies", "v1alpha2", "", "", "version-removed-stored"),
+            ("backendtlspolicies", "v1alpha3", "", "", "version-added"),
+            ("backendtlspolicies", "v1alpha3", "spec.targetRef", "spec.targetRefs", "field-renamed"),
+            ("backendtlspolicies", "v1alpha3", "spec.targetRef.namespace", "", "field-removed"),
+            ("backendtlspolicies", "v1alpha3", "spec.tls", "spec.validation", "field-renamed"),
+            ("backendtlspolicies", "v1alpha3", "spec.tls.caCertRefs", "spec.validation.caCertificateRefs", "field-renamed"),
+            ("backendtlspolicies", "v1alpha3", "spec.tls.wellKnownCACerts", "spec.validation.wellKnownCACertificates", "field-renamed"),
+            ("grpcroutes", "v1alpha2", "", "", "status-subresource-removed"),
+        ],
+    ),
+    (
+        "gateway-api/v1.1.0/standard",
+        "gateway-api/v1.2.0/standard",
+        &[("grpcroutes", "v1alpha2", "", "", "version-removed"), ("referencegrants", "v1alpha2", "", "", "version-removed")],
+    ),
+    (
+        "gateway-api/v1.1.0/experimental",
+        "gateway-api/v1.2.0/experimental",
+        &[
+            ("gatewayclasses", "v1", "status.supportedFeatures[]", "", "type-changed"),
+            ("gatewayclasses", "v1", "status.supportedFeatures", "", "list-type-changed"),
+        ],
+    ),
+    (
+        "gateway-api/v1.2.1/standard",
+        "gateway-api/v1.3.0/standard",
+        &[
+            ("gateways", "v1", "spec.addresses[].value", "", "required-removed"),
+            ("grpcroutes", "v1", "spec.rules[].matches", "", "bound-widened"),
+        ],
+    ),
+    (
+        "gateway-api/v1.2.1/experimental",
+        "gateway-api/v1.3.0/experimental",
+        &[("backendlbpolicies", "", "", "", "crd-removed"), ("xbackendtrafficpolicies", "", "", "", "crd-added")],
+    ),
+    ("gateway-api/v1.3.0/standard", "gateway-api/v1.4.0/standard", &[("grpcroutes", "v1", "spec", "", "required-added")]),
+    (
+        "gateway-api/v1.3.0/experimental",
+        "gateway-api/v1.4.0/experimental",
+        &[
+            ("httproutes", "v1", "spec.rules[].filters[].cors.allowCredentials", "", "enum-removed"),
+            ("backendtlspolicies", "v1alpha3", "", "", "status-subresource-removed"),
+            ("gateways", "v1", "spec.backendTLS", "", "field-removed"),
+            ("gateways", "v1", "spec.listeners[].tls.frontendValidation", "", "field-removed"),
+            ("tlsroutes", "v1alpha3", "", "", "version-added"),
+            ("tlsroutes", "v1alpha3", "spec.hostnames", "", "successor-differs"),
+        ],
+    ),
+    (
+        "prometheus-operator/v0.80.0",
+        "prometheus-operator/v0.92.0",
+        &[("scrapeconfigs", "v1alpha1", "spec.openstackSDConfigs[].role", "", "enum-changed")],
+    ),
+    (
+        "crossplane/v1.20.0",
+        "crossplane/v2.0.0",
+        &[("compositions", "v1", "spec.resources", "", "field-removed"), ("compositions", "v1", "spec.patchSets", "", "field-removed")],
+    ),
+];
+
+#[test]
+fn changes_of_real_releases_are_found() {
+    let mut missing = Vec::new();
+    for (old, new, changes) in RELEASED {
+        let Some(facts) = between(old, new) else {
+            println!("skipped: no corpus");
+            return;
+        };
+        for (plural, version, path, to, id) in *changes {
+            let found = facts.iter().any(|fact| {
+                fact.crd.split('.').next() == Some(plural)
+                    && fact.version.as_deref().unwrap_or_default() == *version
+                    && fact.path.to_string() == *path
+                    && (to.is_empty() || fact.to.as_ref().is_some_and(|fact| fact.to_string() == *to))
+                    && rule(fact).id == *id
+            });
+            if !found {
+                missing.push(format!("{old} → {new}: {plural} {version} {path} {id}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    let patch = between("gateway-api/v1.2.0/standard", "gateway-api/v1.2.1/standard").unwrap_or_default();
+    assert!(patch.iter().all(|fact| fact.aspect == Aspect::BundleVersion), "{patch:#?}");
+}
+
+/// Every bundle of the corpus that can be read, and every pair of neighbouring releases.
+fn releases() -> Vec<(String, Vec<String>)> {
+    let Some(root) = shared("corpus") else { return Vec::new() };
+    let list = |dir: &std::path::Path| -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(dir)
+            .unwrap()
+            .filter_map(|entry| entry.ok())
+            .filter(|entry| entry.path().is_dir())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let mut found = Vec::new();
+    for project in list(&root) {
+        let releases = list(&root.join(&project));
+        for channel in ["standard", "experimental", ""] {
+            let dirs: Vec<String> = releases
+                .iter()
+                .map(|release| format!("{project}/{release}/{channel}"))
+                .filter(|dir| {
+                    root.join(dir).is_dir()
+                        && (channel.is_empty() != root.join(dir.trim_end_matches('/')).join("standard").is_dir() || !channel.is_empty())
+                })
+                .collect();
+            // gateway-api is compared channel by channel only
+            let whole = channel.is_empty() && dirs.iter().any(|dir| root.join(dir).join("standard").is_dir());
+            if !whole && !dirs.is_empty() {
+                found.push((project.clone(), dirs));
+            }
+        }
+    }
+    found
+}
+
+/// The big bundle is for the benchmark; in a debug build it would take a minute.
+const BIG: &str = "provider-upjet-aws";
+
+#[test]
+fn a_bundle_against_itself_is_silent() {
+    let mut count = 0;
+    for (_, dirs) in releases().into_iter().filter(|(project, _)| project != BIG) {
+        for dir in dirs {
+            let facts = between(&dir, &dir).unwrap_or_default();
+            assert!(facts.is_empty(), "{dir}: {facts:#?}");
+            count += 1;
+        }
+    }
+    println!("{count} bundles are silent against themselves");
+}
+
+fn mirrored(effect: Effect) -> Effect {
+    match effect {
+        Effect::Added => Effect::Removed,
+        Effect::Removed => Effect::Added,
+        Effect::Narrowed => Effect::Widened,
+        Effect::Widened => Effect::Narrowed,
+        other => other,
+    }
+}
+
+/// A fact as it is seen from one side: subject, aspect, effect, CRD, version, path.
+type Seen = (Subject, Aspect, Effect, String, Option<String>, String);
+
+/// Aspects that have no mirror: going back is another procedure, or another cause.
+fn one_way(fact: &Fact) -> bool {
+    let cause = matches!(
+        fact.aspect,
+        // a new version is compared with an older one, a removed one is not
+        Aspect::Storage
+            // declared fields that become a map are one cause, a map that becomes declared fields another
+            | Aspect::AdditionalProperties | Aspect::PreserveUnknown
+            | Aspect::Accepted
+            // one sentence may gain a promise that the other never lost
+            | Aspect::Meaning | Aspect::Description
+    );
+    cause || (fact.subject != Subject::Version && fact.words.contains_key("against")) || (fact.aspect == Aspect::ConversionStrategy)
+}
+
+/// Nodes whose undeclared keys are taken otherwise: what is below them is told by that cause in one direction.
+fn opened(facts: &[Fact]) -> impl Iterator<Item = String> + '_ {
+    let told = facts.iter().filter(|fact| matches!(fact.aspect, Aspect::AdditionalProperties | Aspect::PreserveUnknown));
+    told.map(|fact| format!("{} {:?} {}", fact.crd, fact.version, fact.path))
+}
+
+fn seen(facts: &[Fact], opened: &[String], back: bool) -> BTreeMap<Seen, usize> {
+    let mut found = BTreeMap::new();
+    for fact in facts.iter().filter(|fact| !one_way(fact)) {
+        let key = format!("{} {:?} {}", fact.crd, fact.version, fact.path);
+        if opened.iter().any(|path| key.starts_with(path)) {
+            continue;
+        }
+        let effect = if back { mirrored(fact.effect) } else { fact.effect };
+        let path = if back { fact.to.as_ref().unwrap_or(&fact.path) } else { &fact.path };
+        let wrapped = fact.effect == Effect::Added && fact.aspect == Aspect::Presence;
+        let path = if wrapped { &fact.path } else { path };
+        *found.entry((fact.subject, fact.aspect, effect, fact.crd.clone(), fact.version.clone(), path.to_string())).or_default() += 1;
+    }
+    found
+}
+
+fn assert_mirrored(name: &str, there: &[Fact], back: &[Fact]) {
+    // paths under a renamed parent are told by their old name: each side has another
+    let moved = there.iter().chain(back).any(|fact| fact.to.is_some());
+    if moved {
+        return;
+    }
+    let opened: Vec<String> = opened(there).chain(opened(back)).collect();
+    let (there, back) = (seen(there, &opened, false), seen(back, &opened, true));
+    let only = |a: &BTreeMap<Seen, usize>, b: &BTreeMap<Seen, usize>| -> Vec<String> {
+        a.iter().filter(|(key, count)| b.get(*key) != Some(*count)).map(|(key, count)| format!("{key:?} × {count}")).collect()
+    };
+    let (lost, gained) = (only(&there, &back), only(&back, &there));
+    assert!(lost.is_empty() && gained.is_empty(), "{name}\nonly there: {lost:#?}\nonly back: {gained:#?}");
+}
+
+#[test]
+fn swapping_sides_mirrors_every_effect() {
+    if let Some(path) = shared("vectors/compat/train.jsonl") {
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let (old, new) = (record["old"].to_string(), record["new"].to_string());
+            assert_mirrored(record["id"].as_str().unwrap_or_default(), &facts(&old, &new), &facts(&new, &old));
+        }
+    }
+    let mut pairs = 0;
+    for (_, dirs) in releases().into_iter().filter(|(project, _)| project != BIG) {
+        for pair in dirs.windows(2) {
+            let (there, back) = (between(&pair[0], &pair[1]).unwrap(), between(&pair[1], &pair[0]).unwrap());
+            // CRD by CRD, so that one rename doesn't excuse a whole bundle
+            let mut names: Vec<&str> = there.iter().chain(&back).map(|fact| fact.crd.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                let of = |facts: &[Fact]| facts.iter().filter(|fact| fact.crd == name).cloned().collect::<Vec<_>>();
+                assert_mirrored(&format!("{pair:?} {name}"), &of(&there), &of(&back));
+            }
+            pairs += 1;
+        }
+    }
+    println!("{pairs} pairs of releases are mirrored");
+}
+
+/// JSON text with every mapping, and every list whose order means nothing, the other way round.
+fn reversed(value: &Value, key: &str, out: &mut String) {
+    match value {
+        Value::Object(map) => {
+            out.push('{');
+            for (index, (key, value)) in map.iter().rev().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                reversed(value, key, out);
+            }
+            out.push('}');
+        }
+        Value::Array(list) => {
+            let set = matches!(
+                key,
+                "enum" | "required" | "x-kubernetes-validations" | "x-kubernetes-list-map-keys" | "versions" | "shortNames" | "categories"
+            );
+            let items: Vec<&Value> = if set { list.iter().rev().collect() } else { list.iter().collect() };
+            out.push('[');
+            for (index, item) in items.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                reversed(item, "", out);
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn turned(documents: &Documents, reverse: bool) -> String {
+    let mut list: Vec<String> = Vec::new();
+    for crd in &Bundle::read(documents).crds {
+        let value = crd.node.to_json();
+        let mut text = String::new();
+        if reverse {
+            reversed(&value, "", &mut text);
+        } else {
+            text = value.to_string();
+        }
+        list.push(text);
+    }
+    if reverse {
+        list.reverse();
+    }
+    list.join("\n---\n")
+}
+
+fn without_places(mut facts: Vec<Fact>) -> Vec<Fact> {
+    for fact in &mut facts {
+        fact.before = None;
+        fact.after = None;
+        // the order in which values are listed is that of the file
+        fact.words.clear();
+    }
+    facts
+}
+
+#[test]
+fn order_of_keys_documents_and_sets_changes_nothing() {
+    for (project, dirs) in releases().into_iter().filter(|(project, _)| project != BIG) {
+        let Some(pair) = dirs.get(dirs.len().saturating_sub(2)..).filter(|pair| pair.len() == 2) else { continue };
+        let (Some(old), Some(new)) = (corpus(&pair[0]), corpus(&pair[1])) else { return };
+        let (plain_old, plain_new) = (turned(&old, false), turned(&new, false));
+        let (old, new) = (turned(&old, true), turned(&new, true));
+        let facts_of = |old: &str, new: &str| without_places(facts(old, new));
+        let itself = facts_of(&plain_new, &new);
+        assert!(itself.is_empty(), "{project}: {itself:#?}");
+        let (plain, turned) = (facts_of(&plain_old, &plain_new), facts_of(&old, &new));
+        assert_eq!(plain.len(), turned.len(), "{project}");
+        for (plain, turned) in plain.iter().zip(&turned) {
+            assert_eq!(plain, turned, "{project}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let (Some(old), Some(new)) = (corpus("cilium/v1.16.0"), corpus("cilium/v1.17.0")) else { return };
+    let (old, new) = (Bundle::read(&old), Bundle::read(&new));
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| diff(&old, &new, &Options::default()))
+    };
+    assert_eq!(run(1), run(4));
+}

@@ -1,10 +1,13 @@
 //! All integration tests in one binary: it links once.
 
+mod broken;
 mod cases;
 mod changes;
+mod containment;
 mod crossing;
 mod defaults;
 mod objects;
+mod properties;
 mod request_path;
 mod rules;
 mod scalars;

@@ -51,8 +51,8 @@ fn each_page_is_whole() {
                 say("message and help are one line without a full stop");
             }
         }
-        if rule.message.chars().count() > 200 {
-            say("the message is longer than 200 characters");
+        if rule.message.chars().count() > 320 {
+            say("the message is longer than 320 characters");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -193,3 +193,35 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+/// What the inspection costs beside reading the same files, in one process.
+#[test]
+#[ignore = "a measurement: run it alone, with optimisations"]
+fn inspection_is_cheap_beside_parsing() {
+    let Some(root) = shared("corpus/provider-upjet-aws") else { return };
+    let mut files = Vec::new();
+    collect(&root.join("v1.0.0"), &mut files);
+    let texts: Vec<(String, String)> =
+        files.iter().filter_map(|file| Some((file.display().to_string(), std::fs::read_to_string(file).ok()?))).collect();
+    let texts: Vec<(&str, String)> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    let best = |run: &mut dyn FnMut()| {
+        (0..5)
+            .map(|_| {
+                let start = std::time::Instant::now();
+                run();
+                start.elapsed()
+            })
+            .min()
+            .unwrap_or_default()
+    };
+    let parse = best(&mut || drop(documents(&texts)));
+    let documents = documents(&texts);
+    let bundle = Bundle::read(&documents);
+    let mut count = 0;
+    let inspection = best(&mut || count = inspect::inspect(&bundle).len());
+    println!(
+        "{} CRDs: parse {parse:?}, inspect {inspection:?} ({:.2} x), {count} facts",
+        bundle.crds.len(),
+        inspection.as_secs_f64() / parse.as_secs_f64()
+    );
+}

@@ -11,6 +11,7 @@ const ORDER: &[&str] = &[
     "schema",
     "cel",
     "validate",
+    "order",
     "fact",
     "finding",
     "rule",

@@ -8,7 +8,7 @@ use super::{EvalError, convert, kubernetes, lists, operators, strings, time};
 use crate::cel::ast::{ACCU, Call, Comprehension, Entry, Expr, Kind, Literal, Select};
 use crate::cel::check::Checked;
 use crate::cel::library;
-use crate::cel::regex::{GoRegex, RegexError};
+use crate::schema::pattern::{Pattern, PatternError};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -24,7 +24,7 @@ pub struct Machine<'a> {
     /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
     scope: Vec<(&'a str, Evaluated<'a>)>,
     steps: usize,
-    regexes: HashMap<String, Rc<GoRegex>>,
+    patterns: HashMap<String, Pattern>,
 }
 
 /// A literal as a value.
@@ -42,7 +42,7 @@ pub fn constant(literal: &Literal) -> Val<'_> {
 
 impl<'a> Machine<'a> {
     pub fn new(checked: &'a Checked, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
-        Machine { checked, scope: variables, steps: 0, regexes: HashMap::new() }
+        Machine { checked, scope: variables, steps: 0, patterns: HashMap::new() }
     }
 
     pub fn run(mut self) -> Evaluated<'a> {
@@ -57,17 +57,17 @@ impl<'a> Machine<'a> {
     }
 
     /// A pattern, compiled once per run.
-    pub fn regex(&mut self, pattern: &str) -> Result<Rc<GoRegex>, EvalError> {
-        if let Some(regex) = self.regexes.get(pattern) {
-            return Ok(regex.clone());
+    pub fn pattern(&mut self, text: &str) -> Result<Pattern, EvalError> {
+        if let Some(pattern) = self.patterns.get(text) {
+            return Ok(pattern.clone());
         }
-        self.charge(pattern.len().saturating_mul(STEP_BYTES))?;
-        let regex = Rc::new(GoRegex::new(pattern).map_err(|e| match e {
-            RegexError::Invalid(_) => EvalError::failed(e.to_string()),
-            RegexError::Unsupported(_) => EvalError::unsupported("this pattern"),
-        })?);
-        self.regexes.insert(pattern.to_string(), regex.clone());
-        Ok(regex)
+        self.charge(text.len().saturating_mul(STEP_BYTES))?;
+        let pattern = Pattern::new(text).map_err(|e| match e {
+            PatternError::GoRefuses { .. } => EvalError::failed(e.to_string()),
+            PatternError::NotAnalysed { .. } => EvalError::unsupported("this pattern"),
+        })?;
+        self.patterns.insert(text.to_string(), pattern.clone());
+        Ok(pattern)
     }
 
     fn expr(&mut self, e: &'a Expr) -> Evaluated<'a> {

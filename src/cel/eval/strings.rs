@@ -2,7 +2,7 @@
 
 use super::value::{List, Text, Val};
 use super::{EvalError, Machine};
-use crate::cel::regex::GoRegex;
+use crate::schema::pattern::Pattern;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -17,8 +17,11 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, text: &Text<'a>, args: &[
         ("contains", [Val::Text(part)]) => Ok(Val::Bool(text.contains(&**part))),
         ("startsWith", [Val::Text(part)]) => Ok(Val::Bool(text.starts_with(&**part))),
         ("endsWith", [Val::Text(part)]) => Ok(Val::Bool(text.ends_with(&**part))),
-        ("matches", [Val::Text(pattern)]) => Ok(Val::Bool(regex(machine, pattern)?.is_match(text))),
-        ("find", [Val::Text(pattern)]) => Ok(Val::made(regex(machine, pattern)?.find(text).unwrap_or_default())),
+        ("matches", [Val::Text(pattern)]) => Ok(Val::Bool(machine.pattern(pattern)?.is_match(text))),
+        ("find", [Val::Text(pattern)]) => {
+            let found = found(&machine.pattern(pattern)?, text)?;
+            Ok(Val::made(found.first().copied().unwrap_or_default()))
+        }
         ("findAll", [Val::Text(pattern)]) => find_all(machine, text, pattern, -1),
         ("findAll", [Val::Text(pattern), Val::Int(n)]) => find_all(machine, text, pattern, *n),
         ("size", []) => Ok(Val::Int(text.chars().count() as i64)),
@@ -44,14 +47,19 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, text: &Text<'a>, args: &[
     }
 }
 
-fn regex(machine: &mut Machine<'_>, pattern: &str) -> Result<std::rc::Rc<GoRegex>, EvalError> {
-    machine.regex(pattern)
+/// What a pattern finds. Go prefers short matches where the pattern is lazy, which isn't followed.
+fn found<'t>(pattern: &Pattern, text: &'t str) -> Result<Vec<&'t str>, EvalError> {
+    let source = pattern.text();
+    let lazy = ["*?", "+?", "??", "}?"].iter().any(|sign| source.contains(sign)) || (source.contains("(?") && source.contains('U'));
+    let ranges = if lazy { None } else { pattern.find_all(text) };
+    let ranges = ranges.ok_or_else(|| EvalError::unsupported("what this pattern finds"))?;
+    Ok(ranges.into_iter().filter_map(|range| text.get(range)).collect())
 }
 
 fn find_all<'a>(machine: &mut Machine<'a>, text: &str, pattern: &str, n: i64) -> Evaluated<'a> {
     let limit = usize::try_from(n).unwrap_or(usize::MAX);
-    let regex = regex(machine, pattern)?;
-    Ok(Val::list(regex.find_all(text).take(limit).map(Val::made).collect()))
+    let found = found(&machine.pattern(pattern)?, text)?;
+    Ok(Val::list(found.into_iter().take(limit).map(Val::made).collect()))
 }
 
 fn char_at<'a>(text: &str, i: i64) -> Evaluated<'a> {

@@ -35,6 +35,16 @@ impl NumberGoal<'_> {
         lists.flat_map(|members| members.iter().map(Value::of))
     }
 
+    /// A number written as an integer.
+    pub fn find_integer(&self) -> Find<i64> {
+        integer::find(self)
+    }
+
+    /// A number written with a fraction.
+    pub fn find_float(&self) -> Find<Number> {
+        written(float::find(self).map(Value::Float))
+    }
+
     /// A number that satisfies the goal: a small integer if there is one, else a short fraction, and only as the
     /// last resort an integer that must be written with a fraction (`2.0`).
     pub fn find(&self) -> Find<Number> {
@@ -43,13 +53,17 @@ impl NumberGoal<'_> {
             Find::Found(_) => integer,
             open => Find::any([float::find(self).map(Value::Float), open]),
         };
-        match found {
-            Find::Found(value) => match value.number() {
-                Some(number) => Find::Found(number),
-                None => Find::Undecided("the number can't be written down".into()),
-            },
-            Find::None => Find::None,
-            Find::Undecided(reason) => Find::Undecided(reason),
-        }
+        written(found)
+    }
+}
+
+fn written(found: Find<Value>) -> Find<Number> {
+    match found {
+        Find::Found(value) => match value.number() {
+            Some(number) => Find::Found(number),
+            None => Find::Undecided("the number can't be written down".into()),
+        },
+        Find::None => Find::None,
+        Find::Undecided(reason) => Find::Undecided(reason),
     }
 }

@@ -76,6 +76,14 @@ impl Pattern {
         }
     }
 
+    /// What matches, from left to right, as Go's `FindAllString` gives it: greedily, since laziness is not kept.
+    /// `None` if the pattern is too large for that.
+    pub fn find_all(&self, text: &str) -> Option<Vec<std::ops::Range<usize>>> {
+        let config = meta::Config::new().nfa_size_limit(Some(MATCHER_LIMIT)).hybrid_cache_capacity(MATCHER_LIMIT / 4);
+        let regex = meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()?;
+        Some(regex.find_iter(text).map(|found| found.range()).collect())
+    }
+
     fn nfa(&self) -> &Nfa {
         self.0.nfa.get_or_init(|| Nfa::new(&self.0.hir))
     }

@@ -1,0 +1,138 @@
+//! What a review costs, as ratios measured in one run: `cargo bench --bench review`.
+//!
+//! The yardstick is the bare event parse of both sides. Rounds alternate, and the best of each is taken, because machines are noisy.
+//! Real bundles are used where they stand beside the project, the demo otherwise.
+#![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crdwise::crd::Documents;
+use crdwise::policy::Policy;
+use crdwise::review::{self, Judgement, Side};
+use crdwise::rule::Book;
+use crdwise::source::{Input, Limits, load};
+use crdwise::yaml::Budget;
+
+fn files(path: &Path) -> Vec<crdwise::source::File> {
+    load(&[Input::path(path)], &Limits::default()).files
+}
+
+/// Every event of every document, and nothing kept.
+fn bare_parse(files: &[crdwise::source::File]) -> usize {
+    let mut count = 0;
+    for file in files {
+        let mut options = granit_parser::options! { flow_nesting_limit: 200, block_nesting_limit: 200 };
+        options.set_emit_comments(false);
+        let mut parser = granit_parser::Parser::new_from_str_with_options(&file.text, options);
+        while let Some(Ok(event)) = parser.next_event() {
+            std::hint::black_box(&event);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// What `crdwise review` does between reading bytes and writing text.
+fn whole_review(old: &[crdwise::source::File], new: &[crdwise::source::File]) -> usize {
+    let budget = Budget::default();
+    let (old, new) = (Documents::parse(old.to_vec(), &budget), Documents::parse(new.to_vec(), &budget));
+    let (old, new) = (Side::new("old", &old), Side::new("new", &new));
+    let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
+    let report = review::review(&old, &new, &Judgement::new(Book::builtin(), &policy));
+    crdwise::render::json::render(&report).len()
+}
+
+fn lint(new: &[crdwise::source::File]) -> usize {
+    let new = Documents::parse(new.to_vec(), &Budget::default());
+    let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
+    review::lint(&Side::new("new", &new), &Judgement::new(Book::builtin(), &policy)).findings.len()
+}
+
+fn time<T>(work: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(work());
+    start.elapsed()
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
+    let (old_files, new_files) = (files(old), files(new));
+    let bytes: usize = old_files.iter().chain(&new_files).map(|file| file.text.len()).sum();
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+    let mut best = [Duration::MAX; 5];
+    for _ in 0..rounds {
+        let measured = [
+            time(|| bare_parse(&old_files) + bare_parse(&new_files)),
+            one.install(|| time(|| whole_review(&old_files, &new_files))),
+            two.install(|| time(|| whole_review(&old_files, &new_files))),
+            time(|| bare_parse(&new_files)),
+            one.install(|| time(|| lint(&new_files))),
+        ];
+        for (slot, value) in best.iter_mut().zip(measured) {
+            *slot = (*slot).min(value);
+        }
+    }
+    let [parse, single, double, parse_new, lint] = best.map(millis);
+    println!("{name}: {:.1} MB", bytes as f64 / 1e6);
+    println!("  bare event parse of both sides, 1 thread   {parse:9.2} ms");
+    println!("  whole review, 1 thread                     {single:9.2} ms   {:.2} × the parse", single / parse);
+    println!("  whole review, 2 threads                    {double:9.2} ms   {:.2} × the parse", double / parse);
+    println!("  lint of the new side, 1 thread             {lint:9.2} ms   {:.2} × its parse ({parse_new:.2} ms)", lint / parse_new);
+    if let Some(peak) = peak(old, new) {
+        let input = bytes as f64 / 1e6;
+        println!("  peak memory                                {peak:9.1} MB   limit 30 MB + 8 × input = {:.0} MB", 30.0 + 8.0 * input);
+    }
+}
+
+/// Peak memory of the program itself, read from the kernel while it still exists as a zombie.
+fn peak(old: &Path, new: &Path) -> Option<f64> {
+    let program = env!("CARGO_BIN_EXE_crdwise");
+    let script = "\"$0\" review --format=json \"$1\" \"$2\" >/dev/null 2>&1 & pid=$!; peak=0; \
+                  while [ -r /proc/$pid/status ]; do now=$(awk '/VmHWM/{print $2}' /proc/$pid/status 2>/dev/null); \
+                  [ -n \"$now\" ] || break; peak=$now; sleep 0.005; done; echo $peak";
+    let output = Command::new("sh").args(["-c", script, program]).args([old, new]).output().ok()?;
+    let kilobytes: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
+    Some(kilobytes / 1e3)
+}
+
+fn startup() {
+    let run = |program: &str, arguments: &[&str]| {
+        time(|| Command::new(program).args(arguments).stdout(std::process::Stdio::null()).status().expect("runs"))
+    };
+    let (mut nothing, mut version) = (Duration::MAX, Duration::MAX);
+    for _ in 0..60 {
+        nothing = nothing.min(run("true", &[]));
+        version = version.min(run(env!("CARGO_BIN_EXE_crdwise"), &["--version"]));
+    }
+    println!(
+        "startup: true {:.2} ms, crdwise {:.2} ms: {:.2} ms over it",
+        millis(nothing),
+        millis(version),
+        millis(version) - millis(nothing)
+    );
+}
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let corpus = root.join("../shared/corpus");
+    startup();
+    compare("demo", &root.join("testdata/demo/old"), &root.join("testdata/demo/new"), 20);
+    let route = |tag: &str| corpus.join(format!("gateway-api/{tag}/standard/gateway.networking.k8s.io_httproutes.yaml"));
+    let pairs: [(&str, PathBuf, PathBuf, usize); 2] = [
+        ("HTTPRoute, gateway-api 1.3.0 → 1.4.0", route("v1.3.0"), route("v1.4.0"), 10),
+        ("provider-upjet-aws 0.47 → 1.0", corpus.join("provider-upjet-aws/v0.47.0"), corpus.join("provider-upjet-aws/v1.0.0"), 3),
+    ];
+    for (name, old, new, rounds) in pairs {
+        if old.exists() && new.exists() {
+            compare(name, &old, &new, rounds);
+        } else {
+            println!("{name}: not beside the project, left out");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Cases beside those of the rule pages: near misses, orders, and what an update changes.
+
+use crate::crd::{Bundle, Documents};
+use crate::fact::Fact;
+
+use super::update::is_refusal;
+use super::{inspect, review};
+
+const HEAD: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.shop.example.com}
+spec:
+  group: shop.example.com
+  names: {plural: widgets, kind: Widget}
+  scope: Namespaced
+";
+
+fn facts(text: &str) -> Vec<Fact> {
+    let documents = Documents::of_text("crd.yaml", text);
+    let bundle = Bundle::read(&documents);
+    assert!(bundle.problems.is_empty(), "{:?}\n{text}", bundle.problems);
+    inspect(&bundle)
+}
+
+fn refusals(text: &str) -> Vec<String> {
+    facts(text).iter().filter(|fact| is_refusal(fact)).map(|fact| format!("{}/{}", fact.aspect, fact.effect)).collect()
+}
+
+/// A CRD with one version, whose root schema is given in flow style.
+fn with_root(schema: &str) -> String {
+    format!("{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}\n")
+}
+
+/// The same with the schema of `spec.f`.
+fn with_field(schema: &str) -> String {
+    with_root(&format!("{{type: object, properties: {{spec: {{type: object, properties: {{f: {schema}}}}}}}}}"))
+}
+
+fn with_versions(list: &[&str]) -> String {
+    let lines: Vec<String> = list.iter().map(|version| format!("    - {version}\n")).collect();
+    format!("{HEAD}  versions:\n{}", lines.concat())
+}
+
+#[track_caller]
+fn field(schema: &str, expected: &[&str]) {
+    assert_eq!(refusals(&with_field(schema)), expected, "{schema}");
+}
+
+#[track_caller]
+fn root(schema: &str, expected: &[&str]) {
+    assert_eq!(refusals(&with_root(schema)), expected, "{schema}");
+}
+
+#[test]
+fn structure_near_misses() {
+    field("{x-kubernetes-preserve-unknown-fields: true}", &[]);
+    field("{type: object, additionalProperties: {}}", &["type/missing"]);
+    field("{type: array, items: []}", &["items/missing"]);
+    field("{type: array, items: true}", &["items/missing"]);
+    field("{type: array, items: [{type: string}]}", &["keyword/forbidden"]);
+    field("{type: string, items: {type: string}}", &[]);
+    field("{type: string, anyOf: [{type: string}, {type: integer}]}", &["structure/forbidden", "structure/forbidden"]);
+    field("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string, description: ''}]}", &[]);
+    field("{x-kubernetes-int-or-string: true, anyOf: [{type: integer, format: int32}, {type: string}]}", &["structure/forbidden"; 2]);
+    field("{x-kubernetes-int-or-string: true, allOf: [{anyOf: [{type: integer}, {type: string}], pattern: x}]}", &[]);
+    field(
+        "{x-kubernetes-int-or-string: true, allOf: [{pattern: x}, {anyOf: [{type: integer}, {type: string}]}]}",
+        &["structure/forbidden"; 2],
+    );
+    field(
+        "{x-kubernetes-int-or-string: true, allOf: [{allOf: [{anyOf: [{type: integer}, {type: string}]}]}]}",
+        &["structure/forbidden"; 2],
+    );
+    field("{x-kubernetes-int-or-string: true, oneOf: [{type: integer}, {type: string}]}", &["structure/forbidden"; 2]);
+    field("{type: string, not: {anyOf: [{title: x}]}}", &["structure/forbidden"]);
+    field("{type: object, properties: {a: {type: string}}, anyOf: [{properties: {metadata: {minLength: 1}}}]}", &["metadata/forbidden"]);
+    field("{type: string, allOf: [{pattern: '['}]}", &["pattern/invalid"]);
+    field("{type: string, allOf: [{additionalProperties: {type: string}}]}", &["structure/forbidden"]);
+}
+
+#[test]
+fn keywords_near_misses() {
+    field("{type: object, properties: {a: {type: string}}, additionalProperties: false}", &["additional-properties/mixed"]);
+    field("{type: object, additionalProperties: false}", &[]);
+    field("{type: string, definitions: {}, patternProperties: {}, id: ''}", &[]);
+    field("{type: string, dependencies: {}}", &["keyword/forbidden"]);
+    field("{type: string, $ref: ''}", &["keyword/forbidden"]);
+    field("{type: string, $schema: x}", &["keyword/forbidden"]);
+    field("{type: array, items: {type: string}, additionalItems: false}", &["keyword/forbidden"]);
+    field("{type: string, uniqueItems: false}", &[]);
+    field("{type: string, x-kubernetes-list-type: ''}", &["list-type/mismatched", "list-type/unknown"]);
+    field("{type: array, x-kubernetes-list-type: set, items: {type: array, items: {type: string}}}", &[]);
+    field("{type: array, x-kubernetes-list-type: set, items: {type: string, nullable: true}}", &["items/invalid"]);
+    field("{type: array, x-kubernetes-list-map-keys: []  , items: {type: string}}", &[]);
+}
+
+#[test]
+fn values_that_no_decoder_takes() {
+    for (schema, wanted) in [
+        ("{type: 5}", true),
+        ("{type: object, properties: []}", true),
+        ("{type: string, maxLength: 1.5}", true),
+        ("{type: string, maxLength: 1.0}", false),
+        ("{type: string, maxLength: '5'}", true),
+        ("{type: string, nullable: 'true'}", true),
+        ("{type: string, nullable: yes}", false),
+        ("{type: string, enum: a}", true),
+        ("{type: object, additionalProperties: x}", true),
+        ("{type: string, not: true}", true),
+        ("{type: string, description: 5}", true),
+        ("{type: string, description: null, maxLength: null, properties: null}", false),
+        ("{type: object, required: a}", true),
+        ("{type: string, x-kubernetes-validations: [{rule: 5}]}", true),
+        ("{type: string, default: {a: [1]}, example: [x]}", false),
+    ] {
+        let found = refusals(&with_field(schema));
+        assert_eq!(found.contains(&"document/invalid".to_owned()), wanted, "{schema}: {found:?}");
+    }
+    let text = with_field("{type: string}").replace("metadata: {name: ", "metadata: {labels: {a: true}, name: ");
+    assert_eq!(refusals(&text), ["document/invalid"]);
+}
+
+#[test]
+fn root_near_misses() {
+    root("{x-kubernetes-preserve-unknown-fields: true}", &[]);
+    root("{type: object, additionalProperties: {type: string}}", &["additional-properties/misplaced"]);
+    root("{type: object, properties: {metadata: {type: object, properties: {name: {type: string}, generateName: {type: string}}}}}", &[]);
+    root(
+        "{type: object, properties: {metadata: {type: object, properties: {name: {type: string}, labels: {type: object}}}}}",
+        &["metadata/invalid"],
+    );
+    root("{type: object, properties: {metadata: {type: object, required: []}}}", &["metadata/invalid"]);
+    root("{type: object, properties: {metadata: {type: object, nullable: false, title: ''}}}", &[]);
+    root("{type: object, properties: {apiVersion: {type: string, default: v1}}}", &["default/forbidden"]);
+    root("{type: object, not: {properties: {x: {}}}}", &["structure/unresolved"]);
+    root("{type: object, properties: {a: {type: array, items: {type: string}}}, allOf: [{properties: {a: {items: {minLength: 1}}}}]}", &[]);
+    root("{type: object, properties: {a: {type: string}}, allOf: [{properties: {a: {items: {minLength: 1}}}}]}", &["structure/unresolved"]);
+    root("{type: object, default: {}}", &["default/invalid", "default/invalid"]);
+}
+
+#[test]
+fn defaults_inside_embedded_metadata() {
+    let resource = |inner: &str| {
+        format!(
+            "{{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, properties: {{{inner}}}}}"
+        )
+    };
+    field(&resource("apiVersion: {type: string, default: v1}, kind: {type: string, default: Pod}"), &[]);
+    field(&resource("apiVersion: {type: string, default: a/b/c}"), &["default/invalid"]);
+    field(&resource("metadata: {type: object, properties: {name: {type: string, default: good}}}"), &[]);
+    field(
+        &resource("metadata: {type: object, properties: {labels: {type: object, additionalProperties: {type: string, default: x}}}}"),
+        &["default/forbidden"],
+    );
+}
+
+#[test]
+fn what_versions_share_decides_where_the_server_reports() {
+    let version = |name: &str, storage: bool, schema: &str, more: &str| {
+        format!("{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {schema}}}{more}}}")
+    };
+    let broken = "{type: object, properties: {spec: {type: array}}}";
+    let other = "{type: object, properties: {spec: {type: array}, status: {type: object}}}";
+    let fields = |text: &str| -> Vec<String> { facts(text).into_iter().filter(is_refusal).filter_map(|fact| fact.field).collect() };
+    let same = with_versions(&[&version("v1", true, broken, ""), &version("v2", false, broken, "")]);
+    assert_eq!(fields(&same), vec!["spec.validation.openAPIV3Schema.properties[spec].items"; 2]);
+    let differ = with_versions(&[&version("v1", true, broken, ""), &version("v2", false, other, "")]);
+    assert_eq!(fields(&differ), [0, 1].map(|index| format!("spec.versions[{index}].schema.openAPIV3Schema.properties[spec].items")));
+    // An absent flag and `false`, an empty list and none: the same schema.
+    let spelled = "{type: object, nullable: false, required: [], properties: {spec: {type: array, description: ''}}}";
+    let spelled = with_versions(&[&version("v1", true, broken, ""), &version("v2", false, spelled, "")]);
+    assert!(fields(&spelled).iter().all(|field| field.starts_with("spec.validation")), "{:?}", fields(&spelled));
+    // The status rule follows the shared schema.
+    let wide = "{type: object, maxProperties: 5, properties: {spec: {type: string}}}";
+    let status = with_versions(&[&version("v1", true, wide, ""), &version("v2", false, wide, ", subresources: {status: {}}")]);
+    assert_eq!(refusals(&status), ["status-root/forbidden"; 2]);
+}
+
+#[test]
+fn selectable_fields_need_their_schema_on_the_same_level() {
+    let version = |name: &str, storage: bool, schema: &str, more: &str| {
+        format!("{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {schema}}}{more}}}")
+    };
+    let (a, b) = ("{type: object, properties: {a: {type: string}}}", "{type: object, properties: {a: {type: string}, b: {type: string}}}");
+    let select = ", selectableFields: [{jsonPath: .a}]";
+    let both = |x: &str, y: &str, s: &str, t: &str| with_versions(&[&version("v1", true, x, s), &version("v2", false, y, t)]);
+    assert_eq!(refusals(&both(a, b, select, "")), Vec::<String>::new());
+    assert_eq!(refusals(&both(a, a, select, select)), Vec::<String>::new());
+    assert_eq!(refusals(&both(a, b, select, select)), ["selectable-field/misplaced"; 2]);
+    assert_eq!(refusals(&both(a, a, select, "")), ["selectable-field/misplaced"]);
+}
+
+fn compared(old: &str, new: &str) -> Vec<(String, bool)> {
+    let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
+    review(&Bundle::read(&old), &Bundle::read(&new))
+        .iter()
+        .map(|fact| (format!("{}/{}", fact.aspect, fact.effect), fact.pre_existing))
+        .collect()
+}
+
+#[test]
+fn leniency_is_for_a_kind_of_rule_and_for_the_whole_crd() {
+    let set = "{type: array, x-kubernetes-list-type: set, items: {type: object, properties: {a: {type: string}}}}";
+    let here = with_root(&format!("{{type: object, properties: {{a: {set}}}}}"));
+    let there = with_root(&format!("{{type: object, properties: {{b: {set}}}}}"));
+    let clean = with_root("{type: object, properties: {a: {type: string}}}");
+    let spared = |facts: Vec<(String, bool)>| facts.into_iter().find(|(name, _)| name == "list-type/forbidden").map(|(_, spared)| spared);
+    assert_eq!(spared(compared(&here, &there)), Some(true));
+    assert_eq!(spared(compared(&clean, &there)), Some(false));
+}
+
+#[test]
+fn what_is_never_spared() {
+    for schema in
+        ["{type: string, pattern: '['}", "{type: integer, maximum: 1, default: 2}", "{type: string, uniqueItems: true}", "{minLength: 1}"]
+    {
+        let text = with_field(schema);
+        let facts: Vec<_> = compared(&text, &text).into_iter().filter(|(_, spared)| !spared).collect();
+        assert_eq!(facts.len(), 1, "{schema}: {facts:?}");
+    }
+}
+
+#[test]
+fn hazards_of_the_old_bundle_are_old() {
+    let (empty, filled) = (with_field("{type: object}"), with_field("{type: object, properties: {a: {type: object}}}"));
+    assert_eq!(compared(&empty, &empty), [("properties/missing".to_owned(), true)]);
+    assert_eq!(compared(&empty, &filled), [("properties/missing".to_owned(), false)]);
+}
+
+#[test]
+fn established_is_believed_only_where_it_is_said() {
+    let old = with_field("{type: string}");
+    let new = old.replace("scope: Namespaced", "scope: Cluster");
+    assert_eq!(compared(&old, &new), [("scope/immutable".to_owned(), false)]);
+    let fresh = format!("{old}status: {{conditions: [{{type: Established, status: 'False'}}]}}\n");
+    assert_eq!(compared(&fresh, &new), []);
+}
+
+#[test]
+fn facts_come_in_one_order() {
+    let text = [with_field("{type: object}"), with_field("{minLength: 1}").replace("widgets", "gadgets")].join("---\n");
+    let once = format!("{:?}", facts(&text));
+    assert!((0..4).all(|_| format!("{:?}", facts(&text)) == once));
+}

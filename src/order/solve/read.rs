@@ -1,0 +1,242 @@
+//! How the server reads what a client sent: a value and the schema it stands under come in; what is pruned, dropped or
+//! defaulted is decided here, for one value (`stored`) and for one key whose value is not known yet (`Effect`).
+
+use serde_json::{Map, Value};
+
+use crate::schema::shape::{Extra, Shape};
+
+/// Deeper values are not read further; no schema that the server takes gets there.
+const MAX_DEPTH: u32 = 256;
+
+/// The schema that prunes, drops nulls and sets defaults at some value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Spine<'s> {
+    /// A declared node. `keep`: keys that it doesn't declare survive (its own preserve-unknown-fields, or that of the list around it).
+    Node { shape: &'s Shape, keep: bool },
+    /// Below an undeclared key that is preserved: everything survives.
+    Free,
+    /// Below `additionalProperties: true`: scalars survive, objects lose all their keys.
+    Emptied,
+}
+
+/// What the server makes of a key.
+#[derive(Debug, Clone)]
+pub(crate) enum Effect<'s> {
+    /// The key is not there for validation, and not stored.
+    Absent,
+    Null,
+    /// Its default, complete with the defaults inside it.
+    Default(Value),
+    /// The value that was sent, read under this spine.
+    Sent(Spine<'s>),
+}
+
+/// What a client may do with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Request {
+    Absent,
+    Null,
+    Value,
+}
+
+/// Where a key stands in its object's schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Seat<'s> {
+    /// Named in `properties`.
+    Declared(&'s Shape),
+    /// A value of `additionalProperties`.
+    Extra(&'s Shape),
+    /// Kept without a schema.
+    Kept(Spine<'s>),
+    Pruned,
+}
+
+impl<'s> Spine<'s> {
+    pub(crate) fn of(shape: &'s Shape) -> Self {
+        Spine::Node { shape, keep: shape.preserve_unknown }
+    }
+
+    pub(crate) fn shape(self) -> Option<&'s Shape> {
+        match self {
+            Spine::Node { shape, .. } => Some(shape),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn seat(self, key: &str) -> Seat<'s> {
+        match self {
+            Spine::Free => Seat::Kept(Spine::Free),
+            Spine::Emptied => Seat::Pruned,
+            Spine::Node { shape, keep } => {
+                if let Some(child) = shape.properties.get(key) {
+                    return Seat::Declared(child);
+                }
+                if shape.embedded && is_meta(key) {
+                    return Seat::Kept(Spine::Free);
+                }
+                match &shape.extra {
+                    Extra::Values(values) => Seat::Extra(values),
+                    Extra::Any | Extra::Refused => Seat::Kept(Spine::Emptied),
+                    Extra::Closed if keep => Seat::Kept(Spine::Free),
+                    Extra::Closed => Seat::Pruned,
+                }
+            }
+        }
+    }
+
+    /// The spine of list items.
+    pub(crate) fn items(self) -> Spine<'s> {
+        match self {
+            Spine::Node { shape, keep } => match &shape.items {
+                Some(items) => Spine::Node { shape: items, keep: keep || items.preserve_unknown },
+                None if keep => Spine::Free,
+                None => Spine::Emptied,
+            },
+            other => other,
+        }
+    }
+
+    /// What becomes of an item that is null, or of one that is not.
+    pub(crate) fn item_effect(self, request: Request) -> Effect<'s> {
+        let items = self.items();
+        if request != Request::Null {
+            return Effect::Sent(items);
+        }
+        match items.shape() {
+            Some(shape) if !shape.nullable => match &shape.default {
+                Some(default) => Effect::Default(completed(default, shape)),
+                None => Effect::Null,
+            },
+            _ => Effect::Null,
+        }
+    }
+}
+
+impl<'s> Seat<'s> {
+    pub(crate) fn effect(self, request: Request) -> Effect<'s> {
+        match (self, request) {
+            (Seat::Pruned, _) | (Seat::Extra(_) | Seat::Kept(_), Request::Absent) => Effect::Absent,
+            (Seat::Declared(shape), Request::Absent) => default_or_absent(shape),
+            (Seat::Declared(shape) | Seat::Extra(shape), Request::Null) => {
+                if shape.nullable {
+                    Effect::Null
+                } else {
+                    default_or_absent(shape)
+                }
+            }
+            (Seat::Kept(_), Request::Null) => Effect::Null,
+            (Seat::Declared(shape) | Seat::Extra(shape), Request::Value) => Effect::Sent(Spine::of(shape)),
+            (Seat::Kept(spine), Request::Value) => Effect::Sent(spine),
+        }
+    }
+
+    pub(crate) fn is_pruned(self) -> bool {
+        matches!(self, Seat::Pruned)
+    }
+}
+
+fn default_or_absent<'s>(shape: &Shape) -> Effect<'s> {
+    match &shape.default {
+        Some(default) => Effect::Default(completed(default, shape)),
+        None => Effect::Absent,
+    }
+}
+
+/// A default with the defaults that its own schema sets inside it.
+fn completed(default: &Value, shape: &Shape) -> Value {
+    let mut value = default.clone();
+    set_defaults(&mut value, shape, MAX_DEPTH);
+    value
+}
+
+pub(crate) fn is_meta(key: &str) -> bool {
+    matches!(key, "apiVersion" | "kind" | "metadata")
+}
+
+/// What is stored of a value: pruned, without nulls that nothing allows, with its defaults. `lost` tells whether
+/// something other than a null was pruned.
+pub(crate) fn stored(value: &Value, spine: Spine<'_>, lost: &mut bool) -> Value {
+    let mut read = kept(value, spine, lost, MAX_DEPTH);
+    if let Some(shape) = spine.shape() {
+        set_defaults(&mut read, shape, MAX_DEPTH);
+    }
+    read
+}
+
+fn kept(value: &Value, spine: Spine<'_>, lost: &mut bool, depth: u32) -> Value {
+    if depth == 0 {
+        return value.clone();
+    }
+    match value {
+        Value::Object(map) => {
+            let mut out = Map::new();
+            for (key, value) in map {
+                let seat = spine.seat(key);
+                if value.is_null() {
+                    let stays = match seat {
+                        Seat::Pruned => false,
+                        Seat::Declared(shape) | Seat::Extra(shape) => shape.nullable || shape.default.is_some(),
+                        Seat::Kept(_) => true,
+                    };
+                    if stays {
+                        out.insert(key.clone(), Value::Null);
+                    }
+                    continue;
+                }
+                match seat.effect(Request::Value) {
+                    Effect::Sent(below) => {
+                        out.insert(key.clone(), kept(value, below, lost, depth - 1));
+                    }
+                    _ => *lost = true,
+                }
+            }
+            Value::Object(out)
+        }
+        Value::Array(items) => {
+            let below = spine.items();
+            Value::Array(items.iter().map(|item| kept(item, below, lost, depth - 1)).collect())
+        }
+        scalar => scalar.clone(),
+    }
+}
+
+fn set_defaults(value: &mut Value, shape: &Shape, depth: u32) {
+    if depth == 0 {
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            for (key, child) in &shape.properties {
+                let Some(default) = &child.default else { continue };
+                if map.get(key).is_none_or(|present| present.is_null() && !child.nullable) {
+                    map.insert(key.clone(), default.clone());
+                }
+            }
+            for (key, value) in map.iter_mut() {
+                let child = match (shape.properties.get(key), &shape.extra) {
+                    (Some(child), _) => child,
+                    (None, Extra::Values(values)) => {
+                        replace_null(value, values);
+                        values
+                    }
+                    _ => continue,
+                };
+                set_defaults(value, child, depth - 1);
+            }
+        }
+        Value::Array(items) => {
+            let Some(child) = &shape.items else { return };
+            for item in items {
+                replace_null(item, child);
+                set_defaults(item, child, depth - 1);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn replace_null(value: &mut Value, shape: &Shape) {
+    if value.is_null() && !shape.nullable {
+        *value = shape.default.clone().unwrap_or(Value::Null);
+    }
+}

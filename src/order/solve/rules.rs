@@ -1,0 +1,464 @@
+//! CEL rules that say what a formula can say: the text of a rule and the node it stands at come in; the condition under
+//! which it holds goes out, or nothing where the rule says more.
+//!
+//! An expression can be true, false or an error, and a rule holds only if it is true. So each part gives two conditions:
+//! when it is true, and when it is false.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::cel::ast::{Call, Comprehension, Expr, Kind as Node, Literal};
+use crate::cel::check::Purpose;
+use crate::cel::decl::Decl;
+use crate::cel::eval::{EvalError, Program};
+use crate::cel::name::unescape;
+use crate::cel::parse::parse;
+use crate::schema::shape::{CelRule, Extra, Shape, Type};
+
+use super::formula::Formula;
+use super::kind::{Kind, Kinds};
+
+/// Integers up to here are floats without loss.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// Translated and compiled rules, each once.
+#[derive(Default)]
+pub(crate) struct Rules {
+    known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
+    programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
+    /// Where the roots of resources are: their rules see a name and a kind.
+    pub(crate) roots: Vec<usize>,
+}
+
+impl Rules {
+    /// When a rule holds for a value that is created.
+    pub(crate) fn formula(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+        let id = std::ptr::from_ref(rule).addr();
+        if let Some(known) = self.known.borrow().get(&id) {
+            return known.clone();
+        }
+        let formula = translate(rule, shape);
+        self.known.borrow_mut().insert(id, formula.clone());
+        formula
+    }
+
+    /// The keys of the node that a rule looks at; `None` where it takes the value as a whole.
+    pub(crate) fn keys(&self, rule: &CelRule) -> Option<Vec<String>> {
+        let expr = parse(&rule.rule).ok()?;
+        let mut keys = BTreeSet::new();
+        let mut selected = BTreeSet::new();
+        let parts = expr.descendants();
+        for part in &parts {
+            if let Node::Select(select) = &part.kind
+                && matches!(&select.operand.kind, Node::Ident(name) if name == "self" || name == "oldSelf")
+            {
+                keys.insert(unescape(&select.field)?);
+                selected.insert(select.operand.id);
+            }
+        }
+        let whole = parts
+            .iter()
+            .any(|part| matches!(&part.kind, Node::Ident(name) if name == "self" || name == "oldSelf") && !selected.contains(&part.id));
+        (!whole).then(|| keys.into_iter().collect())
+    }
+
+    /// What a rule that is no formula says of a value; `None` where it can't be run here.
+    pub(crate) fn verdict(&self, rule: &CelRule, shape: &Shape, value: &Value) -> Option<bool> {
+        let program = self.program(rule, shape)?;
+        if !program.applies(value, None) {
+            return Some(true);
+        }
+        match program.holds(value, None) {
+            Ok(holds) => Some(holds),
+            Err(EvalError::Failed(_)) => Some(false),
+            Err(EvalError::Unsupported(_) | EvalError::Limit) => None,
+        }
+    }
+
+    fn program(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Program>> {
+        let id = std::ptr::from_ref(rule).addr();
+        if let Some(known) = self.programs.borrow().get(&id) {
+            return known.clone();
+        }
+        let root = self.roots.contains(&std::ptr::from_ref(shape).addr());
+        let decl = Arc::new(Decl::of(shape, root));
+        let optional = rule.optional_old_self == Some(true);
+        let program = Program::compile(&rule.rule, Purpose::Rule, decl, optional).ok().map(Rc::new);
+        self.programs.borrow_mut().insert(id, program.clone());
+        program
+    }
+}
+
+fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+    let expr = parse(&rule.rule).ok()?;
+    let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
+    if transition {
+        // What compares with the object before doesn't run when there is none.
+        return (rule.optional_old_self != Some(true)).then(|| constant(true));
+    }
+    let subject = Subject { name: "self", ty: Ty::of(shape)? };
+    Some(subject.truth(&expr)?.holds)
+}
+
+/// What CEL takes a value for.
+#[derive(Clone, Copy)]
+enum Ty<'s> {
+    Int,
+    Double,
+    Bool,
+    Text,
+    IntOrText,
+    List(Option<&'s Shape>),
+    Map,
+    Object(&'s Shape),
+}
+
+/// When an expression is true, and when it is false; in all other cases it is an error.
+struct Truth {
+    holds: Rc<Formula>,
+    fails: Rc<Formula>,
+}
+
+/// The value that an expression speaks of.
+struct Subject<'s> {
+    name: &'s str,
+    ty: Ty<'s>,
+}
+
+/// Something that is compared.
+enum Operand<'s> {
+    /// A part of the subject.
+    Path(Vec<Rc<str>>, Ty<'s>),
+    Size(Vec<Rc<str>>, Ty<'s>),
+    Remainder(Vec<Rc<str>>, i64),
+    TypeOf(Vec<Rc<str>>),
+    Lowered(Vec<Rc<str>>),
+    Literal(Value),
+    TypeName(Kind),
+    List(Vec<Value>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Equal,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl<'s> Ty<'s> {
+    fn of(shape: &'s Shape) -> Option<Ty<'s>> {
+        if shape.int_or_string {
+            return Some(Ty::IntOrText);
+        }
+        match shape.ty? {
+            Type::Integer => Some(Ty::Int),
+            Type::Number => Some(Ty::Double),
+            Type::Boolean => Some(Ty::Bool),
+            // These are bytes, timestamps and durations for CEL.
+            Type::String if matches!(shape.format.as_deref(), Some("byte" | "date" | "date-time" | "duration")) => None,
+            Type::String => Some(Ty::Text),
+            Type::Array => Some(Ty::List(shape.items.as_deref().filter(|items| !items.nullable))),
+            Type::Object => match &shape.extra {
+                Extra::Values(_) => Some(Ty::Map),
+                Extra::Closed => Some(Ty::Object(shape)),
+                Extra::Any | Extra::Refused => None,
+            },
+        }
+    }
+
+    /// The kinds of values that an expression about this type takes without an error.
+    fn kinds(self) -> Kinds {
+        match self {
+            Ty::Int => Kinds::of(&[Kind::Int]),
+            Ty::Double => Kinds::of(&[Kind::Int, Kind::Float]),
+            Ty::Bool => Kinds::of(&[Kind::Bool]),
+            Ty::Text => Kinds::of(&[Kind::String]),
+            Ty::IntOrText => Kinds::of(&[Kind::Int, Kind::String]),
+            Ty::List(_) => Kinds::of(&[Kind::Array]),
+            Ty::Map | Ty::Object(_) => Kinds::of(&[Kind::Object]),
+        }
+    }
+}
+
+fn constant(b: bool) -> Rc<Formula> {
+    Rc::new(Formula::Const(b))
+}
+
+impl Truth {
+    fn constant(b: bool) -> Truth {
+        Truth { holds: constant(b), fails: constant(!b) }
+    }
+
+    /// True or false, for values of these kinds at this path.
+    fn at(path: &[Rc<str>], kinds: Kinds, atom: Formula) -> Truth {
+        let atom = Rc::new(atom);
+        let guard = Rc::new(Formula::Is(kinds));
+        Truth {
+            holds: at(path, Formula::all([Rc::clone(&guard), Rc::clone(&atom)])),
+            fails: at(path, Formula::all([guard, atom.negated()])),
+        }
+    }
+
+    fn not(self) -> Truth {
+        Truth { holds: self.fails, fails: self.holds }
+    }
+
+    fn and(self, other: Truth) -> Truth {
+        Truth { holds: Formula::all([self.holds, other.holds]), fails: Formula::any([self.fails, other.fails]) }
+    }
+
+    fn or(self, other: Truth) -> Truth {
+        self.not().and(other.not()).not()
+    }
+
+    fn same(self, other: Truth) -> Truth {
+        let both = |a: &Rc<Formula>, b: &Rc<Formula>| Formula::all([Rc::clone(a), Rc::clone(b)]);
+        Truth {
+            holds: Formula::any([both(&self.holds, &other.holds), both(&self.fails, &other.fails)]),
+            fails: Formula::any([both(&self.holds, &other.fails), both(&self.fails, &other.holds)]),
+        }
+    }
+}
+
+/// A condition on the value that stands at a path, which is an error where the path ends early.
+fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
+    path.iter()
+        .rev()
+        .fold(formula, |inner, key| Formula::all([Rc::new(Formula::Has(Rc::clone(key))), Rc::new(Formula::Field(Rc::clone(key), inner))]))
+}
+
+impl<'s> Subject<'s> {
+    fn truth(&self, expr: &Expr) -> Option<Truth> {
+        match &expr.kind {
+            Node::Literal(Literal::Bool(b)) => Some(Truth::constant(*b)),
+            Node::Select(select) if select.test => {
+                let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
+                let name = unescape(&select.field)?;
+                shape.properties.get(&name)?;
+                let has = Rc::new(Formula::Has(name.into()));
+                Some(Truth { holds: at(&path, Rc::clone(&has)), fails: at(&path, has.negated()) })
+            }
+            Node::Ident(_) | Node::Select(_) => match self.path(expr)? {
+                (path, ty @ Ty::Bool) => Some(Truth::at(&path, ty.kinds(), Formula::Equals(true.into()))),
+                _ => None,
+            },
+            Node::Call(call) => self.call(call),
+            Node::Comprehension(fold) => self.quantifier(fold),
+            _ => None,
+        }
+    }
+
+    fn call(&self, call: &Call) -> Option<Truth> {
+        let relation = |relation, swapped| self.relation(call, relation, swapped);
+        match (call.function.as_str(), call.args.as_slice()) {
+            ("!_", [a]) => Some(self.truth(a)?.not()),
+            ("_&&_", [a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
+            ("_||_", [a, b]) => Some(self.truth(a)?.or(self.truth(b)?)),
+            ("_?_:_", [condition, a, b]) => {
+                let (condition, a, b) = (self.truth(condition)?, self.truth(a)?, self.truth(b)?);
+                let join = |a, b| {
+                    let yes = Formula::all([Rc::clone(&condition.holds), a]);
+                    Formula::any([yes, Formula::all([Rc::clone(&condition.fails), b])])
+                };
+                Some(Truth { holds: join(a.holds, b.holds), fails: join(a.fails, b.fails) })
+            }
+            ("_==_", [a, b]) => relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))),
+            ("_!=_", [a, b]) => {
+                relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))).map(Truth::not)
+            }
+            ("_<_", _) => relation(Relation::Less, Relation::More),
+            ("_<=_", _) => relation(Relation::AtMost, Relation::AtLeast),
+            ("_>_", _) => relation(Relation::More, Relation::Less),
+            ("_>=_", _) => relation(Relation::AtLeast, Relation::AtMost),
+            ("@in", [a, b]) => self.member(a, b),
+            ("startsWith" | "endsWith" | "contains" | "matches", [argument]) => {
+                let (path, ty @ Ty::Text) = self.path(call.target.as_deref()?)? else { return None };
+                let Some(Literal::String(text)) = argument.literal() else { return None };
+                let escaped = regex_syntax::escape(text);
+                let pattern = match call.function.as_str() {
+                    "startsWith" => format!("^{escaped}"),
+                    "endsWith" => format!("{escaped}$"),
+                    "contains" => escaped,
+                    _ => text.clone(),
+                };
+                Some(Truth::at(&path, ty.kinds(), Formula::Matches(pattern.into())))
+            }
+            _ => None,
+        }
+    }
+
+    fn relation(&self, call: &Call, relation: Relation, swapped: Relation) -> Option<Truth> {
+        let [a, b] = call.args.as_slice() else { return None };
+        match (self.operand(a)?, self.operand(b)?) {
+            (Operand::Path(a, Ty::Text), Operand::Lowered(b)) | (Operand::Lowered(b), Operand::Path(a, Ty::Text))
+                if a == b && relation == Relation::Equal =>
+            {
+                Some(Truth::at(&a, Ty::Text.kinds(), Formula::Not(Rc::new(Formula::Matches("[A-Z]".into())))))
+            }
+            (operand, Operand::Literal(literal)) => compare(operand, relation, literal),
+            (Operand::Literal(literal), operand) => compare(operand, swapped, literal),
+            (Operand::TypeOf(path), Operand::TypeName(kind)) | (Operand::TypeName(kind), Operand::TypeOf(path))
+                if relation == Relation::Equal =>
+            {
+                Some(Truth::at(&path, Ty::IntOrText.kinds(), Formula::Is(Kinds::of(&[kind]))))
+            }
+            _ => None,
+        }
+    }
+
+    fn operand(&self, expr: &Expr) -> Option<Operand<'s>> {
+        if let Some(literal) = expr.literal() {
+            return json(literal).map(Operand::Literal);
+        }
+        match &expr.kind {
+            Node::Ident(name) if name == "string" => Some(Operand::TypeName(Kind::String)),
+            Node::Ident(name) if name == "int" => Some(Operand::TypeName(Kind::Int)),
+            Node::Ident(_) | Node::Select(_) => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
+            Node::List(list) => list.items.iter().map(|item| json(item.literal()?)).collect::<Option<_>>().map(Operand::List),
+            Node::Call(call) => match (call.function.as_str(), call.target.as_deref(), call.args.as_slice()) {
+                ("size", Some(target), []) | ("size", None, [target]) => {
+                    let (path, ty) = self.path(target)?;
+                    matches!(ty, Ty::Text | Ty::List(_) | Ty::Map).then_some(Operand::Size(path, ty))
+                }
+                ("type", None, [target]) => match self.path(target)? {
+                    (path, Ty::IntOrText) => Some(Operand::TypeOf(path)),
+                    _ => None,
+                },
+                ("lowerAscii", Some(target), []) => match self.path(target)? {
+                    (path, Ty::Text) => Some(Operand::Lowered(path)),
+                    _ => None,
+                },
+                ("_%_", None, [target, divisor]) => match (self.path(target)?, divisor.literal()?) {
+                    ((path, Ty::Int), Literal::Int(divisor)) if *divisor > 0 => Some(Operand::Remainder(path, *divisor)),
+                    _ => None,
+                },
+                ("-_", None, [inner]) => match inner.literal()? {
+                    Literal::Int(n) => n.checked_neg().map(|n| Operand::Literal(n.into())),
+                    Literal::Double(x) => Some(Operand::Literal((-x).into())),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `self.a.b` as keys, and what stands there. CEL doesn't see a key that is null.
+    fn path(&self, expr: &Expr) -> Option<(Vec<Rc<str>>, Ty<'s>)> {
+        match &expr.kind {
+            Node::Ident(name) if *name == self.name => Some((Vec::new(), self.ty)),
+            Node::Select(select) if !select.test => {
+                let (mut path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
+                let name = unescape(&select.field)?;
+                let child = shape.properties.get(&name)?;
+                path.push(name.into());
+                Some((path, Ty::of(child)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn member(&self, item: &Expr, list: &Expr) -> Option<Truth> {
+        match (self.operand(item)?, self.operand(list)?) {
+            (Operand::Path(path, ty @ (Ty::Text | Ty::Int | Ty::IntOrText)), Operand::List(values)) => {
+                let values = values.into_iter().map(|value| Rc::new(Formula::Equals(value)));
+                Some(Truth::at(&path, ty.kinds(), Formula::Any(values.collect())))
+            }
+            (Operand::Literal(value), Operand::Path(path, ty @ Ty::List(_))) => {
+                let other = Rc::new(Formula::Equals(value)).negated();
+                Some(Truth::at(&path, ty.kinds(), Formula::Each(other)).not())
+            }
+            (Operand::Literal(Value::String(key)), Operand::Path(path, ty @ Ty::Map)) => {
+                Some(Truth::at(&path, ty.kinds(), Formula::Key(key.into())))
+            }
+            _ => None,
+        }
+    }
+
+    /// `all` and `exists`.
+    fn quantifier(&self, fold: &Comprehension) -> Option<Truth> {
+        let Some(Literal::Bool(all)) = fold.init.literal() else { return None };
+        let Node::Call(step) = &fold.step.kind else { return None };
+        let [Expr { kind: Node::Ident(accu), .. }, body] = step.args.as_slice() else { return None };
+        let Node::Ident(result) = &fold.result.kind else { return None };
+        let wanted = if *all { "_&&_" } else { "_||_" };
+        if step.function != wanted || *accu != fold.accu || *result != fold.accu || fold.var2.is_some() {
+            return None;
+        }
+        let (path, ty) = self.path(&fold.range)?;
+        let (inner, each): (Ty<'_>, fn(Rc<Formula>) -> Formula) = match ty {
+            Ty::List(items) => (Ty::of(items?)?, Formula::Each),
+            Ty::Map => (Ty::Text, Formula::Keys),
+            _ => return None,
+        };
+        let inner = Subject { name: &fold.var, ty: inner }.truth(body)?;
+        let inner = if *all { inner } else { inner.not() };
+        let kinds = ty.kinds();
+        let guarded = |formula: Rc<Formula>| at(&path, Formula::all([Rc::new(Formula::Is(kinds)), formula]));
+        let truth = Truth { holds: guarded(Rc::new(each(inner.holds))), fails: guarded(Rc::new(each(inner.fails.negated())).negated()) };
+        Some(if *all { truth } else { truth.not() })
+    }
+}
+
+fn json(literal: &Literal) -> Option<Value> {
+    match literal {
+        Literal::Bool(b) => Some((*b).into()),
+        Literal::Int(n) => (n.unsigned_abs() <= MAX_EXACT).then(|| (*n).into()),
+        Literal::Double(x) => x.is_finite().then(|| (*x).into()),
+        Literal::String(text) => Some(text.as_str().into()),
+        _ => None,
+    }
+}
+
+fn compare(operand: Operand<'_>, relation: Relation, literal: Value) -> Option<Truth> {
+    match operand {
+        Operand::Path(path, ty @ (Ty::Int | Ty::Double)) if literal.is_number() => {
+            Some(Truth::at(&path, ty.kinds(), numeric(relation, literal)?))
+        }
+        Operand::Path(path, ty @ Ty::IntOrText) => match relation {
+            Relation::Equal => Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal))),
+            _ if literal.is_number() => Some(Truth::at(&path, Ty::Int.kinds(), numeric(relation, literal)?)),
+            _ => None,
+        },
+        Operand::Path(path, ty @ Ty::Text) if literal.is_string() && relation == Relation::Equal => {
+            Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
+        }
+        Operand::Path(path, ty @ Ty::Bool) if literal.is_boolean() && relation == Relation::Equal => {
+            Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
+        }
+        Operand::Size(path, ty) => Some(Truth::at(&path, ty.kinds(), sized(relation, literal.as_i64()?))),
+        Operand::Remainder(path, divisor) if relation == Relation::Equal && literal.as_i64() == Some(0) => {
+            Some(Truth::at(&path, Ty::Int.kinds(), Formula::Divisible(divisor)))
+        }
+        _ => None,
+    }
+}
+
+fn numeric(relation: Relation, literal: Value) -> Option<Formula> {
+    let bound = literal.as_f64()?;
+    Some(match relation {
+        Relation::Equal => Formula::Equals(literal),
+        Relation::Less => Formula::AtMost { bound, strict: true },
+        Relation::AtMost => Formula::AtMost { bound, strict: false },
+        Relation::More => Formula::AtLeast { bound, strict: true },
+        Relation::AtLeast => Formula::AtLeast { bound, strict: false },
+    })
+}
+
+fn sized(relation: Relation, count: i64) -> Formula {
+    let least = |count: i64| u64::try_from(count).map_or(Formula::Const(true), Formula::MinSize);
+    let most = |count: i64| u64::try_from(count).map_or(Formula::Const(false), Formula::MaxSize);
+    match relation {
+        Relation::Equal => Formula::All(vec![Rc::new(least(count)), Rc::new(most(count))]),
+        Relation::Less => most(count.saturating_sub(1)),
+        Relation::AtMost => most(count),
+        Relation::More => least(count.saturating_add(1)),
+        Relation::AtLeast => least(count),
+    }
+}
