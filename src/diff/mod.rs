@@ -26,6 +26,8 @@ mod version;
 mod walk;
 mod wording;
 
+pub(crate) use text::is_deprecated;
+
 use rayon::prelude::*;
 
 use crate::crd::{Bundle, Crd};

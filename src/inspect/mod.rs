@@ -13,6 +13,7 @@ mod dns;
 mod edition;
 mod fieldpath;
 mod form;
+mod guideline;
 mod hazard;
 mod identity;
 mod ledger;
@@ -33,6 +34,8 @@ mod writing;
 
 #[cfg(test)]
 mod tests;
+
+pub use guideline::{Assigned, Outlook, find, guidelines, guidelines_review, settle};
 
 use std::collections::HashSet;
 
