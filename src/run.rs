@@ -142,7 +142,7 @@ impl Judges {
     }
 
     fn judgement(&self) -> Judgement<'_> {
-        Judgement { book: self.own.as_ref().unwrap_or_else(|| Book::builtin()), policy: &self.policy }
+        Judgement::new(self.own.as_ref().unwrap_or_else(|| Book::builtin()), &self.policy)
     }
 }
 

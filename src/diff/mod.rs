@@ -28,6 +28,7 @@ mod walk;
 mod witness;
 mod wording;
 
+pub(crate) use text::is_deprecated;
 pub use vocabulary::emitted;
 
 use rayon::prelude::*;
