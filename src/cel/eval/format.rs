@@ -68,14 +68,15 @@ fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>, fuel: &mut Fue
         ('s', _) => plain(arg, fuel)?,
         ('d', Val::Int(i)) => i.to_string(),
         ('d', Val::Uint(u)) => u.to_string(),
-        ('f', Val::Double(d)) => format!("{d:.places$}"),
-        ('e', Val::Double(d)) => {
-            let text = format!("{d:.places$e}");
-            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let power: i32 = exponent.parse().unwrap_or(0);
-            format!("{mantissa}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
-        }
-        ('f' | 'e', Val::Text(text)) if matches!(&**text, "NaN" | "Infinity" | "-Infinity") => text.to_string(),
+        ('f' | 'e', Val::Double(d)) if !d.is_finite() => endless(*d).to_string(),
+        ('f', Val::Double(d)) => grouped(&format!("{d:.places$}")),
+        ('e', Val::Double(d)) => scientific(*d, places),
+        ('f' | 'e', Val::Text(text)) => match &**text {
+            "NaN" => "NaN".into(),
+            "Infinity" => endless(f64::INFINITY).into(),
+            "-Infinity" => endless(f64::NEG_INFINITY).into(),
+            _ => return Err(wrong(verb, arg)),
+        },
         ('b', Val::Int(i)) => format!("{}{:b}", if *i < 0 { "-" } else { "" }, i.unsigned_abs()),
         ('b', Val::Uint(u)) => format!("{u:b}"),
         ('b', Val::Bool(b)) => if *b { "1" } else { "0" }.to_string(),
@@ -93,6 +94,44 @@ fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>, fuel: &mut Fue
         ('o', Val::Uint(u)) => format!("{u:o}"),
         _ => return Err(wrong(verb, arg)),
     })
+}
+
+fn endless(d: f64) -> &'static str {
+    match (d.is_nan(), d > 0.0) {
+        (true, _) => "NaN",
+        (false, true) => "∞",
+        (false, false) => "-∞",
+    }
+}
+
+/// American English: a comma between groups of three digits before the point.
+fn grouped(text: &str) -> String {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut out = sign.to_string();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + fraction
+}
+
+/// `3.140000 × 10⁰⁰`: always six decimals, for what looks like a precision is taken for the width.
+fn scientific(d: f64, width: usize) -> String {
+    let text = format!("{d:.6e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let power: i32 = exponent.parse().unwrap_or(0);
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        c => c.to_digit(10).and_then(|n| char::from_u32(0x2070 + n)).unwrap_or(c),
+    };
+    let power: String = format!("{}{:02}", if power < 0 { "-" } else { "" }, power.abs()).chars().map(raised).collect();
+    format!("{:>width$}", format!("{mantissa} × 10{power}"))
 }
 
 fn wrong(verb: char, arg: &Val<'_>) -> EvalError {

@@ -364,9 +364,10 @@ impl<'a> Machine<'a> {
             (Val::Optional(Some(val)), "value", []) => Ok((**val).clone()),
             (Val::Optional(None), "value", []) => Err(EvalError::failed("optional.none() dereference")),
             (Val::Timestamp(t), _, []) => t.field(name, 0).map(Val::Int).ok_or_else(EvalError::no_such_overload),
-            (Val::Timestamp(t), _, [Val::Text(zone)]) => match time::zone_offset(zone) {
-                Some(offset) => t.field(name, offset).map(Val::Int).ok_or_else(EvalError::no_such_overload),
-                None => Err(EvalError::unsupported("a time zone by name")),
+            (Val::Timestamp(t), _, [Val::Text(zone)]) => match time::zone(zone) {
+                time::Zone::Offset(east) => t.field(name, east).map(Val::Int).ok_or_else(EvalError::no_such_overload),
+                time::Zone::Named => Err(EvalError::unsupported("a time zone by name")),
+                time::Zone::Wrong => Err(EvalError::failed(format!("no time zone: {}", &**zone))),
             },
             (Val::Duration(d), _, []) => match name {
                 "getHours" => Ok(Val::Int(d.nanos() / 3_600_000_000_000)),
