@@ -47,6 +47,13 @@ pub enum Command {
         after_help = "Examples:\n  crdwise lint config/crd\n  crdwise lint --policy kubernetes -\n  crdwise lint HEAD:config/crd --format json"
     )]
     Lint(Lint),
+    /// Run the server's request path on objects: what is refused, dropped or defaulted
+    #[command(after_help = "Examples:\n  crdwise validate examples/ --crd config/crd\n  \
+        crdwise validate examples/ --crd config/crd --old v1.2.0:config/crd    what the upgrade breaks\n  \
+        crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
+    Validate(Validate),
+    /// Write objects with every field filled, as fixtures for later releases
+    Fixtures(Fixtures),
     /// List the rules
     Rules(Rules),
     /// Show the page of a rule or policy
@@ -116,12 +123,58 @@ pub struct Review {
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
     pub new_version: Option<String>,
 
+    /// Write the object that proves each break into this directory
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub witnesses: Option<PathBuf>,
+
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
     pub output: Output,
     #[command(flatten)]
     pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// Files with custom resources
+    #[arg(value_name = "OBJECT", required = true)]
+    pub objects: Vec<OsString>,
+    /// The CRDs to judge by
+    #[arg(long, value_name = "INPUT", required = true)]
+    pub crd: Vec<OsString>,
+    /// The CRDs of before: only what the upgrade breaks fails the run
+    #[arg(long, value_name = "INPUT")]
+    pub old: Vec<OsString>,
+    /// Also what gets a default
+    #[arg(long)]
+    pub all: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Fixtures {
+    #[command(subcommand)]
+    pub command: FixturesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FixturesCommand {
+    /// One file for each served version of each CRD
+    Write {
+        /// The CRDs of the release
+        #[arg(value_name = "INPUT", required = true)]
+        inputs: Vec<OsString>,
+        /// Where the files go
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
+        #[command(flatten)]
+        limits: LimitFlags,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod explain;
 mod init;
 mod input;
 mod manual;
+mod objects;
 mod output;
 mod progress;
 mod sides;
@@ -112,6 +113,8 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match cli.command {
         Command::Review(arguments) => review(&arguments, streams),
         Command::Lint(arguments) => lint(&arguments, streams),
+        Command::Validate(arguments) => objects::validate(&arguments, streams),
+        Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
@@ -139,7 +142,7 @@ impl Judges {
     }
 
     fn judgement(&self) -> Judgement<'_> {
-        Judgement { book: self.own.as_ref().unwrap_or_else(|| Book::builtin()), policy: &self.policy }
+        Judgement::new(self.own.as_ref().unwrap_or_else(|| Book::builtin()), &self.policy)
     }
 }
 
@@ -164,6 +167,10 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
     drop(progress);
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
     exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(least), &report, streams));
+    if let Some(dir) = &arguments.witnesses {
+        let written = objects::witnesses(&report, dir)?;
+        streams.note(&format!("{written} witnesses written to {}", dir.display()));
+    }
     let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
     let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
     output::write(&shown, &sides, &arguments.output, streams)?;

@@ -11,6 +11,7 @@ pub mod human;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod objects;
 #[cfg(test)]
 mod sample;
 pub mod sarif;

@@ -1,8 +1,8 @@
 //! What every format that shows findings starts from: which of them, in which order, and where they stand.
 
-use crate::finding::{Class, Finding, Severity, Status};
+use crate::finding::{Finding, Severity, Status};
 use crate::report::Report;
-use crate::rule::Book;
+use crate::rule::{Book, Kind};
 
 use super::anchor::Anchors;
 use super::escape::visible;
@@ -52,7 +52,7 @@ pub fn subject(finding: &Finding) -> String {
 
 /// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
 pub fn is_quiet(finding: &Finding) -> bool {
-    finding.class == Some(Class::None) && finding.affects.is_empty() && finding.severity == Severity::Info
+    finding.kind == Kind::Docs && finding.severity == Severity::Info
 }
 
 /// What is quiet, waived or was there before is counted instead.

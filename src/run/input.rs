@@ -95,16 +95,24 @@ impl Read {
         side
     }
 
-    /// Tells what could not be read; anything left unchecked makes the exit code 3.
-    pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-        let mut exit = Exit::Clean;
+    pub fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    /// Tells which files could not be read.
+    pub fn unread(&self, streams: &mut Streams<'_>) -> Exit {
         for note in &self.loaded.notes {
             streams.note(&note.to_string());
         }
         for problem in &self.loaded.problems {
             streams.error(&with_advice(problem, problem.advice()));
-            exit = Exit::Unread;
         }
+        if self.loaded.problems.is_empty() { Exit::Clean } else { Exit::Unread }
+    }
+
+    /// Tells what could not be read; anything left unchecked makes the exit code 3.
+    pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+        let mut exit = self.unread(streams);
         for problem in &side.bundle.problems {
             let help = match &problem.kind {
                 ProblemKind::Yaml(kind) => kind.help(),

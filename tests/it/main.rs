@@ -1,10 +1,14 @@
 //! All integration tests in one binary: it links once.
 
 mod broken;
+mod cases;
 mod changes;
 mod containment;
+mod corpus;
+mod crossing;
 mod defaults;
 mod formats;
+mod mutations;
 mod objects;
 mod properties;
 mod repository;
