@@ -5,6 +5,7 @@
 
 mod convention;
 mod conversion;
+mod crossing;
 mod decode;
 mod defaults;
 mod demands;
@@ -12,6 +13,7 @@ mod dns;
 mod edition;
 mod fieldpath;
 mod form;
+mod guideline;
 mod hazard;
 mod identity;
 mod ledger;
@@ -32,6 +34,8 @@ mod writing;
 
 #[cfg(test)]
 mod tests;
+
+pub use guideline::{Assigned, Outlook, find, guidelines, guidelines_review, settle};
 
 use std::collections::HashSet;
 
@@ -138,6 +142,7 @@ fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
         walk.settle(schema);
     }
     reach::check(&mut ledger, &layout);
+    crossing::check(&mut ledger);
     convention::crd(&mut ledger, &layout);
     ledger.into_facts()
 }

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 /// Left to right, as data flows. A stage may use those before it, and itself.
 const ORDER: &[&str] = &[
+    "glob",
     "source",
     "yaml",
     "crd",
     "schema",
     "cel",
     "validate",
-    "order",
     "fact",
+    "order",
     "finding",
     "rule",
     "diff",
