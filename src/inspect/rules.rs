@@ -127,7 +127,7 @@ impl<'t> Written<'_, '_, 't> {
         fact.words.insert("cost", grouped(cost));
         fact.words.insert("limit", grouped(RULE_LIMIT));
         fact.words.insert("factor", factor);
-        fact.words.insert("advice", advice.map_or_else(|| "no bound in the schema helps: simplify the rule".to_owned(), proposal));
+        fact.words.insert("advice", advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
     }
 
     fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
