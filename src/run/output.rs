@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::cli::{self, Color, Format};
 use crate::finding::Spot;
 use crate::render::human::{self, Style, Texts};
-use crate::render::{Anchors, View, github, gitlab, json, junit, markdown, sarif, visible};
+use crate::render::{Anchors, View, env, github, gitlab, json, junit, markdown, sarif, visible};
 use crate::report::Report;
 use crate::review::Side;
 use crate::rule::Book;
@@ -175,7 +175,7 @@ pub(super) struct Shown<'s> {
 /// Writes every format. One that can't be written doesn't keep back the others.
 pub(super) fn write(shown: &Shown<'_>, sides: &TwoSides<'_, '_>, output: &cli::Output, streams: &mut Streams<'_>) -> Result<(), Stop> {
     // Only formats for platforms ask where a file stands in the repository.
-    let plain = |format: Format| matches!(format, Format::Human | Format::Json);
+    let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
         Anchors::default()
     } else {
@@ -204,6 +204,7 @@ pub(super) fn write(shown: &Shown<'_>, sides: &TwoSides<'_, '_>, output: &cli::O
             Format::Gitlab => gitlab::render(&view),
             Format::Junit => junit::render(&view),
             Format::Markdown => markdown::render(&view),
+            Format::Env => env::render(&view),
         };
         let written = match &flag.file {
             Some(file) => replace(file, &text),
