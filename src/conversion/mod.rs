@@ -1,0 +1,24 @@
+//! Conversion manifests and objects or bundles come in; converted objects, and facts about what the manifests define, lose
+//! and leave out, go out.
+
+mod address;
+pub mod canonical;
+pub mod catalogue;
+pub mod convert;
+mod form;
+pub mod graph;
+mod keep;
+pub mod manifest;
+mod read;
+pub mod step;
+
+pub use canonical::{Canonical, Canonicaliser};
+pub use catalogue::{Conversions, Unusable};
+pub use convert::{ConvertError, Converter, Note};
+pub use form::Malformed;
+pub use keep::Preserve;
+pub use manifest::{Direction, Endpoint, Manifest, Reverse};
+pub use read::{is_manifest, read};
+
+#[cfg(test)]
+mod tests;
