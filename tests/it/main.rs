@@ -3,6 +3,7 @@
 mod broken;
 mod changes;
 mod containment;
+mod corpus;
 mod defaults;
 mod objects;
 mod properties;
