@@ -1,5 +1,7 @@
 //! The places of one object that a path with `[]` and `{}` names, and how values get there and away.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::crd::{FieldPath, Step};
@@ -51,33 +53,44 @@ impl Region {
 #[derive(Debug, Default)]
 pub(crate) struct Spot {
     pub path: ObjectPath,
-    /// What each list item on the way calls itself: its `name`.
-    called: Vec<Option<String>>,
+    /// For each list item on the way its `name`, if no other item has it, and how many items there are.
+    called: Vec<(Option<String>, usize)>,
 }
 
 impl Spot {
-    /// The path with list items by their names where they have one, so that it survives another order of the list.
-    pub fn label(&self, by_name: bool) -> String {
+    /// The path with list items by their own names, so that it survives another order of the list; an item without one
+    /// is known by its place among all of them.
+    pub fn label(&self) -> String {
         let mut text = String::new();
         let mut called = self.called.iter();
-        let mut plain = ObjectPath::root();
         for step in self.path.steps() {
-            let name = if matches!(step, ObjectStep::Index(_)) { called.next().and_then(Option::as_deref) } else { None };
-            match name.filter(|_| by_name) {
-                Some(name) => {
-                    text.push_str(&plain.to_string());
-                    text.push_str(&format!("[name={name}]"));
-                    plain = ObjectPath::root();
+            match step {
+                ObjectStep::Index(index) => match called.next() {
+                    Some((Some(name), _)) => text.push_str(&format!("[name={name}]")),
+                    Some((None, count)) => text.push_str(&format!("[{index}/{count}]")),
+                    None => text.push_str(&format!("[{index}]")),
+                },
+                ObjectStep::Key(name) | ObjectStep::Entry(name) => {
+                    let name = FieldPath::root().key(name).to_string();
+                    if !text.is_empty() && !name.starts_with('[') {
+                        text.push('.');
+                    }
+                    text.push_str(&name);
                 }
-                None => plain.push(step.clone()),
             }
         }
-        let rest = plain.to_string();
-        if !text.is_empty() && !rest.is_empty() && !rest.starts_with('[') {
-            text.push('.');
-        }
-        text + &rest
+        text
     }
+}
+
+/// The `name` of each item that is the only one to have it.
+fn own_names(items: &[Value]) -> Vec<Option<String>> {
+    let name = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
+    let names: Vec<Option<String>> = items.iter().map(name).collect();
+    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    names.iter().flatten().for_each(|name| *count.entry(name).or_default() += 1);
+    let single: Vec<bool> = names.iter().map(|name| name.as_deref().is_some_and(|name| count.get(name) == Some(&1))).collect();
+    names.into_iter().zip(single).map(|(name, single)| name.filter(|_| single)).collect()
 }
 
 type Visit<'f, E> = dyn FnMut(&mut Value, &Spot) -> Result<(), E> + 'f;
@@ -92,9 +105,11 @@ fn walk<E>(value: &mut Value, steps: &[Step], at: &mut Spot, visit: &mut Visit<'
             at.path.pop();
         }
         (Step::Items, Value::Array(items)) => {
+            let count = items.len();
+            let names = own_names(items);
             for (index, item) in items.iter_mut().enumerate() {
                 at.path.push(ObjectStep::Index(index));
-                at.called.push(item.get("name").and_then(Value::as_str).map(str::to_owned));
+                at.called.push((names.get(index).cloned().flatten(), count));
                 walk(item, rest, at, visit)?;
                 at.called.pop();
                 at.path.pop();

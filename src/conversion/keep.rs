@@ -96,8 +96,10 @@ impl Kept {
     /// Puts back what was kept for this place, if it still fits. Says whether it did.
     pub fn restore(&mut self, turn: &Turn<'_>, at: &Spot, container: &mut Value) -> bool {
         let inner = turn.inner;
-        let Some(key) = keys(turn.name, at, inner).into_iter().find(|key| self.coming.contains_key(key)) else { return false };
-        let Some(Value::Array(saved)) = self.coming.remove(&key) else { return false };
+        if self.coming.is_empty() {
+            return false;
+        }
+        let Some(Value::Array(saved)) = self.coming.remove(&key(turn.name, at, inner)) else { return false };
         let saved: Vec<Option<Value>> = saved.into_iter().map(unpack).collect();
         if saved.len() != inner.len() || !turn.may_write(container) {
             return false;
@@ -117,20 +119,14 @@ impl Kept {
         let mut scratch = scratch(&after, inner, container);
         let returned = turn.undo(&mut scratch) && view(&scratch, inner) == before;
         let unchanged = after == before;
-        let keys = keys(turn.name, at, inner);
-        if unchanged && (returned || keys.iter().any(|key| self.going.contains_key(key))) {
+        if unchanged && returned {
             return;
         }
+        let key = key(turn.name, at, inner);
         if returned {
-            for key in &keys {
-                self.going.remove(key);
-            }
-            return;
-        }
-        let value = Value::Array(before.into_iter().map(pack).collect());
-        let free = keys.iter().find(|key| !self.going.contains_key(*key)).or(keys.last());
-        if let Some(key) = free {
-            self.going.insert(key.clone(), value);
+            self.going.remove(&key);
+        } else if !(unchanged && self.going.contains_key(&key)) {
+            self.going.insert(key, Value::Array(before.into_iter().map(pack).collect()));
         }
     }
 }
@@ -166,9 +162,7 @@ impl Turn<'_> {
 pub(crate) fn oriented(op: &Op, inner: &[Names]) -> Vec<Names> {
     let mut list = inner.to_vec();
     match op {
-        Op::Move { .. } | Op::Wrap { .. } | Op::Unwrap { .. } | Op::MapToList { .. } | Op::ListToMap { .. } | Op::Cel { .. } => {
-            list.reverse()
-        }
+        _ if op.ends().is_some() => list.reverse(),
         // The one text comes first in a split and last in a merge.
         Op::Split { .. } => list.rotate_left(1.min(inner.len())),
         Op::Merge { .. } => list.rotate_right(1.min(inner.len())),
@@ -216,13 +210,11 @@ fn unpack(value: Value) -> Option<Value> {
     }
 }
 
-/// By the names of list items, and by their positions: two items may have one name.
-fn keys(step: &str, at: &Spot, inner: &[Names]) -> [String; 2] {
+/// The step and the place of its first path.
+fn key(step: &str, at: &Spot, inner: &[Names]) -> String {
     let field =
         inner.first().map(|names| super::address::place(&crate::validate::ObjectPath::root(), names).to_string()).unwrap_or_default();
-    [true, false].map(|by_name| {
-        let label = at.label(by_name);
-        let dot = if label.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
-        format!("{step} {label}{dot}{field}")
-    })
+    let label = at.label();
+    let dot = if label.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
+    format!("{step} {label}{dot}{field}")
 }

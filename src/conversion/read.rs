@@ -216,6 +216,14 @@ impl Reader {
             Some(path)
         };
         let value = |key: &str| node.entry(key).map(|entry| entry.value.to_json());
+        // A value that changes stays at `path`, or goes `from` one place `to` another.
+        let ends = |reader: &mut Reader, path: &mut dyn FnMut(&mut Reader, &str, Role) -> Option<FieldPath>| {
+            if node.get("path").is_some() {
+                let path = path(reader, "path", Role::Value)?;
+                return Some((path.clone(), path));
+            }
+            Some((path(reader, "from", Role::Field)?, path(reader, "to", Role::Field)?))
+        };
         let op = match name {
             "rename" | "move" => {
                 let (from, to) = (path(self, "from", Role::Field)?, path(self, "to", Role::Field)?);
@@ -232,7 +240,10 @@ impl Reader {
             "add" => Op::Add { path: path(self, "path", Role::Field)?, value: value("value") },
             "set" => Op::Set { path: path(self, "path", Role::Field)?, value: value("value")? },
             "default" => Op::Default { path: path(self, "path", Role::Field)?, value: value("value")? },
-            "mapValues" => Op::MapValues { path: path(self, "path", Role::Value)?, table: self.table(node)? },
+            "mapValues" => {
+                let (from, to) = ends(self, &mut path)?;
+                Op::MapValues { from, to, table: self.table(node)? }
+            }
             "split" => {
                 let from = path(self, "from", Role::Field)?;
                 let (into, form, mut more) = self.parts(node, "into", within)?;
@@ -254,10 +265,15 @@ impl Reader {
                 let keying = Keying { key: text("key")?, value: text("value") };
                 if name == "mapToList" { Op::MapToList { from, to, keying } } else { Op::ListToMap { from, to, keying } }
             }
-            "scale" => Op::Scale { path: path(self, "path", Role::Value)?, factor: factor(node) },
+            "scale" => {
+                let (from, to) = ends(self, &mut path)?;
+                Op::Scale { from, to, factor: factor(node) }
+            }
             "retype" => {
                 let scalar = |key: &str| node.get(key).and_then(Node::as_str).and_then(Scalar::parse);
-                Op::Retype { path: path(self, "path", Role::Value)?, from: scalar("from")?, to: scalar("to")? }
+                let (was, becomes) = (scalar("was")?, scalar("becomes")?);
+                let (from, to) = ends(self, &mut path)?;
+                Op::Retype { from, to, was, becomes }
             }
             "cel" => {
                 let from = path(self, "from", Role::Field)?;

@@ -64,13 +64,13 @@ fn each_step_goes_there_and_back() {
             json!({"env": {"A": "1", "B": "2"}}),
         ),
         (
-            "- rename: {from: spec.timeoutSeconds, to: spec.timeoutMilliseconds}\n- scale: {path: spec.timeoutMilliseconds, multiply: 1000}",
+            "- scale: {from: spec.timeoutSeconds, to: spec.timeoutMilliseconds, multiply: 1000}",
             json!({"timeoutSeconds": 5}),
             json!({"timeoutMilliseconds": 5000}),
         ),
-        ("- retype: {path: spec.port, from: integer, to: string}", json!({"port": 80}), json!({"port": "80"})),
+        ("- retype: {path: spec.port, was: integer, becomes: string}", json!({"port": 80}), json!({"port": "80"})),
         (
-            "- forEach: {path: 'spec.rules[]', steps: [{rename: {from: a, to: b}}, {retype: {path: b, from: integer, to: string}}]}",
+            "- forEach: {path: 'spec.rules[]', steps: [{rename: {from: a, to: b}}, {retype: {path: b, was: integer, becomes: string}}]}",
             json!({"rules": [{"a": 1}, {"a": 2}]}),
             json!({"rules": [{"b": "1"}, {"b": "2"}]}),
         ),
@@ -82,17 +82,7 @@ fn each_step_goes_there_and_back() {
         ("- mapValues: {path: 'spec.modes[]', values: {A: B}}", json!({"modes": ["A", "C"]}), json!({"modes": ["B", "C"]})),
     ];
     for (steps, old, new) in cases {
-        // Scaling what is scaled already is the reason why units change with a name.
-        if steps.contains("scale") || steps.contains("cel") || steps.contains("mapToList") {
-            let conversions = manifest(steps, "");
-            let there =
-                Converter::new(&conversions.manifests[0], Direction::Forward).unwrap().converted(&object("v1", old.clone())).unwrap();
-            assert_eq!(there, object("v2", new));
-            let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
-            assert_eq!(back.converted(&there).unwrap(), object("v1", old), "{steps}");
-        } else {
-            both_ways(steps, "", old, new);
-        }
+        both_ways(steps, "", old, new);
     }
 }
 
@@ -107,21 +97,12 @@ fn what_a_step_loses_is_kept() {
         ("- default: {path: spec.n, value: 3}", json!({"n": 3}), json!({"n": 3})),
         ("- set: {path: spec.n, value: 3}", json!({"n": 4}), json!({"n": 3})),
         ("- mapValues: {path: spec.m, values: {A: X, B: X}}", json!({"m": "B"}), json!({"m": "X"})),
-        ("- retype: {path: spec.p, from: string, to: integer}", json!({"p": "007"}), json!({"p": 7})),
-        ("- rename: {from: spec.a, to: spec.b}\n- scale: {path: spec.b, divide: 1000}", json!({"a": 1500}), json!({"b": 1})),
+        ("- retype: {path: spec.p, was: string, becomes: integer}", json!({"p": "007"}), json!({"p": 7})),
+        ("- scale: {from: spec.a, to: spec.b, divide: 1000}", json!({"a": 1500}), json!({"b": 1})),
         ("- merge: {from: {a: spec.a, b: spec.b}, template: '{a}/{b}', to: spec.c}", json!({"a": "x/y", "b": "z"}), json!({"c": "x/y/z"})),
     ];
     for (steps, old, new) in cases {
-        if steps.contains("scale") {
-            let conversions = manifest(steps, keep);
-            let there =
-                Converter::new(&conversions.manifests[0], Direction::Forward).unwrap().converted(&object("v1", old.clone())).unwrap();
-            assert_eq!(there["spec"], new);
-            let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
-            assert_eq!(back.converted(&there).unwrap(), object("v1", old), "{steps}");
-        } else {
-            both_ways(steps, keep, old, new);
-        }
+        both_ways(steps, keep, old, new);
     }
 }
 

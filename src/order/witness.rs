@@ -137,9 +137,8 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath) -> Option<(Outcome,
 /// The first place that concerns the path where two values differ.
 fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: &FieldPath) -> Option<(String, String, String)> {
     let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-    let told = |x: Option<&Value>, y: Option<&Value>, at: &FieldPath, shown_at: String| {
-        concerns(at, path).then(|| (shown_at, shown(x), shown(y)))
-    };
+    let told =
+        |x: Option<&Value>, y: Option<&Value>, at: &FieldPath, shown_at: String| concerns(at, path).then(|| (shown_at, shown(x), shown(y)));
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {
             let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));

@@ -135,7 +135,11 @@ fn compare(before: &Path, after: &Path, tally: &mut Tally) {
         let witnesses = tally.timed("compile", &about, || Witnesses::new(a, b, "g/v1", "Kind"));
         for sample in [&order.lost].into_iter().flatten() {
             if let Some(body) = sample.value() {
-                tally.count(if witnesses.confirm(body, &FieldPath::root()).is_some() { "root witness holds" } else { "root witness does NOT hold" });
+                tally.count(if witnesses.confirm(body, &FieldPath::root()).is_some() {
+                    "root witness holds"
+                } else {
+                    "root witness does NOT hold"
+                });
             }
         }
         walk(a, b, &FieldPath::root(), None, &mut |path, role, x, y| {
@@ -158,10 +162,9 @@ fn compare(before: &Path, after: &Path, tally: &mut Tally) {
             }
         });
         let compiled = Compiled::new(b);
-        for (what, made) in [
-            ("smallest", tally.timed("smallest", &about, || smallest(b))),
-            ("filled", tally.timed("filled", &about, || filled(b))),
-        ] {
+        for (what, made) in
+            [("smallest", tally.timed("smallest", &about, || smallest(b))), ("filled", tally.timed("filled", &about, || filled(b)))]
+        {
             let Some(body) = made else {
                 println!("no {what}: {about}");
                 tally.count(format!("no {what}"));

@@ -75,7 +75,8 @@ pub enum Op {
         value: Value,
     },
     MapValues {
-        path: FieldPath,
+        from: FieldPath,
+        to: FieldPath,
         table: Table,
     },
     Split {
@@ -107,13 +108,15 @@ pub enum Op {
         keying: Keying,
     },
     Scale {
-        path: FieldPath,
+        from: FieldPath,
+        to: FieldPath,
         factor: Factor,
     },
     Retype {
-        path: FieldPath,
-        from: Scalar,
-        to: Scalar,
+        from: FieldPath,
+        to: FieldPath,
+        was: Scalar,
+        becomes: Scalar,
     },
     Cel {
         from: FieldPath,
@@ -155,6 +158,9 @@ impl Op {
             | Op::Unwrap { from, to }
             | Op::MapToList { from, to, .. }
             | Op::ListToMap { from, to, .. }
+            | Op::MapValues { from, to, .. }
+            | Op::Scale { from, to, .. }
+            | Op::Retype { from, to, .. }
             | Op::Cel { from, to, .. } => {
                 if from == to {
                     vec![from]
@@ -168,9 +174,6 @@ impl Op {
             | Op::Unset { path, .. }
             | Op::Default { path, .. }
             | Op::Undefault { path, .. }
-            | Op::MapValues { path, .. }
-            | Op::Scale { path, .. }
-            | Op::Retype { path, .. }
             | Op::Manual { path, .. } => vec![path],
             Op::Split { from, into, .. } => std::iter::once(from).chain(into).collect(),
             Op::Merge { parts, to, .. } => parts.iter().chain([to]).collect(),
@@ -198,14 +201,25 @@ impl Op {
         }
     }
 
+    /// Where one value comes from and where it goes, for operations on a single value.
+    pub fn ends(&self) -> Option<(&FieldPath, &FieldPath)> {
+        match self {
+            Op::Move { from, to }
+            | Op::Wrap { from, to }
+            | Op::Unwrap { from, to }
+            | Op::MapToList { from, to, .. }
+            | Op::ListToMap { from, to, .. }
+            | Op::MapValues { from, to, .. }
+            | Op::Scale { from, to, .. }
+            | Op::Retype { from, to, .. }
+            | Op::Cel { from, to, .. } => Some((from, to)),
+            _ => None,
+        }
+    }
+
     /// Whether the value stays where it is and becomes another.
     pub fn in_place(&self) -> bool {
-        match self {
-            Op::MapValues { .. } | Op::Scale { .. } | Op::Retype { .. } => true,
-            Op::Wrap { from, to } | Op::Unwrap { from, to } | Op::Cel { from, to, .. } => from == to,
-            Op::MapToList { from, to, .. } | Op::ListToMap { from, to, .. } => from == to,
-            _ => false,
-        }
+        self.ends().is_some_and(|(from, to)| from == to)
     }
 
     /// The operation that takes this one back; `None` where nobody wrote one.
@@ -221,15 +235,15 @@ impl Op {
             Op::Unset { path, value } => Op::Set { path, value },
             Op::Default { path, value } => Op::Undefault { path, value },
             Op::Undefault { path, value } => Op::Default { path, value },
-            Op::MapValues { path, table } => Op::MapValues { path, table: table.inverse() },
+            Op::MapValues { from, to, table } => Op::MapValues { from: to, to: from, table: table.inverse() },
             Op::Split { from, into, form } => Op::Merge { parts: into, to: from, form },
             Op::Merge { parts, to, form } => Op::Split { from: to, into: parts, form },
             Op::Wrap { from, to } => Op::Unwrap { from: to, to: from },
             Op::Unwrap { from, to } => Op::Wrap { from: to, to: from },
             Op::MapToList { from, to, keying } => Op::ListToMap { from: to, to: from, keying },
             Op::ListToMap { from, to, keying } => Op::MapToList { from: to, to: from, keying },
-            Op::Scale { path, factor } => Op::Scale { path, factor: factor.inverse() },
-            Op::Retype { path, from, to } => Op::Retype { path, from: to, to: from },
+            Op::Scale { from, to, factor } => Op::Scale { from: to, to: from, factor: factor.inverse() },
+            Op::Retype { from, to, was, becomes } => Op::Retype { from: to, to: from, was: becomes, becomes: was },
             Op::Cel { from, to, forward, back } => Op::Cel { from: to, to: from, forward: back?, back: Some(forward) },
             Op::Manual { .. } => op,
         })
@@ -248,7 +262,7 @@ impl Op {
             Op::Unset { .. } => presence::drop(container, first),
             Op::Default { value, .. } => presence::fill(container, first, Some(value)),
             Op::Undefault { value, .. } => presence::unfill(container, first, value),
-            Op::MapValues { table, .. } => in_place(container, first, |value| table.look_up(value))?,
+            Op::MapValues { table, .. } => transform(container, first, last, conflict, |value| table.look_up(value))?,
             Op::Split { form, .. } => parts::split(container, first, inner.get(1..).unwrap_or_default(), form, conflict)?,
             Op::Merge { form, .. } => {
                 let sources = inner.len().saturating_sub(1);
@@ -258,9 +272,9 @@ impl Op {
             Op::Unwrap { .. } => single::unwrap(container, first, last, conflict)?,
             Op::MapToList { keying, .. } => keyed::to_list(container, first, last, keying, conflict)?,
             Op::ListToMap { keying, .. } => keyed::to_map(container, first, last, keying, conflict)?,
-            Op::Scale { factor, .. } => in_place(container, first, |value| factor.apply(value))?,
-            Op::Retype { from, to, .. } => in_place(container, first, |value| retype::retype(value, *from, *to))?,
-            Op::Cel { forward, .. } => transform(container, first, last, forward, conflict)?,
+            Op::Scale { factor, .. } => transform(container, first, last, conflict, |value| factor.apply(value))?,
+            Op::Retype { was, becomes, .. } => transform(container, first, last, conflict, |value| retype::retype(value, *was, *becomes))?,
+            Op::Cel { forward, .. } => transform(container, first, last, conflict, |value| forward.run(value))?,
             Op::Manual { effect, guidance, .. } => {
                 let gone = matches!(effect, Effect::Removed | Effect::Renamed | Effect::Moved);
                 if gone && get(container, first).is_some_and(|value| !value.is_null()) {
@@ -272,18 +286,23 @@ impl Op {
     }
 }
 
-fn in_place(container: &mut Value, path: &Names, change: impl Fn(&Value) -> Result<Value, Reason>) -> Result<(), Reason> {
-    if let Some(value) = get_mut(container, path) {
-        *value = change(value)?;
+/// Changes a value, where it stands or on its way to another place. An expression that gives null takes it away.
+fn transform(
+    container: &mut Value,
+    from: &Names,
+    to: &Names,
+    conflict: Conflict,
+    change: impl Fn(&Value) -> Result<Value, Reason>,
+) -> Result<(), Reason> {
+    let Some(value) = get_mut(container, from) else { return Ok(()) };
+    let was_null = value.is_null();
+    let result = change(value)?;
+    if from == to && (was_null || !result.is_null()) {
+        *value = result;
+        return Ok(());
     }
-    Ok(())
-}
-
-fn transform(container: &mut Value, from: &Names, to: &Names, expression: &Expression, conflict: Conflict) -> Result<(), Reason> {
-    let Some(value) = get(container, from) else { return Ok(()) };
-    let result = expression.run(value)?;
     take(container, from);
-    if result.is_null() { Ok(()) } else { transfer::place(container, to, result, conflict) }
+    if result.is_null() && !was_null { Ok(()) } else { transfer::place(container, to, result, conflict) }
 }
 
 /// The values at an operation's paths inside one container.

@@ -162,15 +162,7 @@ pub(crate) struct Solver<'s> {
 
 impl<'s> Solver<'s> {
     pub(crate) fn new(taste: Taste) -> Self {
-        Solver {
-            words: Words::default(),
-            rules: Rules::default(),
-            same: Same::default(),
-            steps: MAX_STEPS,
-            depth: 0,
-            taste,
-            pair: None,
-        }
+        Solver { words: Words::default(), rules: Rules::default(), same: Same::default(), steps: MAX_STEPS, depth: 0, taste, pair: None }
     }
 
     /// Compares two nodes without their children.

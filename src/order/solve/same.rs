@@ -176,7 +176,9 @@ impl Same {
 
     pub(crate) fn spines(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
         match (a, b) {
-            (Spine::Node { shape: a, keep: ka, pair: None }, Spine::Node { shape: b, keep: kb, pair: None }) => ka == kb && self.shapes(a, b),
+            (Spine::Node { shape: a, keep: ka, pair: None }, Spine::Node { shape: b, keep: kb, pair: None }) => {
+                ka == kb && self.shapes(a, b)
+            }
             (Spine::Free, Spine::Free) | (Spine::Emptied, Spine::Emptied) => true,
             _ => false,
         }
