@@ -5,12 +5,20 @@ mod address;
 pub mod canonical;
 pub mod catalogue;
 pub mod convert;
+mod exact;
 mod form;
 pub mod graph;
+pub mod ground;
+pub(crate) mod image;
 mod keep;
+pub mod laws;
 pub mod manifest;
 mod read;
+mod search;
 pub mod step;
+pub(crate) mod surgery;
+mod trace;
+mod words;
 
 pub use canonical::{Canonical, Canonicaliser};
 pub use catalogue::{Conversions, Unusable};
@@ -22,3 +30,8 @@ pub use read::{is_manifest, read};
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod laws_tests;
+#[cfg(test)]
+mod testing;

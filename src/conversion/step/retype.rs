@@ -44,7 +44,7 @@ impl Scalar {
 }
 
 /// A value that is already of the new type stays.
-pub(super) fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
+pub(crate) fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
     if value.is_null() || (to.holds(value) && !(from.holds(value) && to != Scalar::Number)) {
         return Ok(value.clone());
     }
