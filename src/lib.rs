@@ -41,6 +41,7 @@
 pub mod bump;
 pub mod cel;
 pub mod cli;
+pub mod conversion;
 pub mod crd;
 pub mod diff;
 pub mod fact;
