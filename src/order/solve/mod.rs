@@ -177,10 +177,12 @@ impl<'s> Solver<'s> {
     }
 
     /// Compares two nodes without their children.
-    pub(crate) fn with_pair(mut self, pair: Pair<'s>) -> Self {
+    pub(crate) fn pair(&mut self, pair: Pair<'s>) {
         self.pair = Some(pair);
+        self.same = Same::default();
         self.same.pair = Some((std::ptr::from_ref(pair.first).addr(), std::ptr::from_ref(pair.second).addr()));
-        self
+        self.same.even = pair.is_even();
+        self.memo = memo::Memo::default();
     }
 
     /// Shapes that are roots of resources.

@@ -133,7 +133,7 @@ impl<'s> Parts<'_, 's> {
                 parts.extend(shape.required.iter().map(|name| Part::Required(Cow::Borrowed(name))));
                 let property = |(name, child): (&'s String, &'s Shape)| Part::Property(Cow::Borrowed(name.as_str()), term(child));
                 match pair {
-                    Some(pair) => parts.extend(pair.children().map(property)),
+                    Some(pair) => parts.extend(pair.children(shape).map(property)),
                     None => parts.extend(shape.properties.iter().map(property)),
                 }
                 match &shape.extra {

@@ -13,6 +13,8 @@ pub(crate) struct Same {
     readers: HashMap<(usize, usize), bool>,
     /// Two nodes whose children are taken to be the same.
     pub(crate) pair: Option<(usize, usize)>,
+    /// Whether both have the same children.
+    pub(crate) even: bool,
 }
 
 fn address(shape: &Shape) -> usize {
@@ -134,7 +136,7 @@ impl Same {
     /// Whether CEL takes the values of two nodes for the same, whatever they accept.
     pub(crate) fn typed(&mut self, a: &Shape, b: &Shape) -> bool {
         std::ptr::eq(a, b)
-            || (self.is_pair(a, b) && a.ty == b.ty)
+            || (self.even && self.is_pair(a, b) && a.ty == b.ty)
             || (a.ty == b.ty
                 && a.int_or_string == b.int_or_string
                 && a.format == b.format
@@ -176,14 +178,14 @@ impl Same {
     /// Whether two sides make the same of whatever is sent.
     pub(crate) fn readers(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
         match (a, b) {
-            (Spine::Node { shape: a, keep: ka, pair: Some(_) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
+            (Spine::Node { shape: a, keep: ka, pair: Some(pair) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
                 // The children are the same by assumption; what is left is which keys survive.
                 let kept = |extra: &Extra| match extra {
                     Extra::Closed => 0,
                     Extra::Any | Extra::Refused => 1,
                     Extra::Values(_) => 2,
                 };
-                ka == kb && a.embedded == b.embedded && kept(&a.extra) == kept(&b.extra) && a.items.is_some() == b.items.is_some()
+                pair.is_even() && ka == kb && a.embedded == b.embedded && kept(&a.extra) == kept(&b.extra) && a.items.is_some() == b.items.is_some()
             }
             (Spine::Node { shape: a, keep: ka, .. }, Spine::Node { shape: b, keep: kb, .. }) => ka == kb && self.insides(a, b),
             (Spine::Field(a), Spine::Field(b)) | (Spine::Entry(a), Spine::Entry(b)) | (Spine::Item(a), Spine::Item(b)) => self.nodes(a, b),
