@@ -158,6 +158,7 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
             after: new.spot(fact.after),
             witness: fact.evidence.witness.clone(),
             conversion: None,
+            waiver: None,
             field: fact.field.clone(),
         })
     };

@@ -71,10 +71,9 @@ pub fn update(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
 
 /// The CRD of the same name, in the same channel if it is in several.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
-    let channel = crd.channel().map(|channel| channel.value);
     let mut named = old.crds.iter().filter(|other| other.name == crd.name);
     let first = named.clone().next();
-    named.find(|other| other.channel().map(|channel| channel.value) == channel).or(first)
+    named.find(|other| other.track() == crd.track()).or(first)
 }
 
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {

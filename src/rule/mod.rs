@@ -5,7 +5,7 @@ mod condition;
 pub mod example;
 mod page;
 
-pub(crate) use book::nearest;
+pub(crate) use crate::form::nearest;
 pub use book::{Book, RuleError, Verdict};
 pub(crate) use page::front_matter;
 pub use page::{Family, Kind, Match, Need, PageError, Rule};

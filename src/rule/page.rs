@@ -156,7 +156,7 @@ impl Rule {
         let root = tree.root();
         for entry in root.entries() {
             if !KEYS.contains(&entry.name()) {
-                let hint = crate::rule::book::nearest(entry.name(), KEYS.iter().copied());
+                let hint = crate::form::nearest(entry.name(), KEYS.iter().copied());
                 return Err(wrong(format!("unknown key `{}`{hint}", entry.name()), entry.key.span()));
             }
         }
@@ -209,7 +209,7 @@ fn one_word<T>(
 ) -> Result<T, PageError> {
     let text = node.as_str().unwrap_or_default();
     parse(text).ok_or_else(|| {
-        let hint = super::book::nearest(text, known);
+        let hint = crate::form::nearest(text, known);
         wrong(format!("`{text}` is no {key}{hint}"), node.span())
     })
 }
