@@ -15,6 +15,7 @@ mod fieldpath;
 mod form;
 mod guideline;
 mod hazard;
+mod history;
 mod identity;
 mod ledger;
 mod lists;
@@ -35,6 +36,7 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
+pub use history::{Release, history};
 pub use guideline::{Assigned, Outlook, find, guidelines, guidelines_review, settle};
 
 use std::collections::HashSet;
