@@ -21,14 +21,18 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
     let shape = Shape::of(root);
     let judgement = judge::judge(&shape);
-    let mut total: u64 = 0;
+    let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
     for judged in &judgement.sites {
         let Some(&place) = places.get(&judged.site.path) else { continue };
         for rule in &judged.rules {
             let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
-            total = total.saturating_add(rule.cost).saturating_add(rule.message_cost);
             let cost = rule.cost.max(rule.message_cost);
+            let both = rule.cost.saturating_add(rule.message_cost);
+            total = total.saturating_add(both);
+            if cost <= RULE_LIMIT || walk.waives_rule_cost() {
+                rest = rest.saturating_add(both);
+            }
             if dearest.is_none_or(|(most, _, _)| cost > most) {
                 dearest = Some((cost, place, rule.index));
             }
@@ -37,7 +41,8 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
             }
         }
     }
-    if total > TOTAL_LIMIT {
+    // Rules that are too dear by themselves are told of; the total is a fault of its own if the others exceed it too.
+    if rest > TOTAL_LIMIT {
         total_cost(walk, root, total, dearest);
     }
 }
@@ -55,12 +60,10 @@ impl<'t> Written<'_, '_, 't> {
         match error {
             RuleError::Form(_) => {}
             RuleError::Rule(Problem::Refused { at, reason }) => {
-                let reason = format!("compilation failed: {reason}");
-                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason).words.insert("offset", at.to_string());
+                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert("offset", at.to_string());
             }
             RuleError::Message(Problem::Refused { at, reason }) => {
-                let reason = format!("compilation failed: {reason}");
-                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason);
+                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
                 fact.words.insert("offset", at.to_string());
             }
             // What we can't decide the server may well take.
@@ -90,8 +93,8 @@ impl<'t> Written<'_, '_, 't> {
         let fact = self.fact((Aspect::CelCost, Effect::Excessive), member, format!("estimated cost exceeds budget by factor of {factor}"));
         fact.key = fact.key.take().map(|key| format!("{member}: {key}"));
         fact.words.insert("member", member.to_owned());
-        fact.words.insert("cost", cost.to_string());
-        fact.words.insert("limit", RULE_LIMIT.to_string());
+        fact.words.insert("cost", grouped(cost));
+        fact.words.insert("limit", grouped(RULE_LIMIT));
         fact.words.insert("factor", factor);
         fact.words.insert("advice", advice.map_or_else(|| "no bound in the schema helps: simplify the rule".to_owned(), proposal));
     }
@@ -117,10 +120,26 @@ fn total_cost<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, total: u64, deares
     let (base, version) = (walk.base.clone(), walk.version.to_owned());
     let fact = walk.ledger.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
     fact.version = Some(version);
-    fact.words.insert("cost", total.to_string());
-    fact.words.insert("limit", TOTAL_LIMIT.to_string());
+    fact.words.insert("cost", grouped(total));
+    fact.words.insert("limit", grouped(TOTAL_LIMIT));
     fact.words.insert("factor", factor);
     fact.words.insert("dearest", rule.map(|(path, _)| path).unwrap_or_default());
+}
+
+/// `12,345,678`; what exceeds 64 bits is not counted further.
+fn grouped(cost: u64) -> String {
+    if cost == u64::MAX {
+        return "more than can be counted".into();
+    }
+    let digits = cost.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// As the server puts it.

@@ -1,16 +1,26 @@
 //! Two shapes come in; how the sets of objects that they accept and keep compare, and an object for each difference, go out.
 //!
-//! Everything rests on one search ([`solve`]): the old side accepts and keeps a value, the new side refuses it or prunes a
-//! part of it. If there is none, nothing is lost, and that is a proof.
+//! Everything rests on one search (`solve`): the old side accepts and keeps a value, the new side refuses it or prunes a
+//! part of it. If there is none, nothing is lost, and that is a proof. Requests are judged as the creation of an object:
+//! rules that compare with the object before have no say.
+//!
+//! - [`order_roots`], [`order`] and [`order_local`] compare whole schemas, one field with all below it, one field alone.
+//! - [`smallest`], [`filled`], [`around`] and [`embed`] make valid objects.
+//! - [`Witnesses`] shows a difference by an object, confirmed by the request path on both sides.
 
+mod compare;
+mod generate;
 pub(crate) mod solve;
+mod witness;
 
 use serde_json::Value;
 
-use crate::schema::Shape;
+use crate::fact::Certainty;
 
-use solve::{Find, Goal, Literal, Quest, Solver, Spine, Taste, Term, View};
+pub use compare::{order, order_local, order_roots};
+pub use generate::{MAX_AROUND, around, embed, filled, smallest};
 pub use solve::{MAX_STEPS, Reason};
+pub use witness::{Unshown, What, Witnesses};
 
 /// How what one shape accepts and keeps compares with what another does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +36,32 @@ pub enum Relation {
     Undecided,
 }
 
-/// How the relation is known.
+/// Where a node stands in the schema: it decides what becomes of a null, of a default, and of a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Certainty {
-    Proved,
-    /// Searched with objects, not exhaustively.
-    Tested,
-    Undecided,
+pub enum Role {
+    /// Named in `properties`.
+    Field,
+    /// A value of `additionalProperties`.
+    Entry,
+    /// An item of a list.
+    Item,
+}
+
+/// What a client sends at a node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sample {
+    /// Nothing: the key is left out.
+    Absent,
+    Sent(Value),
+}
+
+impl Sample {
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Sample::Absent => None,
+            Sample::Sent(value) => Some(value),
+        }
+    }
 }
 
 /// The comparison of two shapes, `a` before and `b` after.
@@ -40,11 +69,13 @@ pub enum Certainty {
 pub struct Order {
     pub relation: Relation,
     /// `a` accepts and keeps it; `b` refuses it or prunes a part.
-    pub lost: Option<Value>,
+    pub lost: Option<Sample>,
     /// `b` accepts and keeps it; `a` refuses it or prunes a part.
-    pub gained: Option<Value>,
+    pub gained: Option<Sample>,
     /// Both accept and keep it, and store something different: another default, or a null that only one of them keeps.
-    pub changed: Option<Value>,
+    pub changed: Option<Sample>,
+    /// Whether something is lost at all; `None` where that is undecided.
+    pub loses: Option<bool>,
     pub certainty: Certainty,
     /// Why something is left undecided.
     pub reason: Option<String>,
@@ -52,101 +83,14 @@ pub struct Order {
 
 impl Order {
     pub fn equal() -> Order {
-        Order { relation: Relation::Equal, lost: None, gained: None, changed: None, certainty: Certainty::Proved, reason: None }
-    }
-
-    fn of(lost: Answer, gained: Answer, changed: Answer) -> Order {
-        let relation = match (&lost, &gained, &changed) {
-            (Answer::Open(_), _, _) | (Answer::No, Answer::Open(_), _) | (Answer::No, Answer::No, Answer::Open(_)) => Relation::Undecided,
-            (Answer::Yes(_), Answer::No, _) => Relation::Narrower,
-            (Answer::Yes(_), _, _) => Relation::Incomparable,
-            (Answer::No, Answer::Yes(_), _) => Relation::Wider,
-            (Answer::No, Answer::No, Answer::Yes(_)) => Relation::Incomparable,
-            (Answer::No, Answer::No, Answer::No) => Relation::Equal,
-        };
-        let reason = [&lost, &gained, &changed].into_iter().find_map(|answer| match answer {
-            Answer::Open(reason) => Some(reason.to_string()),
-            _ => None,
-        });
-        let certainty = if relation == Relation::Undecided { Certainty::Undecided } else { Certainty::Proved };
-        Order { relation, lost: lost.value(), gained: gained.value(), changed: changed.value(), certainty, reason }
-    }
-}
-
-/// Whether there is such an object.
-#[derive(Debug, Clone)]
-enum Answer {
-    Yes(Value),
-    No,
-    Open(Reason),
-}
-
-impl Answer {
-    fn value(self) -> Option<Value> {
-        match self {
-            Answer::Yes(value) => Some(value),
-            _ => None,
+        Order {
+            relation: Relation::Equal,
+            lost: None,
+            gained: None,
+            changed: None,
+            loses: Some(false),
+            certainty: Certainty::Proved,
+            reason: None,
         }
-    }
-}
-
-/// Compares the schemas of two versions of a resource, from their roots.
-pub fn order_roots(a: &Shape, b: &Shape) -> Order {
-    let mut search = Comparison { solver: Solver::new(Taste::Small).with_roots(&[a, b]), root: true };
-    if search.solver.same_spines(Spine::of(a), Spine::of(b)) {
-        return Order::equal();
-    }
-    let lost = search.lost(a, b);
-    let gained = search.lost(b, a);
-    let changed = search.changed(a, b);
-    Order::of(lost, gained, changed)
-}
-
-struct Comparison<'s> {
-    solver: Solver<'s>,
-    root: bool,
-}
-
-impl<'s> Comparison<'s> {
-    fn goal(&self, a: &'s Shape, b: &'s Shape, b_holds: bool, quest: Quest, both: bool) -> Goal<'s> {
-        Goal {
-            views: vec![View { spine: Spine::of(a), faithful: true }, View { spine: Spine::of(b), faithful: both }],
-            literals: vec![
-                Literal { view: 0, holds: true, term: Term::Spine(a) },
-                Literal { view: 1, holds: b_holds, term: Term::Spine(b) },
-            ],
-            quest,
-            pin: None,
-            root: self.root,
-        }
-    }
-
-    /// An object that `a` accepts and keeps and `b` doesn't.
-    fn lost(&mut self, a: &'s Shape, b: &'s Shape) -> Answer {
-        let refused = self.goal(a, b, false, Quest::Nothing, false);
-        let pruned = self.goal(a, b, true, Quest::Loses(1), false);
-        self.first(&[refused, pruned])
-    }
-
-    fn changed(&mut self, a: &'s Shape, b: &'s Shape) -> Answer {
-        let goal = self.goal(a, b, true, Quest::Differs, true);
-        self.first(&[goal])
-    }
-
-    fn first(&mut self, goals: &[Goal<'s>]) -> Answer {
-        let mut open = None;
-        for goal in goals {
-            self.solver.refill();
-            match self.solver.solve(goal) {
-                Find::Sat(value) => match self.solver.meets(goal, &value) {
-                    Some(true) => return Answer::Yes(value),
-                    Some(false) => open = open.or(Some(Reason::Method("a candidate that does not stand"))),
-                    None => open = open.or(Some(Reason::Method("a rule that can't be run"))),
-                },
-                Find::Unsat => {}
-                Find::Open(reason) => open = open.or(Some(reason)),
-            }
-        }
-        open.map_or(Answer::No, Answer::Open)
     }
 }

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crdwise::order::{Order, Relation, order_roots};
+use crdwise::crd::FieldPath;
+use crdwise::order::{Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
+use crdwise::schema::Shape;
+use crdwise::schema::shape::Extra;
 use crdwise::validate::Compiled;
 use serde_json::{Value, json};
 
@@ -43,8 +46,12 @@ impl Table {
     }
 }
 
-fn show(value: &Option<Value>) -> String {
-    value.as_ref().map_or("-".to_owned(), Value::to_string)
+fn show(sample: &Option<Sample>) -> String {
+    body(sample).map_or("-".to_owned(), Value::to_string)
+}
+
+fn body(sample: &Option<Sample>) -> Option<&Value> {
+    sample.as_ref().and_then(Sample::value)
 }
 
 fn whole(body: &Value) -> Value {
@@ -90,7 +97,7 @@ fn recorded_pairs_compare_as_the_server_showed() {
         let (before, after) = (Compiled::new(&old), Compiled::new(&new));
         if only.is_some() {
             println!("{order:#?}");
-            for body in [&order.lost, &order.gained, &order.changed].into_iter().flatten() {
+            for body in [&order.lost, &order.gained, &order.changed].into_iter().filter_map(body) {
                 println!("{body}\nold {:#?}\nnew {:#?}", before.request(whole(body)), after.request(whole(body)));
             }
         }
@@ -129,13 +136,13 @@ fn recorded_pairs_compare_as_the_server_showed() {
                 table.tell("missed loosening", record, &order);
             }
         }
-        if order.lost.as_ref().is_some_and(|body| !is_lost(&before, &after, body)) {
+        if body(&order.lost).is_some_and(|body| !is_lost(&before, &after, body)) {
             table.tell("witness of a loss that does not hold", record, &order);
         }
-        if order.gained.as_ref().is_some_and(|body| !is_lost(&after, &before, body)) {
+        if body(&order.gained).is_some_and(|body| !is_lost(&after, &before, body)) {
             table.tell("witness of a gain that does not hold", record, &order);
         }
-        if order.changed.as_ref().is_some_and(|body| !is_changed(&before, &after, body)) {
+        if body(&order.changed).is_some_and(|body| !is_changed(&before, &after, body)) {
             table.tell("witness of a change that does not hold", record, &order);
         }
         // Nothing that was sampled contradicts the answer.
@@ -163,4 +170,156 @@ fn recorded_pairs_compare_as_the_server_showed() {
     }
     assert!(table.of("breaks with a witness") * 100 >= breaks * 98);
     assert!(table.of("undecided") * 100 <= records.len() * 2);
+}
+
+/// Each node that both schemas have, compared on its own; what only one has is told.
+fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut Vec<(FieldPath, String, Order)>) {
+    let order = match role {
+        Some(role) => order_local(a, b, role),
+        None => Order::equal(),
+    };
+    if order.relation != Relation::Equal {
+        told.push((path.clone(), format!("{:?}", order.relation), order));
+    }
+    for (name, child) in &a.properties {
+        match b.properties.get(name) {
+            Some(other) => walk(child, other, &path.key(name), Some(Role::Field), told),
+            None => told.push((path.key(name), "removed".to_owned(), Order::equal())),
+        }
+    }
+    for name in b.properties.keys().filter(|name| !a.properties.contains_key(*name)) {
+        told.push((path.key(name), "added".to_owned(), Order::equal()));
+    }
+    if let (Some(a), Some(b)) = (&a.items, &b.items) {
+        walk(a, b, &path.items(), Some(Role::Item), told);
+    }
+    if let (Extra::Values(a), Extra::Values(b)) = (&a.extra, &b.extra) {
+        walk(a, b, &path.values(), Some(Role::Entry), told);
+    }
+}
+
+#[test]
+fn nodes_on_their_own_tell_what_changed() {
+    let Some(records) = vectors::records("compat/train.jsonl") else { return };
+    let mut table = Table::default();
+    let only = std::env::var("CRDWISE_RECORD").ok();
+    let start = Instant::now();
+    for record in &records {
+        if only.as_ref().is_some_and(|only| record["id"] != **only) {
+            continue;
+        }
+        let (old, new) = (vectors::shape(&record["old"]), vectors::shape(&record["new"]));
+        let mut told = Vec::new();
+        walk(&old, &new, &FieldPath::root(), None, &mut told);
+        let flag = |name: &str| record["observed"][name] == true;
+        let equal = record["mutations"].as_array().unwrap().iter().all(|name| name.as_str().unwrap().starts_with("eq:"));
+        let breaks = flag("writer_break_known") || flag("data_loss");
+        let whole = Order::equal();
+        if equal {
+            for (path, what, order) in &told {
+                println!("{path} {what}");
+                table.tell("equal rewrite told", record, order);
+            }
+        }
+        if told.iter().any(|(_, _, order)| order.relation == Relation::Undecided) {
+            table.tell("undecided", record, &told.iter().find(|(_, _, order)| order.relation == Relation::Undecided).unwrap().2);
+        }
+        if breaks {
+            table.count("breaks");
+            if told.is_empty() {
+                table.tell("break not told", record, &whole);
+            }
+            let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item");
+            let shown = told.iter().any(|(path, what, order)| {
+                let what = match (&order.lost, what.as_str()) {
+                    (Some(sample), _) => What::Sample(sample),
+                    (None, "removed") => What::Sent,
+                    (None, _) => What::Absent,
+                };
+                witnesses.show(path, what).is_ok()
+            });
+            if shown {
+                table.count("breaks with a witness");
+            } else {
+                table.tell("break without a witness", record, &whole);
+            }
+        }
+        for (path, _, order) in &told {
+            if let Some(value) = body(&order.lost)
+                && !value.is_null()
+            {
+                table.count("lost values");
+                match embed(&old, path, value) {
+                    Some(body) => {
+                        table.count("lost values in an object");
+                        let outcome = Compiled::new(&old).request(whole_of(&body));
+                        if !outcome.accepted() || !outcome.pruned.is_empty() {
+                            println!("{path} {body} {:?}", outcome.errors);
+                            table.tell("embedding not valid", record, order);
+                        }
+                    }
+                    None => table.tell("lost value in no object", record, order),
+                }
+            }
+        }
+    }
+    println!("{:?}", start.elapsed());
+    for (what, count) in &table.counts {
+        println!("{count:>6}  {what}");
+    }
+    for never in ["equal rewrite told", "break not told", "embedding not valid"] {
+        assert_eq!(table.of(never), 0, "{never}");
+    }
+}
+
+fn whole_of(body: &Value) -> Value {
+    whole(body)
+}
+
+#[test]
+fn made_objects_are_valid() {
+    let Some(records) = vectors::records("compat/train.jsonl") else { return };
+    let mut table = Table::default();
+    let start = Instant::now();
+    for record in records.iter().step_by(5) {
+        let shape = vectors::shape(&record["old"]);
+        let compiled = Compiled::new(&shape);
+        let order = Order::equal();
+        let mut check = |what: &'static str, body: &Value| {
+            let outcome = compiled.request(whole(body));
+            if !outcome.accepted() || !outcome.pruned.is_empty() {
+                println!("{body} {:?}", outcome.errors);
+                table.tell(what, record, &order);
+            }
+        };
+        match smallest(&shape) {
+            Some(body) => check("smallest not valid", &body),
+            None => table.tell("no smallest", record, &order),
+        }
+        let mut check = |what: &'static str, body: &Value| {
+            let outcome = compiled.request(whole(body));
+            if !outcome.accepted() || !outcome.pruned.is_empty() {
+                println!("{body} {:?}", outcome.errors);
+                table.tell(what, record, &order);
+            }
+        };
+        match filled(&shape) {
+            Some(body) => check("filled not valid", &body),
+            None => table.tell("no filled", record, &order),
+        }
+        let bodies = around(&shape);
+        assert_eq!(bodies, around(&shape));
+        for body in &bodies {
+            table.count("around");
+            let outcome = compiled.request(whole(body));
+            if !outcome.accepted() || !outcome.pruned.is_empty() {
+                println!("{body} {:?}", outcome.errors);
+                table.tell("around not valid", record, &order);
+            }
+        }
+    }
+    println!("{:?}", start.elapsed());
+    for (what, count) in &table.counts {
+        println!("{count:>6}  {what}");
+    }
 }

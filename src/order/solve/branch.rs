@@ -146,8 +146,8 @@ impl<'s> Solver<'s> {
         })
     }
 
-    fn parts(&self) -> Parts<'_> {
-        Parts { rules: &self.rules }
+    fn parts(&self) -> Parts<'_, 's> {
+        Parts { pair: self.pair, rules: &self.rules }
     }
 
     /// Adds a condition to a branch, taking it apart as far as no choice is needed.

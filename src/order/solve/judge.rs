@@ -8,14 +8,16 @@ use crate::schema::shape::{Extra, ListType, Shape};
 use super::formula::{self, Formula};
 use super::kind::{self, Kind};
 use super::numbers;
-use super::read::is_meta;
+use super::read::{Pair, is_meta};
 use super::words::{self, Words};
 use super::{Rules, Term};
 
 /// Three values: `None` is not known.
 type Verdict = Option<bool>;
 
-pub(crate) struct Judge<'j> {
+pub(crate) struct Judge<'j, 's> {
+    /// Nodes that are compared without their children.
+    pub(crate) pair: Option<Pair<'s>>,
     pub(crate) words: &'j Words,
     pub(crate) rules: &'j Rules,
 }
@@ -48,7 +50,7 @@ fn finish(all: Result<Verdict, No>) -> Verdict {
     all.unwrap_or(Some(false))
 }
 
-impl Judge<'_> {
+impl Judge<'_, '_> {
     pub(crate) fn term(&self, term: &Term<'_>, value: &Value) -> Verdict {
         match term {
             Term::Spine(shape) => self.shape(shape, value, true),
@@ -66,6 +68,7 @@ impl Judge<'_> {
         let mut all = All::default();
         let format = words::format(shape.format.as_deref());
         let kind = Kind::of(value);
+        let pair = self.pair.filter(|pair| spine && pair.has(shape));
         all.and(Some(kind::kinds(shape, format.is_some()).has(kind)))?;
         if let Some(values) = &shape.enum_values {
             all.and(Some(values.iter().any(|one| in_enum(value, one))))?;
@@ -93,7 +96,7 @@ impl Judge<'_> {
             Value::Array(items) => {
                 let length = formula::size(value).unwrap_or(0);
                 all.and(Some(length >= shape.item_count.min && shape.item_count.max.is_none_or(|max| length <= max)))?;
-                if let Some(child) = &shape.items {
+                if let Some(child) = shape.items.as_deref().map(|own| pair.and_then(Pair::items).unwrap_or(own)) {
                     for item in items {
                         all.and(self.shape(child, item, spine))?;
                     }
@@ -110,10 +113,14 @@ impl Judge<'_> {
                 all.and(Some(count >= shape.property_count.min && shape.property_count.max.is_none_or(|max| count <= max)))?;
                 all.and(Some(shape.required.iter().all(|key| map.contains_key(key))))?;
                 for (key, value) in map {
-                    match (shape.properties.get(key), &shape.extra) {
+                    let child = pair.map_or_else(|| shape.properties.get(key), |pair| pair.child(key));
+                    match (child, &shape.extra) {
                         (Some(child), _) => all.and(self.shape(child, value, spine))?,
                         (None, Extra::Refused) => all.and(Some(spine && shape.embedded && is_meta(key)))?,
-                        (None, Extra::Values(values)) => all.and(self.shape(values, value, spine))?,
+                        (None, Extra::Values(own)) => {
+                            let values = pair.map_or(&**own, |pair| pair.values(own));
+                            all.and(self.shape(values, value, spine))?;
+                        }
                         (None, Extra::Any | Extra::Closed) => {}
                     }
                 }

@@ -57,14 +57,6 @@ impl Kinds {
     pub(crate) const fn has(self, kind: Kind) -> bool {
         self.0 & (1 << kind as u8) != 0
     }
-
-    pub(crate) const fn and(self, other: Kinds) -> Kinds {
-        Kinds(self.0 & other.0)
-    }
-
-    pub(crate) fn is_empty(self) -> bool {
-        self.0 == 0
-    }
 }
 
 /// What the server's type check lets through. A `Float` under `type: integer` must also be whole.
@@ -91,9 +83,4 @@ pub(crate) fn kinds(shape: &Shape, formatted: bool) -> Kinds {
         set = set.with(Kind::Null);
     }
     set
-}
-
-/// Whether a `Float` has to be whole to pass the type check.
-pub(crate) fn wants_whole(shape: &Shape) -> bool {
-    shape.int_or_string || shape.ty == Some(Type::Integer)
 }

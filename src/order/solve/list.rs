@@ -68,6 +68,12 @@ impl<'s> Solver<'s> {
         }
     }
 
+    /// An item that is looked at on its own.
+    pub(super) fn alone_item(&mut self, goal: &Goal<'s>) -> Find {
+        let wanted = Wanted { quest: goal.quest != Quest::Nothing, ..Wanted::default() };
+        self.item_with(goal, goal.literals.clone(), &wanted)
+    }
+
     /// With each wanted item on its own, else with all of them in one.
     fn fitted(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
         let count = frame.wanted.len() as u64;
@@ -181,7 +187,8 @@ impl<'s> Solver<'s> {
 
     fn item_with(&mut self, goal: &Goal<'s>, literals: Vec<Literal<'s>>, wanted: &Wanted<'s>) -> Find {
         let mut open = None;
-        for request in [Request::Value, Request::Null] {
+        let forced = wanted.pin.map(Pin::request);
+        for request in [Request::Value, Request::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
             let effects: Vec<Effect<'s>> = goal.views.iter().map(|view| view.spine.item_effect(request)).collect();
             let quest = if wanted.quest { quest_at(goal.quest, &effects, request) } else { Some(Quest::Nothing) };
             let Some(quest) = quest else { continue };
@@ -191,7 +198,7 @@ impl<'s> Solver<'s> {
                     Find::Unsat => {}
                     Find::Open(reason) => open = open.or(Some(reason)),
                 }
-            } else if wanted.pin.is_none() && self.null_item(&effects, &literals) {
+            } else if self.null_item(&effects, &literals) {
                 return Find::Sat(Value::Null);
             }
         }

@@ -31,7 +31,8 @@ use crate::schema::shape::{CelRule, Shape};
 pub(crate) use formula::Formula;
 pub(crate) use judge::Judge;
 pub(crate) use kind::{Kind, Kinds};
-pub(crate) use read::{Spine, stored};
+use read::{Effect, Request};
+pub(crate) use read::{Pair, Spine, stored};
 pub(crate) use rules::Rules;
 
 use same::Same;
@@ -46,6 +47,14 @@ const MAX_DEPTH: u32 = 64;
 #[derive(Debug, Clone)]
 pub(crate) enum Find {
     Sat(Value),
+    Unsat,
+    Open(Reason),
+}
+
+/// The answer of a search for something other than a value.
+#[derive(Debug, Clone)]
+pub(crate) enum Found<T> {
+    Sat(T),
     Unsat,
     Open(Reason),
 }
@@ -112,8 +121,11 @@ pub(crate) enum Target<'s> {
     Value(&'s Value),
     /// Some value other than null.
     Sent,
+    Null,
     /// No such key.
     Missing,
+    /// A value that meets this condition, as the first view sees it.
+    Meets(&'s Rc<Formula>),
 }
 
 /// A value to look for.
@@ -144,20 +156,19 @@ pub(crate) struct Solver<'s> {
     steps: u32,
     depth: u32,
     taste: Taste,
-    _shapes: std::marker::PhantomData<&'s Shape>,
+    /// Nodes that are compared without their children.
+    pair: Option<Pair<'s>>,
 }
 
 impl<'s> Solver<'s> {
     pub(crate) fn new(taste: Taste) -> Self {
-        Solver {
-            words: Words::default(),
-            rules: Rules::default(),
-            same: Same::default(),
-            steps: MAX_STEPS,
-            depth: 0,
-            taste,
-            _shapes: std::marker::PhantomData,
-        }
+        Solver { words: Words::default(), rules: Rules::default(), same: Same::default(), steps: MAX_STEPS, depth: 0, taste, pair: None }
+    }
+
+    /// Compares two nodes without their children.
+    pub(crate) fn with_pair(mut self, pair: Pair<'s>) -> Self {
+        self.pair = Some(pair);
+        self
     }
 
     /// Shapes that are roots of resources.
@@ -166,8 +177,8 @@ impl<'s> Solver<'s> {
         self
     }
 
-    pub(crate) fn judge(&self) -> Judge<'_> {
-        Judge { words: &self.words, rules: &self.rules }
+    pub(crate) fn judge(&self) -> Judge<'_, 's> {
+        Judge { pair: self.pair, words: &self.words, rules: &self.rules }
     }
 
     /// Starts a new count of steps.
@@ -196,6 +207,92 @@ impl<'s> Solver<'s> {
         };
         self.depth -= 1;
         found
+    }
+
+    /// What to send at a node that is looked at on its own, by views of a [`Spine::Field`], [`Spine::Entry`] or
+    /// [`Spine::Item`]: `None` stands for nothing at all.
+    pub(crate) fn solve_alone(&mut self, goal: &Goal<'s>) -> Found<Option<Value>> {
+        let found = if goal.views.iter().any(|view| matches!(view.spine, Spine::Item(_))) {
+            match self.alone_item(goal) {
+                Find::Sat(value) => Found::Sat(Some(value)),
+                Find::Unsat => Found::Unsat,
+                Find::Open(reason) => Found::Open(reason),
+            }
+        } else {
+            match self.alone(goal) {
+                Find::Sat(Value::Array(sent)) => Found::Sat(sent.into_iter().next()),
+                Find::Sat(_) | Find::Unsat => Found::Unsat,
+                Find::Open(reason) => Found::Open(reason),
+            }
+        };
+        match found {
+            Found::Sat(sample) => match self.meets_alone(goal, sample.as_ref()) {
+                Some(true) => Found::Sat(sample),
+                Some(false) => Found::Open(Reason::Method("a candidate that does not stand")),
+                None => Found::Open(Reason::Method("a rule that can't be run")),
+            },
+            found => found,
+        }
+    }
+
+    fn meets_alone(&self, goal: &Goal<'s>, sample: Option<&Value>) -> Option<bool> {
+        let request = match sample {
+            None => Request::Absent,
+            Some(Value::Null) => Request::Null,
+            Some(_) => Request::Value,
+        };
+        let mut read: Vec<Option<Value>> = Vec::new();
+        let mut lossy = Vec::new();
+        for view in &goal.views {
+            let mut lost = false;
+            let effect = match view.spine {
+                Spine::Item(_) => view.spine.item_effect(request),
+                spine => spine.seat(object::ALONE).effect(request),
+            };
+            let value = match effect {
+                Effect::Absent => {
+                    lost = request == Request::Value;
+                    None
+                }
+                Effect::Null => Some(Value::Null),
+                Effect::Default(value) => Some(value),
+                Effect::Sent(spine) => sample.map(|value| stored(value, self.localised(spine), &mut lost)),
+            };
+            read.push(value);
+            lossy.push(lost);
+        }
+        if goal.views.iter().zip(&lossy).any(|(view, lost)| view.faithful && *lost) {
+            return Some(false);
+        }
+        let kept = match goal.quest {
+            Quest::Nothing => true,
+            Quest::Loses(view) => lossy.get(view) == Some(&true),
+            Quest::Differs => read.first() != read.last(),
+        };
+        if !kept {
+            return Some(false);
+        }
+        let mut known = true;
+        for literal in &goal.literals {
+            let verdict = match read.get(literal.view)? {
+                Some(value) => self.judge().term(&literal.term, value),
+                None => Some(true),
+            };
+            match verdict {
+                Some(holds) if holds != literal.holds => return Some(false),
+                Some(_) => {}
+                None => known = false,
+            }
+        }
+        known.then_some(true)
+    }
+
+    /// The spine of a node that is one of the compared pair knows its twin.
+    fn localised(&self, spine: Spine<'s>) -> Spine<'s> {
+        match (spine, self.pair) {
+            (Spine::Node { shape, keep, .. }, Some(pair)) if pair.has(shape) => Spine::Node { shape, keep, pair: Some(pair) },
+            _ => spine,
+        }
     }
 
     /// A rule that is no formula was taken for granted so far: the value is shown to it, and others like it are tried.
@@ -235,6 +332,25 @@ impl<'s> Solver<'s> {
     }
 
     fn solve_kinds(&mut self, goal: &Goal<'s>) -> Find {
+        let met;
+        let goal = match goal.pin {
+            Some(Pin { steps: [], target: Target::Meets(formula) }) => {
+                let mut narrowed = Goal { pin: None, ..goal.clone() };
+                narrowed.literals.push(Literal { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) });
+                met = narrowed;
+                &met
+            }
+            _ => goal,
+        };
+        let local;
+        let goal = match self.pair {
+            Some(_) => {
+                let views = goal.views.iter().map(|view| View { spine: self.localised(view.spine), ..*view }).collect();
+                local = Goal { views, ..goal.clone() };
+                &local
+            }
+            None => goal,
+        };
         let merged;
         let goal = match self.merge(goal) {
             Some(one) => {
@@ -419,7 +535,8 @@ fn has_pin(value: &Value, pin: Pin<'_>) -> bool {
     let Some((step, rest)) = pin.steps.split_first() else {
         return match pin.target {
             Target::Value(wanted) => value == wanted,
-            Target::Sent => !value.is_null(),
+            Target::Sent | Target::Meets(_) => !value.is_null(),
+            Target::Null => value.is_null(),
             Target::Missing => false,
         };
     };

@@ -7,13 +7,16 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use crate::crd::Step;
-use crate::schema::shape::Shape;
+use crate::schema::shape::{Extra, Shape};
 
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
 use super::part::Part;
 use super::read::{Effect, Request, Seat, Spine, is_meta};
 use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Target, Taste, Term, View};
+
+/// The only key of an object that holds a field on its own.
+pub(super) const ALONE: &str = "value";
 
 /// Keys that are made up to reach a count.
 const MAX_FILL: u64 = 64;
@@ -35,8 +38,8 @@ struct Cell<'s> {
     /// Carries the goal's quest.
     quest: bool,
     pin: Option<Pin<'s>>,
-    /// The client's own part: must be sent with a value, or must not be sent.
-    sent: Option<bool>,
+    /// What the client has to do with the key.
+    forced: Option<Request>,
     /// A value that is simply there.
     fixed: Option<Value>,
 }
@@ -112,7 +115,7 @@ impl<'s> Cell<'s> {
             literals: Vec::new(),
             quest: false,
             pin: None,
-            sent: None,
+            forced: None,
             fixed: None,
         }
     }
@@ -132,7 +135,7 @@ impl<'s> Cell<'s> {
     }
 
     fn is_plain(&self) -> bool {
-        self.literals.iter().all(|literal| literal.holds) && !self.quest && self.pin.is_none() && self.sent.is_none()
+        self.literals.iter().all(|literal| literal.holds) && !self.quest && self.pin.is_none() && self.forced.is_none()
     }
 }
 
@@ -147,9 +150,27 @@ struct Contradiction;
 impl<'s> Solver<'s> {
     pub(super) fn object(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Find {
         match self.frame(goal, atoms) {
-            Ok(frame) => self.place(goal, frame),
+            Ok(mut frame) => {
+                let is_map = |view: &View<'s>| view.spine.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
+                if self.taste == Taste::Full && goal.views.iter().all(is_map) {
+                    // A map is shown with an entry, if it may have one.
+                    let _ = self.stranger(goal, &mut frame, None);
+                }
+                self.place(goal, frame)
+            }
             Err(Contradiction) => Find::Unsat,
         }
+    }
+
+    /// What to send at a field or map entry that is looked at on its own: a list with the value, or an empty one.
+    pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Find {
+        let mut cell = Cell::new(ALONE, goal.views.len());
+        cell.literals.clone_from(&goal.literals);
+        cell.quest = goal.quest != Quest::Nothing;
+        for literal in goal.literals.iter().filter(|literal| !literal.holds) {
+            cell.demand(literal.view, PRESENT);
+        }
+        self.fill(goal, &cell)
     }
 
     /// Whether the key that an atom speaks of can't be as the branch wants it, whatever else is chosen.
@@ -180,10 +201,8 @@ impl<'s> Solver<'s> {
             key_rules: Vec::new(),
             unlike: Vec::new(),
         };
-        for shape in goal.views.iter().filter_map(|view| view.spine.shape()) {
-            for name in shape.properties.keys() {
-                frame.cell(name, views);
-            }
+        for name in goal.views.iter().flat_map(|view| view.spine.names()) {
+            frame.cell(name, views);
         }
         if goal.root {
             for (name, value) in root_keys() {
@@ -226,14 +245,14 @@ impl<'s> Solver<'s> {
                 if let Some(closed) = frame.closed.get_mut(view) {
                     *closed = true;
                 }
-                for cell in frame.cells.values_mut().filter(|cell| !declares(owner, &cell.name)) {
+                for cell in frame.cells.values_mut().filter(|cell| !self.declares(owner, &cell.name)) {
                     fits &= cell.demand(view, ABSENT);
                 }
             }
             Part::Closed(owner) => frame.duties.push(Duty::Stranger { view, owner }),
             Part::Values(owner, term) if holds => {
                 frame.strangers.push(literal(term));
-                for cell in frame.cells.values_mut().filter(|cell| !owner.is_some_and(|owner| declares(owner, &cell.name))) {
+                for cell in frame.cells.values_mut().filter(|cell| !owner.is_some_and(|owner| self.declares(owner, &cell.name))) {
                     cell.literals.push(literal(term));
                 }
             }
@@ -294,7 +313,7 @@ impl<'s> Solver<'s> {
     /// The keys that could do a duty; `None` stands for a new one.
     fn carriers(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, duty: &Duty<'s>) -> Vec<Option<String>> {
         let strangers = |owner: Option<&Shape>| {
-            let named = frame.cells.keys().filter(|name| !owner.is_some_and(|owner| declares(owner, name)));
+            let named = frame.cells.keys().filter(|name| !owner.is_some_and(|owner| self.declares(owner, name)));
             std::iter::once(None).chain(named.cloned().map(Some)).collect::<Vec<_>>()
         };
         match duty {
@@ -313,6 +332,13 @@ impl<'s> Solver<'s> {
                 carriers.push(None);
                 carriers
             }
+        }
+    }
+
+    fn declares(&self, owner: &Shape, name: &str) -> bool {
+        match self.pair.filter(|pair| pair.has(owner)) {
+            Some(pair) => pair.child(name).is_some(),
+            None => owner.properties.contains_key(name),
         }
     }
 
@@ -351,7 +377,7 @@ impl<'s> Solver<'s> {
             }
             Duty::Pin(pin) => {
                 cell.pin = Some(*pin);
-                cell.sent = Some(true);
+                cell.forced = Some(pin.request());
                 true
             }
         };
@@ -448,9 +474,10 @@ impl<'s> Solver<'s> {
     }
 
     fn requests(&self, cell: &Cell<'s>) -> &'static [Request] {
-        match (self.taste, cell.sent) {
-            (_, Some(true)) => &[Request::Value],
-            (_, Some(false)) => &[Request::Absent],
+        match (self.taste, cell.forced) {
+            (_, Some(Request::Value)) => &[Request::Value],
+            (_, Some(Request::Null)) => &[Request::Null],
+            (_, Some(Request::Absent)) => &[Request::Absent],
             (Taste::Small, None) => &[Request::Absent, Request::Value, Request::Null],
             (Taste::Full, None) => &[Request::Value, Request::Absent, Request::Null],
         }
@@ -484,7 +511,7 @@ impl<'s> Solver<'s> {
         for (view, demand) in goal.views.iter().zip(&cell.demands) {
             let seat = view.spine.seat(&cell.name);
             // The resource's own keys are nobody's to prune.
-            let seat = if cell.fixed.is_some() && seat.is_pruned() { Seat::Kept(Spine::Free) } else { seat };
+            let seat = if cell.fixed.is_some() { Seat::Kept(Spine::Free) } else { seat };
             if view.faithful && request != Request::Absent && seat.is_pruned() {
                 return Weighed::Impossible;
             }
@@ -640,15 +667,23 @@ impl<'s> Frame<'s> {
         match pin.steps.split_first() {
             Some((Step::Key(key), rest)) => {
                 let cell = self.cell(key, views);
-                if rest.is_empty() && matches!(pin.target, Target::Missing) {
-                    cell.sent = Some(false);
-                } else {
-                    cell.sent = Some(true);
-                    cell.pin = Some(Pin { steps: rest, target: pin.target });
-                }
+                let below = Pin { steps: rest, target: pin.target };
+                cell.forced = Some(below.request());
+                cell.pin = Some(below);
             }
             Some((Step::Values, rest)) => self.duties.push(Duty::Pin(Pin { steps: rest, target: pin.target })),
             Some((Step::Items, _)) | None => {}
+        }
+    }
+}
+
+impl Pin<'_> {
+    /// What the pin makes of the key that it has come to.
+    pub(super) fn request(self) -> Request {
+        match (self.steps, self.target) {
+            ([], Target::Missing) => Request::Absent,
+            ([], Target::Null) => Request::Null,
+            _ => Request::Value,
         }
     }
 }
@@ -706,10 +741,6 @@ pub(super) fn child_goal<'s>(
         other => other,
     };
     Goal { views, literals, quest, pin, root: false }
-}
-
-fn declares(owner: &Shape, name: &str) -> bool {
-    owner.properties.contains_key(name)
 }
 
 pub(super) fn not_equal<'s>(view: usize, value: Value) -> Literal<'s> {

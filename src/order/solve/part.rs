@@ -13,6 +13,7 @@ use crate::schema::shape::{CelRule, Extra, ListType, Shape};
 use super::formula::Formula;
 use super::kind::{self, Kind};
 use super::numbers;
+use super::read::Pair;
 use super::same::Same;
 use super::words;
 use super::{Rules, Term};
@@ -66,18 +67,21 @@ pub(crate) enum Unique<'s> {
 /// No value of this kind passes.
 pub(crate) struct Never;
 
-pub(crate) struct Parts<'p> {
+pub(crate) struct Parts<'p, 's> {
+    /// Nodes that are compared without their children.
+    pub(crate) pair: Option<Pair<'s>>,
     pub(crate) rules: &'p Rules,
 }
 
-impl Parts<'_> {
+impl<'s> Parts<'_, 's> {
     /// The conditions of a shape on a value of this kind.
-    pub(crate) fn of_shape<'s>(&self, shape: &'s Shape, kind: Kind, spine: bool) -> Result<Vec<Part<'s>>, Never> {
+    pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, spine: bool) -> Result<Vec<Part<'s>>, Never> {
         let term = |shape: &'s Shape| if spine { Term::Spine(shape) } else { Term::Clause(shape) };
         let format = words::format(shape.format.as_deref());
         if !kind::kinds(shape, format.is_some()).has(kind) {
             return Err(Never);
         }
+        let pair = self.pair.filter(|pair| spine && pair.has(shape));
         let mut parts = Vec::new();
         if let Some(values) = &shape.enum_values {
             parts.push(Part::Enum(values));
@@ -94,7 +98,8 @@ impl Parts<'_> {
                 None
             }
             Kind::Array => {
-                parts.extend(shape.items.iter().map(|items| Part::Each(term(items))));
+                let items = shape.items.as_deref().map(|own| pair.and_then(Pair::items).unwrap_or(own));
+                parts.extend(items.map(|items| Part::Each(term(items))));
                 if shape.unique_items {
                     parts.push(Part::Unique(Unique::Items));
                 }
@@ -109,10 +114,17 @@ impl Parts<'_> {
             }
             Kind::Object => {
                 parts.extend(shape.required.iter().map(|name| Part::Required(Cow::Borrowed(name))));
-                parts.extend(shape.properties.iter().map(|(name, child)| Part::Property(Cow::Borrowed(name), term(child))));
+                let property = |(name, child): (&'s String, &'s Shape)| Part::Property(Cow::Borrowed(name.as_str()), term(child));
+                match pair {
+                    Some(pair) => parts.extend(pair.children().map(property)),
+                    None => parts.extend(shape.properties.iter().map(property)),
+                }
                 match &shape.extra {
                     Extra::Refused => parts.push(Part::Closed(shape)),
-                    Extra::Values(values) => parts.push(Part::Values(Some(shape), term(values))),
+                    Extra::Values(values) => {
+                        let values = pair.map_or(&**values, |pair| pair.values(values));
+                        parts.push(Part::Values(Some(shape), term(values)));
+                    }
                     Extra::Any | Extra::Closed => {}
                 }
                 if spine && shape.embedded {
@@ -147,7 +159,7 @@ impl Parts<'_> {
     }
 
     /// What a formula asks of a value of this kind; `Err` where it can't hold.
-    pub(crate) fn of_formula<'s>(&self, formula: &Rc<Formula>, kind: Kind) -> Result<Option<Part<'s>>, Never> {
+    pub(crate) fn of_formula(&self, formula: &Rc<Formula>, kind: Kind) -> Result<Option<Part<'s>>, Never> {
         let numeric = matches!(kind, Kind::Int | Kind::Float);
         let sized = matches!(kind, Kind::String | Kind::Array | Kind::Object);
         let object = kind == Kind::Object;

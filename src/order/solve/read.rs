@@ -12,11 +12,53 @@ const MAX_DEPTH: u32 = 256;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Spine<'s> {
     /// A declared node. `keep`: keys that it doesn't declare survive (its own preserve-unknown-fields, or that of the list around it).
-    Node { shape: &'s Shape, keep: bool },
+    Node { shape: &'s Shape, keep: bool, pair: Option<Pair<'s>> },
     /// Below an undeclared key that is preserved: everything survives.
     Free,
     /// Below `additionalProperties: true`: scalars survive, objects lose all their keys.
     Emptied,
+    /// An object whose only key has this schema: how a field is compared on its own.
+    Field(&'s Shape),
+    /// The same for a value of a map.
+    Entry(&'s Shape),
+    /// The same for an item of a list.
+    Item(&'s Shape),
+}
+
+/// Two nodes that are compared without their children: both take the children of the first, and those that only the
+/// second has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair<'s> {
+    pub(crate) first: &'s Shape,
+    pub(crate) second: &'s Shape,
+}
+
+impl<'s> Pair<'s> {
+    pub(crate) fn has(self, shape: &Shape) -> bool {
+        std::ptr::eq(self.first, shape) || std::ptr::eq(self.second, shape)
+    }
+
+    pub(crate) fn child(self, key: &str) -> Option<&'s Shape> {
+        self.first.properties.get(key).or_else(|| self.second.properties.get(key))
+    }
+
+    /// The children of both, by name.
+    pub(crate) fn children(self) -> impl Iterator<Item = (&'s String, &'s Shape)> {
+        let more = self.second.properties.iter().filter(move |(name, _)| !self.first.properties.contains_key(*name));
+        self.first.properties.iter().chain(more)
+    }
+
+    pub(crate) fn items(self) -> Option<&'s Shape> {
+        self.first.items.as_deref().or(self.second.items.as_deref())
+    }
+
+    /// The schema of map values, for a node that has one.
+    pub(crate) fn values(self, own: &'s Shape) -> &'s Shape {
+        match &self.first.extra {
+            Extra::Values(values) => values,
+            _ => own,
+        }
+    }
 }
 
 /// What the server makes of a key.
@@ -53,7 +95,16 @@ pub(crate) enum Seat<'s> {
 
 impl<'s> Spine<'s> {
     pub(crate) fn of(shape: &'s Shape) -> Self {
-        Spine::Node { shape, keep: shape.preserve_unknown }
+        Spine::Node { shape, keep: shape.preserve_unknown, pair: None }
+    }
+
+    /// The keys that the schema declares.
+    pub(crate) fn names(self) -> Vec<&'s String> {
+        match self {
+            Spine::Node { pair: Some(pair), .. } => pair.children().map(|(name, _)| name).collect(),
+            Spine::Node { shape, .. } => shape.properties.keys().collect(),
+            _ => Vec::new(),
+        }
     }
 
     pub(crate) fn shape(self) -> Option<&'s Shape> {
@@ -66,16 +117,19 @@ impl<'s> Spine<'s> {
     pub(crate) fn seat(self, key: &str) -> Seat<'s> {
         match self {
             Spine::Free => Seat::Kept(Spine::Free),
-            Spine::Emptied => Seat::Pruned,
-            Spine::Node { shape, keep } => {
-                if let Some(child) = shape.properties.get(key) {
+            Spine::Emptied | Spine::Item(_) => Seat::Pruned,
+            Spine::Field(shape) => Seat::Declared(shape),
+            Spine::Entry(shape) => Seat::Extra(shape),
+            Spine::Node { shape, keep, pair } => {
+                let child = pair.map_or_else(|| shape.properties.get(key), |pair| pair.child(key));
+                if let Some(child) = child {
                     return Seat::Declared(child);
                 }
                 if shape.embedded && is_meta(key) {
                     return Seat::Kept(Spine::Free);
                 }
                 match &shape.extra {
-                    Extra::Values(values) => Seat::Extra(values),
+                    Extra::Values(values) => Seat::Extra(pair.map_or(values, |pair| pair.values(values))),
                     Extra::Any | Extra::Refused => Seat::Kept(Spine::Emptied),
                     Extra::Closed if keep => Seat::Kept(Spine::Free),
                     Extra::Closed => Seat::Pruned,
@@ -87,11 +141,15 @@ impl<'s> Spine<'s> {
     /// The spine of list items.
     pub(crate) fn items(self) -> Spine<'s> {
         match self {
-            Spine::Node { shape, keep } => match &shape.items {
-                Some(items) => Spine::Node { shape: items, keep: keep || items.preserve_unknown },
-                None if keep => Spine::Free,
-                None => Spine::Emptied,
-            },
+            Spine::Node { shape, keep, pair } => {
+                let items = shape.items.as_deref().map(|own| pair.and_then(Pair::items).unwrap_or(own));
+                match items {
+                    Some(items) => Spine::Node { shape: items, keep: keep || items.preserve_unknown, pair: None },
+                    None if keep => Spine::Free,
+                    None => Spine::Emptied,
+                }
+            }
+            Spine::Item(shape) => Spine::of(shape),
             other => other,
         }
     }
@@ -145,7 +203,7 @@ fn default_or_absent<'s>(shape: &Shape) -> Effect<'s> {
 /// A default with the defaults that its own schema sets inside it.
 fn completed(default: &Value, shape: &Shape) -> Value {
     let mut value = default.clone();
-    set_defaults(&mut value, shape, MAX_DEPTH);
+    set_defaults(&mut value, Spine::of(shape), MAX_DEPTH);
     value
 }
 
@@ -157,9 +215,7 @@ pub(crate) fn is_meta(key: &str) -> bool {
 /// something other than a null was pruned.
 pub(crate) fn stored(value: &Value, spine: Spine<'_>, lost: &mut bool) -> Value {
     let mut read = kept(value, spine, lost, MAX_DEPTH);
-    if let Some(shape) = spine.shape() {
-        set_defaults(&mut read, shape, MAX_DEPTH);
-    }
+    set_defaults(&mut read, spine, MAX_DEPTH);
     read
 }
 
@@ -200,35 +256,35 @@ fn kept(value: &Value, spine: Spine<'_>, lost: &mut bool, depth: u32) -> Value {
     }
 }
 
-fn set_defaults(value: &mut Value, shape: &Shape, depth: u32) {
-    if depth == 0 {
+fn set_defaults(value: &mut Value, spine: Spine<'_>, depth: u32) {
+    if depth == 0 || !matches!(spine, Spine::Node { .. }) {
         return;
     }
     match value {
         Value::Object(map) => {
-            for (key, child) in &shape.properties {
+            for name in spine.names() {
+                let Seat::Declared(child) = spine.seat(name) else { continue };
                 let Some(default) = &child.default else { continue };
-                if map.get(key).is_none_or(|present| present.is_null() && !child.nullable) {
-                    map.insert(key.clone(), default.clone());
+                if map.get(name).is_none_or(|present| present.is_null() && !child.nullable) {
+                    map.insert(name.clone(), default.clone());
                 }
             }
             for (key, value) in map.iter_mut() {
-                let child = match (shape.properties.get(key), &shape.extra) {
-                    (Some(child), _) => child,
-                    (None, Extra::Values(values)) => {
-                        replace_null(value, values);
-                        values
+                match spine.seat(key) {
+                    Seat::Declared(child) => set_defaults(value, Spine::of(child), depth - 1),
+                    Seat::Extra(child) => {
+                        replace_null(value, child);
+                        set_defaults(value, Spine::of(child), depth - 1);
                     }
-                    _ => continue,
-                };
-                set_defaults(value, child, depth - 1);
+                    Seat::Kept(_) | Seat::Pruned => {}
+                }
             }
         }
         Value::Array(items) => {
-            let Some(child) = &shape.items else { return };
+            let Spine::Node { shape: child, .. } = spine.items() else { return };
             for item in items {
                 replace_null(item, child);
-                set_defaults(item, child, depth - 1);
+                set_defaults(item, Spine::of(child), depth - 1);
             }
         }
         _ => {}

@@ -76,8 +76,13 @@ impl Same {
         }
     }
 
-    /// Whether two nodes prune, drop nulls and set defaults alike, whatever they accept.
+    /// Whether two nodes make the same of whatever is sent at them, or not sent.
     fn nodes(&mut self, a: &Shape, b: &Shape) -> bool {
+        a.nullable == b.nullable && a.default == b.default && self.insides(a, b)
+    }
+
+    /// Whether two nodes prune, drop nulls and set defaults alike in a value, whatever they accept.
+    fn insides(&mut self, a: &Shape, b: &Shape) -> bool {
         let key = (std::ptr::from_ref(a).addr(), std::ptr::from_ref(b).addr());
         if key.0 == key.1 {
             return true;
@@ -87,8 +92,6 @@ impl Same {
         }
         let alike = a.preserve_unknown == b.preserve_unknown
             && a.embedded == b.embedded
-            && a.nullable == b.nullable
-            && a.default == b.default
             && a.properties.len() == b.properties.len()
             && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.nodes(a, b))
             && match (&a.items, &b.items) {
@@ -146,7 +149,17 @@ impl Same {
     /// Whether two sides make the same of whatever is sent.
     pub(crate) fn readers(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
         match (a, b) {
-            (Spine::Node { shape: a, keep: ka }, Spine::Node { shape: b, keep: kb }) => ka == kb && self.nodes(a, b),
+            (Spine::Node { shape: a, keep: ka, pair: Some(_) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
+                // The children are the same by assumption; what is left is which keys survive.
+                let kept = |extra: &Extra| match extra {
+                    Extra::Closed => 0,
+                    Extra::Any | Extra::Refused => 1,
+                    Extra::Values(_) => 2,
+                };
+                ka == kb && a.embedded == b.embedded && kept(&a.extra) == kept(&b.extra) && a.items.is_some() == b.items.is_some()
+            }
+            (Spine::Node { shape: a, keep: ka, .. }, Spine::Node { shape: b, keep: kb, .. }) => ka == kb && self.insides(a, b),
+            (Spine::Field(a), Spine::Field(b)) | (Spine::Entry(a), Spine::Entry(b)) | (Spine::Item(a), Spine::Item(b)) => self.nodes(a, b),
             _ => self.spines(a, b),
         }
     }
@@ -163,7 +176,9 @@ impl Same {
 
     pub(crate) fn spines(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
         match (a, b) {
-            (Spine::Node { shape: a, keep: ka }, Spine::Node { shape: b, keep: kb }) => ka == kb && self.shapes(a, b),
+            (Spine::Node { shape: a, keep: ka, pair: None }, Spine::Node { shape: b, keep: kb, pair: None }) => {
+                ka == kb && self.shapes(a, b)
+            }
             (Spine::Free, Spine::Free) | (Spine::Emptied, Spine::Emptied) => true,
             _ => false,
         }

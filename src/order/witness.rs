@@ -1,0 +1,182 @@
+//! A difference at a path comes in; an object that shows it goes out, once the request path has confirmed it on both sides.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use crate::crd::{FieldPath, Step};
+use crate::fact::{Outcome, Witness};
+use crate::schema::Shape;
+use crate::validate::{Compiled, ObjectPath, Outcome as Response};
+
+use super::Sample;
+use super::solve::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+
+/// What to show at a path.
+#[derive(Debug, Clone, Copy)]
+pub enum What<'w> {
+    /// This very value, found by comparing the nodes there; or another one, if an object can't have it.
+    Sample(&'w Sample),
+    /// Some value that the old schema accepts there.
+    Sent,
+    /// The field left out, its parent being there.
+    Absent,
+    /// Any difference anywhere; the path doesn't matter.
+    Any,
+}
+
+/// Why there is no witness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unshown {
+    /// Proved: whatever has this at the path is accepted and stored as before.
+    Nothing,
+    Undecided(String),
+}
+
+/// Shows the differences between the schemas of a version before and after.
+pub struct Witnesses<'s> {
+    old: &'s Shape,
+    new: &'s Shape,
+    before: Compiled,
+    after: Compiled,
+    /// apiVersion, kind and metadata.
+    head: Value,
+}
+
+impl<'s> Witnesses<'s> {
+    /// `api_version` and `kind` are those of the objects.
+    pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str) -> Self {
+        let name = resource_name(old).unwrap_or_else(|| "example".to_owned());
+        let head = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
+        Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head }
+    }
+
+    /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
+    /// something else, and the reason has to do with the path.
+    pub fn show(&self, path: &FieldPath, what: What<'_>) -> Result<Witness, Unshown> {
+        match what {
+            What::Sample(Sample::Sent(value)) => {
+                let target = if value.is_null() { Target::Null } else { Target::Value(value) };
+                self.search(path, Some(target)).or_else(|_| self.search(path, Some(Target::Sent)))
+            }
+            What::Sample(Sample::Absent) | What::Absent => self.search(path, Some(Target::Missing)),
+            What::Sent => self.search(path, Some(Target::Sent)),
+            What::Any => self.search(&FieldPath::root(), None),
+        }
+    }
+
+    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>) -> Result<Witness, Unshown> {
+        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
+        let steps: &[Step] = path.steps();
+        let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
+        let goal = |accepted: Option<bool>, quest: Quest| {
+            let mut literals = vec![Literal { view: 0, holds: true, term: Term::Spine(self.old) }];
+            literals.extend(accepted.map(|holds| Literal { view: 1, holds, term: Term::Spine(self.new) }));
+            Goal {
+                views: vec![View { spine: Spine::of(self.old), faithful: true }, View { spine: Spine::of(self.new), faithful: false }],
+                literals,
+                quest,
+                pin,
+                root: true,
+            }
+        };
+        // The smallest object that has the value mostly shows the difference already.
+        let plain = pin.map(|_| goal(None, Quest::Nothing));
+        let asked = [goal(Some(false), Quest::Nothing), goal(Some(true), Quest::Loses(1)), goal(Some(true), Quest::Differs)];
+        let mut open = None;
+        for goal in plain.into_iter().chain(asked) {
+            solver.refill();
+            match solver.solve(&goal) {
+                Find::Sat(body) => match self.confirm(&body, path) {
+                    Some(witness) => return Ok(witness),
+                    None => open = open.or_else(|| goal.literals.get(1).map(|_| "another difference hides it".to_owned())),
+                },
+                Find::Unsat if goal.literals.len() == 1 => return Err(Unshown::Nothing),
+                Find::Unsat => {}
+                Find::Open(reason) => open = open.or_else(|| Some(reason.to_string())),
+            }
+        }
+        Err(open.map_or(Unshown::Nothing, Unshown::Undecided))
+    }
+
+    /// What both sides make of a body, if that shows a difference that has to do with the path.
+    pub fn confirm(&self, body: &Value, path: &FieldPath) -> Option<Witness> {
+        let mut object = self.head.clone();
+        let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
+        all.extend(own.clone());
+        let old = self.before.request(object.clone());
+        if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
+            return None;
+        }
+        let new = self.after.request(object.clone());
+        let (outcome, because) = verdict(&old, &new, path)?;
+        Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
+    }
+}
+
+/// Whether what happened at one place has to do with another: one stands above the other.
+fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
+    at.starts_with(path) || path.starts_with(at)
+}
+
+fn verdict(old: &Response, new: &Response, path: &FieldPath) -> Option<(Outcome, String)> {
+    if !new.errors.is_empty() {
+        // The closest to the path says best what is wrong.
+        let close = new.errors.iter().filter(|error| concerns(&error.path.general(), path));
+        let error = close.max_by_key(|error| error.path.general().steps().len().min(path.steps().len() + 1))?;
+        return Some((Outcome::Rejected, format!("{}: {}", error.field, error.message)));
+    }
+    let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path);
+    if let Some(path) = new.pruned.iter().find(concerned) {
+        return Some((Outcome::Pruned, format!("{} is dropped", path.dotted())));
+    }
+    let (at, was, is) = difference(&old.stored, &new.stored, &FieldPath::root(), String::new(), path)?;
+    Some((Outcome::Changed, format!("{at} is stored as {is}, and was stored as {was}")))
+}
+
+/// The first place that concerns the path where two values differ.
+fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: &FieldPath) -> Option<(String, String, String)> {
+    let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    let told =
+        |x: Option<&Value>, y: Option<&Value>, at: &FieldPath, shown_at: String| concerns(at, path).then(|| (shown_at, shown(x), shown(y)));
+    match (old, new) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+            keys.into_iter().find_map(|key| {
+                let below = if shown_at.is_empty() { key.clone() } else { format!("{shown_at}.{key}") };
+                // A key of a map is named by its own step in the path.
+                let steps = [at.key(key), at.values()];
+                match (a.get(key), b.get(key)) {
+                    (Some(x), Some(y)) => steps.iter().find_map(|at| difference(x, y, at, below.clone(), path)),
+                    (x, y) => steps.iter().find_map(|at| told(x, y, at, below.clone())),
+                }
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let items = a.iter().zip(b).enumerate();
+            items.into_iter().find_map(|(index, (x, y))| difference(x, y, &at.items(), format!("{shown_at}[{index}]"), path))
+        }
+        _ if old != new => told(Some(old), Some(new), at, shown_at),
+        _ => None,
+    }
+}
+
+/// A name that the root's own conditions on `metadata.name` allow.
+fn resource_name(root: &Shape) -> Option<String> {
+    let shape = root.properties.get("metadata")?.properties.get("name")?;
+    let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));
+    let goal = Goal {
+        views: vec![View { spine: Spine::Free, faithful: false }],
+        literals: vec![
+            Literal { view: 0, holds: true, term: Term::Clause(shape) },
+            Literal { view: 0, holds: true, term: Term::Formula(label) },
+        ],
+        quest: Quest::Nothing,
+        pin: None,
+        root: false,
+    };
+    match Solver::new(Taste::Small).solve(&goal) {
+        Find::Sat(Value::String(name)) => Some(name),
+        _ => None,
+    }
+}
