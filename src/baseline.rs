@@ -13,6 +13,7 @@ use crate::yaml::{self, Budget, Node, Span};
 /// The name under which it is looked for.
 pub const FILE: &str = "crdwise-baseline.json";
 const SCHEMA: &str = "crdwise.baseline/v1";
+pub const SCHEMA_TEXT: &str = include_str!("baseline.schema.json");
 
 /// One accepted finding. Only the fingerprint is compared; the rest is for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +56,7 @@ impl Baseline {
         let document = yaml::parse(&text.into(), &Budget::default()).into_iter().next();
         let document = document.ok_or_else(|| Fault::new("the baseline is empty", start))?;
         let tree = document.tree.map_err(|error| Fault::new(error.kind.to_string(), error.span))?;
-        if let Some(fault) = Form::new(include_str!("baseline.schema.json")).check(tree.root()).into_iter().next() {
+        if let Some(fault) = Form::new(SCHEMA_TEXT).check(tree.root()).into_iter().next() {
             return Err(fault);
         }
         let entry = |node: Node<'_>| {

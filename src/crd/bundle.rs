@@ -76,6 +76,27 @@ impl Documents {
         Documents::parse(vec![File::new(name, text, Origin::Stdin)], &Budget::default())
     }
 
+    /// Takes files out, with their documents.
+    pub fn retain(&mut self, mut keep: impl FnMut(&File) -> bool) {
+        let kept: Vec<bool> = self.files.iter().map(&mut keep).collect();
+        if kept.iter().all(|kept| *kept) {
+            return;
+        }
+        let mut next = 0;
+        let numbers: Vec<Option<FileId>> = kept
+            .iter()
+            .map(|kept| {
+                next += FileId::from(*kept);
+                kept.then(|| next - 1)
+            })
+            .collect();
+        let number = |file: FileId| numbers.get(file as usize).copied().flatten();
+        self.documents =
+            std::mem::take(&mut self.documents).into_iter().filter_map(|(file, document)| Some((number(file)?, document))).collect();
+        let mut kept = kept.into_iter();
+        self.files.retain(|_| kept.next().unwrap_or(true));
+    }
+
     /// Adds a file that is no part of the bundle.
     pub fn put_beside(&mut self, file: File) -> FileId {
         self.beside.push(file);

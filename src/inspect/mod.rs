@@ -36,8 +36,8 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-pub use history::{Release, history};
 pub use guideline::{Assigned, Outlook, find, guidelines, guidelines_review, settle};
+pub use history::{Release, history};
 
 use std::collections::HashSet;
 

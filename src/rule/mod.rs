@@ -10,6 +10,9 @@ pub use book::{Book, RuleError, Verdict};
 pub(crate) use page::front_matter;
 pub use page::{Family, Kind, Match, Need, PageError, Rule};
 
+/// The form of a rule's front matter.
+pub const SCHEMA: &str = include_str!("rule.schema.json");
+
 /// A Markdown file of `rules/`.
 #[derive(Debug, Clone, Copy)]
 pub struct Page {

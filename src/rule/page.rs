@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::fact::{Aspect, Effect, Subject, vocabulary};
 use crate::finding::{Class, Severity};
+use crate::form::{Fault, Form};
 use crate::yaml::{self, Budget, Node, Span};
 
 use super::condition::Condition;
@@ -150,6 +151,19 @@ fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> 
 }
 
 impl Rule {
+    /// Everything that is wrong with a page; nothing for one that can be used.
+    pub fn faults(text: &str) -> Vec<Fault> {
+        let whole: Arc<str> = text.into();
+        let faults = match front_matter(&whole) {
+            Ok((tree, _)) => Form::new(super::SCHEMA).check(tree.root()),
+            Err(error) => return vec![Fault::new(error.message, error.span)],
+        };
+        match Rule::parse(text) {
+            Err(error) if faults.is_empty() => vec![Fault::new(error.message, error.span)],
+            _ => faults,
+        }
+    }
+
     pub fn parse(text: &str) -> Result<Rule, PageError> {
         let text: Arc<str> = text.into();
         let (tree, body) = front_matter(&text)?;
