@@ -185,7 +185,11 @@ impl Same {
                     Extra::Any | Extra::Refused => 1,
                     Extra::Values(_) => 2,
                 };
-                pair.is_even() && ka == kb && a.embedded == b.embedded && kept(&a.extra) == kept(&b.extra) && a.items.is_some() == b.items.is_some()
+                pair.is_even()
+                    && ka == kb
+                    && a.embedded == b.embedded
+                    && kept(&a.extra) == kept(&b.extra)
+                    && a.items.is_some() == b.items.is_some()
             }
             (Spine::Node { shape: a, keep: ka, .. }, Spine::Node { shape: b, keep: kb, .. }) => ka == kb && self.insides(a, b),
             (Spine::Field(a), Spine::Field(b)) | (Spine::Entry(a), Spine::Entry(b)) | (Spine::Item(a), Spine::Item(b)) => self.nodes(a, b),
