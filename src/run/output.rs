@@ -5,14 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::cli::{self, Color, Format};
-use crate::finding::Spot;
+use crate::finding::{Severity, Spot};
 use crate::render::human::{self, Style, Texts};
 use crate::render::{Anchors, View, env, github, gitlab, json, junit, markdown, sarif, visible};
-use crate::report::Report;
 use crate::review::Side;
-use crate::rule::Book;
 use crate::source::is_manifest;
 
+use super::case::Judged;
 use super::input::Reader;
 use super::progress::Progress;
 use super::{Exit, Stop};
@@ -162,32 +161,29 @@ fn holds(input: &OsString, target: &Path) -> bool {
     input == *target || (target.starts_with(&input) && target.is_file() && is_manifest(&target.to_string_lossy()))
 }
 
-/// What is written, and what the formats may know beside it.
-pub(super) struct Shown<'s> {
-    pub report: &'s Report,
-    pub book: &'s Book,
-    pub reader: &'s Reader,
-    pub judging: &'s cli::Judging,
-    /// As far as reading went.
-    pub exit: Exit,
-}
-
 /// Writes every format. One that can't be written doesn't keep back the others.
-pub(super) fn write(shown: &Shown<'_>, sides: &TwoSides<'_, '_>, output: &cli::Output, streams: &mut Streams<'_>) -> Result<(), Stop> {
+pub(super) fn write(
+    judged: &Judged<'_, '_>,
+    reader: &Reader,
+    gate: Option<Severity>,
+    output: &cli::Output,
+    streams: &mut Streams<'_>,
+) -> Result<(), Stop> {
+    let sides = &TwoSides { old: judged.old, new: judged.new };
     // Only formats for platforms ask where a file stands in the repository.
     let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
         Anchors::default()
     } else {
-        Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, shown.reader.loader.repository().ok())
+        Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, reader.loader.repository().ok())
     };
     let view = View {
-        report: shown.report,
-        book: shown.book,
+        report: &judged.report,
+        book: judged.judgement.book,
         anchors: &anchors,
         all: output.all,
-        gate: shown.judging.fail_on.severity(),
-        complete: shown.exit == Exit::Clean,
+        gate,
+        complete: judged.exit == Exit::Clean,
     };
     let mut outcome = Ok(());
     for flag in &output.format {
