@@ -379,6 +379,10 @@ pub enum Format {
     Gitlab,
     Junit,
     Markdown,
+    /// A page to review with: one file, offline
+    Html,
+    /// The minutes of a review, to be filled in
+    Minutes,
     /// `key=value` lines: verdict, bump and counts
     Env,
 }

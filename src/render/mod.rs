@@ -7,10 +7,12 @@ mod escape;
 pub mod github;
 pub mod gitlab;
 mod group;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod minutes;
 pub mod objects;
 #[cfg(test)]
 mod sample;

@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::cli::{self, Color, Format};
 use crate::finding::{Severity, Spot};
 use crate::render::human::{self, Style, Texts};
-use crate::render::{Anchors, View, env, github, gitlab, json, junit, markdown, sarif, visible};
+use crate::render::{Anchors, View, env, github, gitlab, html, json, junit, markdown, minutes, sarif, visible};
 use crate::review::Side;
-use crate::source::is_manifest;
+use crate::source::{Origin, is_manifest};
 
 use super::case::Judged;
 use super::input::Reader;
@@ -123,6 +123,18 @@ pub(super) struct TwoSides<'s, 't> {
     pub new: &'s Side<'t>,
 }
 
+impl TwoSides<'_, '_> {
+    fn commits(&self) -> html::Commits {
+        let of = |side: &Side<'_>| {
+            side.documents.files.iter().find_map(|file| match &file.origin {
+                Origin::Git { commit, .. } => Some(commit.clone()),
+                _ => None,
+            })
+        };
+        html::Commits { old: self.old.and_then(of), new: of(self.new) }
+    }
+}
+
 impl Texts for TwoSides<'_, '_> {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str> {
         let side = if old { self.old? } else { self.new };
@@ -201,6 +213,8 @@ pub(super) fn write(
             Format::Junit => junit::render(&view),
             Format::Markdown => markdown::render(&view),
             Format::Env => env::render(&view),
+            Format::Minutes => minutes::render(&view, &sides.commits()),
+            Format::Html => html::render(&view, sides, &sides.commits()),
         };
         let written = match &flag.file {
             Some(file) => replace(file, &text),
