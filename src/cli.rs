@@ -1,6 +1,6 @@
 //! What can be typed. `run` turns it into what is meant.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,23 +38,53 @@ pub enum Color {
 pub enum Command {
     /// Compare two bundles: what changed, whom it hurts, which version comes next
     #[command(after_help = "INPUT is a file, a directory, `-`, or `REV:path` of the git repository around you.\n\n\
-        Examples:\n  crdwise review old/ new/\n  crdwise review v1.2.0:config/crd config/crd\n  crdwise review config/crd --against origin/main")]
+        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  \
+        crdwise review config/crd --against origin/main --merge-base\n  \
+        crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif")]
     Review(Review),
     /// Check one bundle: what a server refuses, hazards, guidelines
     #[command(
         after_help = "Examples:\n  crdwise lint config/crd\n  crdwise lint --policy kubernetes -\n  crdwise lint HEAD:config/crd --format json"
     )]
     Lint(Lint),
+    /// Run the server's request path on objects: what is refused, dropped or defaulted
+    #[command(after_help = "Examples:\n  crdwise validate examples/ --crd config/crd\n  \
+        crdwise validate examples/ --crd config/crd --old v1.2.0:config/crd    what the upgrade breaks\n  \
+        crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
+    Validate(Validate),
+    /// Write objects with every field filled, as fixtures for later releases
+    Fixtures(Fixtures),
     /// List the rules
     Rules(Rules),
     /// Show the page of a rule or policy
     Explain(Explain),
     /// Print a JSON Schema of a format that this tool reads or writes
     Schema { which: SchemaName },
+    /// Write a configuration, a workflow and hooks for this repository; what is there stays as it is
+    Init,
+    /// Show changes of the API in `git diff` and `git log -p` (without arguments: how to set it up)
+    #[command(name = "git-diff-driver")]
+    GitDiffDriver {
+        /// As git gives them: path old-file old-hex old-mode new-file new-hex new-mode
+        #[arg(value_name = "ARGUMENT", allow_hyphen_values = true, trailing_var_arg = true)]
+        arguments: Vec<OsString>,
+    },
     /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  crdwise completions bash > ~/.local/share/bash-completion/completions/crdwise\n  \
+        crdwise completions zsh > ~/.zfunc/_crdwise\n  crdwise completions fish > ~/.config/fish/completions/crdwise.fish")]
     Completions { shell: clap_complete::Shell },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or that of a command
+    Man(Manual),
+}
+
+#[derive(Debug, Args)]
+pub struct Manual {
+    /// The command whose page is wanted
+    #[arg(value_name = "COMMAND")]
+    pub of: Option<String>,
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "of")]
+    pub dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -65,13 +95,25 @@ pub enum SchemaName {
 
 #[derive(Debug, Args)]
 pub struct Review {
-    /// OLD and NEW; with --against, every input is NEW
-    #[arg(value_name = "INPUT", required = true)]
+    /// OLD and NEW; with --against, --against-tag or --staged every input is NEW
+    #[arg(value_name = "INPUT", required_unless_present = "staged")]
     pub inputs: Vec<OsString>,
 
     /// Compare with the same paths at this revision, or with this path
     #[arg(long, value_name = "REV|PATH", help_heading = "Sides")]
     pub against: Option<OsString>,
+
+    /// With --against: compare with the commit where the two histories part
+    #[arg(long, requires = "against", help_heading = "Sides")]
+    pub merge_base: bool,
+
+    /// Compare with the newest tag that matches and is reachable, such as 'v*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "against", help_heading = "Sides")]
+    pub against_tag: Option<String>,
+
+    /// Compare what is staged with HEAD; without INPUT, the staged files that hold CRDs
+    #[arg(long, conflicts_with_all = ["against", "against_tag"], help_heading = "Sides")]
+    pub staged: bool,
 
     /// Version of the old bundle, where its CRDs don't say
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
@@ -80,6 +122,10 @@ pub struct Review {
     /// Version of the new bundle, where its CRDs don't say
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
     pub new_version: Option<String>,
+
+    /// Write the object that proves each break into this directory
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub witnesses: Option<PathBuf>,
 
     #[command(flatten)]
     pub judging: Judging,
@@ -90,10 +136,56 @@ pub struct Review {
 }
 
 #[derive(Debug, Args)]
+pub struct Validate {
+    /// Files with custom resources
+    #[arg(value_name = "OBJECT", required = true)]
+    pub objects: Vec<OsString>,
+    /// The CRDs to judge by
+    #[arg(long, value_name = "INPUT", required = true)]
+    pub crd: Vec<OsString>,
+    /// The CRDs of before: only what the upgrade breaks fails the run
+    #[arg(long, value_name = "INPUT")]
+    pub old: Vec<OsString>,
+    /// Also what gets a default
+    #[arg(long)]
+    pub all: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Fixtures {
+    #[command(subcommand)]
+    pub command: FixturesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FixturesCommand {
+    /// One file for each served version of each CRD
+    Write {
+        /// The CRDs of the release
+        #[arg(value_name = "INPUT", required = true)]
+        inputs: Vec<OsString>,
+        /// Where the files go
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
+        #[command(flatten)]
+        limits: LimitFlags,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct Lint {
     /// What to check
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
+
+    /// Pass over files that don't name a CRD, whatever they are; finding none is fine
+    #[arg(long, help_heading = "Input")]
+    pub crds_only: bool,
 
     #[command(flatten)]
     pub judging: Judging,
@@ -118,9 +210,13 @@ pub struct Judging {
     #[arg(long, value_name = "LEVEL", default_value = "error")]
     pub fail_on: Level,
 
-    /// Fail when fewer CRDs are found
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub min_crds: usize,
+    /// Exit with 0 in spite of findings; what can't be read still fails
+    #[arg(long)]
+    pub exit_zero: bool,
+
+    /// Fail when fewer CRDs are found [default: 1]
+    #[arg(long, value_name = "N")]
+    pub min_crds: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -145,8 +241,8 @@ impl Level {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// human or json, to a file with `=`; may be given several times
-    #[arg(long, value_name = "NAME[=FILE]", default_value = "human")]
+    /// How the report is written, and with `=` to which file; may be given several times
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser)]
     pub format: Vec<FormatFlag>,
 
     /// Also show documentation changes, pre-existing and waived findings
@@ -168,6 +264,30 @@ pub struct FormatFlag {
 pub enum Format {
     Human,
     Json,
+    Github,
+    Sarif,
+    Gitlab,
+    Junit,
+    Markdown,
+    /// `key=value` lines: verdict, bump and counts
+    Env,
+}
+
+/// Parses `NAME[=FILE]` and tells help and completions the names.
+#[derive(Debug, Clone)]
+struct FormatParser;
+
+impl clap::builder::TypedValueParser for FormatParser {
+    type Value = FormatFlag;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &OsStr) -> Result<FormatFlag, clap::Error> {
+        let parse = |text: &str| text.parse::<FormatFlag>();
+        parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
+        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
 }
 
 impl std::str::FromStr for FormatFlag {

@@ -23,6 +23,8 @@ pub struct Situation<'a> {
     pub deprecated: bool,
     /// Whether a conversion covers the change.
     pub covered: bool,
+    /// Whether the rule's own condition makes it an error.
+    pub raised: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -107,6 +109,7 @@ impl Policy {
                 .and_then(|cells| cells.iter().find(|cell| cell.holds(situation)))
                 // A kind that a policy doesn't speak of is judged as strictly as possible.
                 .map_or((Severity::Error, Bump::Major), |cell| (cell.severity, cell.bump)),
+            _ if situation.raised => (Severity::Error, Bump::None),
             _ => (rule.severity.unwrap_or(Severity::Warning), Bump::None),
         };
         if rule.family == Family::Change

@@ -5,7 +5,8 @@ use semver::Version;
 use crate::bump::{self, Recommendation};
 use crate::crd::{Bundle, Documents, Place, Priority, Skipped};
 use crate::fact::{Aspect, Effect, Fact, Subject};
-use crate::finding::{Bump, Finding, Spot, Status, fingerprint};
+use crate::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
+use crate::inspect::{self, Outlook};
 use crate::policy::{Policy, Situation};
 use crate::report::{self, Report, SideSummary};
 use crate::rule::Book;
@@ -54,23 +55,30 @@ impl<'t> Side<'t> {
 pub struct Judgement<'j> {
     pub book: &'j Book,
     pub policy: &'j Policy,
+    /// What is known beside the bundles.
+    pub outlook: Outlook<'j>,
 }
 
 impl<'j> Judgement<'j> {
     pub fn new(book: &'j Book, policy: &'j Policy) -> Self {
-        Judgement { book, policy }
+        Judgement { book, policy, outlook: Outlook::default() }
     }
 }
 
 /// Compares two bundles.
 pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut facts = crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default());
-    facts.extend(crate::inspect::review(&old.bundle, &new.bundle));
-    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement)).collect();
+    facts.extend(inspect::review(&old.bundle, &new.bundle));
+    inspect::settle(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
+    let judge_all = |facts: &[Fact]| -> Vec<Finding> { facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement)).collect() };
+    let mut findings = judge_all(&facts);
     let (class, required) = report::verdict(&findings);
+    let broken =
+        findings.iter().filter(|finding| finding.class == Some(Class::SemanticBreaking)).map(|finding| finding.crd.clone()).collect();
+    let outlook = Outlook { versioned: new.version.is_some(), ..judgement.outlook };
+    findings.extend(judge_all(&inspect::guidelines_review(&old.bundle, &new.bundle, &outlook, &broken)));
     let bump = Recommendation::new(required, old.version(), new.version());
-    let about_version = version_facts(&bump, new);
-    findings.extend(about_version.iter().flat_map(|fact| judge(fact, Some(old), new, judgement)));
+    findings.extend(judge_all(&version_facts(&bump, old, new)));
     finish(&mut findings);
     Report {
         schema: report::SCHEMA,
@@ -86,7 +94,10 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
 
 /// Checks one bundle.
 pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
-    let facts = crate::inspect::inspect(&side.bundle);
+    let mut facts = inspect::inspect(&side.bundle);
+    let outlook = Outlook { versioned: side.version.is_some(), ..judgement.outlook };
+    facts.extend(inspect::guidelines(&side.bundle, &outlook));
+    inspect::settle(&mut facts, None, &side.bundle, &outlook);
     let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, None, side, judgement)).collect();
     findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement)));
     finish(&mut findings);
@@ -114,10 +125,12 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
         maturity,
         deprecated: fact.words.get("was_deprecated").is_some_and(|word| word == "true"),
         covered: false,
+        raised: false,
     };
     let verdicts = judgement.book.judge(fact, maturity);
     let finding = |verdict: crate::rule::Verdict<'_>| {
         let rule = verdict.rule;
+        let situation = Situation { raised: verdict.raised, ..situation };
         let (severity, bump) = judgement.policy.judge(rule, &situation)?;
         let path = fact.path.to_string();
         let version = fact.version.clone();
@@ -170,7 +183,7 @@ fn maturity(fact: &Fact) -> &'static str {
 }
 
 /// What the declared versions say against what the changes ask for.
-fn version_facts(bump: &Recommendation, new: &Side<'_>) -> Vec<Fact> {
+fn version_facts(bump: &Recommendation, old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
     let place = || new.bundle.crds.iter().find_map(|crd| Some(Place { file: crd.file, span: crd.bundle_version()?.node.span() }));
     let fact = |effect| {
         let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, effect, "");
@@ -178,6 +191,8 @@ fn version_facts(bump: &Recommendation, new: &Side<'_>) -> Vec<Fact> {
         fact
     };
     let mut facts = mixed_versions(new);
+    let mixed_before = !mixed_versions(old).is_empty();
+    facts.iter_mut().for_each(|fact| fact.pre_existing = mixed_before);
     if let (Some(from), Some(declared)) = (&bump.from, &bump.declared) {
         let words = |fact: Fact| fact.word("old", from.to_string()).word("new", declared.to_string());
         if declared < from {

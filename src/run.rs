@@ -1,13 +1,19 @@
 //! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
 
+mod driver;
 mod explain;
+mod init;
 mod input;
+mod manual;
+mod objects;
 mod output;
+mod progress;
+mod sides;
 
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use crate::cli::{self, Cli, Command};
 use crate::policy::Policy;
@@ -15,8 +21,9 @@ use crate::report::Report;
 use crate::review::{self, Judgement};
 use crate::rule::Book;
 
-use input::{Reader, Sides};
+use input::Reader;
 pub use output::Streams;
+use sides::{Sides, Staged};
 
 /// Exit codes that other people's CI relies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,17 +113,15 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match cli.command {
         Command::Review(arguments) => review(&arguments, streams),
         Command::Lint(arguments) => lint(&arguments, streams),
+        Command::Validate(arguments) => objects::validate(&arguments, streams),
+        Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "crdwise", &mut streams.out);
-            Ok(Exit::Clean)
-        }
-        Command::Man => {
-            clap_mangen::Man::new(Cli::command()).render(&mut streams.out)?;
-            Ok(Exit::Clean)
-        }
+        Command::Init => init::init(streams),
+        Command::GitDiffDriver { arguments } => driver::diff(&arguments, streams),
+        Command::Completions { shell } => manual::completions(shell, streams),
+        Command::Man(arguments) => manual::manual(&arguments, streams),
     }
 }
 
@@ -137,7 +142,7 @@ impl Judges {
     }
 
     fn judgement(&self) -> Judgement<'_> {
-        Judgement { book: self.own.as_ref().unwrap_or_else(|| Book::builtin()), policy: &self.policy }
+        Judgement::new(self.own.as_ref().unwrap_or_else(|| Book::builtin()), &self.policy)
     }
 }
 
@@ -145,13 +150,30 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
     let judges = Judges::new(&arguments.judging)?;
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = Reader::new(&arguments.limits);
-    let Sides { old, new } = reader.sides(arguments)?;
+    let progress = streams.progress("reading");
+    let (Sides { old, new }, least) = if arguments.staged {
+        match reader.staged(arguments)? {
+            Staged::Nothing => return Ok(Exit::Clean),
+            // A commit may remove the last CRD of a file: that is a finding, not a mistake.
+            Staged::Sides(sides) => (sides, 0),
+        }
+    } else {
+        (reader.sides(arguments)?, 1)
+    };
     let (old_side, new_side) = (old.side(), new.side());
-    let report = review::review(&old_side, &new_side, &judges.judgement());
+    let judgement = judges.judgement();
+    progress.stage("comparing");
+    let report = review::review(&old_side, &new_side, &judgement);
+    drop(progress);
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
-    exit = exit.or(enough_crds(&arguments.judging, &report, streams));
+    exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(least), &report, streams));
+    if let Some(dir) = &arguments.witnesses {
+        let written = objects::witnesses(&report, dir)?;
+        streams.note(&format!("{written} witnesses written to {}", dir.display()));
+    }
     let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
-    output::write(&report, &sides, &arguments.output, exit == Exit::Unread, streams)?;
+    let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
+    output::write(&shown, &sides, &arguments.output, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))
 }
 
@@ -159,33 +181,36 @@ fn lint(arguments: &cli::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> 
     let judges = Judges::new(&arguments.judging)?;
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = Reader::new(&arguments.limits);
-    let input = reader.one(&arguments.inputs)?;
+    let progress = streams.progress("reading");
+    let input = reader.one(&arguments.inputs, arguments.crds_only)?;
     let side = input.side();
-    let report = review::lint(&side, &judges.judgement());
+    let judgement = judges.judgement();
+    progress.stage("checking");
+    let report = review::lint(&side, &judgement);
+    drop(progress);
     let mut exit = input.problems(&side, streams)?;
-    exit = exit.or(enough_crds(&arguments.judging, &report, streams));
-    let sides = output::TwoSides { old: None, new: &side };
-    output::write(&report, &sides, &arguments.output, exit == Exit::Unread, streams)?;
+    exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only)), &report, streams));
+    let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
+    output::write(&shown, &output::TwoSides { old: None, new: &side }, &arguments.output, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))
 }
 
 fn gate(judging: &cli::Judging, report: &Report) -> Exit {
     match judging.fail_on.severity() {
-        Some(level) if report.fails(level) => Exit::Findings,
+        Some(level) if report.fails(level) && !judging.exit_zero => Exit::Findings,
         _ => Exit::Clean,
     }
 }
 
 /// A run that looked at nothing must not pass.
-fn enough_crds(judging: &cli::Judging, report: &Report, streams: &mut Streams<'_>) -> Exit {
+fn enough_crds(least: usize, report: &Report, streams: &mut Streams<'_>) -> Exit {
     let found = report.new.crds;
-    if found >= judging.min_crds {
+    if found >= least {
         return Exit::Clean;
     }
     let seen: Vec<String> = report.new.skipped.iter().take(10).map(|skipped| format!("{} ({})", skipped.what, skipped.why)).collect();
     let seen = if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") };
-    let what =
-        if found == 0 { "no CRD was found".to_owned() } else { format!("only {found} CRDs were found, {} expected", judging.min_crds) };
+    let what = if found == 0 { "no CRD was found".to_owned() } else { format!("only {found} CRDs were found, {least} expected") };
     streams.error(&format!("{what} in {}: seen were {seen}", report.new.source));
     Exit::Unread
 }

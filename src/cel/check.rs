@@ -54,6 +54,9 @@ pub struct Checked {
     pub uses_old_self: bool,
 }
 
+/// Parts of the type of an expression; real ones have a dozen.
+const MAX_TYPE_PARTS: usize = 1_000;
+
 /// What objects of the schema are called among types; no expression can spell it.
 pub(super) const SELF_TYPE: &str = "@self";
 
@@ -149,6 +152,13 @@ impl Checker<'_> {
                 Type::Error
             }
             Kind::Comprehension(c) => self.comprehension(c),
+        };
+        // `[1].map(a, {a: a}).map(b, {b: b})…` doubles its type at each step.
+        let t = if t.larger_than(MAX_TYPE_PARTS) {
+            self.doubt(e.at, "a type is too large to be followed".into());
+            Type::Error
+        } else {
+            t
         };
         self.types.insert(e.id, t);
     }

@@ -279,6 +279,12 @@ fn what_is_not_known() {
 }
 
 #[test]
+fn types_do_not_grow_without_end() {
+    let rule = format!("[1]{}.size() == 1", ".map(a, {a: a})".repeat(200));
+    assert!(matches!(judged(&rule), Err(Problem::Unsure { .. })));
+}
+
+#[test]
 fn old_self_and_results() {
     let decl = decl(&json!({"type": "string"}));
     let optional = |rule: &str| check(rule, Purpose::Rule, &decl, true);
@@ -286,6 +292,13 @@ fn old_self_and_results() {
     assert!(optional("oldSelf == self").is_err());
     assert!(optional("oldSelf.hasValue() ? oldSelf.value() == self : true").is_ok());
     assert!(judged("self.i > 0").is_ok_and(|c| !c.uses_old_self));
+    let list = crate::cel::testing::decl(&json!({"type": "array", "items": {"type": "string"}}));
+    let of_list = |rule: &str| check(rule, Purpose::Rule, &list, true);
+    assert!(of_list("self.size() > 0 || oldSelf[?0].orValue('baz') == 'baz'").is_ok());
+    assert!(of_list("oldSelf[0].orValue('baz') == 'baz'").is_ok());
+    assert!(of_list("oldSelf[0] == 'foo'").is_err());
+    assert!(of_list("oldSelf.all(x, x == x)").is_err());
+    assert!(of_list("oldSelf.key == 'foo'").is_err());
     let message = |text: &str| check(text, Purpose::Message, &decl, false);
     assert!(message("'must not be ' + self").is_ok());
     assert!(message("1 + 1").is_err());

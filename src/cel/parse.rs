@@ -13,8 +13,9 @@ use super::lex::{self, Token};
 use super::macros;
 use super::name;
 
-/// cel-go stops at this many nested rules of one kind.
-const CEL_GO_DEPTH: usize = 250;
+/// cel-go stops at this many nested selections, indexes, method calls, conditionals and binary operators other than
+/// `&&` and `||`.
+const CEL_GO_HEIGHT: usize = 250;
 /// Nesting that we follow: far above real rules (under 20), low enough for any thread's stack.
 const OUR_DEPTH: usize = 80;
 /// Nodes of one expression after expansion; real rules have hundreds.
@@ -44,7 +45,7 @@ pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
     if source.len() > MAX_CODE_POINTS && source.chars().count() > MAX_CODE_POINTS {
         return Err(SyntaxError::new(0, "expression code point size exceeds limit".into()));
     }
-    let mut parser = Parser { tokens: lex::tokens(source)?, next: 0, ids: 0, depth: Depth::default() };
+    let mut parser = Parser { tokens: lex::tokens(source)?, next: 0, ids: 0, depth: 0, height: 0 };
     let expr = parser.expr()?;
     match parser.peek() {
         Token::End => Ok(expr),
@@ -52,20 +53,14 @@ pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
     }
 }
 
-/// How many rules of a kind are open around the current token.
-#[derive(Default)]
-struct Depth {
-    expr: usize,
-    relation: usize,
-    calc: usize,
-    member: usize,
-}
-
 pub(super) struct Parser {
     tokens: Vec<(Token, usize)>,
     next: usize,
     ids: u32,
-    depth: Depth,
+    /// How many whole expressions are open around the current token.
+    depth: usize,
+    /// How high the part read last stands, as cel-go counts: what macros make of it is not counted.
+    height: usize,
 }
 
 type Parsed = Result<Expr, SyntaxError>;
@@ -134,44 +129,60 @@ impl Parser {
         Ok(())
     }
 
-    fn limit(&self, depth: usize) -> Result<(), SyntaxError> {
-        if depth + 1 >= CEL_GO_DEPTH {
-            return Err(SyntaxError::new(self.at(), format!("expression recursion limit exceeded: {CEL_GO_DEPTH}")));
+    /// One more level on top of the higher of what was read last and `other`.
+    fn rise(&mut self, other: usize) -> Result<(), SyntaxError> {
+        self.height = self.height.max(other) + 1;
+        if self.height > CEL_GO_HEIGHT {
+            return Err(SyntaxError::new(self.at(), format!("expression recursion limit exceeded: {CEL_GO_HEIGHT}")));
         }
         Ok(())
     }
 
     fn expr(&mut self) -> Parsed {
-        self.depth.expr += 1;
-        if self.depth.expr > OUR_DEPTH {
+        self.depth += 1;
+        if self.depth > OUR_DEPTH {
             let message = "nested too deeply to be followed".to_string();
             return Err(SyntaxError { at: self.at(), message, too_deep: true });
         }
         let condition = self.logical("||", "_||_")?;
         let at = self.at();
         let result = if self.eat("?") {
+            let highest = self.height;
             let yes = self.logical("||", "_||_")?;
+            let highest = highest.max(self.height);
             self.expect(":")?;
             let no = self.expr()?;
+            self.rise(highest)?;
             self.call(at, "_?_:_", vec![condition, yes, no])
         } else {
             condition
         };
-        self.depth.expr -= 1;
+        self.depth -= 1;
         Ok(result)
+    }
+
+    /// An expression beside others: `highest` becomes the height of the highest of them.
+    fn expr_beside(&mut self, highest: &mut usize) -> Parsed {
+        let expr = self.expr()?;
+        *highest = self.height.max(*highest);
+        self.height = *highest;
+        Ok(expr)
     }
 
     /// Terms joined by `||`, each of them terms joined by `&&`.
     fn logical(&mut self, sign: &'static str, operator: &'static str) -> Parsed {
         let mut terms = vec![];
         let mut places = vec![];
+        let mut highest = 0;
         loop {
             terms.push(if sign == "||" { self.logical("&&", "_&&_")? } else { self.relation()? });
             places.push(self.at());
+            highest = self.height.max(highest);
             if !self.eat(sign) {
                 break;
             }
         }
+        self.height = highest;
         Ok(self.balance(terms, &places, operator))
     }
 
@@ -190,49 +201,38 @@ impl Parser {
     }
 
     fn relation(&mut self) -> Parsed {
-        let outer = self.depth.relation;
-        self.depth.relation += 1;
         let mut left = self.sum()?;
         while let Some(operator) = self.operator(&RELATIONS) {
-            let at = self.at();
+            let (at, height) = (self.at(), self.height);
             self.next += 1;
-            self.depth.relation += 1;
-            self.limit(self.depth.relation)?;
             let right = self.sum()?;
+            self.rise(height)?;
             left = self.call(at, operator, vec![left, right]);
         }
-        self.depth.relation = outer;
         Ok(left)
     }
 
     fn sum(&mut self) -> Parsed {
-        let outer = self.depth.calc;
-        self.depth.calc += 1;
         let mut left = self.product()?;
         while let Some(operator) = self.operator(&SUMS) {
-            let at = self.at();
+            let (at, height) = (self.at(), self.height);
             self.next += 1;
-            self.depth.calc += 1;
-            self.limit(self.depth.calc)?;
             let right = self.product()?;
+            self.rise(height)?;
             left = self.call(at, operator, vec![left, right]);
         }
-        self.depth.calc = outer;
         Ok(left)
     }
 
     fn product(&mut self) -> Parsed {
-        let outer = self.depth.calc;
         let mut left = self.unary()?;
         while let Some(operator) = self.operator(&PRODUCTS) {
-            let at = self.at();
+            let (at, height) = (self.at(), self.height);
             self.next += 1;
-            self.depth.calc += 1;
-            self.limit(self.depth.calc)?;
             let right = self.unary()?;
+            self.rise(height)?;
             left = self.call(at, operator, vec![left, right]);
         }
-        self.depth.calc = outer;
         Ok(left)
     }
 
@@ -263,20 +263,16 @@ impl Parser {
     }
 
     fn member(&mut self) -> Parsed {
-        let outer = self.depth.member;
-        self.depth.member += 1;
         let mut operand = self.primary()?;
         loop {
-            let at = self.at();
+            let (at, height) = (self.at(), self.height);
             let selects = self.sees(".");
             if !selects && !self.sees("[") {
-                self.depth.member = outer;
                 return Ok(operand);
             }
             self.next += 1;
-            self.depth.member += 1;
-            self.limit(self.depth.member)?;
             operand = if selects { self.selection(operand, at)? } else { self.index(operand, at)? };
+            self.rise(height)?;
         }
     }
 
@@ -305,12 +301,13 @@ impl Parser {
 
     /// What stands between the parentheses of a call, the closing one included.
     fn arguments(&mut self) -> Result<Vec<Expr>, SyntaxError> {
-        let mut args = vec![];
+        let (mut args, mut highest) = (vec![], 0);
         if self.eat(")") {
+            self.height = 0;
             return Ok(args);
         }
         loop {
-            args.push(self.expr()?);
+            args.push(self.expr_beside(&mut highest)?);
             if !self.eat(",") {
                 self.expect(")")?;
                 return Ok(args);
@@ -320,6 +317,7 @@ impl Parser {
 
     fn primary(&mut self) -> Parsed {
         let at = self.at();
+        self.height = 0;
         match self.peek() {
             Token::Sign("(") => {
                 self.next += 1;
@@ -336,12 +334,12 @@ impl Parser {
 
     fn list(&mut self, at: usize) -> Parsed {
         self.next += 1;
-        let (mut items, mut optional) = (vec![], vec![]);
+        let (mut items, mut optional, mut highest) = (vec![], vec![], 0);
         while !self.sees("]") && !self.sees(",") {
             if self.eat("?") {
                 optional.push(items.len());
             }
-            items.push(self.expr()?);
+            items.push(self.expr_beside(&mut highest)?);
             if !self.eat(",") {
                 break;
             }
@@ -356,12 +354,12 @@ impl Parser {
 
     fn map(&mut self, at: usize) -> Parsed {
         self.next += 1;
-        let mut entries = vec![];
+        let (mut entries, mut highest) = (vec![], 0);
         while !self.sees("}") && !self.sees(",") {
             let optional = self.eat("?");
-            let key = self.expr()?;
+            let key = self.expr_beside(&mut highest)?;
             self.expect(":")?;
-            let value = self.expr()?;
+            let value = self.expr_beside(&mut highest)?;
             entries.push(Entry { key, value, optional });
             if !self.eat(",") {
                 break;
@@ -407,12 +405,12 @@ impl Parser {
             return Ok(None);
         }
         self.next = ahead + 1;
-        let mut values = vec![];
+        let (mut values, mut highest) = (vec![], 0);
         while matches!(self.peek(), Token::Ident(_) | Token::Sign("?")) {
             self.eat("?");
             let Token::Ident(_) = self.take().0 else { return Err(self.unexpected()) };
             self.expect(":")?;
-            values.push(self.expr()?);
+            values.push(self.expr_beside(&mut highest)?);
             if !self.eat(",") {
                 break;
             }

@@ -135,9 +135,18 @@ fn depth_is_bounded() {
     assert!(parse(&deep(70)).is_ok());
     assert_eq!(parse(&deep(100_000 / 2 - 1)).map_err(|e| e.too_deep).err(), Some(true));
     assert!(parse(&vec!["a"; 3_000].join(" || ")).is_ok());
-    assert!(parse(&vec!["1"; 240].join(" + ")).is_ok());
-    assert_eq!(parse(&vec!["1"; 260].join(" + ")).map_err(|e| e.too_deep).err(), Some(false));
-    assert!(parse(&format!("a{}", ".b".repeat(260))).is_err());
+    // Selections and operators count together, `!` and `&&` don't count.
+    let highest = |ok: String, refused: String| {
+        assert!(parse(&ok).is_ok(), "{ok}");
+        assert_eq!(parse(&refused).map_err(|e| e.too_deep).err(), Some(false), "{refused}");
+    };
+    let chain = |term: &str, operator: &str, operators: usize| vec![term; operators + 1].join(operator);
+    highest(chain("self.val1", " == ", 249), chain("self.val1", " == ", 250));
+    highest(chain("1", " + ", 250), chain("1", " + ", 251));
+    highest(format!("!a{} && c", ".b".repeat(250)), format!("!a{} && c", ".b".repeat(251)));
+    highest(format!("a{}[{}]", ".b".repeat(249), chain("1", " * ", 249)), format!("a[{}]", chain("1", " * ", 250)));
+    highest(format!("f(1, {}, 2) > 0", chain("1", "-", 249)), format!("f(1, {}, 2) > 0", chain("1", "-", 250)));
+    highest(format!("[{}, 2].a()", chain("1", "-", 249)), format!("[{}, 2].a()", chain("1", "-", 250)));
     let chain = format!("a{}", ".optMap(x, x)".repeat(60));
     assert_eq!(parse(&chain).map_err(|e| e.too_deep).err(), Some(true));
     assert!(parse(&"!".repeat(90_000)).is_err());

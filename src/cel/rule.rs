@@ -85,8 +85,8 @@ fn broken(text: &str) -> bool {
 }
 
 /// Follows a `fieldPath` (`.a.b['c']`) into the schema.
-pub fn resolve<'s>(path: &str, shape: &'s Shape) -> Result<&'s Shape, String> {
-    let mut shape = shape;
+fn resolve(path: &str, shape: &Shape) -> Result<(), String> {
+    let mut shape = Some(shape);
     let tokens = tokens(path);
     let mut tokens = tokens.iter();
     let end = || "unexpected end".to_string();
@@ -96,28 +96,53 @@ pub fn resolve<'s>(path: &str, shape: &'s Shape) -> Result<&'s Shape, String> {
             "[" => {
                 let quoted = *tokens.next().ok_or_else(end)?;
                 let inner = quoted.strip_prefix('\'').and_then(|q| q.strip_suffix('\'')).filter(|_| quoted.len() >= 2);
-                let inner = inner.ok_or_else(|| format!("expected a quoted name but got {quoted}"))?;
+                let inner = unescaped(inner.ok_or_else(|| format!("expected a quoted name but got {quoted}"))?)?;
                 match tokens.next() {
-                    Some(&"]") => inner.replace("\\'", "'").replace("\\\\", "\\"),
+                    Some(&"]") => inner,
                     Some(other) => return Err(format!("expected ] but got {other}")),
                     None => return Err(end()),
                 }
             }
             other => return Err(format!("expected [ or . but got: {other}")),
         };
-        shape = child(shape, &name).ok_or_else(|| format!("\"{name}\" does not refer to a valid field"))?;
+        let child = shape.and_then(|shape| child(shape, &name));
+        shape = child.ok_or_else(|| format!("\"{name}\" does not refer to a valid field"))?;
     }
-    Ok(shape)
+    Ok(())
 }
 
-fn child<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape> {
+/// The schema of a member, or none where the schema allows any.
+fn child<'s>(shape: &'s Shape, name: &str) -> Option<Option<&'s Shape>> {
     if !shape.properties.is_empty() {
-        return shape.properties.get(name);
+        return shape.properties.get(name).map(Some);
     }
     match &shape.extra {
-        Extra::Values(values) => Some(values),
-        _ => None,
+        Extra::Values(values) => Some(Some(values)),
+        Extra::Any => Some(None),
+        Extra::Closed | Extra::Refused => None,
     }
+}
+
+/// The name that stands between quotes.
+fn unescaped(text: &str) -> Result<String, String> {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let escaped = if c == '\\' { chars.next() } else { None };
+        out.push(match escaped {
+            None => c,
+            Some('a') => '\u{7}',
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('v') => '\u{b}',
+            Some(same @ ('\'' | '\\')) => same,
+            Some(other) => return Err(format!("invalid escape \\{other}")),
+        });
+    }
+    Ok(out)
 }
 
 /// Delimiters and what stands between them; a quoted string is one token.

@@ -40,3 +40,54 @@ fn field_paths() {
         assert!(!valid(path), "{path}");
     }
 }
+
+#[test]
+fn field_paths_of_odd_names() {
+    let number = || json!({"type": "number"});
+    let schema = shape(&json!({"type": "object", "properties": {
+        "foo": {"type": "object", "additionalProperties": {"type": "object", "properties": {"subAdd": number()}}},
+        "white space": number(),
+        "any": {"type": "object", "additionalProperties": true},
+        "'foo'bar": number(),
+        "a": {"type": "object", "properties": {
+            "foo's": number(), "test\u{7}": number(), "bb[b": number(),
+            "bbb": {"type": "object", "properties": {"c": number(), "34": number()}},
+            "bbb.c": {"type": "object", "properties": {"a-b.3'4": number()}}}},
+        "list": {"type": "array", "items": {"type": "object", "properties": {"a": number(), "a-b.3'4": number()}}}}}));
+    let valid = |path: &str| form_errors(&CelRule { field_path: Some(path.into()), ..rule("true") }, &schema).is_empty();
+    for path in [
+        "['\\'foo\\'bar']",
+        ".white space",
+        "['white space']",
+        ".a['bbb.c']",
+        ".foo.subAdd",
+        ".foo['subAdd']",
+        ".a.foo's",
+        ".a['foo\\'s']",
+        ".a['test\\a']",
+        ".a.bbb.34",
+        ".a.bbb['34']",
+        ".list",
+        ".foo['\\n']",
+        ".any.x",
+    ] {
+        assert!(valid(path), "{path}");
+    }
+    for path in [
+        ".\\'foo\\'bar",
+        ". a",
+        ".a.bb[b",
+        ".a['bbb.c'",
+        ".a.foo",
+        ".a.bbb[0]",
+        ".list[0]",
+        ".list. a",
+        ".list['a']",
+        ".a..b",
+        ".list.a-b.34",
+        ".foo['\\x']",
+        ".any.x.y",
+    ] {
+        assert!(!valid(path), "{path}");
+    }
+}

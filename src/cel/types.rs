@@ -64,6 +64,18 @@ impl Type {
         }
     }
 
+    /// Whether the type has more than `limit` parts. Parts that are shared count each time, so this stops early.
+    pub fn larger_than(&self, limit: usize) -> bool {
+        fn count(t: &Type, left: &mut usize) -> bool {
+            match left.checked_sub(1) {
+                Some(rest) => *left = rest,
+                None => return false,
+            }
+            t.parameters().into_iter().all(|part| count(part, left))
+        }
+        !count(self, &mut limit.clone())
+    }
+
     /// Equal with type parameters taken as one; nothing is left to find out when this is asked.
     pub fn equivalent(&self, other: &Type) -> bool {
         match (self, other) {

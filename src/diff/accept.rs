@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
     pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, old: &Limits<'t>, new: &Limits<'t>) {
         let mut parts = parts(old, new);
         let together = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
-        let whole = judge(&pair.old, &pair.new, old, new, together);
+        let whole = judge(pair, old, new, together);
         let alone = parts.len() == 1;
         for part in &mut parts {
             part.relation = corrected(part.relation, whole.relation, alone);
@@ -139,7 +139,8 @@ impl<'a> Walk<'a> {
         let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         for part in &parts {
             let fact = self.part_fact(pair, changes, part, old, new);
-            self.push(evident(fact, part.relation, &whole));
+            let lost = whole.lost.clone().filter(|_| part.relation.narrows());
+            self.push_lost(evident(fact, part.relation, &whole), lost);
         }
         let unexplained = match (whole.relation, explained) {
             (Relation::Equal | Relation::Undecided, _) => None,
@@ -153,7 +154,8 @@ impl<'a> Walk<'a> {
             let change = changes.first(CONSTRAINTS);
             let fact = self.keyword_fact(pair, Aspect::Accepted, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new));
             let fact = constrained(fact, relation).ratchet(self.ratchet(true));
-            self.push(evident(fact, relation, &whole));
+            let lost = whole.lost.clone().filter(|_| relation.narrows());
+            self.push_lost(evident(fact, relation, &whole), lost);
         }
     }
 

@@ -63,6 +63,10 @@ impl<'t> Review<'_, 't> {
         self.subresources(both);
         self.columns(both);
         self.selectable_fields(both);
+        let stanza = |version: &Version<'t>| version.node.get("schema").or_else(|| version.node.get("validation"));
+        for (before, after) in entries(stanza(old), stanza(new), &["openAPIV3Schema"]) {
+            self.keyword(both, before, after);
+        }
         for (before, after) in entries(Some(old.node), Some(new.node), VERSION) {
             // A v1beta1 CRD with a single version writes all of it in the specification.
             if old.node.id() != self.old.spec.id() && new.node.id() != self.new.spec.id() {

@@ -210,6 +210,13 @@ impl<'t> Limits<'t> {
             && clauses.contains("{\"type\":\"string\",}")
     }
 
+    /// Whether bounds differ that floats can't tell apart.
+    pub(super) fn is_beyond_floats(&self, other: &Limits<'_>) -> bool {
+        let beyond =
+            |limits: &Limits<'_>| limits.numbers.lower.iter().chain(&limits.numbers.upper).any(|bound| bound.value.is_beyond_floats());
+        beyond(self) || beyond(other)
+    }
+
     /// Whether no value at all passes, because an integer node has a fractional bound.
     pub(super) fn refuses_all(&self) -> bool {
         self.types == Types::INTEGER && self.numbers.is_empty_for_integer()

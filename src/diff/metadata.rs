@@ -95,10 +95,13 @@ impl<'t> Review<'_, 't> {
     /// Keys that no CRD has.
     pub(super) fn keywords(&mut self) {
         let names = |crd: &Crd<'t>| crd.spec.get("names");
+        // v1beta1 writes one schema for all versions
+        let validation = |crd: &Crd<'t>| crd.spec.get("validation");
         for (known, old, new) in [
             (DOCUMENT, Some(self.old.node), Some(self.new.node)),
             (SPEC, Some(self.old.spec), Some(self.new.spec)),
             (NAMES, names(self.old), names(self.new)),
+            (&["openAPIV3Schema"], validation(self.old), validation(self.new)),
         ] {
             for (before, after) in entries(old, new, known) {
                 self.entry(Aspect::Keyword, before, after);

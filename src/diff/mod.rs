@@ -23,8 +23,13 @@ mod rules;
 mod storage;
 mod text;
 mod version;
+mod vocabulary;
 mod walk;
+mod witness;
 mod wording;
+
+pub(crate) use text::is_deprecated;
+pub use vocabulary::emitted;
 
 use rayon::prelude::*;
 

@@ -77,7 +77,7 @@ impl Walk<'_> {
 
     /// Whether the last enum fact says less than what became of null: it widened while null is refused now, or the reverse.
     fn enum_hides(&self, relation: Relation) -> bool {
-        let last = self.facts.last().filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
+        let last = self.found.last().map(|found| &found.fact).filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
         match last.map(|fact| fact.effect) {
             Some(Effect::Added | Effect::Narrowed) => relation != Relation::Narrowed,
             Some(Effect::Removed | Effect::Widened) => relation != Relation::Widened,

@@ -24,6 +24,11 @@ impl Number {
         matches!(self, Number::Float(float) if float.fract() != 0.0)
     }
 
+    /// Whether a float no longer tells it from its neighbours.
+    pub(super) fn is_beyond_floats(self) -> bool {
+        matches!(self, Number::Int(int) if int.unsigned_abs() > 1 << 53)
+    }
+
     fn truncated(self) -> i128 {
         match self {
             Number::Int(int) => i128::from(int),

@@ -8,6 +8,7 @@ use crate::schema::{CelRule, Keyword, Schema};
 use crate::yaml::Entry;
 
 use super::change::Changes;
+use super::judge::{Judgement, judge_rules};
 use super::limits::Types;
 use super::logic::Term;
 use super::relation::Relation;
@@ -69,48 +70,48 @@ impl Walk<'_> {
             return;
         }
         for (before, after) in paired(&mut old, &mut new, |a, b| a.term().is_some() && a.term() == b.term()) {
-            self.changed_rule(pair, before, after, Relation::Equal);
+            self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
             self.attributes(pair, before, after);
         }
         for (before, after) in likely(&mut old, &mut new) {
-            let relation = relation(before, after);
-            self.changed_rule(pair, before, after, relation);
+            let judgement = changed(pair, &all_old, before, after);
+            self.changed_rule(pair, before, after, judgement);
         }
-        let implied = |rule: &Rule<'t>, by: &[Rule<'t>]| {
-            rule.term().is_some_and(|term| by.iter().filter_map(Rule::term).any(|other| other.implies(term)))
-        };
         for rule in old {
-            let effect = if implied(rule, &all_new) { Effect::Rewritten } else { Effect::Removed };
-            self.lone_rule(pair, rule, effect, true);
+            let judgement = removed(pair, &all_old, &all_new, rule);
+            self.lone_rule(pair, rule, judgement, true);
         }
         for rule in new {
-            let effect = if implied(rule, &all_old) { Effect::Rewritten } else { Effect::Added };
-            self.lone_rule(pair, rule, effect, false);
+            let judgement = added(pair, &all_old, rule);
+            self.lone_rule(pair, rule, judgement, false);
         }
     }
 
-    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, effect: Effect, was: bool) {
+    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
+        let effect = match judgement.relation {
+            Relation::Equal => Effect::Rewritten,
+            Relation::Widened => Effect::Removed,
+            _ => Effect::Added,
+        };
         let entry = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
         let (old, new) = if was { (rule.entry(), entry(&pair.new)) } else { (entry(&pair.old), rule.entry()) };
-        let fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word("rule", cut(rule.text, RULE));
-        let fact = match rule.cel.text("message") {
-            Some(message) => fact.word("message", cut(message, RULE)),
-            None => fact,
-        };
+        let mut fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word("rule", cut(rule.text, RULE));
+        if let Some(message) = rule.cel.text("message") {
+            fact = fact.word("message", cut(message, RULE));
+        }
         if effect == Effect::Added && about_new_fields(pair, rule) {
             self.push(fact.word("new_fields", "true"));
             return;
         }
-        let relation = match effect {
-            Effect::Added => Relation::Narrowed,
-            Effect::Removed => Relation::Widened,
-            _ => Relation::Equal,
-        };
-        let fact = self.rule_effects(pair, fact, rule, relation);
-        self.push(fact);
+        if let Some(reason) = judgement.reason.filter(|_| effect == Effect::Added && judgement.lost.is_none()) {
+            fact = fact.evidence(Evidence::undecided(reason));
+        }
+        let fact = self.rule_effects(pair, fact, rule, judgement.relation);
+        self.push_lost(fact, judgement.lost);
     }
 
-    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, relation: Relation) {
+    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Judgement) {
+        let relation = judgement.relation;
         let mut fact = self
             .keyword_fact(pair, new.aspect(), relation.effect(), old.entry(), new.entry())
             .key(old.text)
@@ -118,11 +119,11 @@ impl Walk<'_> {
             .word("old", cut(old.text, RULE))
             .word("new", cut(new.text, RULE));
         if relation == Relation::Undecided {
-            let reason = "what another CEL expression accepts is not decided in general";
-            fact = fact.word("reason", reason).evidence(Evidence::undecided(reason));
+            let reason = judgement.reason.unwrap_or_else(|| "what another CEL expression accepts is not decided in general".to_owned());
+            fact = fact.word("reason", reason.clone()).evidence(Evidence::undecided(reason));
         }
         let fact = self.rule_effects(pair, fact, new, relation);
-        self.push(fact);
+        self.push_lost(fact, judgement.lost);
     }
 
     fn rule_effects(&self, pair: &Pair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {
@@ -269,12 +270,56 @@ fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
     if message { text.max(ALIKE) + 0.3 } else { text }
 }
 
-fn relation(old: &Rule<'_>, new: &Rule<'_>) -> Relation {
-    let (Some(before), Some(after)) = (old.term(), new.term()) else { return Relation::Undecided };
-    match (before.implies(after), after.implies(before)) {
-        (true, true) => Relation::Equal,
-        (true, false) => Relation::Widened,
-        (false, true) => Relation::Narrowed,
-        (false, false) => Relation::Undecided,
+/// Texts of rules that speak of one object alone: what a comparison of requests can judge.
+fn alone<'t>(rules: &[Rule<'t>]) -> Vec<&'t str> {
+    rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).collect()
+}
+
+/// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it.
+fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
+    if rule.term().is_some_and(|term| old.iter().filter_map(Rule::term).any(|other| other.implies(term))) {
+        return Judgement::known(Relation::Equal);
     }
+    if rule.is_transition() {
+        return Judgement::known(Relation::Narrowed);
+    }
+    let before = alone(old);
+    let after = [before.as_slice(), &[rule.text]].concat();
+    let judgement = judge_rules(pair, &before, &after);
+    match judgement.relation {
+        // More rules never accept more.
+        Relation::Equal | Relation::Widened => Judgement::known(Relation::Equal),
+        _ => Judgement { relation: Relation::Narrowed, ..judgement },
+    }
+}
+
+fn removed(pair: &Pair<'_, '_>, old: &[Rule<'_>], new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
+    if rule.term().is_some_and(|term| new.iter().filter_map(Rule::term).any(|other| other.implies(term))) {
+        return Judgement::known(Relation::Equal);
+    }
+    if rule.is_transition() {
+        return Judgement::known(Relation::Widened);
+    }
+    let before = alone(old);
+    let after: Vec<&str> = before.iter().copied().filter(|text| *text != rule.text).collect();
+    match judge_rules(pair, &before, &after).relation {
+        Relation::Equal => Judgement::known(Relation::Equal),
+        _ => Judgement::known(Relation::Widened),
+    }
+}
+
+fn changed(pair: &Pair<'_, '_>, rules: &[Rule<'_>], old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
+    if let (Some(before), Some(after)) = (old.term(), new.term()) {
+        match (before.implies(after), after.implies(before)) {
+            (true, true) => return Judgement::known(Relation::Equal),
+            (true, false) => return Judgement::known(Relation::Widened),
+            _ => {}
+        }
+    }
+    if old.is_transition() || new.is_transition() {
+        return Judgement::known(Relation::Undecided);
+    }
+    let before = alone(rules);
+    let after: Vec<&str> = before.iter().map(|text| if *text == old.text { new.text } else { text }).collect();
+    judge_rules(pair, &before, &after)
 }

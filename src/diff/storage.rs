@@ -12,11 +12,14 @@ use super::wording::{names, value};
 
 impl<'t> Review<'_, 't> {
     pub(super) fn storage(&mut self) {
-        let (old, new) = (self.old.storage_version(), self.new.storage_version());
-        if let (Some(before), Some(after)) = (old, new)
-            && before.name != after.name
-        {
-            self.storage_moved(before, after);
+        let stored = |crd: &Crd<'t>| crd.versions.iter().filter(|version| version.storage).count();
+        match (self.old.storage_version(), self.new.storage_version()) {
+            (Some(before), Some(after)) if stored(self.old) == 1 && stored(self.new) == 1 => {
+                if before.name != after.name {
+                    self.storage_moved(before, after);
+                }
+            }
+            _ => self.storage_flags(),
         }
         let name = |version: Option<&Version<'t>>| version.map_or("none", |version| version.name).to_owned();
         let (old, new) = (self.old.preferred_version(), self.new.preferred_version());
@@ -24,6 +27,19 @@ impl<'t> Review<'_, 't> {
             let node = |version: Option<&Version<'t>>| version.map(|version| version.name_node);
             let fact = self.crd_fact(Aspect::Preferred, Effect::Changed, node(old), node(new));
             self.facts.push(fact.word("old", name(old)).word("new", name(new)).affects(&[Affected::Readers]));
+        }
+    }
+
+    /// Not exactly one version is stored, on one side at least, which servers refuse: each flag speaks for itself.
+    fn storage_flags(&mut self) {
+        let (old, new) = (self.old, self.new);
+        for after in &new.versions {
+            if let Some(before) = old.version(after.name).filter(|before| before.storage != after.storage) {
+                let effect = if after.storage { Effect::Added } else { Effect::Removed };
+                let flag = |version: &Version<'t>| version.node.get("storage");
+                let fact = self.version_fact((before, after), Aspect::Storage, effect, flag(before), flag(after));
+                self.facts.push(fact.affects(&[Affected::Stored]));
+            }
         }
     }
 

@@ -127,7 +127,7 @@ fn signals(sentences: &[String]) -> BTreeMap<String, u32> {
 }
 
 /// Whether a description says that its field is deprecated, in one of the ways authors write it.
-pub(super) fn is_deprecated(description: &str) -> bool {
+pub(crate) fn is_deprecated(description: &str) -> bool {
     let lower = description.to_ascii_lowercase();
     if lower.starts_with("deprecated") {
         return true;

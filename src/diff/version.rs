@@ -6,6 +6,7 @@ use crate::yaml::Node;
 
 use super::crd::Review;
 use super::walk::{Scope, Walk};
+use super::witness::Resource;
 
 impl<'a, 't> Review<'a, 't> {
     pub(super) fn versions(&mut self) {
@@ -28,7 +29,7 @@ impl<'a, 't> Review<'a, 't> {
         match (&before.schema, &after.schema) {
             (Some(old), Some(new)) => {
                 let scope = self.scope(after, Subject::Field, None);
-                let facts = Walk::new(scope).run((old, schema_key(before)), (new, schema_key(after)));
+                let facts = Walk::new(scope).shown((old, schema_key(before)), (new, schema_key(after)), self.resource(after));
                 self.facts.extend(facts);
             }
             (None, None) => {}
@@ -44,6 +45,10 @@ impl<'a, 't> Review<'a, 't> {
                 self.facts.push(fact.affects(affects));
             }
         }
+    }
+
+    fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
+        Resource { group: self.new.group(), version: version.name, kind: self.new.kind() }
     }
 
     fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>) -> Scope<'s> {
@@ -76,7 +81,8 @@ impl<'a, 't> Review<'a, 't> {
         // While clients can stay on the older version, what differs is work for a conversion; otherwise they are moved.
         let stays = !before.served || self.new.version(before.name).is_some_and(|version| version.served);
         let subject = if stays { Subject::Successor } else { Subject::Field };
-        let facts = Walk::new(self.scope(version, subject, Some(before.name))).run((old, schema_key(before)), (new, schema_key(version)));
+        let walk = Walk::new(self.scope(version, subject, Some(before.name)));
+        let facts = walk.run((old, schema_key(before)), (new, schema_key(version)));
         self.facts.extend(facts);
     }
 

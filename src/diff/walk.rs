@@ -4,12 +4,14 @@
 
 use crate::crd::{FieldPath, FileId, Place, Step};
 use crate::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject};
+use crate::order::Sample;
 use crate::schema::{Additional, Keyword, Schema};
 use crate::yaml::{Entry, Node};
 
 use super::Options;
 use super::change::Changes;
 use super::limits::{Limits, Types};
+use super::witness::{Found, Resource};
 
 /// What all facts of one walk have in common.
 #[derive(Debug, Clone, Copy)]
@@ -57,16 +59,26 @@ pub(super) struct Walk<'a> {
     pub diverged: u32,
     /// Whether an unchanged value can be told from a changed one here: not below lists that aren't keyed.
     pub correlatable: bool,
-    pub facts: Vec<Fact>,
+    pub found: Vec<Found>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(scope: Scope<'a>) -> Self {
-        Walk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, facts: Vec::new() }
+        Walk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, found: Vec::new() }
     }
 
-    /// Facts about two root schemas, each with the key it stands under.
-    pub(super) fn run<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Fact> {
+    /// Facts about two root schemas, each with the key it stands under, and with objects that show breaks.
+    pub(super) fn shown<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>), resource: Resource<'_>) -> Vec<Fact> {
+        let found = self.found(old, new);
+        super::witness::attach(found, old.0, new.0, resource)
+    }
+
+    /// Facts about two schemas, each with the key it stands under.
+    pub(super) fn run<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Fact> {
+        self.found(old, new).into_iter().map(|found| found.fact).collect()
+    }
+
+    fn found<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Found> {
         let pair = Pair {
             old: old.0.clone(),
             new: new.0.clone(),
@@ -77,7 +89,7 @@ impl<'a> Walk<'a> {
             up: None,
         };
         self.node(&pair);
-        self.facts
+        self.found
     }
 
     pub(super) fn equal(&self, old: Node<'_>, new: Node<'_>) -> bool {
@@ -209,7 +221,12 @@ impl<'a> Walk<'a> {
         fact
     }
 
-    pub(super) fn push(&mut self, mut fact: Fact) {
+    pub(super) fn push(&mut self, fact: Fact) {
+        self.push_lost(fact, None);
+    }
+
+    /// A fact, with a value that the old node accepts and the new one doesn't.
+    pub(super) fn push_lost(&mut self, mut fact: Fact, lost: Option<Sample>) {
         // Between two versions only what a conversion must carry over counts.
         let trifle = matches!(fact.effect, Effect::Rewritten)
             || matches!(
@@ -233,7 +250,7 @@ impl<'a> Walk<'a> {
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word("writers", writers).word("readers", readers);
         }
-        self.facts.push(fact);
+        self.found.push(Found { fact, lost });
     }
 
     /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.

@@ -38,7 +38,7 @@ pub(super) fn decode(ledger: &mut Ledger<'_>) {
     if clean(&form::CRD, root) {
         return;
     }
-    Decoder { ledger }.value(&form::CRD, root, root, &Position::default());
+    Decoder { ledger }.value(&form::CRD, root, &Position::default());
 }
 
 /// Whether the value decodes and holds no unknown key. No allocation: this runs over every node of every CRD.
@@ -66,7 +66,7 @@ struct Decoder<'a, 't> {
 }
 
 impl<'t> Decoder<'_, 't> {
-    fn value(&mut self, form: &'static Form, node: Node<'t>, key: Node<'t>, at: &Position) {
+    fn value(&mut self, form: &'static Form, node: Node<'t>, at: &Position) {
         match (form, node.data()) {
             (_, Data::Null) | (Form::Any, _) => {}
             (Form::List(inner), Data::Seq) => {
@@ -75,7 +75,7 @@ impl<'t> Decoder<'_, 't> {
                     if at.document.starts_with("spec.versions[") && !at.in_schema && at.version.is_none() {
                         at.version = Some(index);
                     }
-                    self.value(inner, item, item, &at);
+                    self.value(inner, item, &at);
                 }
             }
             (Form::Map(inner), Data::Map) => {
@@ -84,13 +84,13 @@ impl<'t> Decoder<'_, 't> {
                     if at.in_schema {
                         at.path = at.path.key(entry.name());
                     }
-                    self.value(inner, entry.value, entry.key, &at);
+                    self.value(inner, entry.value, &at);
                 }
             }
             (Form::Struct(fields), Data::Map) => {
                 for entry in node.entries() {
                     match fields.iter().find(|(name, _)| *name == entry.name()) {
-                        Some((_, form)) => self.value(form, entry.value, entry.key, &at.key(entry.name())),
+                        Some((_, form)) => self.value(form, entry.value, &at.key(entry.name())),
                         None => self.unknown(entry.key, at),
                     }
                 }
@@ -99,10 +99,10 @@ impl<'t> Decoder<'_, 't> {
             (Form::SchemaOrFlag, Data::Bool(_)) => {}
             (Form::SchemaOrList, Data::Seq) => {
                 for (index, item) in node.items().enumerate() {
-                    self.value(&Form::Schema, item, item, &at.index(index));
+                    self.value(&Form::Schema, item, &at.index(index));
                 }
             }
-            (Form::SchemaOrNames, Data::Seq) => self.value(&Form::List(&Form::Text), node, key, at),
+            (Form::SchemaOrNames, Data::Seq) => self.value(&Form::List(&Form::Text), node, at),
             (Form::SchemaOrList | Form::SchemaOrNames, _) => {}
             (form, data) => {
                 if let Some(fault) = scalar_fault(form, data) {
@@ -122,7 +122,7 @@ impl<'t> Decoder<'_, 't> {
                         Keyword::AdditionalProperties if entry.value.is_map() => at.path = at.path.values(),
                         _ => {}
                     }
-                    self.value(form::keyword(word), entry.value, entry.key, &at.key(entry.name()));
+                    self.value(form::keyword(word), entry.value, &at.key(entry.name()));
                 }
                 None => self.unknown(entry.key, &at),
             }
@@ -196,7 +196,7 @@ fn is_base64(text: &str) -> bool {
     let body: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\n' | b'\r')).collect();
     let padding = body.iter().rev().take_while(|b| **b == b'=').count();
     let digits = body.iter().rev().skip(padding);
-    body.len() % 4 == 0 && padding <= 2 && digits.clone().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
+    body.len().is_multiple_of(4) && padding <= 2 && digits.clone().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
 }
 
 /// `2006-01-02T15:04:05Z`, with fractions and offsets.

@@ -6,9 +6,10 @@ use crate::cel::advice::{self, Bound};
 use crate::cel::check::Problem;
 use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
 use crate::cel::site::Site;
-use crate::crd::FieldPath;
+use crate::crd::{FieldPath, Step};
 use crate::fact::{Aspect, Effect, Fact, Subject};
-use crate::schema::{CelRule, Keyword, Schema, Shape};
+use crate::schema::shape::Extra;
+use crate::schema::{Additional, CelRule, Keyword, Schema, Shape};
 use crate::yaml::Node;
 
 use super::walk::{RuleSite, Walk};
@@ -19,16 +20,21 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
         return;
     }
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
-    let shape = Shape::of(root);
+    let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
+    let shape = skeleton(root, &paths);
     let judgement = judge::judge(&shape);
-    let mut total: u64 = 0;
+    let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
     for judged in &judgement.sites {
         let Some(&place) = places.get(&judged.site.path) else { continue };
         for rule in &judged.rules {
             let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
-            total = total.saturating_add(rule.cost).saturating_add(rule.message_cost);
             let cost = rule.cost.max(rule.message_cost);
+            let both = rule.cost.saturating_add(rule.message_cost);
+            total = total.saturating_add(both);
+            if cost <= RULE_LIMIT || walk.waives_rule_cost() {
+                rest = rest.saturating_add(both);
+            }
             if dearest.is_none_or(|(most, _, _)| cost > most) {
                 dearest = Some((cost, place, rule.index));
             }
@@ -37,9 +43,39 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
             }
         }
     }
-    if total > TOTAL_LIMIT {
+    // Rules that are too dear by themselves are told of; the total is a fault of its own if the others exceed it too.
+    if rest > TOTAL_LIMIT {
         total_cost(walk, root, total, dearest);
     }
+}
+
+/// The shape of what rules can see and of what bounds them: the nodes with rules whole, and the ways to them.
+fn skeleton(schema: &Schema<'_>, paths: &[&[Step]]) -> Shape {
+    if paths.iter().any(|path| path.is_empty()) {
+        return Shape::of(schema);
+    }
+    let mut shape = Shape::local(schema);
+    let mut firsts: Vec<&Step> = paths.iter().filter_map(|path| path.first()).collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    for first in firsts {
+        let tails: Vec<&[Step]> =
+            paths.iter().filter_map(|path| path.split_first().filter(|(step, _)| *step == first).map(|(_, tail)| tail)).collect();
+        match first {
+            Step::Key(name) => {
+                if let Some((entry, child)) = schema.property(name) {
+                    shape.properties.insert(entry.name().to_owned(), skeleton(&child, &tails));
+                }
+            }
+            Step::Items => shape.items = schema.items().map(|items| Box::new(skeleton(&items, &tails))),
+            Step::Values => {
+                if let Additional::Schema(values) = schema.additional() {
+                    shape.extra = Extra::Values(Box::new(skeleton(&values, &tails)));
+                }
+            }
+        }
+    }
+    shape
 }
 
 /// A rule as it stands in the file.
@@ -55,12 +91,10 @@ impl<'t> Written<'_, '_, 't> {
         match error {
             RuleError::Form(_) => {}
             RuleError::Rule(Problem::Refused { at, reason }) => {
-                let reason = format!("compilation failed: {reason}");
-                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason).words.insert("offset", at.to_string());
+                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert("offset", at.to_string());
             }
             RuleError::Message(Problem::Refused { at, reason }) => {
-                let reason = format!("compilation failed: {reason}");
-                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason);
+                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
                 fact.words.insert("offset", at.to_string());
             }
             // What we can't decide the server may well take.
@@ -90,10 +124,10 @@ impl<'t> Written<'_, '_, 't> {
         let fact = self.fact((Aspect::CelCost, Effect::Excessive), member, format!("estimated cost exceeds budget by factor of {factor}"));
         fact.key = fact.key.take().map(|key| format!("{member}: {key}"));
         fact.words.insert("member", member.to_owned());
-        fact.words.insert("cost", cost.to_string());
-        fact.words.insert("limit", RULE_LIMIT.to_string());
+        fact.words.insert("cost", grouped(cost));
+        fact.words.insert("limit", grouped(RULE_LIMIT));
         fact.words.insert("factor", factor);
-        fact.words.insert("advice", advice.map_or_else(|| "no bound in the schema helps: simplify the rule".to_owned(), proposal));
+        fact.words.insert("advice", advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
     }
 
     fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
@@ -117,10 +151,26 @@ fn total_cost<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, total: u64, deares
     let (base, version) = (walk.base.clone(), walk.version.to_owned());
     let fact = walk.ledger.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
     fact.version = Some(version);
-    fact.words.insert("cost", total.to_string());
-    fact.words.insert("limit", TOTAL_LIMIT.to_string());
+    fact.words.insert("cost", grouped(total));
+    fact.words.insert("limit", grouped(TOTAL_LIMIT));
     fact.words.insert("factor", factor);
     fact.words.insert("dearest", rule.map(|(path, _)| path).unwrap_or_default());
+}
+
+/// `12,345,678`; what exceeds 64 bits is not counted further.
+fn grouped(cost: u64) -> String {
+    if cost == u64::MAX {
+        return "more than can be counted".into();
+    }
+    let digits = cost.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// As the server puts it.

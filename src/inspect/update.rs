@@ -97,9 +97,10 @@ impl Demands {
             atomic_sets: !schemas().any(has_loose_set),
             map_keys: !schemas().any(has_loose_keys),
             review_version: reviews.is_none_or(Node::is_empty) || knows_review(names),
-            ca_bundle: established(old) && !ca_bundle(old).is_some_and(|bundle| !holds_certificate(bundle)),
+            ca_bundle: established(old) && ca_bundle(old).is_none_or(holds_certificate),
             no_preserve: !preserves(old),
             approval: Some(Approval::of(old)),
+            rules: true,
             unchanged: unchanged(old, new, |old, new| {
                 old.node.get("schema").is_some() == new.node.get("schema").is_some()
                     && same_schema(old.schema.as_ref(), new.schema.as_ref())

@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 
-/// Characters that move the cursor, hide text or reorder it.
+/// Characters that move the cursor, hide text or reorder it, and those that are none (XML forbids them).
 fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
+
+/// GitHub's runner looks for a command behind this, wherever it stands in a line of the log.
+const RUNNER_COMMAND: &str = "##[";
 
 /// Control, bidirectional and zero-width characters as `\u{…}`; everything else as it is.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_active) {
+    if !text.chars().any(is_active) && !text.contains(RUNNER_COMMAND) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -27,6 +30,7 @@ pub(super) fn push(out: &mut String, c: char) {
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
+        '[' if out.ends_with("##") => out.extend(c.escape_unicode()),
         c if is_active(c) => out.extend(c.escape_unicode()),
         c => out.push(c),
     }
@@ -41,5 +45,6 @@ mod tests {
         assert_eq!(visible("plain ü 漢"), "plain ü 漢");
         assert_eq!(visible("a\u{1b}[31m\r\n\u{202e}b\u{200b}"), "a\\u{1b}[31m\\r\\n\\u{202e}b\\u{200b}");
         assert_eq!(visible("\u{1b}]8;;http://x\u{7}"), "\\u{1b}]8;;http://x\\u{7}");
+        assert_eq!(visible("a ###[x]\n"), "a ###\\u{5b}x]\\n");
     }
 }

@@ -7,8 +7,10 @@ use crate::finding::{Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
 
 use super::escape::visible;
+use super::group::{Group, gather, plural};
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Exhibit, Exhibits};
+use super::view::{is_quiet, is_shown};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +26,7 @@ pub struct Options {
 
 /// After so many drawn findings the rest is told in one line each: a wall of boxes helps nobody.
 const DRAWN: usize = 40;
-/// A group of the same finding names so many other places.
+/// So many of the things that were skipped are named.
 const OTHERS: usize = 3;
 
 /// The text of a file of either side, by its name as findings give it.
@@ -32,18 +34,11 @@ pub trait Texts {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str>;
 }
 
-/// The same finding in several versions or CRDs.
-struct Group<'r> {
-    first: &'r Finding,
-    others: Vec<&'r Finding>,
-}
-
 pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     let mut out = String::new();
     let shown = |finding: &&Finding| {
-        let folded = finding.status != Status::New || is_quiet(finding);
         let loud = !options.quiet || finding.severity == Severity::Error;
-        loud && (options.all || !folded)
+        loud && is_shown(finding, options.all)
     };
     let groups = group(report.findings.iter().filter(shown));
     let mut drawn = 0;
@@ -68,24 +63,9 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     out
 }
 
-/// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
-fn is_quiet(finding: &Finding) -> bool {
-    finding.class == Some(Class::None) && finding.affects.is_empty() && finding.severity == Severity::Info
-}
-
 /// Gathers findings that say the same of the same path, and puts the worst section first.
 fn group<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Group<'r>> {
-    let mut groups: Vec<Group<'r>> = Vec::new();
-    let mut index: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-    for finding in findings {
-        match index.get(&(&*finding.rule, &*finding.path, &*finding.message)).and_then(|&at| groups.get_mut(at)) {
-            Some(group) => group.others.push(finding),
-            None => {
-                index.insert((&finding.rule, &finding.path, &finding.message), groups.len());
-                groups.push(Group { first: finding, others: Vec::new() });
-            }
-        }
-    }
+    let mut groups = gather(findings);
     let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
     for group in &groups {
         let level = worst.entry(&group.first.crd).or_insert(Severity::Info);
@@ -117,8 +97,8 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         Some(Exhibit::new(&spot.file, text, spot.place?.span.range(), spot.line, spot.column))
     };
     let exhibits = [exhibit(&finding.before, true), exhibit(&finding.after, false)].into_iter().flatten().collect();
-    let mut message = format!("{}: {}", finding.rule, visible(&finding.message));
-    if let Some(also) = also(group) {
+    let mut message = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
+    if let Some(also) = group.also() {
         let _ = write!(message, " ({also})");
     }
     let shown = Diagnostic {
@@ -137,7 +117,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
         wrapped(out, "  proof: ", &text, style.width);
         for line in yaml.lines().take(24) {
-            let _ = writeln!(out, "    {}", visible(line));
+            let _ = writeln!(out, "  │ {}", visible(line));
         }
     } else if let Some(ratchet) = ratchet_note(finding) {
         wrapped(out, "  note: ", ratchet, style.width);
@@ -165,46 +145,22 @@ fn line(out: &mut String, group: &Group<'_>, width: usize) {
         (_, Some(Class::Additive)) => '+',
         _ => '·',
     };
-    let mut text = format!("{}: {}", finding.rule, visible(&finding.message));
-    if let Some(also) = also(group) {
+    let mut text = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
+    if let Some(also) = group.also() {
         let _ = write!(text, " ({also})");
     }
     wrapped(out, &format!("  {sign} "), &text, width);
 }
 
-/// Text behind a lead, with the lines after the first indented under it.
+/// Text behind a lead, with the lines after the first indented under it. They begin with a bar, because a CI log takes a line that
+/// begins with `::` for a command, spaces or not.
 fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
-    let indent = " ".repeat(lead.chars().count());
+    let indent = format!("  │{}", " ".repeat(lead.chars().count().saturating_sub(3)));
     let options =
         textwrap::Options::new(width).initial_indent(lead).subsequent_indent(&indent).word_splitter(textwrap::WordSplitter::NoHyphenation);
     for line in textwrap::wrap(text, options) {
         let _ = writeln!(out, "{line}");
     }
-}
-
-fn also(group: &Group<'_>) -> Option<String> {
-    if group.others.is_empty() {
-        return None;
-    }
-    let first = group.first;
-    let mut versions: Vec<&str> = group.others.iter().filter(|f| f.crd == first.crd).filter_map(|f| f.version.as_deref()).collect();
-    versions.dedup();
-    let mut crds: Vec<&str> = group.others.iter().filter(|f| f.crd != first.crd).map(|f| &*f.crd).collect();
-    crds.dedup();
-    let mut parts = Vec::new();
-    if !versions.is_empty() {
-        parts.push(versions.iter().map(|v| visible(v)).collect::<Vec<_>>().join(", "));
-    }
-    match crds.len() {
-        0 => {}
-        n if n <= OTHERS => parts.push(crds.iter().map(|c| visible(c)).collect::<Vec<_>>().join(", ")),
-        n => parts.push(format!("{n} other CRDs")),
-    }
-    if parts.is_empty() { Some(format!("{} times", group.others.len() + 1)) } else { Some(format!("also in {}", parts.join(" and "))) }
-}
-
-fn plural(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 fn summary(out: &mut String, report: &Report, options: &Options) {
@@ -228,10 +184,10 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     let findings = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
     match report.verdict {
         Some(verdict) => {
-            let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", report.policy);
+            let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", visible(&report.policy));
         }
         None => {
-            let _ = writeln!(out, "lint: {findings} (policy {})", report.policy);
+            let _ = writeln!(out, "lint: {findings} (policy {})", visible(&report.policy));
         }
     }
     if options.incomplete {
@@ -299,4 +255,30 @@ pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], docum
         exhibits: Exhibits(exhibits),
     };
     snippet::draw(style, &shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    struct Hostile;
+
+    impl Texts for Hostile {
+        fn text(&self, _: &Spot, _: bool) -> Option<&str> {
+            Some("::error::x \u{1b}[31m\u{202e}##[group]\n")
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_shown_and_commands_no_log() {
+        let style = Style { color: false, unicode: true, width: 40 };
+        let out =
+            sample::rendered_hostile(|view| render(view.report, &Hostile, &Options { style, all: true, quiet: false, incomplete: false }));
+        assert!(out.contains("::error::"), "the text is there");
+        for line in out.lines() {
+            assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{line:?}");
+            assert!(!line.chars().any(char::is_control) && !line.contains('\u{202e}'), "{line:?}");
+        }
+    }
 }

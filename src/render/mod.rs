@@ -1,8 +1,23 @@
 //! A report comes in; text for people and for programs goes out.
 
+mod anchor;
+pub mod brief;
+pub mod env;
 mod escape;
+pub mod github;
+pub mod gitlab;
+mod group;
 pub mod human;
 pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod objects;
+#[cfg(test)]
+mod sample;
+pub mod sarif;
 mod snippet;
+mod view;
 
+pub use anchor::{Anchor, Anchors};
 pub use escape::visible;
+pub use view::View;

@@ -32,6 +32,8 @@ pub struct Verdict<'b> {
     pub rule: &'b Rule,
     pub message: String,
     pub help: String,
+    /// The rule's own condition makes this an error.
+    pub raised: bool,
 }
 
 type Coordinates = (Subject, Aspect, Effect);
@@ -137,7 +139,7 @@ impl Book {
     pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
         let candidates = self.by_fact.get(&(fact.subject, fact.aspect, fact.effect)).map_or(&[][..], Vec::as_slice);
         let rules = || candidates.iter().filter_map(|&index| self.rules.get(index));
-        let conditional = rules().any(|rule| rule.when.is_some()) || !self.extra.is_empty();
+        let conditional = rules().any(|rule| rule.when.is_some() || rule.error_when.is_some()) || !self.extra.is_empty();
         let view = if conditional { condition::view(fact, maturity) } else { serde_json::Value::Null };
         let chosen = rules()
             .find(|rule| rule.when.as_ref().is_some_and(|when| when.holds(&view)))
@@ -150,7 +152,12 @@ impl Book {
         chosen
             .into_iter()
             .chain(own)
-            .map(|rule| Verdict { rule, message: fill(&rule.message, &words), help: fill(&rule.help, &words) })
+            .map(|rule| Verdict {
+                rule,
+                message: fill(&rule.message, &words),
+                help: fill(&rule.help, &words),
+                raised: rule.error_when.as_ref().is_some_and(|when| when.holds(&view)),
+            })
             .collect()
     }
 

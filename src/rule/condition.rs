@@ -17,7 +17,7 @@ impl std::fmt::Debug for Condition {
 
 impl Condition {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let program = Program::compile(text).map_err(|error| format!("`when` is not CEL: {error}"))?;
+        let program = Program::compile(text).map_err(|error| format!("is not CEL: {error}"))?;
         Ok(Condition { text: text.to_owned(), program })
     }
 

@@ -89,6 +89,8 @@ pub struct Rule {
     pub class: Option<Class>,
     /// For changes the policy's table decides.
     pub severity: Option<Severity>,
+    /// Where this holds of a fact, its finding is an error.
+    pub error_when: Option<Condition>,
     pub conversion: Need,
     pub message: String,
     pub help: String,
@@ -123,8 +125,29 @@ pub(crate) fn front_matter(text: &Arc<str>) -> Result<(Arc<yaml::Tree>, usize), 
     Ok((tree, end + "\n---\n".len()))
 }
 
-const KEYS: &[&str] =
-    &["id", "title", "since", "family", "match", "when", "kind", "class", "severity", "conversion", "message", "help", "replaces"];
+const KEYS: &[&str] = &[
+    "id",
+    "title",
+    "since",
+    "family",
+    "match",
+    "when",
+    "kind",
+    "class",
+    "severity",
+    "error_when",
+    "conversion",
+    "message",
+    "help",
+    "replaces",
+];
+
+/// CEL under a key.
+fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> {
+    let Some(node) = root.get(key) else { return Ok(None) };
+    let parsed = Condition::parse(node.as_str().unwrap_or_default());
+    parsed.map(Some).map_err(|error| wrong(format!("`{key}` {error}"), node.span()))
+}
 
 impl Rule {
     pub fn parse(text: &str) -> Result<Rule, PageError> {
@@ -154,10 +177,8 @@ impl Rule {
             since: text_of("since")?.unwrap_or_default().to_owned(),
             family,
             matches: Match::read(root.get("match"))?,
-            when: match root.get("when") {
-                None => None,
-                Some(node) => Some(Condition::parse(node.as_str().unwrap_or_default()).map_err(|error| wrong(error, node.span()))?),
-            },
+            when: condition(root, "when")?,
+            error_when: condition(root, "error_when")?,
             kind,
             class: class.or_else(|| kind.class()).filter(|_| family == Family::Change),
             severity: word(root, "severity", Severity::parse, Severity::ALL.iter().map(|s| s.name()))?,

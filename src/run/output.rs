@@ -7,10 +7,14 @@ use std::path::Path;
 use crate::cli::{self, Color, Format};
 use crate::finding::Spot;
 use crate::render::human::{self, Style, Texts};
-use crate::render::{json, visible};
+use crate::render::{Anchors, View, env, github, gitlab, json, junit, markdown, sarif, visible};
 use crate::report::Report;
 use crate::review::Side;
+use crate::rule::Book;
+use crate::source::is_manifest;
 
+use super::input::Reader;
+use super::progress::Progress;
 use super::{Exit, Stop};
 
 /// The two streams of the program. A closed pipe is remembered, and ends the run without a word.
@@ -29,6 +33,8 @@ pub struct Terminal {
     pub err: bool,
     pub width: usize,
     pub unicode: bool,
+    /// Whether a line can be taken back.
+    pub moves: bool,
 }
 
 /// Width where there is no terminal: what reviewers' screens and CI logs show without wrapping.
@@ -41,6 +47,7 @@ impl<'w> Streams<'w> {
             err: io::stderr().is_terminal(),
             width: terminal_width().unwrap_or(PLAIN_WIDTH).clamp(40, 120),
             unicode: true,
+            moves: std::env::var_os("TERM").is_some_and(|term| term != "dumb"),
         };
         Streams::new(Box::new(io::BufWriter::new(io::stdout())), Box::new(io::stderr()), terminal)
     }
@@ -55,7 +62,8 @@ impl<'w> Streams<'w> {
         self.color = match color {
             Color::Always => (true, true),
             Color::Never => (false, false),
-            Color::Auto => (allowed && self.terminal.out, allowed && self.terminal.err),
+            // Behind git's pager there is a terminal again.
+            Color::Auto => (allowed && (self.terminal.out || std::env::var_os("GIT_PAGER_IN_USE").is_some()), allowed && self.terminal.err),
         };
     }
 
@@ -65,6 +73,11 @@ impl<'w> Streams<'w> {
 
     pub fn err_style(&self) -> Style {
         Style { color: self.color.1, unicode: self.terminal.unicode, width: self.terminal.width }
+    }
+
+    /// A sign of life for long work, where somebody watches.
+    pub(super) fn progress(&self, stage: &'static str) -> Progress {
+        Progress::start(self.terminal.err && self.terminal.moves, stage)
     }
 
     pub fn is_closed(&self) -> bool {
@@ -118,16 +131,22 @@ impl Texts for TwoSides<'_, '_> {
     }
 }
 
-/// Refuses an output that would overwrite an input, and two formats for one stream, before any work is done.
+/// Refuses an output that would overwrite an input, and two formats for one place, before any work is done.
 pub(super) fn check(output: &cli::Output, inputs: &[OsString]) -> Result<(), Stop> {
     let mut to_stdout = 0;
+    let mut taken: Vec<&Path> = Vec::new();
     for flag in &output.format {
         let Some(file) = &flag.file else {
             to_stdout += 1;
             continue;
         };
-        let target = file.canonicalize().ok();
-        if target.is_some() && inputs.iter().any(|input| Path::new(input).canonicalize().ok() == target) {
+        if taken.contains(&file.as_path()) {
+            return Err(Stop::usage(format!("two formats can't both be written to {}", file.display())));
+        }
+        taken.push(file);
+        if let Ok(target) = file.canonicalize()
+            && inputs.iter().any(|input| holds(input, &target))
+        {
             return Err(Stop::usage(format!("{} is an input; choose another file for the output", file.display())));
         }
     }
@@ -137,44 +156,88 @@ pub(super) fn check(output: &cli::Output, inputs: &[OsString]) -> Result<(), Sto
     Ok(())
 }
 
-pub(super) fn write(
-    report: &Report,
-    sides: &TwoSides<'_, '_>,
-    output: &cli::Output,
-    incomplete: bool,
-    streams: &mut Streams<'_>,
-) -> Result<(), Stop> {
+/// Whether an existing file is read as part of an input.
+fn holds(input: &OsString, target: &Path) -> bool {
+    let Ok(input) = Path::new(input).canonicalize() else { return false };
+    input == *target || (target.starts_with(&input) && target.is_file() && is_manifest(&target.to_string_lossy()))
+}
+
+/// What is written, and what the formats may know beside it.
+pub(super) struct Shown<'s> {
+    pub report: &'s Report,
+    pub book: &'s Book,
+    pub reader: &'s Reader,
+    pub judging: &'s cli::Judging,
+    /// As far as reading went.
+    pub exit: Exit,
+}
+
+/// Writes every format. One that can't be written doesn't keep back the others.
+pub(super) fn write(shown: &Shown<'_>, sides: &TwoSides<'_, '_>, output: &cli::Output, streams: &mut Streams<'_>) -> Result<(), Stop> {
+    // Only formats for platforms ask where a file stands in the repository.
+    let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
+    let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
+        Anchors::default()
+    } else {
+        Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, shown.reader.loader.repository().ok())
+    };
+    let view = View {
+        report: shown.report,
+        book: shown.book,
+        anchors: &anchors,
+        all: output.all,
+        gate: shown.judging.fail_on.severity(),
+        complete: shown.exit == Exit::Clean,
+    };
+    let mut outcome = Ok(());
     for flag in &output.format {
         let style = if flag.file.is_some() { Style { color: false, ..streams.out_style() } } else { streams.out_style() };
         let text = match flag.format {
-            Format::Human => human::render(report, sides, &human::Options { style, all: output.all, quiet: output.quiet, incomplete }),
-            Format::Json => json::render(report),
+            Format::Human => human::render(
+                view.report,
+                sides,
+                &human::Options { style, all: output.all, quiet: output.quiet, incomplete: !view.complete },
+            ),
+            Format::Json => json::render(view.report),
+            Format::Github => github::render(&view),
+            Format::Sarif => sarif::render(&view),
+            Format::Gitlab => gitlab::render(&view),
+            Format::Junit => junit::render(&view),
+            Format::Markdown => markdown::render(&view),
+            Format::Env => env::render(&view),
         };
-        match &flag.file {
-            Some(file) => replace(file, &text)?,
-            None => streams.write(&text)?,
-        }
+        let written = match &flag.file {
+            Some(file) => replace(file, &text),
+            None => streams.write(&text),
+        };
+        outcome = outcome.and(written);
     }
-    Ok(())
+    outcome
 }
 
-/// Writes a file beside its place and moves it there.
+/// Writes a file beside its place and moves it there; a link stays one, and what is no file (`/dev/stderr`, a pipe) is written to.
 pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
     let fail = |error: io::Error| Stop { exit: Exit::Internal, message: format!("can't write {}: {error}", file.display()) };
-    let name = file.file_name().ok_or_else(|| Stop::usage(format!("{} is no file name", file.display())))?;
+    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let before = std::fs::metadata(&target).ok();
+    if before.as_ref().is_some_and(|before| !before.is_file() && !before.is_dir()) {
+        let opened = std::fs::OpenOptions::new().write(true).open(&target);
+        return opened.and_then(|mut stream| stream.write_all(text.as_bytes())).map_err(fail);
+    }
+    let name = target.file_name().ok_or_else(|| Stop::usage(format!("{} is no file name", file.display())))?;
     let mut part = name.to_owned();
     part.push(format!(".{}.part", std::process::id()));
-    let part = file.with_file_name(part);
-    let written = std::fs::File::create_new(&part).and_then(|mut target| {
-        target.write_all(text.as_bytes())?;
-        target.sync_all()?;
-        if let Ok(before) = std::fs::metadata(file) {
+    let part = target.with_file_name(part);
+    let written = std::fs::File::create_new(&part).and_then(|mut made| {
+        made.write_all(text.as_bytes())?;
+        made.sync_all()?;
+        if let Some(before) = &before {
             if before.permissions().readonly() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
             }
             std::fs::set_permissions(&part, before.permissions())?;
         }
-        std::fs::rename(&part, file)
+        std::fs::rename(&part, &target)
     });
     written.map_err(|error| {
         let _ = std::fs::remove_file(&part);

@@ -1,13 +1,14 @@
 //! Two bundles → facts and findings, held against recorded servers, real releases and general laws.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use crdwise::crd::{Bundle, Documents};
-use crdwise::diff::{Options, diff};
+use crdwise::diff::{Options, diff, emitted};
 use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject};
 use crdwise::finding::Class;
-use crdwise::rule::{Book, Rule};
+use crdwise::rule::{Book, Family, Rule};
 use serde_json::Value;
 
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -26,8 +27,31 @@ pub fn facts(old: &str, new: &str) -> Vec<Fact> {
     diff(&old, &new, &Options::default())
 }
 
+/// The rule of a fact, which must be one of those that are told to be emitted.
 pub fn rule(fact: &Fact) -> &'static Rule {
+    static KNOWN: LazyLock<BTreeSet<(Subject, Aspect, Effect)>> = LazyLock::new(|| emitted().collect());
+    let coordinates = (fact.subject, fact.aspect, fact.effect);
+    assert!(KNOWN.contains(&coordinates), "{coordinates:?} is emitted, but not listed");
     Book::builtin().judge(fact, "").first().map(|verdict| verdict.rule).expect("a rule for every fact")
+}
+
+#[test]
+fn every_kind_of_fact_has_one_rule() {
+    let (mut seen, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (subject, aspect, effect) in emitted() {
+        assert!(seen.insert((subject, aspect, effect)), "{subject} {aspect} {effect} is listed twice");
+        let rules: Vec<&Rule> = Book::builtin().rules().filter(|rule| rule.matches.takes(subject, aspect, effect)).collect();
+        let plain = rules.iter().filter(|rule| rule.when.is_none()).count();
+        if rules.is_empty() || plain > 1 {
+            wrong.push(format!("{subject} {aspect} {effect}: {:?}", rules.iter().map(|rule| &rule.id).collect::<Vec<_>>()));
+        }
+    }
+    for rule in Book::builtin().rules().filter(|rule| rule.family == Family::Change && rule.id != "unclassified-change") {
+        if !seen.iter().any(|&(subject, aspect, effect)| rule.matches.takes(subject, aspect, effect)) {
+            wrong.push(format!("{} judges nothing that is emitted", rule.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn class(facts: &[Fact]) -> Class {
@@ -48,7 +72,8 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         return;
     };
     let text = std::fs::read_to_string(path).unwrap();
-    let (mut breaks, mut equal, mut undecided) = (0, 0, 0);
+    let (mut breaks, mut equal, mut undecided, mut shown, mut real) = (0, 0, 0, 0, 0);
+    let mut unshown = Vec::new();
     let (mut misses, mut alarms, mut noisy) = (Vec::new(), Vec::new(), Vec::new());
     let mut by_mutation: BTreeMap<String, u32> = BTreeMap::new();
     for line in text.lines() {
@@ -57,13 +82,24 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         let mutations: Vec<&str> = record["mutations"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let observed = |flag: &str| record["observed"][flag].as_bool() == Some(true);
         let class = class(&facts);
-        let told: Vec<String> = facts.iter().map(|f| format!("{}@{} {} {}", rule(f).id, f.path, f.aspect, f.effect)).collect();
+        let shown_by = |fact: &Fact| match (&fact.evidence.witness, &fact.evidence.reason) {
+            (Some(witness), _) => format!("shown: {} {}", witness.object["spec"], witness.because),
+            (None, reason) => reason.clone().unwrap_or_default(),
+        };
+        let told: Vec<String> =
+            facts.iter().map(|f| format!("{}@{} {} {} ({})", rule(f).id, f.path, f.aspect, f.effect, shown_by(f))).collect();
         let line = format!("{} {mutations:?}: {told:?}", record["id"]);
         let broken = observed("writer_break_known") || observed("data_loss");
         if broken {
             breaks += 1;
             if class != Class::SemanticBreaking {
                 misses.push(line.clone());
+            }
+            if facts.iter().any(|fact| fact.evidence.witness.is_some()) {
+                shown += 1;
+            } else {
+                let why: Vec<_> = facts.iter().filter_map(|fact| fact.evidence.reason.clone()).collect();
+                unshown.push(format!("{line} {why:?}"));
             }
         }
         if mutations.iter().all(|name| name.starts_with("eq:")) {
@@ -76,7 +112,10 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
             undecided += 1;
         }
         let excused = broken || observed("default_change") || mutations.iter().any(|name| declared(name));
+        let proved = facts.iter().any(|fact| fact.evidence.witness.is_some() && rule(fact).class == Some(Class::SemanticBreaking));
         if class == Class::SemanticBreaking && !excused {
+            // an object that the sample happened to leave out shows the break
+            real += u32::from(proved);
             for mutation in mutations.iter().filter(|name| !name.starts_with("eq:")) {
                 *by_mutation.entry((*mutation).to_owned()).or_default() += 1;
             }
@@ -85,13 +124,14 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
     }
     let records = text.lines().count();
     println!(
-        "{records} records: {breaks} breaks, {} missed; {equal} equal rewrites, {} not none; {} alarms; {undecided} undecided",
+        "{records} records: {breaks} breaks, {} missed, {shown} with an object; {equal} equal rewrites, {} not none; {} alarms, {real} of them shown by an object; {undecided} undecided",
         misses.len(),
         noisy.len(),
         alarms.len()
     );
     println!("alarms by mutation: {by_mutation:?}");
     if std::env::var_os("SHOW").is_some() {
+        println!("unshown\n{}", unshown.join("\n"));
         println!("misses\n{}\nnoisy\n{}\nalarms\n{}", misses.join("\n"), noisy.join("\n"), alarms.join("\n"));
     }
     assert!(misses.is_empty(), "{}", misses.join("\n"));

@@ -1,12 +1,17 @@
 //! All integration tests in one binary: it links once.
 
 mod broken;
+mod cases;
 mod changes;
 mod containment;
 mod corpus;
+mod crossing;
 mod defaults;
+mod formats;
+mod mutations;
 mod objects;
 mod properties;
+mod repository;
 mod request_path;
 mod rules;
 mod scalars;

@@ -3,7 +3,7 @@
 /// The bytes behind the text, if it is base64.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
-    if digits.len() % 4 != 0 {
+    if !digits.len().is_multiple_of(4) {
         return None;
     }
     let mut out = Vec::with_capacity(digits.len() / 4 * 3);

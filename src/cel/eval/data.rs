@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::value::{Key, List, Map, Val};
-use super::{EvalError, base64, time};
+use super::{EvalError, Fuel, base64, time};
 use crate::cel::decl::{Decl, Kind};
 use crate::cel::name;
 use crate::schema::shape::ListType;
@@ -69,15 +69,15 @@ impl<'a> List<'a> {
     }
 
     /// `self + other`: sets unite, map lists merge by key, other lists are joined.
-    pub fn plus(&self, other: &List<'a>) -> Evaluated<'a> {
+    pub fn plus(&self, other: &List<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
         let mut items = self.items().collect::<Result<Vec<_>, _>>()?;
         let (list_type, keys) = self.semantics();
         for item in other.items() {
             let item = item?;
             let at = match list_type {
                 ListType::Atomic => None,
-                ListType::Set => position(&items, |have| have.same_raw(&item)),
-                ListType::Map => position(&items, |have| same_keys(have, &item, keys)),
+                ListType::Set => position(&items, |have| have.same_raw(&item, fuel))?,
+                ListType::Map => position(&items, |have| fuel.burn(0).map(|()| same_keys(have, &item, keys)))?,
             };
             match (at, list_type) {
                 (Some(_), ListType::Set) => {}
@@ -92,35 +92,36 @@ impl<'a> List<'a> {
         Ok(Val::List(List::Made(Rc::new(items), self.list_decl())))
     }
 
-    fn equals(&self, other: &List<'a>) -> Result<bool, EvalError> {
+    fn equals(&self, other: &List<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         if self.len() != other.len() {
             return Ok(false);
         }
         let (list_type, keys) = self.semantics();
-        match list_type {
-            ListType::Atomic => all(self.items().zip(other.items()), |(a, b)| a?.equals(&b?)),
-            ListType::Set => {
-                let mine = self.items().collect::<Result<Vec<_>, _>>()?;
-                all(other.items(), |item| {
-                    let item = item?;
-                    Ok(mine.iter().any(|have| have.same_raw(&item)))
-                })
-            }
-            ListType::Map => {
-                let mine = self.items().collect::<Result<Vec<_>, _>>()?;
-                all(other.items(), |item| {
-                    let item = item?;
-                    // A later item of the same key hides an earlier one.
-                    let twin = mine.iter().rev().find(|have| same_keys(have, &item, keys));
-                    twin.map_or(Ok(false), |twin| twin.equals(&item))
-                })
-            }
+        if list_type == ListType::Atomic {
+            return all(self.items().zip(other.items()), |(a, b)| a?.equals(&b?, fuel));
         }
+        let mut mine = self.items().collect::<Result<Vec<_>, _>>()?;
+        // A later item of the same key hides an earlier one.
+        mine.reverse();
+        all(other.items(), |item| {
+            let item = item?;
+            if list_type == ListType::Set {
+                return Ok(position(&mine, |have| have.same_raw(&item, fuel))?.is_some());
+            }
+            let twin = position(&mine, |have| fuel.burn(0).map(|()| same_keys(have, &item, keys)))?;
+            twin.and_then(|at| mine.get(at)).map_or(Ok(false), |twin| twin.equals(&item, fuel))
+        })
     }
 }
 
-fn position<'a>(items: &[Val<'a>], test: impl Fn(&Val<'a>) -> bool) -> Option<usize> {
-    items.iter().position(test)
+/// The first item that passes the test.
+fn position<'a>(items: &[Val<'a>], mut test: impl FnMut(&Val<'a>) -> Result<bool, EvalError>) -> Result<Option<usize>, EvalError> {
+    for (at, item) in items.iter().enumerate() {
+        if test(item)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
 }
 
 fn all<T>(mut items: impl Iterator<Item = T>, mut test: impl FnMut(T) -> Result<bool, EvalError>) -> Result<bool, EvalError> {
@@ -186,19 +187,19 @@ impl<'a> Map<'a> {
         }
     }
 
-    fn equals(&self, other: &Map<'a>) -> Result<bool, EvalError> {
+    fn equals(&self, other: &Map<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         if self.len() != other.len() {
             return Ok(false);
         }
         match self {
             Map::Made(map) => all(map.iter(), |(key, mine)| match other.find(&key.to_val())? {
-                Some(theirs) => mine.equals(&theirs),
+                Some(theirs) => mine.equals(&theirs, fuel),
                 None => Ok(false),
             }),
             Map::Json(map, decl) => all(map.iter(), |(key, json)| {
                 let Some(field) = value_decl(decl, key) else { return same_unknown(json, other, key) };
                 match other.find_text(key)? {
-                    Some(theirs) => read(json, field)?.equals(&theirs),
+                    Some(theirs) => read(json, field)?.equals(&theirs, fuel),
                     None => Ok(false),
                 }
             }),
@@ -225,8 +226,9 @@ fn same_unknown(json: &Json, other: &Map<'_>, key: &str) -> Result<bool, EvalErr
 impl<'a> Val<'a> {
     /// CEL's `==`. Values of different types are unequal, except that numbers compare by value and that an object or
     /// list of the schema compared with something else is an error.
-    pub fn equals(&self, other: &Val<'a>) -> Result<bool, EvalError> {
+    pub fn equals(&self, other: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         use super::operators::compare_numbers;
+        fuel.burn(if let Val::Text(text) = self { text.len() } else { 0 })?;
         match (self, other) {
             (Val::Null, Val::Null) => Ok(true),
             (Val::Null, _) | (_, Val::Null) => Ok(false),
@@ -236,11 +238,11 @@ impl<'a> Val<'a> {
             (Val::Duration(a), Val::Duration(b)) => Ok(a == b),
             (Val::Timestamp(a), Val::Timestamp(b)) => Ok(a == b),
             (Val::Type(a), Val::Type(b)) => Ok(a == b),
-            (Val::List(a), Val::List(b)) => a.equals(b),
-            (Val::Map(a), Val::Map(b)) => a.equals(b),
+            (Val::List(a), Val::List(b)) => a.equals(b, fuel),
+            (Val::Map(a), Val::Map(b)) => a.equals(b, fuel),
             (Val::List(List::Json(..)) | Val::Map(Map::Json(..)), _) => Err(EvalError::no_such_overload()),
             (Val::Optional(None), Val::Optional(None)) => Ok(true),
-            (Val::Optional(Some(a)), Val::Optional(Some(b))) => a.equals(b),
+            (Val::Optional(Some(a)), Val::Optional(Some(b))) => a.equals(b, fuel),
             (Val::Ip(a), Val::Ip(b)) => Ok(a == b),
             (Val::Cidr(a, x), Val::Cidr(b, y)) => Ok(a == b && x == y),
             (Val::Url(a), Val::Url(b)) => Ok(a == b),
@@ -253,12 +255,15 @@ impl<'a> Val<'a> {
     }
 
     /// Equality of the data behind two values, as Go compares map keys: no conversion between kinds of numbers.
-    fn same_raw(&self, other: &Val<'a>) -> bool {
+    fn same_raw(&self, other: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         match (self, other) {
-            (Val::Int(a), Val::Int(b)) => a == b,
-            (Val::Double(a), Val::Double(b)) => a == b,
-            (Val::Int(_) | Val::Double(_) | Val::Uint(_), Val::Int(_) | Val::Double(_) | Val::Uint(_)) => false,
-            _ => self.equals(other).unwrap_or(false),
+            (Val::Int(a), Val::Int(b)) => Ok(a == b),
+            (Val::Double(a), Val::Double(b)) => Ok(a == b),
+            (Val::Int(_) | Val::Double(_) | Val::Uint(_), Val::Int(_) | Val::Double(_) | Val::Uint(_)) => Ok(false),
+            _ => match self.equals(other, fuel) {
+                Err(EvalError::Failed(_)) => Ok(false),
+                other => other,
+            },
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `'%s and %d'.format([a, b])`.
 
-use super::EvalError;
 use super::convert::{go_double, string};
 use super::value::{Key, List, Map, Val};
+use super::{EvalError, Fuel};
 
 /// One clause of a format string.
 pub enum Clause {
@@ -46,7 +46,7 @@ pub fn clauses(format: &str) -> Result<Vec<Clause>, String> {
 }
 
 /// The formatted text.
-pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
+pub fn format(format: &str, args: &List<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let mut out = String::new();
     let mut next = 0;
     for clause in clauses(format).map_err(EvalError::failed)? {
@@ -54,7 +54,7 @@ pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
             Clause::Text(text) => out.push_str(&text),
             Clause::Verb(verb, precision) => {
                 let Some(arg) = args.get(next) else { return Err(EvalError::failed(format!("index {next} out of range"))) };
-                out.push_str(&verb_text(verb, precision, &arg?)?);
+                out.push_str(&verb_text(verb, precision, &arg?, fuel)?);
                 next += 1;
             }
         }
@@ -62,20 +62,21 @@ pub fn format(format: &str, args: &List<'_>) -> Result<String, EvalError> {
     Ok(out)
 }
 
-fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>) -> Result<String, EvalError> {
+fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let places = precision.unwrap_or(6).min(400);
     Ok(match (verb, arg) {
-        ('s', _) => plain(arg)?,
+        ('s', _) => plain(arg, fuel)?,
         ('d', Val::Int(i)) => i.to_string(),
         ('d', Val::Uint(u)) => u.to_string(),
-        ('f', Val::Double(d)) => format!("{d:.places$}"),
-        ('e', Val::Double(d)) => {
-            let text = format!("{d:.places$e}");
-            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let power: i32 = exponent.parse().unwrap_or(0);
-            format!("{mantissa}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
-        }
-        ('f' | 'e', Val::Text(text)) if matches!(&**text, "NaN" | "Infinity" | "-Infinity") => text.to_string(),
+        ('f' | 'e', Val::Double(d)) if !d.is_finite() => endless(*d).to_string(),
+        ('f', Val::Double(d)) => grouped(&format!("{d:.places$}")),
+        ('e', Val::Double(d)) => scientific(*d, places),
+        ('f' | 'e', Val::Text(text)) => match &**text {
+            "NaN" => "NaN".into(),
+            "Infinity" => endless(f64::INFINITY).into(),
+            "-Infinity" => endless(f64::NEG_INFINITY).into(),
+            _ => return Err(wrong(verb, arg)),
+        },
         ('b', Val::Int(i)) => format!("{}{:b}", if *i < 0 { "-" } else { "" }, i.unsigned_abs()),
         ('b', Val::Uint(u)) => format!("{u:b}"),
         ('b', Val::Bool(b)) => if *b { "1" } else { "0" }.to_string(),
@@ -95,19 +96,58 @@ fn verb_text(verb: char, precision: Option<usize>, arg: &Val<'_>) -> Result<Stri
     })
 }
 
+fn endless(d: f64) -> &'static str {
+    match (d.is_nan(), d > 0.0) {
+        (true, _) => "NaN",
+        (false, true) => "∞",
+        (false, false) => "-∞",
+    }
+}
+
+/// American English: a comma between groups of three digits before the point.
+fn grouped(text: &str) -> String {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut out = sign.to_string();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + fraction
+}
+
+/// `3.140000 × 10⁰⁰`: always six decimals, for what looks like a precision is taken for the width.
+fn scientific(d: f64, width: usize) -> String {
+    let text = format!("{d:.6e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let power: i32 = exponent.parse().unwrap_or(0);
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        c => c.to_digit(10).and_then(|n| char::from_u32(0x2070 + n)).unwrap_or(c),
+    };
+    let power: String = format!("{}{:02}", if power < 0 { "-" } else { "" }, power.abs()).chars().map(raised).collect();
+    format!("{:>width$}", format!("{mantissa} × 10{power}"))
+}
+
 fn wrong(verb: char, arg: &Val<'_>) -> EvalError {
     EvalError::failed(format!("%{verb} can't be used on {}", arg.type_name()))
 }
 
 /// A value as `%s` shows it.
-fn plain(arg: &Val<'_>) -> Result<String, EvalError> {
+fn plain(arg: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
+    fuel.burn(0)?;
     match arg {
         Val::Null => Ok("null".into()),
         Val::List(list) => {
-            let items: Result<Vec<String>, EvalError> = list.items().map(|item| quoted(&item?)).collect();
+            let items: Result<Vec<String>, EvalError> = list.items().map(|item| quoted(&item?, fuel)).collect();
             Ok(format!("[{}]", items?.join(", ")))
         }
-        Val::Map(map) => map_text(map),
+        Val::Map(map) => map_text(map, fuel),
         other => match string(other.clone()) {
             Ok(Val::Text(text)) => Ok(text.to_string()),
             _ => Err(wrong('s', arg)),
@@ -115,27 +155,27 @@ fn plain(arg: &Val<'_>) -> Result<String, EvalError> {
     }
 }
 
-fn map_text(map: &Map<'_>) -> Result<String, EvalError> {
+fn map_text(map: &Map<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let mut pairs = vec![];
     for key in map.keys() {
         if Key::of(&key).is_none() {
             return Err(wrong('s', &key));
         }
         let value = map.find(&key)?.unwrap_or(Val::Null);
-        pairs.push(format!("{}:{}", quoted(&key)?, quoted(&value)?));
+        pairs.push(format!("{}:{}", quoted(&key, fuel)?, quoted(&value, fuel)?));
     }
     pairs.sort();
     Ok(format!("{{{}}}", pairs.join(", ")))
 }
 
 /// A value inside a list or map, written as CEL would.
-fn quoted(val: &Val<'_>) -> Result<String, EvalError> {
+fn quoted(val: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     Ok(match val {
         Val::Text(text) => format!("{:?}", &**text),
         Val::Double(d) if d.is_finite() => format!("{d:.6}"),
         Val::Double(d) => format!("{:?}", go_double(*d)),
-        Val::Timestamp(_) => format!("timestamp({:?})", plain(val)?),
-        Val::Duration(_) => format!("duration({:?})", plain(val)?),
-        other => plain(other)?,
+        Val::Timestamp(_) => format!("timestamp({:?})", plain(val, fuel)?),
+        Val::Duration(_) => format!("duration({:?})", plain(val, fuel)?),
+        other => plain(other, fuel)?,
     })
 }

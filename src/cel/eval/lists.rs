@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::operators::{arithmetic, compare};
 use super::time::Duration;
 use super::value::{List, Val};
-use super::{EvalError, Machine, strings};
+use super::{EvalError, Fuel, Machine, strings};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 type Items<'a> = Result<Vec<Val<'a>>, EvalError>;
@@ -22,19 +22,19 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, list: &List<'a>, args: &[
         ("join", []) => strings::join(list, ""),
         ("join", [Val::Text(separator)]) => strings::join(list, separator),
         ("isSorted", []) => is_sorted(list),
-        ("sum", []) => sum(list, overloads),
+        ("sum", []) => sum(machine, list, overloads),
         ("min", []) => extreme(list, Ordering::Greater),
         ("max", []) => extreme(list, Ordering::Less),
-        ("indexOf", [item]) => index_of(list, item, false),
-        ("lastIndexOf", [item]) => index_of(list, item, true),
+        ("indexOf", [item]) => index_of(machine, list, item, false),
+        ("lastIndexOf", [item]) => index_of(machine, list, item, true),
         ("first", []) => list.get(0).transpose().map(|v| v.map_or(Val::Optional(None), Val::some)),
         ("last", []) => {
             let last = list.len().checked_sub(1).and_then(|i| list.get(i));
             last.transpose().map(|v| v.map_or(Val::Optional(None), Val::some))
         }
         ("slice", [Val::Int(start), Val::Int(end)]) => slice(list, *start, *end),
-        ("flatten", []) => Ok(Val::list(flatten(list, 1)?)),
-        ("flatten", [Val::Int(depth)]) if *depth >= 0 => Ok(Val::list(flatten(list, *depth)?)),
+        ("flatten", []) => Ok(Val::list(flatten(list, 1, &mut machine.fuel)?)),
+        ("flatten", [Val::Int(depth)]) if *depth >= 0 => Ok(Val::list(flatten(list, *depth, &mut machine.fuel)?)),
         ("flatten", [Val::Int(_)]) => Err(EvalError::failed("level must be non-negative")),
         ("reverse", []) => {
             let mut items = items(list)?;
@@ -61,13 +61,13 @@ fn is_sorted<'a>(list: &List<'a>) -> Evaluated<'a> {
     Ok(Val::Bool(true))
 }
 
-fn sum<'a>(list: &List<'a>, overloads: &[&'static str]) -> Evaluated<'a> {
+fn sum<'a>(machine: &mut Machine<'a>, list: &List<'a>, overloads: &[&'static str]) -> Evaluated<'a> {
     let mut total = None;
     for item in list.items() {
         let item = item?;
         total = Some(match total {
             None => item,
-            Some(total) => arithmetic("_+_", &total, &item)?,
+            Some(total) => arithmetic("_+_", &total, &item, &mut machine.fuel)?,
         });
     }
     Ok(total.unwrap_or(match overloads.first() {
@@ -91,11 +91,25 @@ fn extreme<'a>(list: &List<'a>, worse: Ordering) -> Evaluated<'a> {
     best.ok_or_else(|| EvalError::failed("min or max called on empty list"))
 }
 
-fn index_of<'a>(list: &List<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
-    let items = items(list)?;
-    let equal = |have: &Val<'a>| have.equals(item).unwrap_or(false);
-    let found = if last { items.iter().rposition(equal) } else { items.iter().position(equal) };
-    Ok(Val::Int(found.map_or(-1, |i| i as i64)))
+/// Whether two values are equal, where an error counts as no.
+fn alike<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
+    match a.equals(b, fuel) {
+        Err(EvalError::Failed(_)) => Ok(false),
+        other => other,
+    }
+}
+
+fn index_of<'a>(machine: &mut Machine<'a>, list: &List<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
+    let mut found = -1;
+    for (at, have) in (0..).zip(list.items()) {
+        if alike(&have?, item, &mut machine.fuel)? {
+            found = at;
+            if !last {
+                break;
+            }
+        }
+    }
+    Ok(Val::Int(found))
 }
 
 fn slice<'a>(list: &List<'a>, start: i64, end: i64) -> Evaluated<'a> {
@@ -106,11 +120,12 @@ fn slice<'a>(list: &List<'a>, start: i64, end: i64) -> Evaluated<'a> {
     Ok(Val::list(items.collect::<Result<_, _>>()?))
 }
 
-fn flatten<'a>(list: &List<'a>, depth: i64) -> Items<'a> {
+fn flatten<'a>(list: &List<'a>, depth: i64, fuel: &mut Fuel) -> Items<'a> {
     let mut out = vec![];
     for item in list.items() {
+        fuel.burn(0)?;
         match item? {
-            Val::List(inner) if depth > 0 => out.extend(flatten(&inner, depth - 1)?),
+            Val::List(inner) if depth > 0 => out.extend(flatten(&inner, depth - 1, fuel)?),
             item => out.push(item),
         }
     }
@@ -118,11 +133,14 @@ fn flatten<'a>(list: &List<'a>, depth: i64) -> Items<'a> {
 }
 
 fn distinct<'a>(machine: &mut Machine<'a>, list: &List<'a>) -> Evaluated<'a> {
-    machine.charge(list.len().saturating_mul(list.len()))?;
     let mut out: Vec<Val<'a>> = vec![];
     for item in list.items() {
         let item = item?;
-        if !out.iter().any(|have| item.equals(have).unwrap_or(false)) {
+        let mut seen = false;
+        for have in &out {
+            seen = seen || alike(&item, have, &mut machine.fuel)?;
+        }
+        if !seen {
             out.push(item);
         }
     }
@@ -161,12 +179,13 @@ pub fn unwrap_all<'a>(list: &List<'a>) -> Evaluated<'a> {
 }
 
 /// `item in list`.
-pub fn contains<'a>(list: &List<'a>, item: &Val<'a>) -> Result<bool, EvalError> {
+pub fn contains<'a>(list: &List<'a>, item: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
     let mut failure = None;
     for have in list.items() {
-        match have.and_then(|have| have.equals(item)) {
+        match have.and_then(|have| have.equals(item, fuel)) {
             Ok(true) => return Ok(true),
             Ok(false) => {}
+            Err(EvalError::Limit) => return Err(EvalError::Limit),
             Err(e) => failure = Some(e),
         }
     }
@@ -175,24 +194,30 @@ pub fn contains<'a>(list: &List<'a>, item: &Val<'a>) -> Result<bool, EvalError> 
 
 /// `sets.contains`, `sets.equivalent`, `sets.intersects`.
 pub fn sets<'a>(machine: &mut Machine<'a>, name: &str, a: &List<'a>, b: &List<'a>) -> Evaluated<'a> {
-    machine.charge(a.len().saturating_mul(b.len()))?;
-    let within = |outer: &List<'a>, inner: &List<'a>| -> Result<bool, EvalError> {
-        for item in inner.items() {
-            if !contains(outer, &item?)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    };
+    let fuel = &mut machine.fuel;
     Ok(Val::Bool(match name {
-        "sets.contains" => within(a, b)?,
-        "sets.equivalent" => within(a, b)? && within(b, a)?,
+        "sets.contains" => within(a, b, fuel)?,
+        "sets.equivalent" => within(a, b, fuel)? && within(b, a, fuel)?,
         _ => {
             let mut any = false;
             for item in a.items() {
-                any |= contains(b, &item?).unwrap_or(false);
+                any = any
+                    || match contains(b, &item?, fuel) {
+                        Err(EvalError::Failed(_)) => false,
+                        other => other?,
+                    };
             }
             any
         }
     }))
+}
+
+/// Whether every item of `inner` is one of `outer`.
+fn within<'a>(outer: &List<'a>, inner: &List<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
+    for item in inner.items() {
+        if !contains(outer, &item?, fuel)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::value::{Key, List, Map, Val};
-use super::{EvalError, convert, kubernetes, lists, operators, strings, time};
+use super::{EvalError, Fuel, STEP_BYTES, convert, kubernetes, lists, operators, strings, time};
 use crate::cel::ast::{ACCU, Call, Comprehension, Entry, Expr, Kind, Literal, Select};
 use crate::cel::check::Checked;
 use crate::cel::library;
@@ -12,19 +12,19 @@ use crate::schema::pattern::{Pattern, PatternError};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
-/// Steps of one evaluation. The server stops at a cost of one million, which is of the same order.
-const MAX_STEPS: usize = 1_000_000;
-/// Bytes of text that count as one step.
-const STEP_BYTES: usize = 64;
-/// Elements of lists made in one evaluation that count as one step.
+/// What an element of a list counts for, as bytes of text.
+const ELEMENT_BYTES: usize = 16;
+/// The longest list of numbers that is made.
 const MAX_RANGE: i64 = 1_000_000;
 
 pub struct Machine<'a> {
     checked: &'a Checked,
     /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
     scope: Vec<(&'a str, Evaluated<'a>)>,
-    steps: usize,
-    patterns: HashMap<String, Pattern>,
+    pub(super) fuel: Fuel,
+    /// Patterns of the program, and those that were made on the way.
+    known: &'a HashMap<String, Pattern>,
+    made: HashMap<String, Pattern>,
 }
 
 /// A literal as a value.
@@ -41,8 +41,8 @@ pub fn constant(literal: &Literal) -> Val<'_> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(checked: &'a Checked, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
-        Machine { checked, scope: variables, steps: 0, patterns: HashMap::new() }
+    pub fn new(checked: &'a Checked, known: &'a HashMap<String, Pattern>, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
+        Machine { checked, scope: variables, fuel: Fuel::full(), known, made: HashMap::new() }
     }
 
     pub fn run(mut self) -> Evaluated<'a> {
@@ -52,13 +52,12 @@ impl<'a> Machine<'a> {
 
     /// Counts work on `bytes` of text (or as much of a list).
     pub fn charge(&mut self, bytes: usize) -> Result<(), EvalError> {
-        self.steps = self.steps.saturating_add(1 + bytes / STEP_BYTES);
-        if self.steps > MAX_STEPS { Err(EvalError::Limit) } else { Ok(()) }
+        self.fuel.burn(bytes)
     }
 
     /// A pattern, compiled once per run.
     pub fn pattern(&mut self, text: &str) -> Result<Pattern, EvalError> {
-        if let Some(pattern) = self.patterns.get(text) {
+        if let Some(pattern) = self.known.get(text).or_else(|| self.made.get(text)) {
             return Ok(pattern.clone());
         }
         self.charge(text.len().saturating_mul(STEP_BYTES))?;
@@ -66,7 +65,7 @@ impl<'a> Machine<'a> {
             PatternError::GoRefuses { .. } => EvalError::failed(e.to_string()),
             PatternError::NotAnalysed { .. } => EvalError::unsupported("this pattern"),
         })?;
-        self.patterns.insert(text.to_string(), pattern.clone());
+        self.made.insert(text.to_string(), pattern.clone());
         Ok(pattern)
     }
 
@@ -229,13 +228,14 @@ impl<'a> Machine<'a> {
                 Rc::make_mut(&mut items).extend(added);
                 Ok(Val::List(List::Made(items, None)))
             }
-            (Some(held), more) => operators::arithmetic("_+_", &held?, &more),
+            (Some(held), more) => operators::arithmetic("_+_", &held?, &more, &mut self.fuel),
             (None, _) => self.expr(accu),
         }
     }
 
     fn comprehension(&mut self, c: &'a Comprehension) -> Evaluated<'a> {
         let range = self.expr(&c.range)?;
+        self.charge(size(&range))?;
         let init = self.expr(&c.init);
         let depth = self.scope.len();
         self.scope.push((&c.accu, init));
@@ -322,12 +322,11 @@ impl<'a> Machine<'a> {
     /// Operators with two sides.
     fn binary(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Option<Evaluated<'a>> {
         Some(match name {
-            "_==_" => a.equals(b).map(Val::Bool),
-            "_!=_" => a.equals(b).map(|equal| Val::Bool(!equal)),
+            "_==_" | "_!=_" => a.equals(b, &mut self.fuel).map(|equal| Val::Bool(equal == (name == "_==_"))),
             "_<_" | "_<=_" | "_>_" | "_>=_" => operators::relate(name, a, b),
             "_+_" | "_-_" | "_*_" | "_/_" | "_%_" => self.sum(name, a, b),
             "@in" => match b {
-                Val::List(list) => lists::contains(list, a).map(Val::Bool),
+                Val::List(list) => lists::contains(list, a, &mut self.fuel).map(Val::Bool),
                 Val::Map(map) => map.find(a).map(|found| Val::Bool(found.is_some())),
                 _ => Err(EvalError::no_such_overload()),
             },
@@ -348,14 +347,8 @@ impl<'a> Machine<'a> {
     }
 
     fn sum(&mut self, name: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
-        let size = |v: &Val<'a>| match v {
-            Val::Text(text) => text.len(),
-            Val::Bytes(bytes) => bytes.len(),
-            Val::List(list) => list.len() * 8,
-            _ => 0,
-        };
         self.charge(size(a).saturating_add(size(b)))?;
-        operators::arithmetic(name, a, b)
+        operators::arithmetic(name, a, b, &mut self.fuel)
     }
 
     fn method(&mut self, e: &Expr, name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Evaluated<'a> {
@@ -371,9 +364,10 @@ impl<'a> Machine<'a> {
             (Val::Optional(Some(val)), "value", []) => Ok((**val).clone()),
             (Val::Optional(None), "value", []) => Err(EvalError::failed("optional.none() dereference")),
             (Val::Timestamp(t), _, []) => t.field(name, 0).map(Val::Int).ok_or_else(EvalError::no_such_overload),
-            (Val::Timestamp(t), _, [Val::Text(zone)]) => match time::zone_offset(zone) {
-                Some(offset) => t.field(name, offset).map(Val::Int).ok_or_else(EvalError::no_such_overload),
-                None => Err(EvalError::unsupported("a time zone by name")),
+            (Val::Timestamp(t), _, [Val::Text(zone)]) => match time::zone(zone) {
+                time::Zone::Offset(east) => t.field(name, east).map(Val::Int).ok_or_else(EvalError::no_such_overload),
+                time::Zone::Named => Err(EvalError::unsupported("a time zone by name")),
+                time::Zone::Wrong => Err(EvalError::failed(format!("no time zone: {}", &**zone))),
             },
             (Val::Duration(d), _, []) => match name {
                 "getHours" => Ok(Val::Int(d.nanos() / 3_600_000_000_000)),
@@ -384,6 +378,17 @@ impl<'a> Machine<'a> {
             },
             _ => kubernetes::method(name, target, args).unwrap_or_else(|| Err(EvalError::no_such_overload())),
         }
+    }
+}
+
+/// How much work it is to walk through a value, in bytes.
+fn size(val: &Val<'_>) -> usize {
+    match val {
+        Val::Text(text) => text.len(),
+        Val::Bytes(bytes) => bytes.len(),
+        Val::List(list) => list.len().saturating_mul(ELEMENT_BYTES),
+        Val::Map(map) => map.len().saturating_mul(ELEMENT_BYTES),
+        _ => 0,
     }
 }
 

@@ -17,14 +17,16 @@ mod time;
 mod url;
 mod value;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use super::ast::Literal;
+use super::ast::{Kind, Literal};
 use super::check::{Checked, Problem, Purpose, check};
 use super::decl::Decl;
+use crate::schema::pattern::Pattern;
 pub use machine::Machine;
 use value::Val;
 
@@ -56,19 +58,43 @@ impl EvalError {
     }
 }
 
+/// The work that one evaluation may still do.
+#[derive(Debug)]
+pub struct Fuel(usize);
+
+/// Steps of one evaluation. The server stops at a cost of one million, which is of the same order.
+const MAX_STEPS: usize = 1_000_000;
+/// Bytes of text that count as one step.
+const STEP_BYTES: usize = 64;
+
+impl Fuel {
+    fn full() -> Self {
+        Fuel(MAX_STEPS)
+    }
+
+    /// Counts one step, and more for work on `bytes` of text.
+    fn burn(&mut self, bytes: usize) -> Result<(), EvalError> {
+        self.0 = self.0.checked_sub(1 + bytes / STEP_BYTES).ok_or(EvalError::Limit)?;
+        Ok(())
+    }
+}
+
 /// An expression ready to run: compiled once, run many times.
 #[derive(Clone, Debug)]
 pub struct Program {
     checked: Arc<Checked>,
     decl: Arc<Decl>,
     optional_old_self: bool,
+    /// Patterns that stand in the expression, so that no run compiles them again.
+    patterns: Arc<HashMap<String, Pattern>>,
 }
 
 impl Program {
     /// Compiles a rule or a messageExpression for the node `decl`.
     pub fn compile(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
         let checked = Arc::new(check(source, purpose, &decl, optional_old_self)?);
-        Ok(Program { checked, decl, optional_old_self })
+        let patterns = Arc::new(patterns(&checked));
+        Ok(Program { checked, decl, optional_old_self, patterns })
     }
 
     pub fn checked(&self) -> &Checked {
@@ -82,8 +108,8 @@ impl Program {
 
     /// Whether the server would run this rule here at all.
     pub fn applies(&self, value: &Json, old: Option<&Json>) -> bool {
-        let needs_old = self.is_transition() && !self.optional_old_self;
-        !value.is_null() && !(needs_old && old.is_none_or(Json::is_null))
+        let lacks_old = self.is_transition() && !self.optional_old_self && old.is_none_or(Json::is_null);
+        !value.is_null() && !lacks_old
     }
 
     /// What a rule says about `value`: whether it holds.
@@ -111,8 +137,21 @@ impl Program {
             (Some(old), false) => old,
             (None, false) => Err(EvalError::failed("no such attribute: oldSelf")),
         };
-        Machine::new(&self.checked, vec![("self", this), ("oldSelf", old)]).run()
+        Machine::new(&self.checked, &self.patterns, vec![("self", this), ("oldSelf", old)]).run()
     }
+}
+
+/// The constant patterns of an expression.
+fn patterns(checked: &Checked) -> HashMap<String, Pattern> {
+    let calls = checked.expr.descendants().into_iter().filter_map(|e| match &e.kind {
+        Kind::Call(call) if matches!(call.function.as_str(), "matches" | "find" | "findAll") => Some(call),
+        _ => None,
+    });
+    let literals = calls.flat_map(|call| &call.args).filter_map(|arg| match arg.literal() {
+        Some(Literal::String(text)) => Some((text.clone(), Pattern::new(text).ok()?)),
+        _ => None,
+    });
+    literals.collect()
 }
 
 /// Whether a conversion of a constant fails; such a program can't even be built.

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::EvalError;
 use super::value::Val;
+use super::{EvalError, Fuel};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -64,7 +64,7 @@ pub fn relate<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
     }))
 }
 
-pub fn arithmetic<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
+pub fn arithmetic<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
     match (a, b) {
         (Val::Int(x), Val::Int(y)) => ints(operator, *x, *y),
         (Val::Uint(x), Val::Uint(y)) => uints(operator, *x, *y),
@@ -77,7 +77,7 @@ pub fn arithmetic<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a>
         },
         (Val::Text(x), Val::Text(y)) if operator == "_+_" => Ok(Val::made(&format!("{}{}", &**x, &**y))),
         (Val::Bytes(x), Val::Bytes(y)) if operator == "_+_" => Ok(Val::Bytes(x.iter().chain(y.iter()).copied().collect::<Rc<[u8]>>())),
-        (Val::List(x), Val::List(y)) if operator == "_+_" => x.plus(y),
+        (Val::List(x), Val::List(y)) if operator == "_+_" => x.plus(y, fuel),
         _ => time(operator, a, b),
     }
 }

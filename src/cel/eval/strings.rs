@@ -42,7 +42,7 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, text: &Text<'a>, args: &[
         ("replace", [Val::Text(old), Val::Text(new), Val::Int(n)]) => replace(machine, text, old, new, *n),
         ("split", [Val::Text(separator)]) => Ok(split(text, separator, -1)),
         ("split", [Val::Text(separator), Val::Int(n)]) => Ok(split(text, separator, *n)),
-        ("format", [Val::List(args)]) => Ok(Val::made(&super::format::format(text, args)?)),
+        ("format", [Val::List(args)]) => Ok(Val::made(&super::format::format(text, args, &mut machine.fuel)?)),
         _ => Err(EvalError::no_such_overload()),
     }
 }

@@ -73,6 +73,12 @@ fn rules_that_hold() {
         "self.s.find('[a-z]+') == 'ello'",
         "'a1b22'.findAll('[0-9]+') == ['1', '22']",
         "'%s-%d-%.2f'.format(['a', 5, 1.5]) == 'a-5-1.50'",
+        "'%e %f %.1f'.format([3.14, 1234567.5, -100.0]) == '3.140000 × 10⁰⁰ 1,234,567.500000 -100.0'",
+        "'%e %e'.format([0.0025, -12e120]) == '2.500000 × 10⁻⁰³ -1.200000 × 10¹²¹'",
+        "string(timestamp('2011-08-18T19:03:37.010+01:00') + duration('1h')) == '2011-08-18T20:03:37.01+01:00'",
+        "timestamp('2011-08-18T19:03:37.010+01:00').getHours() == 18",
+        "timestamp('2011-08-18T19:03:37.010+01:00').getHours('-1:30') == 16",
+        "optional.ofNonZeroValue(timestamp('0001-01-01T00:00:00Z')) == optional.none()",
         "'%s'.format([[1, 2]]) == '[1, 2]'",
         "strings.quote('a\"b') == '\"a\\\\\"b\"'",
         "self.by == b'hello'",
@@ -230,6 +236,16 @@ fn what_is_not_followed_is_said() {
     assert_eq!(run("lists.range(900).map(x, x).size() == 900"), Ok(true));
     let long = "self.ls.map(a, self.ls.map(b, self.ls.map(c, self.ls))).size() == 3";
     assert_eq!(run(long), Ok(true));
+}
+
+#[test]
+fn shared_values_do_not_grow_without_end() {
+    let doubled = |end: &str| format!("[1]{}{end}", ".map(a, dyn([a, a]))".repeat(100));
+    for end in [".map(x, x) == [dyn(1)]", " == [dyn(2)]", ".flatten(200).size() == 1"] {
+        let same = doubled(end);
+        let rule = if end.starts_with(" ==") { format!("{} == {}", doubled(""), doubled("")) } else { same };
+        assert!(matches!(run(&rule), Err(EvalError::Limit) | Ok(false)), "{end}");
+    }
 }
 
 #[test]

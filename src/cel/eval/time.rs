@@ -6,9 +6,34 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(i64);
 
-/// An instant between the years 1 and 9999, in nanoseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(i128);
+/// An instant between the years 1 and 9999, and the zone it was written in, which shows only when it is written again.
+#[derive(Clone, Copy, Debug)]
+pub struct Timestamp {
+    /// Nanoseconds since 1970.
+    nanos: i128,
+    /// Seconds east.
+    zone: i64,
+}
+
+impl PartialEq for Timestamp {
+    fn eq(&self, other: &Self) -> bool {
+        self.nanos == other.nanos
+    }
+}
+
+impl Eq for Timestamp {}
+
+impl PartialOrd for Timestamp {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Timestamp {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+}
 
 const SECOND: i128 = 1_000_000_000;
 const DAY: i64 = 86_400;
@@ -132,29 +157,34 @@ fn word_nanos(unit: &str) -> Option<i128> {
 }
 
 impl Timestamp {
-    fn checked(nanos: i128) -> Option<Self> {
+    fn checked(nanos: i128, zone: i64) -> Option<Self> {
         let seconds = nanos.div_euclid(SECOND);
-        (FIRST..=LAST).contains(&seconds).then_some(Timestamp(nanos))
+        (FIRST..=LAST).contains(&seconds).then_some(Timestamp { nanos, zone })
     }
 
     pub fn from_seconds(seconds: i64) -> Option<Self> {
-        Self::checked(i128::from(seconds) * SECOND)
+        Self::checked(i128::from(seconds) * SECOND, 0)
+    }
+
+    /// The first instant there is, which Go takes for no time at all.
+    pub fn is_zero(self) -> bool {
+        self.nanos == FIRST * SECOND
     }
 
     pub fn seconds(self) -> i64 {
-        self.0.div_euclid(SECOND) as i64
+        self.nanos.div_euclid(SECOND) as i64
     }
 
     pub fn add(self, duration: Duration) -> Option<Self> {
-        Self::checked(self.0 + i128::from(duration.0))
+        Self::checked(self.nanos + i128::from(duration.0), self.zone)
     }
 
     pub fn sub(self, duration: Duration) -> Option<Self> {
-        Self::checked(self.0 - i128::from(duration.0))
+        Self::checked(self.nanos - i128::from(duration.0), self.zone)
     }
 
     pub fn since(self, other: Timestamp) -> Option<Duration> {
-        i64::try_from(self.0 - other.0).ok().map(Duration)
+        i64::try_from(self.nanos - other.nanos).ok().map(Duration)
     }
 
     /// RFC 3339 with a `T`, seconds, and a zone.
@@ -162,8 +192,10 @@ impl Timestamp {
         let (date, time) = text.split_at_checked(10)?;
         let days = parse_date(date)?;
         let time = time.strip_prefix('T')?;
-        let (clock, rest) = time.split_at_checked(8)?;
-        let [h, m, s] = fields(clock, ':', [2, 2, 2])?;
+        // Go reads an hour of one digit, but not such a minute or second.
+        let hour_digits = time.find(':').filter(|at| (1..=2).contains(at))?;
+        let (clock, rest) = time.split_at_checked(hour_digits + 6)?;
+        let [h, m, s] = fields(clock, ':', [hour_digits, 2, 2])?;
         if h > 23 || m > 59 || s > 59 {
             return None;
         }
@@ -177,24 +209,29 @@ impl Timestamp {
         let offset = offset(zone)?;
         let nanos: String = fraction.chars().chain("000000000".chars()).take(9).collect();
         let seconds = days * DAY + h * 3_600 + m * 60 + s - offset;
-        Self::checked(i128::from(seconds) * SECOND + nanos.parse::<i128>().ok()?)
+        Self::checked(i128::from(seconds) * SECOND + nanos.parse::<i128>().ok()?, offset)
     }
 
     /// `format: date`: midnight UTC of a day.
     pub fn parse_date(text: &str) -> Option<Self> {
-        Self::checked(i128::from(parse_date(text)? * DAY) * SECOND)
+        Self::checked(i128::from(parse_date(text)? * DAY) * SECOND, 0)
     }
 
     pub fn to_text(self) -> String {
-        let (year, month, day) = civil(self.seconds().div_euclid(DAY));
-        let clock = self.seconds().rem_euclid(DAY);
-        let nanos = self.0.rem_euclid(SECOND);
+        let local = self.seconds() + self.zone;
+        let (year, month, day) = civil(local.div_euclid(DAY));
+        let clock = local.rem_euclid(DAY);
+        let nanos = self.nanos.rem_euclid(SECOND);
         let fraction = match nanos {
             0 => String::new(),
             n => format!(".{n:09}").trim_end_matches('0').to_string(),
         };
         let (h, m, s) = (clock / 3_600, clock / 60 % 60, clock % 60);
-        format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}{fraction}Z")
+        let zone = match self.zone {
+            0 => "Z".to_string(),
+            z => format!("{}{:02}:{:02}", if z < 0 { '-' } else { '+' }, z.abs() / 3_600, z.abs() / 60 % 60),
+        };
+        format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}{fraction}{zone}")
     }
 
     /// One of `getFullYear`, `getMonth`, … in a zone that is `offset` seconds east.
@@ -213,23 +250,32 @@ impl Timestamp {
             "getHours" => clock / 3_600,
             "getMinutes" => clock / 60 % 60,
             "getSeconds" => clock % 60,
-            "getMilliseconds" => (self.0.rem_euclid(SECOND) / 1_000_000) as i64,
+            "getMilliseconds" => (self.nanos.rem_euclid(SECOND) / 1_000_000) as i64,
             _ => return None,
         })
     }
 }
 
-/// Seconds east of a zone that can be known without a time-zone database.
-pub fn zone_offset(zone: &str) -> Option<i64> {
-    if zone == "UTC" || zone.is_empty() {
-        return Some(0);
+/// Where a zone lies.
+pub enum Zone {
+    /// Seconds east.
+    Offset(i64),
+    /// Only a time-zone database knows.
+    Named,
+    Wrong,
+}
+
+/// A zone as `getHours('+01:00')` takes it: hours and minutes are any two whole numbers, the minutes go the way the hours' sign says.
+pub fn zone(text: &str) -> Zone {
+    if text == "UTC" || text.is_empty() {
+        return Zone::Offset(0);
     }
-    let (sign, clock) = match zone.strip_prefix('-') {
-        Some(clock) => (-1, clock),
-        None => (1, zone.strip_prefix('+').unwrap_or(zone)),
-    };
-    let [h, m] = fields(clock, ':', [2, 2])?;
-    Some(sign * (h * 3_600 + m * 60))
+    let Some((hours, minutes)) = text.split_once(':') else { return Zone::Named };
+    let whole = |text: &str| text.parse::<i64>().ok().filter(|n| n.abs() < 10_000);
+    match (whole(hours), whole(minutes)) {
+        (Some(h), Some(m)) => Zone::Offset(h * 3_600 + if hours.starts_with('-') { -m } else { m } * 60),
+        _ => Zone::Wrong,
+    }
 }
 
 /// The zone at the end of RFC 3339.
@@ -243,7 +289,7 @@ fn offset(zone: &str) -> Option<i64> {
         _ => return None,
     };
     let [h, m] = fields(&zone[1..], ':', [2, 2])?;
-    (h <= 24 && m < 60).then_some(sign * (h * 3_600 + m * 60))
+    (h <= 24 && m <= 60).then_some(sign * (h * 3_600 + m * 60))
 }
 
 /// Numbers of fixed widths with a separator between them.
@@ -320,6 +366,9 @@ mod tests {
         assert_eq!(at("2020-02-29T12:00:00+02:00"), at("2020-02-29T10:00:00Z"));
         assert_eq!(at("2021-02-29T12:00:00Z"), None);
         assert_eq!(at("2020-01-01 00:00:00Z"), None);
+        assert_eq!(at("2020-01-01T1:00:00Z"), at("2020-01-01T01:00:00Z"));
+        assert_eq!(at("2011-08-18T19:03:37.010+01:00").map(Timestamp::to_text).as_deref(), Some("2011-08-18T19:03:37.01+01:00"));
+        assert_eq!(at("2011-08-18T19:03:37+00:00").map(Timestamp::to_text).as_deref(), Some("2011-08-18T19:03:37Z"));
         let t = at("2024-12-31T23:59:58.5Z").expect("a time");
         assert_eq!(t.to_text(), "2024-12-31T23:59:58.5Z");
         for (function, value) in

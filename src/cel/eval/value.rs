@@ -156,6 +156,7 @@ impl<'a> Val<'a> {
             Val::Text(text) => text.is_empty(),
             Val::Bytes(bytes) => bytes.is_empty(),
             Val::Duration(d) => d.nanos() == 0,
+            Val::Timestamp(t) => t.is_zero(),
             Val::List(list) => list.len() == 0,
             Val::Map(map) => map.len() == 0,
             Val::Optional(inner) => inner.as_ref().is_none_or(|v| v.is_zero()),

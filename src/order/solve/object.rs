@@ -511,7 +511,7 @@ impl<'s> Solver<'s> {
         for (view, demand) in goal.views.iter().zip(&cell.demands) {
             let seat = view.spine.seat(&cell.name);
             // The resource's own keys are nobody's to prune.
-            let seat = if cell.fixed.is_some() && seat.is_pruned() { Seat::Kept(Spine::Free) } else { seat };
+            let seat = if cell.fixed.is_some() { Seat::Kept(Spine::Free) } else { seat };
             if view.faithful && request != Request::Absent && seat.is_pruned() {
                 return Weighed::Impossible;
             }

@@ -33,6 +33,7 @@ struct Inner {
     text: Box<str>,
     hir: Hir,
     matcher: OnceLock<Option<meta::Regex>>,
+    finder: OnceLock<Option<meta::Regex>>,
     nfa: OnceLock<Nfa>,
 }
 
@@ -53,7 +54,13 @@ impl Pattern {
         if parsed.size > MAX_SIZE {
             return Err(PatternError::NotAnalysed { reason: format!("the pattern expands to some {} states", parsed.size) });
         }
-        Ok(Pattern(Arc::new(Inner { text: text.into(), hir: parsed.hir, matcher: OnceLock::new(), nfa: OnceLock::new() })))
+        Ok(Pattern(Arc::new(Inner {
+            text: text.into(),
+            hir: parsed.hir,
+            matcher: OnceLock::new(),
+            finder: OnceLock::new(),
+            nfa: OnceLock::new(),
+        })))
     }
 
     pub fn text(&self) -> &str {
@@ -79,9 +86,14 @@ impl Pattern {
     /// What matches, from left to right, as Go's `FindAllString` gives it: greedily, since laziness is not kept.
     /// `None` if the pattern is too large for that.
     pub fn find_all(&self, text: &str) -> Option<Vec<std::ops::Range<usize>>> {
-        let config = meta::Config::new().nfa_size_limit(Some(MATCHER_LIMIT)).hybrid_cache_capacity(MATCHER_LIMIT / 4);
-        let regex = meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()?;
-        Some(regex.find_iter(text).map(|found| found.range()).collect())
+        let finder = self.0.finder.get_or_init(|| {
+            let config = meta::Config::new()
+                .nfa_size_limit(Some(MATCHER_LIMIT))
+                .hybrid_cache_capacity(MATCHER_LIMIT / 4)
+                .which_captures(regex_automata::nfa::thompson::WhichCaptures::Implicit);
+            meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()
+        });
+        Some(finder.as_ref()?.find_iter(text).map(|found| found.range()).collect())
     }
 
     fn nfa(&self) -> &Nfa {

@@ -1,0 +1,117 @@
+//! An object for each break: facts of one version come in, and those that an object can show go out with it.
+
+use crate::crd::Step;
+use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact};
+use crate::order::{Sample, Unshown, What, Witnesses};
+use crate::schema::{Schema, Shape};
+use crate::validate::Compiled;
+
+/// Facts of one version that are shown by an object; the rest would be more of the same.
+const SHOWN: usize = 40;
+
+/// A fact with what the comparison found at its node.
+pub(super) struct Found {
+    pub fact: Fact,
+    pub lost: Option<Sample>,
+}
+
+/// What objects of the version are called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resource<'a> {
+    pub group: &'a str,
+    pub version: &'a str,
+    pub kind: &'a str,
+}
+
+/// Attaches objects to the facts that break requests or data.
+pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, resource: Resource<'_>) -> Vec<Fact> {
+    let long = || super::judge::has_long_list(old.node()) || super::judge::has_long_list(new.node());
+    if !found.iter().any(|found| breaks(&found.fact)) || long() {
+        return found.into_iter().map(|found| found.fact).collect();
+    }
+    let (before, after) = (Shape::of(old), Shape::of(new));
+    let api_version = format!("{}/{}", resource.group, resource.version);
+    let witnesses = Witnesses::new(&before, &after, &api_version, resource.kind);
+    // "No object shows it" proves something only of a schema that some object is known to satisfy.
+    let inhabited = crate::order::smallest(&before).is_some_and(|body| Compiled::new(&before).request(body).accepted());
+    let mut left = SHOWN;
+    found.into_iter().map(|found| show(found, &witnesses, inhabited, &mut left)).collect()
+}
+
+fn breaks(fact: &Fact) -> bool {
+    let hurt = [Affected::Writers, Affected::Data, Affected::Behaviour];
+    // A rule about changes needs an object before, which a single object can't show.
+    hurt.iter().any(|&one| fact.affects.contains(one))
+        && !matches!(fact.aspect, Aspect::CelTransition | Aspect::CelOptionalOldSelf | Aspect::Deprecation)
+}
+
+fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: bool, left: &mut usize) -> Fact {
+    let Found { mut fact, lost } = found;
+    if !breaks(&fact) || *left == 0 {
+        return fact;
+    }
+    *left -= 1;
+    let null = Sample::Sent(serde_json::Value::Null);
+    let what = match (&lost, fact.aspect, fact.effect) {
+        (Some(sample), _, _) => What::Sample(sample),
+        (None, Aspect::Required, _) => What::Absent,
+        (None, Aspect::Presence, Effect::Added) if fact.words.contains_key("demanded") => What::Absent,
+        // In a list or a map a default only takes the place of a null.
+        (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(Step::Key(_))) => What::Sample(&null),
+        (None, Aspect::Default, _) => What::Absent,
+        (None, Aspect::Nullable, _) => What::Sample(&null),
+        _ => What::Sent,
+    };
+    let shown = match witnesses.show(&fact.path, what) {
+        // Under its new name the field is missing, which may be what the server says.
+        Err(why) if fact.effect == Effect::Renamed => fact.to.as_ref().map_or(Err(why), |to| witnesses.show(to, What::Absent)),
+        shown => shown,
+    };
+    match shown {
+        Ok(witness) => {
+            // What an object shows is certain.
+            if fact.effect == Effect::Undecided {
+                fact.evidence.certainty = Certainty::Proved;
+            }
+            fact.evidence.witness = Some(witness);
+        }
+        Err(Unshown::Nothing) if inhabited && fact.to.is_none() && is_condition(&fact) => return harmless(fact),
+        Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
+        Err(Unshown::Undecided(reason)) => fact.evidence.reason = fact.evidence.reason.or(Some(reason)),
+    }
+    fact
+}
+
+/// Whether a fact only says which values are refused: without any such value it says nothing.
+fn is_condition(fact: &Fact) -> bool {
+    match fact.aspect {
+        Aspect::Presence => fact.effect == Effect::Added && fact.words.contains_key("demanded") && !fact.words.contains_key("kept"),
+        // These mean something even where no object shows it.
+        Aspect::Type
+        | Aspect::IntOrString
+        | Aspect::Default
+        | Aspect::ListType
+        | Aspect::MapKeys
+        | Aspect::MapType
+        | Aspect::EmbeddedResource
+        | Aspect::Items
+        | Aspect::Structure => false,
+        _ => true,
+    }
+}
+
+/// It is proved that no object can have such a value here: something around the field refuses it already.
+fn harmless(mut fact: Fact) -> Fact {
+    fact.affects = Affects::NONE;
+    fact.ratchet = None;
+    fact.evidence = Evidence::proved();
+    fact.words.remove("writers");
+    fact.words.remove("readers");
+    if fact.aspect == Aspect::Presence {
+        fact.words.remove("demanded");
+    } else {
+        fact.effect = Effect::Rewritten;
+        fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+    }
+    fact
+}

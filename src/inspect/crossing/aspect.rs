@@ -1,0 +1,179 @@
+//! Fields that several versions have, and see differently: type, default, list type, null, required, and what else is accepted.
+
+use crate::crd::FieldPath;
+use crate::fact::{Affected, Aspect, Effect, Subject};
+use crate::schema::{Additional, Keyword};
+use crate::yaml::Node;
+
+use super::keep::{Declared, Room};
+use super::walk::Walk;
+use super::{anchor, list};
+
+/// Keywords that decide which values a node takes, apart from those that have an aspect of their own.
+const CONSTRAINTS: &[Keyword] = &[
+    Keyword::Enum,
+    Keyword::Format,
+    Keyword::Pattern,
+    Keyword::Minimum,
+    Keyword::Maximum,
+    Keyword::ExclusiveMinimum,
+    Keyword::ExclusiveMaximum,
+    Keyword::MultipleOf,
+    Keyword::MinLength,
+    Keyword::MaxLength,
+    Keyword::MinItems,
+    Keyword::MaxItems,
+    Keyword::MinProperties,
+    Keyword::MaxProperties,
+    Keyword::AllOf,
+    Keyword::AnyOf,
+    Keyword::OneOf,
+    Keyword::Not,
+    Keyword::Validations,
+];
+
+/// What a version says of one aspect, in words that are compared and shown.
+type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
+
+impl<'t> Walk<'_, '_, 't> {
+    /// True where the types differ, so that nothing below can be compared.
+    pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath) -> bool {
+        let Some((index, said)) = self.differ(rooms, &|here| kind(here)) else { return false };
+        let emptied = self.empties(rooms);
+        let Some(fact) = self.mixed(rooms, index, Aspect::Type, path, said) else { return true };
+        fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
+        if emptied {
+            fact.affects = fact.affects.with(Affected::Data);
+            fact.words.insert("emptied", "true".to_owned());
+        }
+        true
+    }
+
+    /// Whether some version's objects meet a version that declares something else there, and prunes all their keys.
+    fn empties(&self, rooms: &[Room<'t>]) -> bool {
+        let declared = || rooms.iter().filter_map(Room::declared);
+        let has_fields = |here: &Declared<'t>| here.holds_objects() && here.schema.ty().is_some();
+        declared().any(has_fields) && declared().any(|here| !has_fields(here) && !here.keeps)
+    }
+
+    pub(super) fn aspects(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
+        let plain: [(Aspect, Say<'_, 't>, &[Affected]); 6] = [
+            (Aspect::Default, &|here| word(here.schema.default(), "none"), &[Affected::Behaviour]),
+            (Aspect::Nullable, &|here| if here.schema.flag(Keyword::Nullable) { "kept" } else { "dropped" }.to_owned(), &[Affected::Data]),
+            (Aspect::Required, &|here| if here.must_be_given() { "required" } else { "optional" }.to_owned(), &[Affected::Readers]),
+            (Aspect::ListType, &|here| list_type(here).to_owned(), &[Affected::Merge, Affected::Data]),
+            (Aspect::MapKeys, &|here| here.schema.names(Keyword::ListMapKeys).collect::<Vec<_>>().join(", "), &[Affected::Merge]),
+            (Aspect::MapType, &|here| here.schema.text(Keyword::MapType).unwrap_or("granular").to_owned(), &[Affected::Merge]),
+        ];
+        let mut told = Vec::new();
+        for (aspect, say, affects) in plain {
+            // A default stands in for a required value, and the kind of list says all about its keys.
+            let follows = match aspect {
+                Aspect::Required => Some(Aspect::Default),
+                Aspect::MapKeys => Some(Aspect::ListType),
+                _ => None,
+            };
+            if follows.is_some_and(|first| told.contains(&first)) {
+                continue;
+            }
+            let Some((index, said)) = self.differ(rooms, say) else { continue };
+            told.push(aspect);
+            let names = if aspect == Aspect::ListType { Some(self.replacing(rooms)) } else { None };
+            let Some(fact) = self.mixed(rooms, index, aspect, path, said) else { continue };
+            affects.iter().for_each(|&one| fact.affects = fact.affects.with(one));
+            if let Some(names) = names {
+                fact.words.insert("replacing", names);
+            }
+        }
+        self.constraints(rooms, path);
+    }
+
+    /// Versions through which a server-side apply replaces the whole list.
+    fn replacing(&self, rooms: &[Room<'t>]) -> String {
+        let atomic = |index: &usize| rooms.get(*index).and_then(Room::declared).is_some_and(|here| list_type(here) == "atomic");
+        let names: Vec<&str> = (0..rooms.len()).filter(atomic).filter_map(|index| Some(self.gates.get(index)?.name)).collect();
+        if names.is_empty() { "either".to_owned() } else { list(names.into_iter()) }
+    }
+
+    fn constraints(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
+        let (Some(index), Some(first)) =
+            ((0..rooms.len()).find(|&index| anchor(rooms, index).is_some()), rooms.iter().find_map(Room::declared))
+        else {
+            return;
+        };
+        let same = |here: &Declared<'t>, word: Keyword| match (first.schema.word(word), here.schema.word(word)) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.same(b),
+            _ => false,
+        };
+        let words: Vec<&str> = CONSTRAINTS
+            .iter()
+            .filter(|&&word| rooms.iter().filter_map(Room::declared).any(|here| !same(here, word)))
+            .map(|word| word.name())
+            .collect();
+        if words.is_empty() {
+            return;
+        }
+        let differs =
+            |at: &usize| rooms.get(*at).and_then(Room::declared).is_some_and(|here| CONSTRAINTS.iter().any(|&word| !same(here, word)));
+        let other = (0..rooms.len()).find(differs).unwrap_or(index);
+        let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
+        let said = format!("{} in {} and {}", list(words.into_iter()), name(index), name(other));
+        if let Some(fact) = self.mixed(rooms, other, Aspect::Accepted, path, said) {
+            fact.affects = fact.affects.with(Affected::Writers).with(Affected::Readers);
+        }
+    }
+
+    /// The first version that says something else than the first one, and who says what.
+    fn differ(&self, rooms: &[Room<'t>], say: Say<'_, 't>) -> Option<(usize, String)> {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        for (index, here) in rooms.iter().enumerate().filter_map(|(index, room)| Some((index, room.declared()?))) {
+            let said = say(here);
+            match groups.iter_mut().find(|(other, _)| *other == said) {
+                Some((_, versions)) => versions.push(index),
+                None => groups.push((said, vec![index])),
+            }
+        }
+        let other = *groups.get(1)?.1.first()?;
+        let name = |index: &usize| self.gates.get(*index).map_or("", |gate| gate.name);
+        let said: Vec<String> = groups.iter().map(|(said, versions)| format!("{said} in {}", list(versions.iter().map(name)))).collect();
+        Some((other, said.join(", ")))
+    }
+
+    fn mixed(
+        &mut self,
+        rooms: &[Room<'t>],
+        index: usize,
+        aspect: Aspect,
+        path: &FieldPath,
+        said: String,
+    ) -> Option<&mut crate::fact::Fact> {
+        let node = anchor(rooms, index)?;
+        let version = self.gates.get(index)?.name.to_owned();
+        let fact = self.ledger.note((Subject::Field, aspect, Effect::Mixed), node);
+        fact.version = Some(version);
+        fact.path = path.clone();
+        fact.words.insert("list", said);
+        Some(fact)
+    }
+}
+
+fn kind(here: &Declared<'_>) -> String {
+    match (here.schema.is_int_or_string(), here.schema.ty()) {
+        (true, _) => "integer or string".to_owned(),
+        (_, Some("object")) if matches!(here.schema.additional(), Additional::Schema(_)) => "object".to_owned(),
+        (_, Some(ty)) => ty.to_owned(),
+        (_, None) => "any type".to_owned(),
+    }
+}
+
+fn list_type<'t>(here: &Declared<'t>) -> &'t str {
+    match here.schema.ty() {
+        Some("array") => here.schema.text(Keyword::ListType).unwrap_or("atomic"),
+        _ => "",
+    }
+}
+
+fn word(node: Option<Node<'_>>, none: &str) -> String {
+    node.map_or_else(|| none.to_owned(), |node| node.to_json().to_string())
+}

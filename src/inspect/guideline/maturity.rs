@@ -1,0 +1,202 @@
+//! How mature a field is: by the configuration, by a marker in its description, by the standard channel.
+
+use std::collections::HashMap;
+
+use crate::crd::{Bundle, Crd, FieldPath, Maturity, Step, Version};
+use crate::fact::Fact;
+use crate::glob::Glob;
+use crate::schema::{Additional, Keyword, Schema};
+
+/// A maturity that the configuration gives to fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    pub crd: Glob,
+    pub version: Glob,
+    pub path: Glob,
+    pub maturity: Maturity,
+}
+
+/// What is known beside the bundles.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Outlook<'a> {
+    pub assigned: &'a [Assigned],
+    /// What stands in this bundle is standard.
+    pub standard: Option<&'a Bundle<'a>>,
+    /// The bundle's version is known from a tag or from the command line.
+    pub versioned: bool,
+}
+
+impl Outlook<'_> {
+    /// The field's own maturity, or that of the nearest object around it that has one.
+    pub fn maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Maturity> {
+        self.given(crd.name, version.name, path).or_else(|| marked(version.schema.as_ref()?, path)).or_else(|| {
+            match self.in_standard(crd.name, version.name, path) {
+                Some(false) => Some(Maturity::Alpha),
+                _ => None,
+            }
+        })
+    }
+
+    /// The configuration's word; the first that fits, from the field outwards.
+    pub fn given(&self, crd: &str, version: &str, path: &FieldPath) -> Option<Maturity> {
+        if self.assigned.is_empty() {
+            return None;
+        }
+        let mut around = Some(path.clone());
+        while let Some(path) = around {
+            let text = path.to_string();
+            let fits = |one: &&Assigned| one.crd.matches(crd) && one.version.matches(version) && one.path.matches(&text);
+            if let Some(one) = self.assigned.iter().find(fits) {
+                return Some(one.maturity);
+            }
+            around = path.parent();
+        }
+        None
+    }
+
+    /// Whether the field stands in the standard bundle; nothing where that is not given.
+    pub fn in_standard(&self, crd: &str, version: &str, path: &FieldPath) -> Option<bool> {
+        let standard = self.standard?;
+        let found = standard.crds.iter().find(|other| other.name == crd).and_then(|crd| crd.version(version));
+        Some(found.is_some_and(|version| version.schema.as_ref().is_some_and(|schema| find(schema, path).is_some())))
+    }
+}
+
+/// Tells every fact about a field how mature that field is, and in which channel it stands, where that is known.
+pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, outlook: &Outlook<'_>) {
+    let mut speaks: HashMap<String, bool> = HashMap::new();
+    for fact in facts.iter_mut().filter(|fact| !fact.path.is_root() && !fact.words.contains_key("maturity")) {
+        let Some(version) = fact.version.clone() else { continue };
+        let bundles = || [old, Some(new)].into_iter().flatten();
+        let speaks = *speaks.entry(fact.crd.clone()).or_insert_with(|| {
+            let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
+            known || bundles().flat_map(|bundle| &bundle.crds).any(|crd| crd.name == fact.crd && has_marker(crd.node.source()))
+        });
+        if !speaks {
+            continue;
+        }
+        // What was promised before counts; a field that is new has only its new word.
+        let own = |bundle: &Bundle<'_>| {
+            let crd = bundle.crds.iter().find(|crd| crd.name == fact.crd && crd.channel().map(|c| c.value) == fact.channel.as_deref());
+            let crd = crd.or_else(|| bundle.crds.iter().find(|crd| crd.name == fact.crd))?;
+            let version = crd.version(&version)?;
+            find(version.schema.as_ref()?, &fact.path)?;
+            Some(outlook.maturity(crd, version, &fact.path))
+        };
+        if let Some(maturity) = bundles().find_map(own).flatten() {
+            fact.words.insert("maturity", maturity.name().to_owned());
+        }
+        if let Some(standard) = outlook.in_standard(&fact.crd, &version, &fact.path) {
+            fact.channel = Some(if standard { "standard" } else { "experimental" }.to_owned());
+        }
+    }
+}
+
+fn has_marker(text: &str) -> bool {
+    ["lpha", "LPHA", "eta", "ETA", "xperimental", "XPERIMENTAL"].iter().any(|part| text.contains(part))
+}
+
+/// The node of a path, where a schema declares it.
+pub fn find<'t>(schema: &Schema<'t>, path: &FieldPath) -> Option<Schema<'t>> {
+    path.steps().iter().try_fold(schema.clone(), |here, step| next(&here, step))
+}
+
+fn next<'t>(schema: &Schema<'t>, step: &Step) -> Option<Schema<'t>> {
+    match step {
+        Step::Key(name) => schema.property(name).map(|(_, child)| child),
+        Step::Items => schema.items(),
+        Step::Values => match schema.additional() {
+            Additional::Schema(values) => Some(*values),
+            _ => None,
+        },
+    }
+}
+
+/// The marker nearest to the field on the way from the root.
+fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Maturity> {
+    let mut here = schema.clone();
+    let mut found = None;
+    for step in path.steps() {
+        here = next(&here, step)?;
+        found = here.text(Keyword::Description).and_then(marker).or(found);
+    }
+    found
+}
+
+/// The maturity that a description states of its own field: "Alpha: …", "(beta)", "+experimental", "This field is alpha".
+pub fn marker(description: &str) -> Option<Maturity> {
+    // Most descriptions have none of the words, and a lower-case copy of each would cost more than all else here.
+    if !has_marker(description) {
+        return None;
+    }
+    let lower = description.to_ascii_lowercase();
+    let words = [("alpha", Maturity::Alpha), ("experimental", Maturity::Alpha), ("beta", Maturity::Beta)];
+    let mut found = words.iter().filter_map(|&(word, maturity)| Some((stated(&lower, word)?, maturity)));
+    let first = found.next()?;
+    Some(found.fold(first, |first, next| if next.0 < first.0 { next } else { first }).1)
+}
+
+/// Where a description states the word of its field; not where the word only occurs.
+fn stated(lower: &str, word: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = lower.get(from..)?.find(word).map(|at| from + at) {
+        let end = at + word.len();
+        from = end;
+        let before = lower.get(..at)?;
+        let after = lower.get(end..)?;
+        if before.ends_with(|c: char| c.is_alphanumeric() || c == '-') || after.starts_with(|c: char| c.is_alphanumeric()) {
+            continue;
+        }
+        let line_start = before.trim_end_matches(['+', '[', '(', '<', '*', '_', '`']).trim_end_matches([' ', '\t']);
+        let opens = line_start.is_empty() || line_start.ends_with(['\n', '.', ':']);
+        let closes = after.starts_with([':', ')', ']', '>', '.', '\n', ',']) || after.trim().is_empty();
+        let bracketed = before.ends_with(['(', '[', '+', '<', ':']) && closes;
+        let level = ["-level", " level", " feature", " field", " stage", " quality"].iter().any(|noun| after.starts_with(noun));
+        let sentence =
+            ["this is an ", "this is a ", "this field is ", "this feature is ", "field is currently ", "is in ", "this field is in "]
+                .iter()
+                .any(|lead| before.ends_with(lead));
+        if bracketed || (opens && (closes || level)) || (sentence && (closes || level || after.starts_with(" and"))) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_as_authors_write_them() {
+        for text in [
+            "Alpha: how often to try again.",
+            "Retry defines it. (alpha)",
+            "How often.\n+experimental",
+            "Experimental: may go away.",
+            "How often.\n\nThis field is alpha and needs a feature gate.",
+            "This is an alpha field and requires enabling the Foo feature gate.",
+            "[Alpha] How often.",
+            "<gateway:experimental>\nHow often.",
+            "How often. Experimental.",
+        ] {
+            assert_eq!(marker(text), Some(Maturity::Alpha), "{text}");
+        }
+        for text in ["Beta: how often.", "How often (beta).", "This is a beta field and requires a gate."] {
+            assert_eq!(marker(text), Some(Maturity::Beta), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_that_say_nothing_of_the_field() {
+        for text in [
+            "Names the alpha channel of a colour.",
+            "Replaces v1alpha1.",
+            "The alphabet.",
+            "Which channel to use: standard or experimental releases.",
+            "Supports alpha blending.",
+        ] {
+            assert_eq!(marker(text), None, "{text}");
+        }
+    }
+}

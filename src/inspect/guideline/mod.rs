@@ -1,0 +1,75 @@
+//! What the guidelines ask of a bundle: facts about preserving, publishing and retiring, each with the clause on its rule's page.
+
+mod maturity;
+mod preserve;
+mod publish;
+mod retire;
+
+use std::collections::{BTreeSet, HashSet};
+
+use rayon::prelude::*;
+
+use crate::crd::{Api, Bundle, Crd};
+use crate::fact::{Aspect, Effect, Fact};
+
+use super::ledger::Ledger;
+use super::{predecessor, update};
+pub use maturity::{Assigned, Outlook, find, settle};
+
+/// Facts about a bundle by itself.
+pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(|crd| one(crd, outlook)).collect();
+    facts.extend(publish::annotations(bundle, outlook));
+    facts.extend(publish::misplaced(bundle, outlook));
+    facts
+}
+
+/// Facts about the new bundle in the light of the old one. `broken` names the CRDs in which the change breaks something: what they
+/// owe to a conversion is due now, whether or not it was missing before.
+pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
+    let mut facts = guidelines(new, outlook);
+    let before = guidelines(old, outlook);
+    let known: HashSet<_> = before.iter().map(update::identity).collect();
+    let had: Vec<bool> = facts.iter().map(|fact| known.contains(&update::identity(fact))).collect();
+    for (fact, had) in facts.iter_mut().zip(had) {
+        fact.pre_existing = had;
+        expose(fact, old, new, broken);
+    }
+    for crd in new.crds.iter().filter(|crd| crd.api == Api::V1) {
+        if let Some(before) = predecessor(old, crd) {
+            let mut ledger = Ledger::new(crd);
+            retire::steps(&mut ledger, before);
+            facts.extend(ledger.into_facts());
+        }
+    }
+    facts.extend(publish::early(old, new));
+    facts
+}
+
+fn one(crd: &Crd<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+    let mut ledger = Ledger::new(crd);
+    if crd.api == Api::V1 {
+        preserve::check(&mut ledger);
+        preserve::webhook(&mut ledger);
+        retire::check(&mut ledger, outlook);
+    }
+    ledger.into_facts()
+}
+
+/// A version that is new, or whose CRD breaks something in this change, must preserve unknown fields now.
+fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, broken: &BTreeSet<String>) {
+    let owed = fact.aspect == Aspect::PreserveUnknown && matches!(fact.effect, Effect::Missing | Effect::Shallow);
+    let (true, Some(version)) = (owed, fact.version.clone()) else { return };
+    let Some(crd) = new.crds.iter().find(|crd| crd.name == fact.crd && crd.channel().map(|c| c.value) == fact.channel.as_deref()) else {
+        return;
+    };
+    let reason = if preserve::is_new(predecessor(old, crd), &version) {
+        "new"
+    } else if broken.contains(&fact.crd) {
+        "broken"
+    } else {
+        return;
+    };
+    fact.pre_existing = false;
+    fact.words.insert("exposed", reason.to_owned());
+}

@@ -1,0 +1,145 @@
+//! A finding → the line of the new side at which a platform shows it, with the path from the root of the repository.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::crd::{Documents, Place};
+use crate::finding::Finding;
+use crate::source::{File, Origin, Repository};
+
+/// A stretch of one line of a file that the reader of a report has before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Anchor<'a> {
+    /// From the root of the repository; as it was written where there is none. With `/`.
+    pub path: &'a str,
+    pub line: usize,
+    pub column: usize,
+    /// One past the last code point, on the same line: an alert that underlines 300 lines shows nothing.
+    pub end_column: usize,
+    /// Whether the finding stands there. Otherwise this is the nearest thing left: its file, or any file.
+    pub exact: bool,
+}
+
+/// The files of both sides by their paths in the repository.
+#[derive(Debug, Default)]
+pub struct Anchors<'d> {
+    new: Option<&'d Documents>,
+    /// By number of the file; nothing for standard input.
+    new_paths: Vec<Option<String>>,
+    old_paths: Vec<Option<String>>,
+    by_path: BTreeMap<String, u32>,
+}
+
+impl<'d> Anchors<'d> {
+    pub fn new(old: Option<&Documents>, new: &'d Documents, repository: Option<&Repository>) -> Self {
+        let paths = |documents: &Documents| documents.files.iter().map(|file| path(file, repository)).collect::<Vec<_>>();
+        let new_paths = paths(new);
+        let numbered = new_paths.iter().zip(0..).filter_map(|(path, number)| Some((path.clone()?, number)));
+        Anchors { new: Some(new), by_path: numbered.collect(), new_paths, old_paths: old.map(paths).unwrap_or_default() }
+    }
+
+    /// Where it stands; else, for what has no place on the new side, its old line if the file is still there; else any file at all,
+    /// because some platforms drop what has no place.
+    pub fn of(&self, finding: &Finding) -> Option<Anchor<'_>> {
+        let after = finding.after.as_ref().and_then(|spot| self.at(spot.place?));
+        let before = || {
+            let spot = finding.before.as_ref()?;
+            let path = self.old_paths.get(spot.place?.file as usize)?.as_deref()?;
+            self.line(*self.by_path.get(path)?, spot.line)
+        };
+        after.or_else(before).or_else(|| self.line(self.first()?, 1))
+    }
+
+    fn first(&self) -> Option<u32> {
+        self.by_path.values().min().copied()
+    }
+
+    fn file(&self, number: u32) -> Option<(&File, &str)> {
+        Some((self.new?.file(number)?, self.new_paths.get(number as usize)?.as_deref()?))
+    }
+
+    fn at(&self, place: Place) -> Option<Anchor<'_>> {
+        let (file, path) = self.file(place.file)?;
+        let Range { start, end } = place.span.range();
+        let from = file.place(start);
+        let line = file.lines().range(&file.text, from.line)?;
+        let shown = file.text.get(start..end.clamp(start, line.end.max(start))).unwrap_or_default();
+        let width = shown.trim_end().chars().count().max(1);
+        Some(Anchor { path, line: from.line, column: from.column, end_column: from.column + width, exact: true })
+    }
+
+    /// The text of a line, or of the last one of a file that has become shorter.
+    fn line(&self, number: u32, line: usize) -> Option<Anchor<'_>> {
+        let (file, path) = self.file(number)?;
+        let line = line.clamp(1, file.lines().count().max(1));
+        let text = file.lines().range(&file.text, line).and_then(|range| file.text.get(range)).unwrap_or_default();
+        let lead = text.chars().take_while(|c| c.is_whitespace()).count();
+        let width = text.trim().chars().count().max(1);
+        let column = if text.trim().is_empty() { 1 } else { lead + 1 };
+        Some(Anchor { path, line, column, end_column: column + width, exact: false })
+    }
+}
+
+/// What the file is called in the repository.
+fn path(file: &File, repository: Option<&Repository>) -> Option<String> {
+    match &file.origin {
+        Origin::Stdin => None,
+        Origin::Git { path, .. } | Origin::Index { path } => Some(path.clone()),
+        Origin::Path(path) => Some(repository.and_then(|repository| in_repository(repository, path)).unwrap_or_else(|| file.name.clone())),
+    }
+}
+
+fn in_repository(repository: &Repository, path: &Path) -> Option<String> {
+    repository.relative(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Spot;
+    use crate::render::sample;
+    use crate::yaml::{Budget, Span};
+
+    fn documents(files: &[(&str, &str)]) -> Documents {
+        let files = files.iter().map(|(name, text)| File::new(*name, *text, Origin::Path((*name).into())));
+        Documents::parse(files.collect(), &Budget::default())
+    }
+
+    fn spot(documents: &Documents, file: u32, range: Range<usize>) -> Option<Spot> {
+        let found = documents.file(file)?;
+        let at = found.place(range.start);
+        let place = Some(Place { file, span: Span::new(range.start, range.end) });
+        Some(Spot { file: found.name.clone(), line: at.line, column: at.column, place })
+    }
+
+    #[test]
+    fn an_anchor_ends_with_its_line() {
+        let new = documents(&[("a.yaml", "x:\n  ü: 1 \n  z: 2\n")]);
+        let anchors = Anchors::new(None, &new, None);
+        let finding = Finding { after: spot(&new, 0, 5..16), ..sample::finding() };
+        let anchor = anchors.of(&finding).unwrap();
+        assert_eq!((anchor.path, anchor.line, anchor.column, anchor.end_column), ("a.yaml", 2, 3, 7));
+        assert!(anchor.exact);
+    }
+
+    #[test]
+    fn what_is_gone_is_shown_in_its_file_while_there_is_one() {
+        let old = documents(&[("gone.yaml", "a: 1\n"), ("a.yaml", "a: 1\nb: 2\nc: 3\nd: 4\n")]);
+        let new = documents(&[("a.yaml", "a: 1\n  bb: 2\n")]);
+        let anchors = Anchors::new(Some(&old), &new, None);
+        let of = |file, range| {
+            let finding = Finding { after: None, before: spot(&old, file, range), ..sample::finding() };
+            anchors.of(&finding).map(|anchor| (anchor.path.to_owned(), anchor.line, anchor.column, anchor.end_column, anchor.exact))
+        };
+        assert_eq!(of(1, 5..9), Some(("a.yaml".to_owned(), 2, 3, 8, false)));
+        assert_eq!(of(1, 15..19), Some(("a.yaml".to_owned(), 3, 1, 2, false)), "the file is shorter now");
+        assert_eq!(of(0, 0..4), Some(("a.yaml".to_owned(), 1, 1, 5, false)), "the file is gone");
+    }
+
+    #[test]
+    fn standard_input_has_no_path() {
+        let new = Documents::of_text("<stdin>", "a: 1\n");
+        assert_eq!(Anchors::new(None, &new, None).of(&Finding { after: spot(&new, 0, 0..1), ..sample::finding() }), None);
+    }
+}

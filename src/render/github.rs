@@ -1,0 +1,131 @@
+//! Workflow commands for GitHub's runner: one annotation a line, then a line of counts for the log.
+
+use std::fmt::Write as _;
+
+use crate::finding::Severity;
+
+use super::escape::visible;
+use super::group::{Group, gather, plural};
+use super::view::{View, subject};
+
+/// GitHub shows so many annotations of each level for one step, and drops the rest without a word.
+const MOST: usize = 10;
+/// An annotation is read at a glance; the job summary has the rest.
+const LONGEST: usize = 1_500;
+
+pub fn render(view: &View<'_>) -> String {
+    let mut out = String::new();
+    let groups = gather(view.worst_first().into_iter());
+    for (severity, command, word) in
+        [(Severity::Error, "error", "error"), (Severity::Warning, "warning", "warning"), (Severity::Info, "notice", "note")]
+    {
+        let level: Vec<&Group<'_>> = groups.iter().filter(|group| group.first.severity == severity).collect();
+        // The last place is taken by the count of what didn't fit.
+        let told = if level.len() > MOST { MOST - 1 } else { level.len() };
+        for group in level.iter().take(told) {
+            annotation(&mut out, command, group, view);
+        }
+        if level.len() > told {
+            let more = plural(level.len() - told, &format!("more {word}"));
+            let _ = writeln!(out, "::{command} title=crdwise::{more}, less grave than these: the report has them all");
+        }
+    }
+    let verdict = view.report.verdict.map(|verdict| format!("verdict {verdict}, ")).unwrap_or_default();
+    let bump = view.report.bump.as_ref().map(|bump| format!("bump {}, ", bump.required)).unwrap_or_default();
+    let _ = writeln!(out, "crdwise: {verdict}{bump}{}", view.counts());
+    out
+}
+
+fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_>) {
+    let finding = group.first;
+    let _ = write!(out, "::{command} ");
+    if let Some(anchor) = view.anchors.of(finding) {
+        let _ = write!(out, "file={},line={},endLine={}", property(&visible(anchor.path)), anchor.line, anchor.line);
+        if anchor.exact {
+            let _ = write!(out, ",col={},endColumn={}", anchor.column, anchor.end_column);
+        }
+        out.push(',');
+    }
+    let _ = write!(out, "title={}::", property(&visible(&finding.rule)));
+    let mut message = format!("{}{}", subject(finding), visible(&finding.message));
+    if let Some(also) = group.also() {
+        let _ = write!(message, " ({also})");
+    }
+    if !finding.help.is_empty() {
+        let _ = write!(message, "\nhelp: {}", visible(&finding.help));
+    }
+    if let Some(witness) = &finding.witness {
+        let _ = write!(message, "\nproof: {} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
+    }
+    if let Some((end, _)) = message.char_indices().nth(LONGEST) {
+        message.truncate(end);
+        message.push('…');
+    }
+    out.push_str(&data(&message));
+    out.push('\n');
+}
+
+/// Text behind the second `::`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::render::sample;
+    use std::collections::BTreeMap;
+
+    /// A line as the runner takes it: command, properties, data.
+    fn command(line: &str) -> Option<(String, BTreeMap<String, String>, String)> {
+        let line = line.trim_start();
+        let (head, text) = line.strip_prefix("::")?.split_once("::")?;
+        let (name, rest) = head.split_once(' ').unwrap_or((head, ""));
+        let undo = |text: &str| text.replace("%0D", "\r").replace("%0A", "\n").replace("%3A", ":").replace("%2C", ",").replace("%25", "%");
+        let pairs = rest.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), undo(value)));
+        Some((name.to_owned(), pairs.collect(), text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")))
+    }
+
+    #[test]
+    fn hostile_text_makes_no_command_and_no_property() {
+        let out = sample::rendered_hostile(render);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines.len(), 6, "{out}");
+        assert!(!out.contains("##[") && !out.contains('\r') && !out.contains('\u{1b}') && !out.contains('\u{202e}'));
+        for line in &lines[..5] {
+            let (name, properties, text) = command(line).unwrap();
+            assert!(["error", "warning", "notice"].contains(&&*name), "{name}");
+            let keys: Vec<&str> = properties.keys().map(String::as_str).collect();
+            assert_eq!(keys, ["col", "endColumn", "endLine", "file", "line", "title"]);
+            assert_eq!(properties["file"], visible(sample::HOSTILE_NAME));
+            assert_eq!(properties["line"], "1");
+            assert!(text.contains("evil\\n::error"), "{text}");
+        }
+        assert_eq!(lines[5], "crdwise: verdict semantic-breaking, bump minor, 1 error, 1 warning, 1 note");
+    }
+
+    #[test]
+    fn the_platforms_limit_is_kept_and_the_rest_counted() {
+        let finding = |n: usize, severity| Finding { path: format!("spec.f{n}"), severity, ..sample::finding() };
+        let mut findings: Vec<Finding> = (0..25).map(|n| finding(n, Severity::Error)).collect();
+        findings.extend((0..10).map(|n| finding(n + 100, Severity::Warning)));
+        let out = sample::rendered(findings, render);
+        let of = |command: &str| out.lines().filter(|line| line.starts_with(command)).count();
+        assert_eq!((of("::error "), of("::warning "), of("::notice ")), (10, 10, 0));
+        assert!(out.contains("::error title=crdwise::16 more errors"), "{out}");
+    }
+
+    #[test]
+    fn the_same_in_several_versions_is_told_once() {
+        let other = Finding { version: Some("v1beta1".into()), ..sample::finding() };
+        let out = sample::rendered(vec![sample::finding(), other], render);
+        assert_eq!(out.lines().filter(|line| line.starts_with("::")).count(), 1);
+        assert!(out.contains("(also in v1beta1)"), "{out}");
+    }
+}

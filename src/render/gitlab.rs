@@ -1,0 +1,94 @@
+//! GitLab's code quality report: a list of issues, each with a path and a line.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::finding::{Finding, Severity, fingerprint};
+
+use super::escape::visible;
+use super::view::{View, subject};
+
+#[derive(Serialize)]
+struct Issue<'r> {
+    description: String,
+    check_name: Cow<'r, str>,
+    fingerprint: String,
+    severity: &'static str,
+    location: Location<'r>,
+}
+
+#[derive(Serialize)]
+struct Location<'r> {
+    path: Cow<'r, str>,
+    lines: Lines,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    begin: usize,
+}
+
+pub fn render(view: &View<'_>) -> String {
+    let mut twins: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut issues = Vec::new();
+    for finding in view.worst_first() {
+        let twin = twins.entry(&finding.fingerprint).or_insert(0);
+        *twin += 1;
+        issues.push(issue(finding, *twin, view));
+    }
+    let mut text = serde_json::to_string_pretty(&issues).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn issue<'r>(finding: &'r Finding, twin: usize, view: &View<'r>) -> Issue<'r> {
+    // GitLab drops an issue without a path, and one whose fingerprint was there before.
+    let (path, begin) = view.anchors.of(finding).map_or(("-", 1), |anchor| (anchor.path, anchor.line));
+    let unique = if twin == 1 { finding.fingerprint.clone() } else { fingerprint(&[&finding.fingerprint, &twin.to_string()]) };
+    Issue {
+        description: format!("{}{} (help: {})", subject(finding), visible(&finding.message), visible(&finding.help)),
+        check_name: visible(&finding.rule),
+        fingerprint: unique,
+        severity: match finding.severity {
+            Severity::Error if finding.is_refusal() => "blocker",
+            Severity::Error => "critical",
+            Severity::Warning => "major",
+            Severity::Info => "info",
+        },
+        location: Location { path: visible(path), lines: Lines { begin } },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use serde_json::Value;
+
+    #[test]
+    fn hostile_text_stays_text() {
+        let text = sample::rendered_hostile(render);
+        let issues: Vec<Value> = serde_json::from_str(&text).unwrap();
+        assert_eq!(issues.len(), 5);
+        let mut prints: Vec<&str> = Vec::new();
+        for issue in &issues {
+            let keys: Vec<&String> = issue.as_object().unwrap().keys().collect();
+            assert_eq!(keys, ["check_name", "description", "fingerprint", "location", "severity"]);
+            let description = issue["description"].as_str().unwrap();
+            assert!(!description.chars().any(char::is_control) && !description.contains('\u{202e}'));
+            assert_eq!(issue["location"]["path"].as_str().unwrap(), visible(sample::HOSTILE_NAME));
+            assert_eq!(issue["location"]["lines"]["begin"], 1);
+            prints.push(issue["fingerprint"].as_str().unwrap());
+        }
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), 5, "fingerprints are unique");
+    }
+
+    #[test]
+    fn no_finding_is_an_empty_list() {
+        assert_eq!(sample::rendered(Vec::new(), render), "[]\n");
+    }
+}

@@ -1,0 +1,149 @@
+//! What a server says to objects: for people, and as JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::crd::{Documents, Place};
+use crate::validate::{ObjectReport, Upgrade, Verdict};
+
+use super::escape::visible;
+use super::snippet::{self, Diagnostic, Exhibit, Exhibits, Style};
+
+pub const SCHEMA: &str = "crdwise.objects/v1";
+
+/// One thing said about an object.
+#[derive(Debug, Clone, Serialize)]
+pub struct Remark {
+    /// `rejected`, `pruned`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
+    pub what: &'static str,
+    pub path: String,
+    pub message: String,
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+    #[serde(skip)]
+    place: Option<Place>,
+}
+
+impl Remark {
+    /// Whether it fails the run: the object is refused, loses something, or could not be judged.
+    pub fn fails(&self) -> bool {
+        !matches!(self.what, "defaulted")
+    }
+}
+
+/// An object with all that is said about it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judged {
+    pub object: String,
+    pub file: String,
+    pub line: usize,
+    pub crd: Option<String>,
+    /// With old CRDs: whether the upgrade breaks it.
+    pub broken_by_upgrade: Option<bool>,
+    pub remarks: Vec<Remark>,
+}
+
+impl Judged {
+    /// With old CRDs only what the upgrade breaks counts.
+    pub fn fails(&self) -> bool {
+        self.broken_by_upgrade.unwrap_or_else(|| self.remarks.iter().any(Remark::fails))
+    }
+}
+
+pub fn judged(reports: &[ObjectReport], documents: &Documents) -> Vec<Judged> {
+    reports.iter().map(|report| one(report, documents)).collect()
+}
+
+fn one(report: &ObjectReport, documents: &Documents) -> Judged {
+    let spot = |place: Place| {
+        let file = documents.file(place.file);
+        let at = file.map(|file| file.place(place.span.start as usize));
+        (file.map(|file| file.name.clone()).unwrap_or_default(), at.map_or(1, |at| at.line), at.map_or(1, |at| at.column))
+    };
+    let mut remarks = Vec::new();
+    let mut say = |what: &'static str, place: Place, path: String, message: String| {
+        let (file, line, column) = spot(place);
+        remarks.push(Remark { what, path, message, file, line, column, place: Some(place) });
+    };
+    match &report.verdict {
+        Verdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
+        Verdict::UnknownKind => {
+            say("unknown", report.place, String::new(), format!("no CRD is given for {} of {}", report.kind, report.api_version));
+        }
+        Verdict::UnknownVersion(versions) => {
+            let known = versions.join(", ");
+            say("rejected", report.place, String::new(), format!("the CRD has no version `{}`; it has {known}", report.api_version));
+        }
+        Verdict::NotServed => say("rejected", report.place, String::new(), format!("{} is not served", report.api_version)),
+        Verdict::NoSchema => say("unknown", report.place, String::new(), "the version has no schema".to_owned()),
+        Verdict::Checked(checked) => {
+            for error in &checked.errors {
+                say("rejected", error.place, error.what.path.dotted(), format!("{}: {}", error.what.field, error.what.message));
+            }
+            for pruned in &checked.pruned {
+                say("pruned", pruned.place, pruned.what.dotted(), format!("`{}` is unknown and dropped", pruned.what.dotted()));
+            }
+            for open in &checked.undecided {
+                say("undecided", open.place, open.what.0.dotted(), open.what.1.clone());
+            }
+            for defaulted in &checked.defaulted {
+                say("defaulted", defaulted.place, defaulted.what.dotted(), format!("`{}` gets its default", defaulted.what.dotted()));
+            }
+        }
+    }
+    if let Some(Upgrade::Changed(paths)) = &report.upgrade {
+        let list = paths.iter().take(5).map(|path| format!("`{}`", path.dotted())).collect::<Vec<_>>().join(", ");
+        say("changed", report.place, String::new(), format!("stored with other values than under the old CRDs: {list}"));
+    }
+    if report.upgrade == Some(Upgrade::Gone) {
+        say("gone", report.place, String::new(), "its kind or version is gone".to_owned());
+    }
+    let (file, line, _) = spot(report.place);
+    let name = if report.name.is_empty() { "without a name" } else { &report.name };
+    Judged {
+        object: format!("{} {name}", if report.kind.is_empty() { "an object" } else { &report.kind }),
+        file,
+        line,
+        crd: report.crd.as_ref().map(|(name, _)| name.clone()),
+        broken_by_upgrade: report.upgrade.as_ref().map(Upgrade::is_break),
+        remarks,
+    }
+}
+
+pub fn render(judged: &[Judged], documents: &Documents, style: &Style, all: bool) -> String {
+    let mut out = String::new();
+    for object in judged {
+        let shown: Vec<&Remark> = object
+            .remarks
+            .iter()
+            .filter(|remark| all || (remark.fails() && (object.fails() || object.broken_by_upgrade.is_none())))
+            .collect();
+        for remark in shown {
+            let file = remark.place.and_then(|place| documents.file(place.file));
+            let exhibit = file
+                .zip(remark.place)
+                .map(|(file, place)| Exhibit::new(&file.name, &file.text, place.span.range(), remark.line, remark.column));
+            let shown = Diagnostic {
+                message: visible(&format!("{}: {} {}", remark.what, object.object, remark.message)).into_owned(),
+                help: None,
+                severity: if remark.fails() { miette::Severity::Error } else { miette::Severity::Advice },
+                exhibits: Exhibits(exhibit.into_iter().collect()),
+            };
+            out.push_str(&snippet::draw(style, &shown));
+        }
+    }
+    let failed = judged.iter().filter(|object| object.fails()).count();
+    let word =
+        if judged.iter().any(|object| object.broken_by_upgrade.is_some()) { "broken by the upgrade" } else { "refused or not kept whole" };
+    let _ = writeln!(out, "objects: {} checked, {failed} {word}", judged.len());
+    out
+}
+
+pub fn json(judged: &[Judged]) -> String {
+    let report = serde_json::json!({ "schema": SCHEMA, "tool": crate::report::TOOL, "objects": judged });
+    let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    text.push('\n');
+    text
+}

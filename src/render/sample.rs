@@ -1,0 +1,140 @@
+//! Reports for the tests of formats: one that people write, and one that nobody should.
+
+use crate::bump::Recommendation;
+use crate::crd::{Documents, Place};
+use crate::fact::{Affected, Affects, Certainty, Outcome, Witness};
+use crate::finding::{Bump, Class, Finding, Severity, Spot, Status};
+use crate::report::{self, Report, SideSummary};
+use crate::rule::{Book, Family, Kind};
+use crate::source::{File, Origin};
+use crate::yaml::{Budget, Span};
+
+use super::anchor::Anchors;
+use super::view::View;
+
+pub fn finding() -> Finding {
+    Finding {
+        rule: "field-removed".into(),
+        family: Family::Change,
+        kind: Kind::RemoveField,
+        title: "A field was removed".into(),
+        class: Some(Class::SemanticBreaking),
+        severity: Severity::Error,
+        bump: Bump::Minor,
+        crd: "widgets.shop.example.com".into(),
+        version: Some("v1".into()),
+        path: "spec.size".into(),
+        to: None,
+        message: "`spec.size` was removed: writers that set it are refused".into(),
+        help: "keep the field and deprecate it".into(),
+        affects: Affects::of(&[Affected::Writers, Affected::Data]),
+        certainty: Certainty::Proved,
+        ratchet: None,
+        status: Status::New,
+        before: None,
+        after: None,
+        witness: Some(Witness {
+            object: serde_json::json!({"spec": {"size": 3}}),
+            old: Outcome::Accepted,
+            new: Outcome::Pruned,
+            because: "spec.size is not declared".into(),
+        }),
+        conversion: None,
+        field: None,
+        fingerprint: "0123456789abcdef".into(),
+    }
+}
+
+pub fn report(findings: Vec<Finding>) -> Report {
+    let side = |source: &str| SideSummary { source: source.into(), files: 1, documents: 1, crds: 1, versions: 1, skipped: Vec::new() };
+    let (verdict, bump) = report::verdict(&findings);
+    Report {
+        schema: report::SCHEMA,
+        tool: report::TOOL,
+        policy: "guidelines".into(),
+        old: Some(side("v1.2.0:config/crd")),
+        new: side("config/crd"),
+        verdict: Some(verdict),
+        bump: Some(Recommendation::new(bump, crate::bump::parse("v1.2.0"), None)),
+        findings,
+    }
+}
+
+/// What a file can hold to break out of any format, in one string.
+pub const HOSTILE: &str = concat!(
+    "evil\n::error file=a,line=1::owned\r\n::stop-commands::x\n##[set-output name=verdict]none\n",
+    "\u{1b}[31mred\u{1b}]8;;http://x.example\u{7}link\u{202e}\u{200b}\u{feff}\u{0}\u{8}\u{fffe}\u{ffff}",
+    "</script><script>alert(1)</script><img src=x onerror=alert(1)> ]]> --> <!-- crdwise --> <!-- x",
+    " \"quoted\" 'single' &amp; &#60; ``` ```` ~~~ | a | b | `tick @team @org/team #1 GH-12 org/repo#3 :rocket: ",
+    "[x](javascript:alert(1)) ![y](http://x.example/p.png) http://x.example www.x.example a@b.example <https://x.example> ",
+    "**bold** _it_ # head\n# head\n> quote\n- item\n1. item\n***\n%0A%0D%25,file=b,title=c {0} {{1}} \\ $(id) ${{ github.token }} ",
+    "0123456789012345678901234567890123456789",
+);
+
+/// A file name that holds as much of it as a file system takes.
+pub const HOSTILE_NAME: &str = "crd/a b,file=x:::%0A\n<img>\"'`|@team#1\u{202e}\u{1b}[0m?x#y\u{7f}.yaml";
+
+/// A finding that has the hostile text wherever text of a file can get.
+pub fn hostile(documents: &Documents) -> Finding {
+    let text = || HOSTILE.to_owned();
+    let place = Place { file: 0, span: Span::new(0, 4) };
+    let spot = documents.file(0).map(|file| Spot { file: file.name.clone(), line: 1, column: 1, place: Some(place) });
+    Finding {
+        title: text(),
+        crd: text(),
+        version: Some(text()),
+        path: text(),
+        to: Some(text()),
+        message: text(),
+        help: text(),
+        before: spot.clone(),
+        after: spot,
+        witness: Some(Witness {
+            object: serde_json::json!({HOSTILE: [HOSTILE, {"::error::x": "plain"}], "text": "a\n::error::block\n```\n<!-- crdwise -->\n"}),
+            old: Outcome::Accepted,
+            new: Outcome::Rejected,
+            because: text(),
+        }),
+        conversion: Some(text()),
+        field: Some(text()),
+        ..finding()
+    }
+}
+
+/// The documents that hostile findings stand in.
+pub fn hostile_documents() -> Documents {
+    let origin = Origin::Index { path: HOSTILE_NAME.to_owned() };
+    let name = format!(":{HOSTILE_NAME}");
+    Documents::parse(vec![File::new(name, "evil: text\n", origin)], &Budget::default())
+}
+
+/// Renders the hostile report by a format: errors, a warning and a note, several times.
+pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
+    let documents = hostile_documents();
+    let with = |severity, rule: &str| Finding { severity, rule: rule.into(), ..hostile(&documents) };
+    let mut report = report(vec![
+        with(Severity::Error, "field-removed"),
+        with(Severity::Warning, "default-changed"),
+        with(Severity::Info, "field-added"),
+        Finding { status: Status::Waived, ..with(Severity::Error, "enum-narrowed") },
+        Finding { status: Status::PreExisting, ..with(Severity::Error, "type-changed") },
+    ]);
+    report.new.source = HOSTILE.into();
+    report.new.skipped = vec![crate::crd::Skipped { what: HOSTILE.into(), why: HOSTILE.into() }];
+    report.policy = HOSTILE.into();
+    let anchors = Anchors::new(None, &documents, None);
+    render(&View { report: &report, book: Book::builtin(), anchors: &anchors, all: true, gate: Some(Severity::Error), complete: true })
+}
+
+/// Renders findings without any place.
+pub fn rendered(findings: Vec<Finding>, render: fn(&View<'_>) -> String) -> String {
+    let report = report(findings);
+    render(&View {
+        report: &report,
+        book: Book::builtin(),
+        anchors: &Anchors::default(),
+        all: false,
+        gate: Some(Severity::Error),
+        complete: true,
+    })
+}

@@ -1,0 +1,61 @@
+//! What every format that shows findings starts from: which of them, in which order, and where they stand.
+
+use crate::finding::{Finding, Severity, Status};
+use crate::report::Report;
+use crate::rule::{Book, Kind};
+
+use super::anchor::Anchors;
+use super::escape::visible;
+use super::group::plural;
+
+/// A report, and what a format may look up beside it.
+#[derive(Clone, Copy)]
+pub struct View<'v> {
+    pub report: &'v Report,
+    pub book: &'v Book,
+    pub anchors: &'v Anchors<'v>,
+    /// Also what is folded to a count: documentation, pre-existing and waived findings.
+    pub all: bool,
+    /// The severity from which findings fail the run.
+    pub gate: Option<Severity>,
+    /// Whether everything that was given could be read.
+    pub complete: bool,
+}
+
+impl<'v> View<'v> {
+    /// The findings that are shown, worst first.
+    pub fn worst_first(&self) -> Vec<&'v Finding> {
+        let mut findings: Vec<&Finding> = self.report.findings.iter().filter(|finding| is_shown(finding, self.all)).collect();
+        findings.sort_by(|a, b| a.order(b));
+        findings
+    }
+
+    /// Errors, warnings and notes that are new, in words; what is quiet is no note.
+    pub fn counts(&self) -> String {
+        let of = |severity, word| {
+            let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding));
+            plural(fresh.count(), word)
+        };
+        [of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "note")].join(", ")
+    }
+
+    pub fn fails(&self, finding: &Finding) -> bool {
+        finding.status == Status::New && self.gate.is_some_and(|gate| finding.severity >= gate)
+    }
+}
+
+/// CRD and version in front of a message, harmless in a terminal; nothing for what is about the bundle.
+pub fn subject(finding: &Finding) -> String {
+    let version = finding.version.as_deref().map(|version| format!(" {}", visible(version))).unwrap_or_default();
+    if finding.crd.is_empty() { String::new() } else { format!("{}{version}: ", visible(&finding.crd)) }
+}
+
+/// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
+pub fn is_quiet(finding: &Finding) -> bool {
+    finding.kind == Kind::Docs && finding.severity == Severity::Info
+}
+
+/// What is quiet, waived or was there before is counted instead.
+pub fn is_shown(finding: &Finding, all: bool) -> bool {
+    all || (finding.status == Status::New && !is_quiet(finding))
+}

@@ -1,0 +1,54 @@
+//! Manual pages and completion scripts, from the same definitions as the help.
+
+use std::path::Path;
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Manual};
+
+use super::{Exit, Stop, Streams, output};
+
+pub(super) fn completions(shell: clap_complete::Shell, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "crdwise", &mut script);
+    streams.write(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Clean)
+}
+
+pub(super) fn manual(arguments: &Manual, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let mut whole = Cli::command();
+    whole.build();
+    if let Some(folder) = &arguments.dir {
+        std::fs::create_dir_all(folder).map_err(|error| Stop::usage(format!("{}: {error}", folder.display())))?;
+        let mut pages = vec![whole.clone()];
+        pages.extend(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
+        for page in pages {
+            write(&page, folder)?;
+        }
+        return Ok(Exit::Clean);
+    }
+    let page = match &arguments.of {
+        None => whole,
+        Some(name) => match whole.find_subcommand(name) {
+            Some(command) => command.clone(),
+            None => {
+                let hint = crate::rule::nearest(name, whole.get_subcommands().map(clap::Command::get_name));
+                return Err(Stop::usage(format!("no command `{name}`{hint}")));
+            }
+        },
+    };
+    streams.write(&text(&page)?)?;
+    Ok(Exit::Clean)
+}
+
+fn text(command: &clap::Command) -> Result<String, Stop> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).source(crate::report::TOOL).manual("crdwise").render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn write(command: &clap::Command, folder: &Path) -> Result<(), Stop> {
+    // `crdwise review` has the page crdwise-review(1).
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    output::replace(&folder.join(format!("{name}.1")), &text(command)?)
+}

@@ -1,0 +1,111 @@
+//! `validate` and `fixtures`: custom resources against CRDs, and CRDs into custom resources.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli;
+use crate::render::objects;
+use crate::schema::Shape;
+use crate::validate;
+
+use super::input::Reader;
+use super::output::replace;
+use super::{Exit, Stop, Streams};
+
+pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let given = reader.one(&arguments.objects, false)?;
+    let crds = reader.one(&arguments.crd, false)?;
+    let old = if arguments.old.is_empty() { None } else { Some(reader.one(&arguments.old, false)?) };
+    let (crd_side, old_side) = (crds.side(), old.as_ref().map(|old| old.side()));
+    let mut exit = given.unread(streams).or(crds.problems(&crd_side, streams)?);
+    if let (Some(old), Some(side)) = (&old, &old_side) {
+        exit = exit.or(old.problems(side, streams)?);
+    }
+    if crd_side.bundle.crds.is_empty() {
+        streams.error(&format!("no CRD was found in {}", crd_side.source));
+        exit = exit.or(Exit::Unread);
+    }
+    let reports = validate::check_objects(given.documents(), &crd_side.bundle, old_side.as_ref().map(|side| &side.bundle));
+    let judged = objects::judged(&reports, given.documents());
+    if judged.is_empty() {
+        streams.error("no custom resource was found among the objects");
+        exit = exit.or(Exit::Unread);
+    }
+    if judged.iter().any(objects::Judged::fails) {
+        exit = exit.or(Exit::Findings);
+    }
+    let text = if arguments.json {
+        objects::json(&judged)
+    } else {
+        objects::render(&judged, given.documents(), &streams.out_style(), arguments.all)
+    };
+    streams.write(&text)?;
+    Ok(exit)
+}
+
+/// Writes one file for each served version of each CRD, every field filled: the serialised form that later releases must still read.
+pub(super) fn fixtures(arguments: &cli::Fixtures, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let cli::FixturesCommand::Write { inputs, dir, limits } = &arguments.command;
+    let reader = Reader::new(limits);
+    let read = reader.one(inputs, false)?;
+    let side = read.side();
+    let mut exit = read.problems(&side, streams)?;
+    let mut said = String::new();
+    std::fs::create_dir_all(dir)
+        .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+    let mut written = 0usize;
+    for crd in &side.bundle.crds {
+        for version in crd.versions.iter().filter(|version| version.served) {
+            let Some(schema) = &version.schema else { continue };
+            let shape = Shape::of(schema);
+            let Some(body) = crate::order::filled(&shape) else {
+                let _ = writeln!(said, "left out: {} {}: no object of it could be made", crd.name, version.name);
+                exit = exit.or(Exit::Unread);
+                continue;
+            };
+            let object = resource(&format!("{}/{}", crd.group(), version.name), crd.kind(), body);
+            let text = serde_yaml::to_string(&object).map_err(|error| Stop { exit: Exit::Internal, message: error.to_string() })?;
+            replace(&dir.join(file_name(crd.name, version.name)), &text)?;
+            written += 1;
+        }
+    }
+    let _ = writeln!(said, "fixtures: {written} files in {}", dir.display());
+    streams.write(&said)?;
+    Ok(exit)
+}
+
+/// A body with what makes it an object of its kind.
+fn resource(api_version: &str, kind: &str, body: Value) -> Value {
+    let mut object = serde_json::json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "example" } });
+    if let (Value::Object(object), Value::Object(body)) = (&mut object, body) {
+        object.extend(body.into_iter().filter(|(key, _)| !matches!(&**key, "apiVersion" | "kind" | "metadata")));
+    }
+    object
+}
+
+/// A name from a CRD is untrusted: nothing but letters, digits, dots and dashes reaches the file system.
+pub(super) fn file_name(crd: &str, rest: &str) -> String {
+    let safe =
+        |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' }).collect::<String>();
+    format!("{}.{}.yaml", safe(crd).trim_start_matches('.'), safe(rest))
+}
+
+/// Writes each witness of a report as a file of its own, for `kubectl apply --dry-run=server`.
+pub(super) fn witnesses(report: &crate::report::Report, dir: &Path) -> Result<usize, Stop> {
+    std::fs::create_dir_all(dir)
+        .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+    let mut written = 0;
+    for finding in &report.findings {
+        let Some(witness) = &finding.witness else { continue };
+        let yaml = serde_yaml::to_string(&witness.object).map_err(|error| Stop { exit: Exit::Internal, message: error.to_string() })?;
+        let line = |text: &str| crate::render::visible(text).into_owned();
+        let text =
+            format!("# {}\n# {} before, {} now: {}\n{yaml}", line(&finding.message), witness.old, witness.new, line(&witness.because));
+        replace(&dir.join(file_name(&finding.crd, &format!("{}.{}", finding.rule, finding.fingerprint))), &text)?;
+        written += 1;
+    }
+    Ok(written)
+}

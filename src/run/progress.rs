@@ -1,0 +1,98 @@
+//! A line on the terminal for work that takes longer than a second, gone when it ends.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Nobody wonders before.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+struct State {
+    stage: Mutex<Option<&'static str>>,
+    changed: Condvar,
+}
+
+/// Shown while it lives; nothing at all where there is no terminal.
+pub(super) struct Progress {
+    running: Option<(Arc<State>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    pub fn start(terminal: bool, stage: &'static str) -> Self {
+        if !terminal {
+            return Progress { running: None };
+        }
+        let state = Arc::new(State { stage: Mutex::new(Some(stage)), changed: Condvar::new() });
+        let shared = Arc::clone(&state);
+        let running = std::thread::Builder::new().name("progress".into()).spawn(move || show(&shared, &mut io::stderr()));
+        // Without the thread the work goes on, silently.
+        Progress { running: running.ok().map(|thread| (state, thread)) }
+    }
+
+    pub fn stage(&self, stage: &'static str) {
+        if let Some((state, _)) = &self.running {
+            set(state, Some(stage));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((state, thread)) = self.running.take() {
+            set(&state, None);
+            // A thread that failed to write has nothing to clean up.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn set(state: &State, stage: Option<&'static str>) {
+    if let Ok(mut now) = state.stage.lock() {
+        *now = stage;
+        state.changed.notify_all();
+    }
+}
+
+fn show(state: &State, out: &mut dyn Write) {
+    let start = Instant::now();
+    let mut due = PATIENCE;
+    let mut shown = false;
+    let Ok(mut stage) = state.stage.lock() else { return };
+    while let Some(word) = *stage {
+        let elapsed = start.elapsed();
+        if elapsed >= due {
+            due = elapsed + PATIENCE;
+            shown = write!(out, "\r\u{1b}[Kcrdwise: {word}, {} s", elapsed.as_secs()).and_then(|()| out.flush()).is_ok();
+        }
+        let Ok((next, _)) = state.changed.wait_timeout(stage, due.saturating_sub(start.elapsed())) else { return };
+        stage = next;
+    }
+    if shown {
+        let _ = write!(out, "\r\u{1b}[K").and_then(|()| out.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_work_shows_nothing_and_long_work_leaves_nothing() {
+        let state = State { stage: Mutex::new(None), changed: Condvar::new() };
+        let mut out = Vec::new();
+        show(&state, &mut out);
+        assert!(out.is_empty());
+        let state = Arc::new(State { stage: Mutex::new(Some("reading")), changed: Condvar::new() });
+        let shared = Arc::clone(&state);
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(PATIENCE + Duration::from_millis(200));
+            set(&shared, None);
+        });
+        show(&state, &mut out);
+        ends.join().unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("crdwise: reading, 1 s") && text.ends_with("\r\u{1b}[K"), "{text:?}");
+    }
+}

@@ -1,0 +1,222 @@
+//! Reviews inside a real repository: revisions, merge bases, tags, and what is staged.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const CRD: &str = include_str!("../../testdata/demo/old/bookings.yaml");
+
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn new() -> Self {
+        let scratch = Scratch(tempfile::tempdir().unwrap());
+        scratch.git(&["init", "-q", "-b", "main"]);
+        scratch
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let status = Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"])
+            .args(arguments)
+            .current_dir(self.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .status()
+            .unwrap();
+        assert!(status.success(), "git {arguments:?}");
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let file = self.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+
+    fn commit(&self, name: &str, text: &str) {
+        self.write(name, text);
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", name]);
+    }
+
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } =
+            Command::new(env!("CARGO_BIN_EXE_crdwise")).args(arguments).current_dir(self.path()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (status.code().unwrap(), text(stdout), text(stderr))
+    }
+}
+
+/// The CRD with another bound, and without a version of the bundle that would have to follow.
+fn bounded(maximum: usize) -> String {
+    let lines = CRD.lines().filter(|line| !line.contains("bundle-version")).map(|line| format!("{line}\n"));
+    lines.collect::<String>().replace("maximum: 100", &format!("maximum: {maximum}"))
+}
+
+#[test]
+fn the_merge_base_is_where_a_branch_began() {
+    let scratch = Scratch::new();
+    scratch.commit("config/crd/bookings.yaml", &bounded(100));
+    scratch.git(&["checkout", "-q", "-b", "topic"]);
+    scratch.commit("config/crd/bookings.yaml", &bounded(700));
+    scratch.git(&["checkout", "-q", "main"]);
+    scratch.commit("config/crd/bookings.yaml", &bounded(9000));
+    scratch.git(&["checkout", "-q", "topic"]);
+    // Against the tip of main the topic looks like a break; it made none.
+    assert_eq!(scratch.run(&["review", "config/crd", "--against", "main"]).0, 1);
+    let (code, out, error) = scratch.run(&["review", "config/crd", "--against", "main", "--merge-base"]);
+    assert_eq!(code, 0, "{out}{error}");
+    assert!(out.contains("verdict: additive") && out.contains("main at its merge base "), "{out}");
+    let (code, _, error) = scratch.run(&["review", "config/crd", "--merge-base"]);
+    assert!(code == 2 && error.contains("--against"), "{error}");
+    let (code, _, error) = scratch.run(&["review", "config/crd", "--against", "nowhere", "--merge-base"]);
+    assert!(code == 3 && error.contains("no revision `nowhere`"), "{error}");
+}
+
+#[test]
+fn the_newest_tag_is_found_and_gives_the_version() {
+    let scratch = Scratch::new();
+    scratch.commit("config/crd/bookings.yaml", &bounded(100));
+    scratch.git(&["tag", "v1.9.0"]);
+    scratch.git(&["tag", "v1.10.0"]);
+    scratch.git(&["tag", "w9.0.0"]);
+    scratch.commit("config/crd/bookings.yaml", &bounded(7));
+    let (code, out, error) = scratch.run(&["review", "config/crd", "--against-tag", "v*"]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("bump: minor (1.10.0 → 1.11.0 or later)") && out.contains("old: v1.10.0"), "{out}");
+    let (code, _, error) = scratch.run(&["review", "config/crd", "--against-tag", "x*"]);
+    assert!(code == 3 && error.contains("no tag that matches `x*`"), "{error}");
+}
+
+#[test]
+fn annotations_name_paths_from_the_root_wherever_one_stands() {
+    let scratch = Scratch::new();
+    scratch.commit("config/crd/bookings.yaml", &bounded(100));
+    scratch.write("config/crd/bookings.yaml", &bounded(7));
+    let output = Command::new(env!("CARGO_BIN_EXE_crdwise"))
+        .args(["review", ".", "--against", "HEAD", "--format", "github"])
+        .current_dir(scratch.path().join("config/crd"))
+        .output()
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains("::error file=config/crd/bookings.yaml,line=47,"), "{out}");
+}
+
+#[test]
+fn a_removed_file_is_shown_at_a_file_that_is_there() {
+    let scratch = Scratch::new();
+    scratch.commit("crd/bookings.yaml", CRD);
+    scratch.commit("crd/other.yaml", &CRD.replace("bookings", "others").replace("Booking", "Other"));
+    scratch.git(&["rm", "-q", "crd/bookings.yaml"]);
+    let (code, out, _) = scratch.run(&["review", "crd", "--against", "HEAD", "--format", "sarif"]);
+    let log: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "crd/other.yaml", "{result}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn only_staged_content_counts_and_only_of_crds() {
+    let scratch = Scratch::new();
+    scratch.write("notes.yaml", "{{ not yaml at all\n");
+    scratch.commit("crd/bookings.yaml", CRD);
+    // Nothing is staged, whatever the working tree says.
+    scratch.write("crd/bookings.yaml", &bounded(7));
+    assert_eq!(scratch.run(&["review", "--staged"]), (0, String::new(), String::new()));
+    // Staged, but about no CRD, and not even YAML.
+    scratch.write("notes.yaml", "{{ still not yaml\n");
+    scratch.git(&["add", "notes.yaml"]);
+    assert_eq!(scratch.run(&["review", "--staged"]), (0, String::new(), String::new()));
+    // Staged narrowly; the working tree has been mended since.
+    scratch.git(&["add", "-A"]);
+    scratch.write("crd/bookings.yaml", CRD);
+    let (code, out, error) = scratch.run(&["review", "--staged", "--format", "github"]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("::error file=crd/bookings.yaml,line=47,"), "{out}");
+    assert_eq!(scratch.run(&["review", "--staged", "crd"]).0, 1);
+    assert_eq!(scratch.run(&["review", "--staged", "elsewhere"]).0, 0, "nothing is staged there");
+}
+
+#[test]
+fn a_staged_removal_is_a_finding() {
+    let scratch = Scratch::new();
+    scratch.commit("crd/bookings.yaml", CRD);
+    scratch.git(&["rm", "-q", "crd/bookings.yaml"]);
+    let (code, out, error) = scratch.run(&["review", "--staged"]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("bump: major"), "{out}");
+}
+
+#[test]
+fn the_first_commit_has_only_additions() {
+    let scratch = Scratch::new();
+    scratch.write("crd/bookings.yaml", CRD);
+    scratch.git(&["add", "-A"]);
+    let (code, out, error) = scratch.run(&["review", "--staged", "--fail-on", "never"]);
+    assert!(code == 0 && out.contains("verdict: additive"), "{out}{error}");
+}
+
+#[test]
+fn a_moved_crd_is_the_same_crd() {
+    let scratch = Scratch::new();
+    scratch.commit("a/bookings.yaml", CRD);
+    scratch.git(&["mv", "a", "b"]);
+    let (code, out, error) = scratch.run(&["review", "--staged"]);
+    assert!(code == 0 && out.contains("verdict: none"), "{out}{error}");
+}
+
+#[test]
+fn lint_passes_over_what_names_no_crd() {
+    let scratch = Scratch::new();
+    scratch.write("chart.yaml", "{{ template }}\n");
+    assert_eq!(scratch.run(&["lint", "chart.yaml"]).0, 3);
+    assert_eq!(scratch.run(&["lint", "--crds-only", "chart.yaml"]).0, 0);
+    scratch.write("bookings.yaml", CRD);
+    let (_, out, _) = scratch.run(&["lint", "--crds-only", "--exit-zero", "chart.yaml", "bookings.yaml"]);
+    assert!(out.contains("1 CRD"), "{out}");
+}
+
+#[test]
+fn init_writes_what_is_missing_and_leaves_the_rest() {
+    let scratch = Scratch::new();
+    scratch.write("deploy/crds/bookings.yaml", CRD);
+    scratch.write("vendor/x/a.yaml", CRD);
+    scratch.write("vendor/x/b.yaml", CRD);
+    scratch.write(".pre-commit-config.yaml", "repos: []\n");
+    std::fs::create_dir_all(scratch.path().join("sub")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_crdwise")).arg("init").current_dir(scratch.path().join("sub")).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    assert!(out.contains("wrote  crdwise.yaml\nwrote  .github/workflows/crdwise.yml\nleft   .pre-commit-config.yaml"), "{out}");
+    assert!(out.contains("entry: crdwise review --staged"), "what to add is shown\n{out}");
+    let read = |name: &str| std::fs::read_to_string(scratch.path().join(name)).unwrap();
+    assert_eq!(read(".pre-commit-config.yaml"), "repos: []\n");
+    let workflow = read(".github/workflows/crdwise.yml");
+    assert!(workflow.contains("CRDS: deploy/crds\n") && !workflow.contains('@'.to_string().repeat(2).as_str()), "{workflow}");
+    let before = (read("crdwise.yaml"), workflow);
+    let (code, out, _) = scratch.run(&["init"]);
+    assert_eq!((code, out.matches("left   ").count()), (0, 3), "{out}");
+    assert_eq!(before, (read("crdwise.yaml"), read(".github/workflows/crdwise.yml")));
+}
+
+#[test]
+fn git_shows_changes_of_the_api() {
+    let scratch = Scratch::new();
+    scratch.write(".gitattributes", "crd/** diff=crdwise\n");
+    scratch.write("crd/values.yaml", "a: 1\n");
+    scratch.commit("crd/bookings.yaml", CRD);
+    scratch.write("crd/values.yaml", "a: 2\n");
+    scratch.commit("crd/bookings.yaml", &CRD.replace("maximum: 100", "maximum: 7"));
+    scratch.git(&["config", "diff.crdwise.command", concat!("'", env!("CARGO_BIN_EXE_crdwise"), "' git-diff-driver")]);
+    let log = Command::new("git").args(["log", "-p", "--ext-diff", "--format=%s"]).current_dir(scratch.path()).output().unwrap();
+    let log = String::from_utf8(log.stdout).unwrap();
+    assert!(
+        log.contains("diff --crdwise a/crd/bookings.yaml b/crd/bookings.yaml\n@@ bookings.rail.example.com v1 @@\n-bound-narrowed:"),
+        "{log}"
+    );
+    assert!(log.contains("+resource-added") || log.contains("+crd-added"), "the first commit adds it\n{log}");
+    assert!(log.contains("-a: 1\n+a: 2\n"), "what is no CRD is shown as lines\n{log}");
+}
