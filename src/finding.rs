@@ -77,6 +77,9 @@ pub struct Finding {
     pub witness: Option<Witness>,
     /// The manifest that covers it.
     pub conversion: Option<String>,
+    /// A text to start from: a draft of what is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
     /// The server's own path in the CRD document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,

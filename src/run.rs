@@ -1,5 +1,6 @@
 //! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
 
+mod conversions;
 mod driver;
 mod explain;
 mod init;
@@ -115,6 +116,9 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Lint(arguments) => lint(&arguments, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
+        Command::Convert(arguments) => conversions::convert(&arguments, streams),
+        Command::Conversions(cli::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
+        Command::Conversions(cli::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
@@ -161,17 +165,18 @@ fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, St
         (reader.sides(arguments)?, 1)
     };
     let (old_side, new_side) = (old.side(), new.side());
-    let judgement = judges.judgement();
+    let manifests = conversions::Found::of_review(&reader, arguments)?;
+    let judgement = Judgement { conversions: manifests.manifests(), ..judges.judgement() };
     progress.stage("comparing");
     let report = review::review(&old_side, &new_side, &judgement);
     drop(progress);
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
-    exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(least), &report, streams));
+    exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(least), &report, streams)).or(manifests.problems(streams));
     if let Some(dir) = &arguments.witnesses {
         let written = objects::witnesses(&report, dir)?;
         streams.note(&format!("{written} witnesses written to {}", dir.display()));
     }
-    let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
+    let sides = output::TwoSides { old: Some(&old_side), new: &new_side, conversions: manifests.now() };
     let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
     output::write(&shown, &sides, &arguments.output, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))
@@ -191,7 +196,7 @@ fn lint(arguments: &cli::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> 
     let mut exit = input.problems(&side, streams)?;
     exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only)), &report, streams));
     let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
-    output::write(&shown, &output::TwoSides { old: None, new: &side }, &arguments.output, streams)?;
+    output::write(&shown, &output::TwoSides { old: None, new: &side, conversions: None }, &arguments.output, streams)?;
     Ok(exit.or(gate(&arguments.judging, &report)))
 }
 

@@ -8,6 +8,7 @@ pub mod check;
 pub mod convert;
 pub mod coverage;
 mod exact;
+pub mod files;
 mod form;
 pub mod graph;
 pub mod ground;
@@ -21,6 +22,7 @@ pub mod scaffold;
 mod search;
 pub mod step;
 pub(crate) mod surgery;
+pub(crate) mod text;
 mod trace;
 mod words;
 

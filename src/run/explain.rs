@@ -93,6 +93,7 @@ pub(super) fn schema(which: SchemaName, streams: &mut Streams<'_>) -> Result<Exi
     streams.write(match which {
         SchemaName::Report => include_str!("../report.schema.json"),
         SchemaName::Rule => include_str!("../rule/rule.schema.json"),
+        SchemaName::Conversion => crate::conversion::manifest::SCHEMA,
     })?;
     Ok(Exit::Clean)
 }

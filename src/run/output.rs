@@ -103,6 +103,10 @@ impl<'w> Streams<'w> {
         self.say("note: ", message);
     }
 
+    pub(super) fn warning(&mut self, message: &str) {
+        self.say("warning: ", message);
+    }
+
     fn say(&mut self, prefix: &str, message: &str) {
         let lines: Vec<_> = message.lines().map(visible).collect();
         let _ = writeln!(self.err, "{prefix}{}", lines.join("\n"));
@@ -122,12 +126,15 @@ fn terminal_width() -> Option<usize> {
 pub(super) struct TwoSides<'s, 't> {
     pub old: Option<&'s Side<'t>>,
     pub new: &'s Side<'t>,
+    pub conversions: Option<&'s crate::conversion::Conversions>,
 }
 
 impl Texts for TwoSides<'_, '_> {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str> {
         let side = if old { self.old? } else { self.new };
-        Some(&side.documents.file(spot.place?.file)?.text)
+        let file = spot.place?.file;
+        let manifest = || self.conversions.filter(|_| !old).and_then(|conversions| conversions.file(file));
+        Some(&side.documents.file(file).or_else(manifest)?.text)
     }
 }
 

@@ -27,7 +27,9 @@ impl Key {
         let mut key = Vec::with_capacity(8 + 3 * goal.views.len() + 2 * goal.literals.len());
         for view in &goal.views {
             let (tag, at) = match view.spine {
-                Spine::Node { shape, keep, pair } => (8 + usize::from(keep) + 2 * usize::from(pair.is_some()), std::ptr::from_ref(shape).addr()),
+                Spine::Node { shape, keep, pair } => {
+                    (8 + usize::from(keep) + 2 * usize::from(pair.is_some()), std::ptr::from_ref(shape).addr())
+                }
                 Spine::Free => (0, 0),
                 Spine::Emptied => (1, 0),
                 Spine::Field(shape) => (2, std::ptr::from_ref(shape).addr()),

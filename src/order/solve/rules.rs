@@ -110,9 +110,9 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
             selected.insert(select.operand.id);
         }
     }
-    let whole = parts.iter().any(|part| {
-        matches!(&part.kind, Node::Ident(name) if name == "self" || name == "oldSelf") && !selected.contains(&part.id)
-    });
+    let whole = parts
+        .iter()
+        .any(|part| matches!(&part.kind, Node::Ident(name) if name == "self" || name == "oldSelf") && !selected.contains(&part.id));
     (!whole).then(|| keys.into_iter().collect())
 }
 
@@ -282,9 +282,9 @@ impl Truth {
 
 /// A condition on the value that stands at a path, which is an error where the path ends early.
 fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
-    path.iter().rev().fold(formula, |inner, key| {
-        Formula::all([Rc::new(Formula::Has(Rc::clone(key))), Rc::new(Formula::Field(Rc::clone(key), inner))])
-    })
+    path.iter()
+        .rev()
+        .fold(formula, |inner, key| Formula::all([Rc::new(Formula::Has(Rc::clone(key))), Rc::new(Formula::Field(Rc::clone(key), inner))]))
 }
 
 impl<'s> Subject<'s> {
@@ -322,9 +322,7 @@ impl<'s> Subject<'s> {
                 };
                 Some(Truth { holds: join(a.holds, b.holds), fails: join(a.fails, b.fails) })
             }
-            ("_==_", [a, b]) => {
-                relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?)))
-            }
+            ("_==_", [a, b]) => relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))),
             ("_!=_", [a, b]) => {
                 relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))).map(Truth::not)
             }
@@ -457,10 +455,7 @@ impl<'s> Subject<'s> {
         let inner = if *all { inner } else { inner.not() };
         let kinds = ty.kinds();
         let guarded = |formula: Rc<Formula>| at(&path, Formula::all([Rc::new(Formula::Is(kinds)), formula]));
-        let truth = Truth {
-            holds: guarded(Rc::new(each(inner.holds))),
-            fails: guarded(Rc::new(each(inner.fails.negated())).negated()),
-        };
+        let truth = Truth { holds: guarded(Rc::new(each(inner.holds))), fails: guarded(Rc::new(each(inner.fails.negated())).negated()) };
         Some(if *all { truth } else { truth.not() })
     }
 }
