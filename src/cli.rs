@@ -54,6 +54,14 @@ pub enum Command {
     Validate(Validate),
     /// Write objects with every field filled, as fixtures for later releases
     Fixtures(Fixtures),
+    /// Rewrite objects by the conversion manifests, forward or back
+    #[command(after_help = "Examples:\n  crdwise convert examples/ --to v1alpha3 --check\n  \
+        crdwise convert examples/ --to v1alpha3 --write --crd config/crd\n  \
+        kubectl get widgets -o yaml | crdwise convert - --to v1 --from v1alpha2")]
+    Convert(Convert),
+    /// Prove the conversion manifests, or draft them from a change
+    #[command(subcommand)]
+    Conversions(Conversions),
     /// List the rules
     Rules(Rules),
     /// Show the page of a rule or policy
@@ -95,6 +103,7 @@ pub enum SchemaName {
     Config,
     Rule,
     Baseline,
+    Conversion,
 }
 
 #[derive(Debug, Args)]
@@ -154,6 +163,7 @@ impl BaselineRun {
             history: Vec::new(),
             config_from: None,
             witnesses: None,
+            conversions: None,
             judging,
             output,
             limits,
@@ -196,6 +206,10 @@ pub struct Review {
     /// Compare what is staged with HEAD; without INPUT, the staged files that hold CRDs
     #[arg(long, conflicts_with_all = ["against", "against_tag"], help_heading = "Sides")]
     pub staged: bool,
+
+    /// Conversion manifests; `conversions/` beside NEW or here otherwise
+    #[arg(long, value_name = "INPUT", help_heading = "Judging")]
+    pub conversions: Option<OsString>,
 
     /// Version of the old bundle, where its CRDs don't say
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
@@ -265,6 +279,96 @@ pub enum FixturesCommand {
         #[command(flatten)]
         limits: LimitFlags,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// Files or directories with objects, or `-`
+    #[arg(value_name = "OBJECT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// The version to convert to: `v1`, a bundle version such as `1.1.0`, or `v1@1.1.0`
+    #[arg(long, value_name = "VERSION")]
+    pub to: String,
+
+    /// The version that the objects have, where `apiVersion` doesn't tell
+    #[arg(long, value_name = "VERSION")]
+    pub from: Option<String>,
+
+    /// Where the manifests are; `conversions/` beside the objects or here otherwise
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    /// CRDs to hold the results against; may be given several times
+    #[arg(long, value_name = "INPUT")]
+    pub crd: Vec<OsString>,
+
+    /// Show what would change, and fail if anything would
+    #[arg(long, conflicts_with_all = ["write", "output"], help_heading = "Output")]
+    pub check: bool,
+
+    /// Replace the files
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub write: bool,
+
+    /// Write to this file, or into this directory
+    #[arg(long, short, value_name = "PATH", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Conversions {
+    /// Hold the manifests against the schemas they lead between
+    Check(ConversionsCheck),
+    /// Draft the manifests that a change needs
+    Scaffold(ConversionsScaffold),
+}
+
+#[derive(Debug, Args)]
+pub struct ConversionsCheck {
+    /// The bundle that the manifests lead from
+    #[arg(value_name = "OLD")]
+    pub old: OsString,
+
+    /// The bundle that they lead to
+    #[arg(value_name = "NEW")]
+    pub new: OsString,
+
+    /// Where the manifests are; `conversions/` beside NEW or here otherwise
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct ConversionsScaffold {
+    /// The bundle before
+    #[arg(value_name = "OLD")]
+    pub old: OsString,
+
+    /// The bundle after
+    #[arg(value_name = "NEW")]
+    pub new: OsString,
+
+    /// A directory to write the drafts to, one file each; nothing is overwritten
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Leave out what manifests here define already
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    #[command(flatten)]
+    pub limits: LimitFlags,
 }
 
 #[derive(Debug, Args)]

@@ -80,6 +80,9 @@ pub struct Finding {
     /// Why it is accepted, where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiver: Option<String>,
+    /// A text to start from: a draft of what is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
     /// The server's own path in the CRD document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,

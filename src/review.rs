@@ -1,8 +1,11 @@
 //! Facts of two bundles, or of one, come in; a report, judged by rules under a policy, goes out.
 
+mod conversions;
+
 use semver::Version;
 
 use crate::bump::{self, Recommendation};
+use crate::conversion::Conversions;
 use crate::crd::{Bundle, Documents, Place, Priority, Skipped};
 use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
@@ -11,6 +14,9 @@ use crate::policy::{Policy, Situation};
 use crate::report::{self, Report, SideSummary};
 use crate::rule::Book;
 use crate::waiver::{Scope, Waivers};
+
+use conversions::Covering;
+pub use conversions::Manifests;
 
 /// One side of a review, read and ready to be compared.
 pub struct Side<'t> {
@@ -63,11 +69,20 @@ pub struct Judgement<'j> {
     pub waivers: Waivers<'j>,
     /// What the change did to the configuration that judges it.
     pub changed: &'j [Fact],
+    pub conversions: Manifests<'j>,
 }
 
 impl<'j> Judgement<'j> {
     pub fn new(book: &'j Book, policy: &'j Policy) -> Self {
-        Judgement { book, policy, outlook: Outlook::default(), history: &[], waivers: Waivers::default(), changed: &[] }
+        Judgement {
+            book,
+            policy,
+            outlook: Outlook::default(),
+            history: &[],
+            waivers: Waivers::default(),
+            changed: &[],
+            conversions: Manifests::default(),
+        }
     }
 }
 
@@ -76,8 +91,13 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     let mut facts = crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default());
     facts.extend(inspect::review(&old.bundle, &new.bundle));
     inspect::settle(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
-    let judge_all = |facts: &[Fact]| -> Vec<Finding> { facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement)).collect() };
+    facts.extend(conversions::meanings(&judgement.conversions, old, new));
+    let covering = Covering::new(&judgement.conversions, old, new);
+    let judge_all = |facts: &[Fact]| -> Vec<Finding> {
+        facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement, Some(&covering))).collect()
+    };
     let mut findings = judge_all(&facts);
+    findings.extend(judge_all(&conversions::facts(&facts, old, new, judgement, &covering)));
     let (class, required) = report::verdict(&findings);
     let broken =
         findings.iter().filter(|finding| finding.class == Some(Class::SemanticBreaking)).map(|finding| finding.crd.clone()).collect();
@@ -106,8 +126,8 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let outlook = Outlook { versioned: side.version.is_some(), ..judgement.outlook };
     facts.extend(inspect::guidelines(&side.bundle, &outlook));
     inspect::settle(&mut facts, None, &side.bundle, &outlook);
-    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, None, side, judgement)).collect();
-    findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement)));
+    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, None, side, judgement, None)).collect();
+    findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement, None)));
     accept(&mut findings, None, side, judgement);
     finish(&mut findings);
     Report {
@@ -132,7 +152,23 @@ pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -
 fn accept(findings: &mut Vec<Finding>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) {
     let mut facts = judgement.waivers.apply(findings, &scope(old, new, judgement.book));
     facts.extend(judgement.changed.iter().cloned());
-    findings.extend(facts.iter().flat_map(|fact| judge(fact, old, new, judgement)));
+    findings.extend(facts.iter().flat_map(|fact| judge(fact, old, new, judgement, None)));
+}
+
+/// Judges facts about manifests alone.
+pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
+    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement, None)).collect();
+    finish(&mut findings);
+    Report {
+        schema: report::SCHEMA,
+        tool: report::TOOL,
+        policy: judgement.policy.id.clone(),
+        old: Some(old.summary()),
+        new: new.summary(),
+        verdict: None,
+        bump: None,
+        findings,
+    }
 }
 
 /// Sorted by place, and numbered where a fingerprint would name two findings.
@@ -140,7 +176,7 @@ fn finish(findings: &mut [Finding]) {
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
 }
 
-fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
+fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, covering: Option<&Covering<'_>>) -> Vec<Finding> {
     let maturity = maturity(fact);
     let situation = Situation {
         channel: fact.channel.as_deref().unwrap_or_default(),
@@ -152,7 +188,8 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
     let verdicts = judgement.book.judge(fact, maturity);
     let finding = |verdict: crate::rule::Verdict<'_>| {
         let rule = verdict.rule;
-        let situation = Situation { raised: verdict.raised, ..situation };
+        let cover = covering.and_then(|covering| covering.cover(rule, fact));
+        let situation = Situation { raised: verdict.raised, covered: cover.is_some(), ..situation };
         let (severity, bump) = judgement.policy.judge(rule, &situation)?;
         let path = fact.path.to_string();
         let version = fact.version.clone();
@@ -177,14 +214,22 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
             ratchet: fact.ratchet,
             status: if fact.pre_existing { Status::PreExisting } else { Status::New },
             before: old.and_then(|old| old.spot(fact.before)),
-            after: new.spot(fact.after),
+            after: new.spot(fact.after).or_else(|| manifest_spot(judgement.conversions.now?, fact.after?)),
             witness: fact.evidence.witness.clone(),
-            conversion: None,
             waiver: None,
+            conversion: cover.map(|cover| cover.manifest),
+            suggestion: fact.words.get("draft").filter(|draft| !draft.is_empty()).cloned(),
             field: fact.field.clone(),
         })
     };
     verdicts.into_iter().filter_map(finding).collect()
+}
+
+/// A place in a manifest.
+fn manifest_spot(conversions: &Conversions, place: Place) -> Option<Spot> {
+    let file = conversions.file(place.file)?;
+    let at = file.place(place.span.start as usize);
+    Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
 }
 
 /// The field's own maturity where it is known, else that of the version's name.

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod case;
+mod conversions;
 mod driver;
 mod explain;
 mod init;
@@ -116,6 +117,9 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Lint(arguments) => lint(&arguments, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
+        Command::Convert(arguments) => conversions::convert(&arguments, streams),
+        Command::Conversions(cli::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
+        Command::Conversions(cli::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),

@@ -80,6 +80,11 @@ impl Conversions {
         self.documents.file(id.checked_sub(FIRST_FILE)?)
     }
 
+    /// The files as they were read, numbered from zero.
+    pub fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
     pub fn is_empty(&self) -> bool {
         self.manifests.is_empty()
     }

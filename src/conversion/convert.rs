@@ -27,6 +27,15 @@ pub struct Note {
     pub guidance: String,
 }
 
+/// A step that found something to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// Position of the step in its manifest.
+    pub step: usize,
+    /// The first of its paths.
+    pub path: ObjectPath,
+}
+
 /// A manifest made ready for many objects, in one direction.
 #[derive(Debug, Clone)]
 pub struct Converter<'m> {
@@ -60,12 +69,21 @@ impl<'m> Converter<'m> {
 
     /// Converts in place. On an error the object is left half done: work on a copy where that matters.
     pub fn convert(&self, object: &mut Value) -> Result<Vec<Note>, ConvertError> {
+        self.run(object, None)
+    }
+
+    /// As [`Converter::convert`], and tells which steps did something.
+    pub fn convert_and_tell(&self, object: &mut Value, done: &mut Vec<Done>) -> Result<Vec<Note>, ConvertError> {
+        self.run(object, Some(done))
+    }
+
+    fn run(&self, object: &mut Value, mut done: Option<&mut Vec<Done>>) -> Result<Vec<Note>, ConvertError> {
         let forward = self.direction == Direction::Forward;
         let preserve = self.manifest.preserve.as_ref();
         let mut kept = preserve.map(|preserve| Kept::load(preserve, object, forward));
         let mut notes = Vec::new();
         for ready in &self.ready {
-            run(ready, object, kept.as_mut(), &mut notes)?;
+            run(ready, object, kept.as_mut(), &mut notes, done.as_deref_mut())?;
         }
         if let (Some(preserve), Some(kept)) = (preserve, kept) {
             kept.store(preserve, object, forward);
@@ -87,7 +105,13 @@ impl<'m> Converter<'m> {
     }
 }
 
-fn run(ready: &Ready, object: &mut Value, mut kept: Option<&mut Kept>, notes: &mut Vec<Note>) -> Result<(), Refusal> {
+fn run(
+    ready: &Ready,
+    object: &mut Value,
+    mut kept: Option<&mut Kept>,
+    notes: &mut Vec<Note>,
+    mut done: Option<&mut Vec<Done>>,
+) -> Result<(), Refusal> {
     let step = &ready.step;
     let inner = &step.region.inner;
     let turn = Turn {
@@ -113,15 +137,20 @@ fn run(ready: &Ready, object: &mut Value, mut kept: Option<&mut Kept>, notes: &m
         {
             notes.push(Note { path: place(&at.path, names), guidance: guidance.clone() });
         }
-        let Some(kept) = kept.as_deref_mut() else {
-            return ready.op.apply(container, &ready.op_inner, step.conflict).map_err(refusal);
-        };
-        if kept.restore(&turn, at, container) {
-            return Ok(());
+        let before = (kept.is_some() || done.is_some()).then(|| view(container, inner));
+        let restored = kept.as_deref_mut().is_some_and(|kept| kept.restore(&turn, at, container));
+        if !restored {
+            ready.op.apply(container, &ready.op_inner, step.conflict).map_err(refusal)?;
         }
-        let before = view(container, inner);
-        ready.op.apply(container, &ready.op_inner, step.conflict).map_err(refusal)?;
-        kept.remember(&turn, at, before, container);
+        let Some(before) = before else { return Ok(()) };
+        if let Some(done) = done.as_deref_mut()
+            && view(container, inner) != before
+        {
+            done.push(Done { step: ready.index, path: place(&at.path, ready.op_inner.first().map_or(&[][..], Vec::as_slice)) });
+        }
+        if let Some(kept) = kept.as_deref_mut().filter(|_| !restored) {
+            kept.remember(&turn, at, before, container);
+        }
         Ok(())
     })
 }

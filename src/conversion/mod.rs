@@ -4,19 +4,25 @@
 mod address;
 pub mod canonical;
 pub mod catalogue;
+pub mod check;
 pub mod convert;
+pub mod coverage;
 mod exact;
+pub mod files;
 mod form;
 pub mod graph;
 pub mod ground;
+pub mod hop;
 pub(crate) mod image;
 mod keep;
 pub mod laws;
 pub mod manifest;
 mod read;
+pub mod scaffold;
 mod search;
 pub mod step;
 pub(crate) mod surgery;
+pub(crate) mod text;
 mod trace;
 mod words;
 

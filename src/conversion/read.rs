@@ -38,6 +38,7 @@ pub fn read(file: FileId, file_name: &str, root: Node<'_>) -> Result<Manifest, V
         return Err(errors);
     }
     let mut reader = Reader { errors: Vec::new() };
+    reader.unfinished(root.get("steps"));
     let manifest = reader.manifest(file, file_name, root);
     if reader.errors.is_empty() { Ok(manifest) } else { Err(reader.errors) }
 }
@@ -58,6 +59,16 @@ enum Role {
 impl Reader {
     fn wrong(&mut self, node: Node<'_>, message: impl Into<String>) {
         self.errors.push(Malformed::at(node, message));
+    }
+
+    /// A draft is no definition.
+    fn unfinished(&mut self, node: Option<Node<'_>>) {
+        let Some(node) = node else { return };
+        if node.as_str().is_some_and(|text| text.starts_with(super::scaffold::TODO)) {
+            self.wrong(node, "fill this in");
+        }
+        node.items().for_each(|item| self.unfinished(Some(item)));
+        node.entries().for_each(|entry| self.unfinished(Some(entry.value)));
     }
 
     fn manifest(&mut self, file: FileId, file_name: &str, root: Node<'_>) -> Manifest {

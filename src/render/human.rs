@@ -29,6 +29,9 @@ const DRAWN: usize = 40;
 /// So many of the things that were skipped are named.
 const OTHERS: usize = 3;
 
+/// Lines of a draft that are shown; `conversions scaffold` writes all of them.
+const MOST_SUGGESTED: usize = 60;
+
 /// The text of a file of either side, by its name as findings give it.
 pub trait Texts {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str>;
@@ -112,6 +115,11 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         exhibits: Exhibits(exhibits),
     };
     out.push_str(&snippet::draw(style, &shown));
+    if let Some(draft) = &finding.suggestion {
+        for line in draft.lines().take(MOST_SUGGESTED) {
+            let _ = writeln!(out, "  │ {}", visible(line));
+        }
+    }
     if let Some(witness) = &finding.witness {
         let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
         let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));

@@ -40,6 +40,7 @@ pub fn finding() -> Finding {
             because: "spec.size is not declared".into(),
         }),
         conversion: None,
+        suggestion: None,
         field: None,
         waiver: None,
         fingerprint: "0123456789abcdef".into(),
@@ -97,6 +98,7 @@ pub fn hostile(documents: &Documents) -> Finding {
             because: text(),
         }),
         conversion: Some(text()),
+        suggestion: None,
         field: Some(text()),
         ..finding()
     }

@@ -8,6 +8,7 @@ use crate::report::Report;
 use crate::review::{self, Judgement, Side};
 use crate::source::{Against, against};
 
+use super::conversions::Found;
 use super::input::{Read, Reader, label};
 use super::setting::{Setting, Sought};
 use super::sides::{Sides, Staged, unread};
@@ -19,6 +20,7 @@ pub(super) struct Case {
     new: Read,
     standard: Option<Read>,
     history: Vec<(String, Read)>,
+    manifests: Found,
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
 }
@@ -56,7 +58,8 @@ impl Case {
         drop(progress);
         let side = arguments.config_from.unwrap_or(ConfigSide::New);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
-        Ok(Some(Case { setting, old: Some(old), new, standard, history, least: arguments.judging.min_crds.unwrap_or(least) }))
+        let manifests = Found::of_review(reader, arguments)?;
+        Ok(Some(Case { setting, old: Some(old), new, standard, history, manifests, least: arguments.judging.min_crds.unwrap_or(least) }))
     }
 
     pub fn lint(reader: &Reader, arguments: &cli::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Case, Stop> {
@@ -66,7 +69,7 @@ impl Case {
         drop(progress);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: None, new: &mut new, accept }, streams)?;
         let least = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
-        Ok(Case { setting, old: None, new, standard, history: Vec::new(), least })
+        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: Found::none(), least })
     }
 
     /// Judges, tells what could not be read, and hands the outcome on.
@@ -82,14 +85,14 @@ impl Case {
         let releases: Vec<Release<'_>> = past.iter().map(|(name, side)| Release { name, bundle: &side.bundle }).collect();
         let judgement = self.setting.judgement();
         let outlook = Outlook { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.outlook };
-        let judgement = Judgement { outlook, history: &releases, ..judgement };
+        let judgement = Judgement { outlook, history: &releases, conversions: self.manifests.manifests(), ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
         let report = match &old {
             Some(old) => review::review(old, &new, &judgement),
             None => review::lint(&new, &judgement),
         };
         drop(progress);
-        let mut exit = Exit::Clean;
+        let mut exit = self.manifests.problems(streams);
         let read = self.old.iter().zip(&old).chain([(&self.new, &new)]).chain(self.standard.iter().zip(&standard));
         let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));
         for (read, side) in read {

@@ -102,6 +102,7 @@ pub(super) fn schema(which: SchemaName, streams: &mut Streams<'_>) -> Result<Exi
         SchemaName::Config => crate::config::SCHEMA,
         SchemaName::Rule => crate::rule::SCHEMA,
         SchemaName::Baseline => crate::baseline::SCHEMA_TEXT,
+        SchemaName::Conversion => crate::conversion::manifest::SCHEMA,
     })?;
     Ok(Exit::Clean)
 }

@@ -130,6 +130,15 @@ impl Read {
         &self.documents
     }
 
+    pub fn into_documents(self) -> Documents {
+        self.documents
+    }
+
+    /// Files that could not be read, each with what to do about it.
+    pub fn unread_files(&self) -> Vec<String> {
+        self.loaded.problems.iter().map(|problem| with_advice(problem, problem.advice())).collect()
+    }
+
     /// Tells which files could not be read.
     pub fn unread(&self, streams: &mut Streams<'_>) -> Exit {
         for note in &self.loaded.notes {

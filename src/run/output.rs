@@ -102,6 +102,10 @@ impl<'w> Streams<'w> {
         self.say("note: ", message);
     }
 
+    pub(super) fn warning(&mut self, message: &str) {
+        self.say("warning: ", message);
+    }
+
     fn say(&mut self, prefix: &str, message: &str) {
         let lines: Vec<_> = message.lines().map(visible).collect();
         let _ = writeln!(self.err, "{prefix}{}", lines.join("\n"));
@@ -121,6 +125,7 @@ fn terminal_width() -> Option<usize> {
 pub(super) struct TwoSides<'s, 't> {
     pub old: Option<&'s Side<'t>>,
     pub new: &'s Side<'t>,
+    pub conversions: Option<&'s crate::conversion::Conversions>,
 }
 
 impl TwoSides<'_, '_> {
@@ -138,7 +143,9 @@ impl TwoSides<'_, '_> {
 impl Texts for TwoSides<'_, '_> {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str> {
         let side = if old { self.old? } else { self.new };
-        Some(&side.documents.file(spot.place?.file)?.text)
+        let file = spot.place?.file;
+        let manifest = || self.conversions.filter(|_| !old).and_then(|conversions| conversions.file(file));
+        Some(&side.documents.file(file).or_else(manifest)?.text)
     }
 }
 
@@ -181,7 +188,7 @@ pub(super) fn write(
     output: &cli::Output,
     streams: &mut Streams<'_>,
 ) -> Result<(), Stop> {
-    let sides = &TwoSides { old: judged.old, new: judged.new };
+    let sides = &TwoSides { old: judged.old, new: judged.new, conversions: judged.judgement.conversions.now };
     // Only formats for platforms ask where a file stands in the repository.
     let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {

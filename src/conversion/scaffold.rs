@@ -1,0 +1,255 @@
+//! Changes of two bundles come in; drafts of manifests go out: what was recognised as steps, what is needed as comments.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::crd::{Bundle, Crd, FieldPath, Step as Hop};
+use crate::fact::{Aspect, Effect, Fact, Subject};
+use crate::finding::Class;
+use crate::rule::{Book, Need};
+use crate::schema::Shape;
+use crate::schema::shape::{Extra, Type};
+
+use super::manifest::{API_VERSION, KIND};
+use super::surgery::declared;
+
+/// A manifest as text, for a person to finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    pub crd: String,
+    pub name: String,
+    pub text: String,
+}
+
+/// What a person has to write instead.
+pub const TODO: &str = "TODO";
+
+/// Versions between which a change is.
+type Way = (String, Option<String>, String, String);
+
+/// One draft for each CRD and pair of versions with changes that need a conversion. `left_out` says which facts are not to be drafted.
+pub fn scaffold(facts: &[Fact], old: &Bundle<'_>, new: &Bundle<'_>, left_out: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
+    let mut ways: BTreeMap<Way, Vec<&Fact>> = BTreeMap::new();
+    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::Successor) && needs(fact) && !left_out(fact)) {
+        let Some(version) = &fact.version else { continue };
+        let from = fact.words.get("against").unwrap_or(version);
+        ways.entry((fact.crd.clone(), fact.channel.clone(), from.clone(), version.clone())).or_default().push(fact);
+    }
+    ways.into_iter().filter_map(|(way, facts)| draft(&way, &facts, old, new)).collect()
+}
+
+/// Whether a change asks for a conversion.
+pub fn needs(fact: &Fact) -> bool {
+    let judged = Book::builtin().judge(fact, "");
+    judged.first().is_some_and(|verdict| {
+        let breaks = verdict.rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor;
+        let added =
+            fact.subject == Subject::Successor && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
+        verdict.rule.conversion != Need::None && breaks && !added
+    })
+}
+
+fn find<'b, 't>(bundle: &'b Bundle<'t>, name: &str, channel: Option<&str>) -> Option<&'b Crd<'t>> {
+    let mut named = bundle.crds.iter().filter(|crd| crd.name == name);
+    let same = named.clone().find(|crd| crd.channel().map(|channel| channel.value) == channel);
+    same.or_else(|| named.next())
+}
+
+fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Option<Draft> {
+    let (name, channel, from, to) = way;
+    let (before, after) = (find(old, name, channel.as_deref())?, find(new, name, channel.as_deref())?);
+    let shape = |crd: &Crd<'_>, version: &str| crd.version(version).and_then(|version| version.schema.as_ref()).map(Shape::of);
+    let (old_shape, new_shape) = (shape(before, from)?, shape(after, to)?);
+    let mut writer = Writer { old: &old_shape, new: &new_shape, steps: Vec::new(), loses: false };
+    let mut ordered: Vec<&&Fact> = facts.iter().collect();
+    // Inner fields first: then every path is still called what it was.
+    ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
+    for fact in ordered {
+        writer.fact(fact, facts);
+    }
+    let bundle = |crd: &Crd<'_>| crd.bundle_version().map(|bundle| bundle.value.to_owned());
+    let kind = after.kind().to_lowercase();
+    let label = if from == to { bundle(after).unwrap_or_else(|| to.clone()) } else { to.clone() };
+    let manifest = format!("{kind}-{label}");
+    let mut text = String::new();
+    let end = |version: &str, crd: &Crd<'_>| {
+        let mut parts = vec![format!("version: {version}")];
+        parts.extend(bundle(crd).map(|bundle| format!("bundle: {bundle}")));
+        parts.extend(crd.channel().map(|channel| format!("channel: {}", channel.value)));
+        parts.join(", ")
+    };
+    let _ = write!(
+        text,
+        "apiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: {manifest}\nresource: {{group: {}, kind: {}}}\nfrom: {{{}}}\nto: {{{}}}\n",
+        after.group(),
+        after.kind(),
+        end(from, before),
+        end(to, after)
+    );
+    text.push_str("steps:\n");
+    if writer.steps.is_empty() {
+        text = text.trim_end_matches("steps:\n").to_owned() + "steps: []\n";
+    }
+    for (comment, step) in &writer.steps {
+        if !comment.is_empty() {
+            let _ = writeln!(text, "  # {comment}");
+        }
+        let _ = writeln!(text, "  - {step}");
+    }
+    if writer.loses {
+        let _ = writeln!(
+            text,
+            "# Values that a step loses are kept for the way back if you say where:\n# preserve: {{annotation: {}/{manifest}}}",
+            after.group()
+        );
+    }
+    text.push_str("reverse: auto\n");
+    Some(Draft { crd: name.clone(), name: manifest, text })
+}
+
+struct Writer<'s> {
+    old: &'s Shape,
+    new: &'s Shape,
+    /// A comment and a step.
+    steps: Vec<(String, String)>,
+    loses: bool,
+}
+
+impl Writer<'_> {
+    fn step(&mut self, comment: impl Into<String>, step: impl Into<String>) {
+        let pair = (comment.into(), step.into());
+        if !self.steps.iter().any(|(_, step)| *step == pair.1) {
+            self.steps.push(pair);
+        }
+    }
+
+    fn fact(&mut self, fact: &Fact, all: &[&Fact]) {
+        let path = &fact.path;
+        let at = quoted(path);
+        match (fact.aspect, fact.effect) {
+            (Aspect::Presence, Effect::Renamed | Effect::Moved) => self.renamed(fact),
+            (Aspect::Presence, Effect::Removed) => {
+                self.loses = true;
+                self.step("its value is lost: move it somewhere, or keep it (see `preserve`)", format!("drop: {{path: {at}}}"));
+            }
+            (Aspect::Type | Aspect::IntOrString, _) => self.retyped(fact, all),
+            (Aspect::Presence, Effect::Added) | (Aspect::Required, Effect::Added) => {
+                let target = fact.to.as_ref().unwrap_or(path);
+                let value = declared(self.new, target).and_then(|shape| shape.enum_values.as_ref()?.first().cloned());
+                let said = value.map_or_else(|| TODO.to_owned(), |value| value.to_string());
+                self.step(
+                    "every object needs a value here; is this the one?",
+                    format!("default: {{path: {}, value: {said}}}", quoted(path)),
+                );
+            }
+            (Aspect::Enum, Effect::Narrowed | Effect::Changed | Effect::Added) if self.enums(fact) => {}
+            (
+                Aspect::CelRule | Aspect::CelTransition | Aspect::AllOf | Aspect::AnyOf | Aspect::OneOf | Aspect::Not | Aspect::Accepted,
+                _,
+            ) if all.iter().any(|other| other.path != *path && other.path.starts_with(path)) => {
+                // The steps below it deal with what the condition is about; `conversions check` says whether they do.
+            }
+            (aspect, effect) => {
+                let detail = match (fact.words.get("old"), fact.words.get("new")) {
+                    (Some(old), Some(new)) => format!(": {old} → {new}"),
+                    _ => String::new(),
+                };
+                let comment = format!("{aspect} {effect}{detail}: which values change, and into what? mapValues, scale, cel, or by hand");
+                self.step(comment, format!("manual: {{path: {at}, effect: {effect}, guidance: {TODO}}}"));
+            }
+        }
+    }
+
+    fn renamed(&mut self, fact: &Fact) {
+        let Some(to) = &fact.to else { return };
+        let (from, to) = (&fact.path, here(&fact.path, to));
+        let (old, new) = (declared(self.old, from), fact.to.as_ref().and_then(|to| declared(self.new, to)));
+        let list = |shape: Option<&Shape>| shape.is_some_and(|shape| shape.ty == Some(Type::Array));
+        let verb = match (list(old), list(new)) {
+            (false, true) if is_map(old) => "mapToList",
+            (true, false) if is_map(new) => "listToMap",
+            (false, true) => "wrap",
+            (true, false) => "unwrap",
+            _ if from.parent() == to.parent() => "rename",
+            _ => "move",
+        };
+        let comment = match verb {
+            "wrap" | "unwrap" => "one value and a list of values",
+            "mapToList" | "listToMap" => "the field of an item that holds the key",
+            _ => "",
+        };
+        let key = if verb.contains("To") { format!(", key: {TODO}") } else { String::new() };
+        self.loses |= !matches!(verb, "rename" | "move");
+        self.step(comment, format!("{verb}: {{from: {}, to: {}{key}}}", quoted(from), quoted(&to)));
+    }
+
+    fn retyped(&mut self, fact: &Fact, all: &[&Fact]) {
+        // A rename to a list says it already.
+        if all.iter().any(|other| other.path == fact.path && other.aspect == Aspect::Presence) {
+            return;
+        }
+        let (old, new) = (declared(self.old, &fact.path), declared(self.new, fact.to.as_ref().unwrap_or(&fact.path)));
+        let ty = |shape: Option<&Shape>| shape.filter(|shape| !shape.int_or_string).and_then(|shape| shape.ty);
+        let at = quoted(&fact.path);
+        let scalar = |ty: Option<Type>| ty.filter(|ty| !matches!(ty, Type::Object | Type::Array)).map(Type::name);
+        match (ty(old), ty(new)) {
+            (Some(Type::Object), Some(Type::Array)) if is_map(old) => {
+                self.step("the field of an item that holds the key", format!("mapToList: {{from: {at}, to: {at}, key: {TODO}}}"));
+            }
+            (Some(Type::Array), Some(Type::Object)) if is_map(new) => {
+                self.step("the field of an item that holds the key", format!("listToMap: {{from: {at}, to: {at}, key: {TODO}}}"));
+            }
+            (Some(_), Some(Type::Array)) => self.step("one value and a list of values", format!("wrap: {{from: {at}, to: {at}}}")),
+            (Some(Type::Array), Some(_)) => self.step("one value and a list of values", format!("unwrap: {{from: {at}, to: {at}}}")),
+            (was, becomes) => match (scalar(was), scalar(becomes)) {
+                (Some(was), Some(becomes)) if was != becomes => {
+                    self.step(
+                        "is every value of the one a value of the other?",
+                        format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"),
+                    );
+                }
+                _ => {
+                    let step = format!("cel: {{from: {at}, forward: {TODO}, back: {TODO}}}");
+                    self.step("an expression over `self` for each direction", step);
+                }
+            },
+        }
+    }
+
+    /// Values that are refused from now on, each with a place for what it becomes.
+    fn enums(&mut self, fact: &Fact) -> bool {
+        let values = |shape: Option<&Shape>| shape.and_then(|shape| shape.enum_values.clone());
+        let (old, new) = (values(declared(self.old, &fact.path)), values(declared(self.new, fact.to.as_ref().unwrap_or(&fact.path))));
+        let (Some(old), Some(new)) = (old, new) else { return false };
+        let gone: Vec<String> = old.iter().filter(|value| !new.contains(value)).map(|value| format!("{value}: {TODO}")).collect();
+        if gone.is_empty() {
+            return false;
+        }
+        self.loses = true;
+        let offered: Vec<String> = new.iter().take(8).map(ToString::to_string).collect();
+        let comment = format!("what each of these becomes, one of {}", offered.join(", "));
+        self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
+        true
+    }
+}
+
+/// The new place of a field while its parents are still called what they were.
+fn here(from: &FieldPath, to: &FieldPath) -> FieldPath {
+    let same_depth = from.steps().len() == to.steps().len();
+    match (from.steps().split_last(), to.steps().last()) {
+        (Some((_, above)), Some(last @ Hop::Key(_))) if same_depth => {
+            above.iter().cloned().fold(FieldPath::root(), |path, hop| path.child(hop)).child(last.clone())
+        }
+        _ => to.clone(),
+    }
+}
+
+fn is_map(shape: Option<&Shape>) -> bool {
+    shape.is_some_and(|shape| matches!(shape.extra, Extra::Values(_)))
+}
+
+/// A path as it stands inside of braces.
+fn quoted(path: &FieldPath) -> String {
+    let text = path.to_string();
+    if text.contains(['[', '{', '"']) { format!("'{}'", text.replace('\'', "''")) } else { text }
+}

@@ -1,0 +1,158 @@
+//! What conversion manifests say to the changes of a review: which of them they cover, what is left, and what is wrong with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::conversion::check::check;
+use crate::conversion::coverage::{Cover, Coverage};
+use crate::conversion::hop::Hop;
+use crate::conversion::scaffold::scaffold;
+use crate::conversion::{Conversions, Manifest};
+use crate::crd::Place;
+use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::finding::Class;
+use crate::rule::{Need, Rule};
+
+use super::{Judgement, Side};
+
+/// The manifests of both sides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manifests<'j> {
+    pub now: Option<&'j Conversions>,
+    /// Those that were there before, where that is known.
+    pub before: Option<&'j Conversions>,
+}
+
+/// Looks up what covers a change, and remembers what was asked.
+pub(super) struct Covering<'j> {
+    coverage: Option<Coverage<'j>>,
+}
+
+impl<'j> Covering<'j> {
+    pub fn new(manifests: &Manifests<'j>, old: &Side<'_>, new: &Side<'_>) -> Self {
+        Covering { coverage: manifests.now.map(|now| Coverage::new(now, &old.bundle, &new.bundle)) }
+    }
+
+    /// What covers a change that a rule judges, if it is of a sort that needs a conversion.
+    pub fn cover(&self, rule: &Rule, fact: &Fact) -> Option<Cover> {
+        if !asks(rule, fact) {
+            return None;
+        }
+        self.coverage.as_ref()?.cover(fact)
+    }
+}
+
+/// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
+fn asks(rule: &Rule, fact: &Fact) -> bool {
+    rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor)
+}
+
+/// Changes of meaning that only a manifest tells.
+pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
+    let told = |manifest: &Manifest| -> Vec<Fact> {
+        if manifest.meaning_changed.is_empty() {
+            return Vec::new();
+        }
+        let Some(hop) = Hop::new(manifest, &old.bundle, &new.bundle).filter(|hop| hop.of_change) else { return Vec::new() };
+        let fact = |mention: &crate::conversion::manifest::Mention| {
+            let mut fact = Fact::new(Subject::Field, Aspect::Meaning, Effect::Changed, hop.new_crd.name)
+                .version(hop.to.name)
+                .path(&mention.path)
+                .after(manifest.place(mention.span))
+                .affects(&[Affected::Behaviour])
+                .word("declared", "true")
+                .word("note", mention.note.clone())
+                .word("name", manifest.name.clone());
+            fact.channel = hop.new_crd.channel().map(|channel| channel.value.to_owned());
+            if hop.from.name != hop.to.name {
+                fact = fact.word("against", hop.from.name);
+            }
+            fact
+        };
+        manifest.meaning_changed.iter().map(fact).collect()
+    };
+    manifests.now.into_iter().flat_map(|now| &now.manifests).flat_map(told).collect()
+}
+
+/// Facts about the manifests of this change, and about breaks that none of them covers.
+pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>, covering: &Covering<'_>) -> Vec<Fact> {
+    let mut found = Vec::new();
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let mut open: BTreeMap<(&str, Option<&str>), Vec<&Fact>> = BTreeMap::new();
+    for fact in facts {
+        let Some(rule) = judgement.book.judge(fact, super::maturity(fact)).into_iter().next().map(|verdict| verdict.rule) else { continue };
+        if !asks(rule, fact) {
+            continue;
+        }
+        match covering.cover(rule, fact) {
+            Some(cover) => {
+                used.insert(cover.manifest);
+            }
+            None if rule.class == Some(Class::SemanticBreaking) => open.entry((&fact.crd, fact.channel.as_deref())).or_default().push(fact),
+            None => {}
+        }
+    }
+    for ((name, channel), breaks) in open {
+        found.push(undefined(name, channel, &breaks, facts, old, new, covering));
+    }
+    let Some(now) = judgement.conversions.now else { return found };
+    let of_change = |manifest: &Manifest| Hop::new(manifest, &old.bundle, &new.bundle).is_some_and(|hop| hop.of_change);
+    let known = |manifest: &Manifest| {
+        judgement.conversions.before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name))
+    };
+    for manifest in now.manifests.iter().filter(|manifest| of_change(manifest) && !known(manifest) && !used.contains(&manifest.name)) {
+        let crd = new.bundle.crds.iter().find(|crd| crd.group() == manifest.group && crd.kind() == manifest.kind);
+        found.push(
+            Fact::new(Subject::Conversion, Aspect::Coverage, Effect::Unused, crd.map_or("", |crd| crd.name))
+                .after(manifest.place(manifest.span))
+                .key(manifest.name.clone())
+                .word("name", manifest.name.clone())
+                .word("from", manifest.from.to_string())
+                .word("new", manifest.to.to_string()),
+        );
+    }
+    let checked = check(now, &old.bundle, &new.bundle, &|manifest| of_change(manifest) || used.contains(&manifest.name));
+    found.extend(checked.into_iter().flat_map(|one| one.facts));
+    found
+}
+
+/// One fact for all breaks of a CRD that nothing covers, with a draft of what would.
+fn undefined(
+    name: &str,
+    channel: Option<&str>,
+    breaks: &[&Fact],
+    all: &[Fact],
+    old: &Side<'_>,
+    new: &Side<'_>,
+    covering: &Covering<'_>,
+) -> Fact {
+    const NAMED: usize = 4;
+    let mut names: Vec<String> = Vec::new();
+    for fact in breaks {
+        let shown = if fact.path.is_root() { fact.version.clone().unwrap_or_default() } else { fact.path.to_string() };
+        if !names.contains(&shown) {
+            names.push(shown);
+        }
+    }
+    let more = names.len().saturating_sub(NAMED);
+    let mut list = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        list.push_str(&format!(" and {more} more"));
+    }
+    let covered = |fact: &Fact| covering.coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some());
+    let drafts = scaffold(all, &old.bundle, &new.bundle, &|fact| fact.crd != name || fact.channel.as_deref() != channel || covered(fact));
+    let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
+    let file = drafts.first().map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
+    let mut fact = Fact::new(Subject::Crd, Aspect::Coverage, Effect::Missing, name)
+        .word("count", breaks.len().to_string())
+        .word("list", list)
+        .word("file", file)
+        .word("draft", draft);
+    let here = |side: &Side<'_>| {
+        let crd = side.bundle.crds.iter().find(|crd| crd.name == name && crd.channel().map(|channel| channel.value) == channel);
+        crd.or_else(|| side.bundle.crds.iter().find(|crd| crd.name == name)).map(|crd| Place { file: crd.file, span: crd.name_node.span() })
+    };
+    fact.before = here(old).filter(|_| here(new).is_none());
+    fact.after = here(new);
+    fact.channel = channel.map(str::to_owned);
+    fact
+}

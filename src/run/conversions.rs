@@ -1,0 +1,374 @@
+//! `convert`, `conversions check` and `conversions scaffold`, and the manifests that a review finds beside its inputs.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::cli;
+use crate::conversion::catalogue::FIRST_FILE;
+use crate::conversion::check::{self, Checked};
+use crate::conversion::coverage::Coverage;
+use crate::conversion::files::{Outcome, Target, Workshop};
+use crate::conversion::laws::Verdict;
+use crate::conversion::{Conversions, scaffold as drafts};
+use crate::crd::{Documents, Place};
+use crate::finding::Spot;
+use crate::render::human;
+use crate::review::{Judgement, Manifests};
+use crate::source::{File, Input, InputKind, Origin};
+
+use super::case::Judged;
+use super::input::Reader;
+use super::setting::{Setting, Sought};
+use super::{Exit, Stop, Streams, output};
+
+/// The manifests of a run.
+pub(super) struct Found {
+    now: Option<Conversions>,
+    before: Option<Conversions>,
+    /// Asked for by name, so that finding none is a mistake.
+    asked: Option<OsString>,
+    unread: Vec<String>,
+}
+
+impl Found {
+    /// What `--conversions` names, or what stands beside the new bundle; and what stood beside the old one.
+    pub fn of_review(reader: &Reader, arguments: &cli::Review) -> Result<Found, Stop> {
+        let (old, new): (&[OsString], &[OsString]) = match arguments.inputs.as_slice() {
+            [old, new] if arguments.against.is_none() && arguments.against_tag.is_none() && !arguments.staged => {
+                (std::slice::from_ref(old), std::slice::from_ref(new))
+            }
+            all => (&[], all),
+        };
+        let mut found = Found::new(reader, arguments.conversions.as_ref(), new)?;
+        // With --conversions both sides would be the same files.
+        if arguments.conversions.is_none() {
+            let old: Vec<OsString> = match &arguments.against {
+                Some(revision) if !Path::new(revision).exists() => new.iter().filter_map(|input| at_revision(revision, input)).collect(),
+                Some(path) => vec![path.clone()],
+                None => old.to_vec(),
+            };
+            found.before = beside(reader, &old).filter(|_| !old.is_empty()).map(|loaded| loaded.0);
+        }
+        Ok(found)
+    }
+
+    pub fn none() -> Found {
+        Found { now: None, before: None, asked: None, unread: Vec::new() }
+    }
+
+    fn new(reader: &Reader, asked: Option<&OsString>, inputs: &[OsString]) -> Result<Found, Stop> {
+        let mut found = Found { now: None, before: None, asked: asked.cloned(), unread: Vec::new() };
+        let loaded = match asked {
+            Some(asked) => Some(load(reader, &reader.parse(std::slice::from_ref(asked))?)),
+            None => beside(reader, inputs).or_else(|| beside(reader, &[OsString::from(".")])),
+        };
+        if let Some((conversions, unread)) = loaded {
+            found.now = Some(conversions);
+            found.unread = unread;
+        }
+        Ok(found)
+    }
+
+    pub fn now(&self) -> Option<&Conversions> {
+        self.now.as_ref()
+    }
+
+    pub fn manifests(&self) -> Manifests<'_> {
+        Manifests { now: self.now.as_ref(), before: self.before.as_ref() }
+    }
+
+    /// Tells what is wrong with the manifests themselves.
+    pub fn problems(&self, streams: &mut Streams<'_>) -> Exit {
+        let mut exit = Exit::Clean;
+        for problem in &self.unread {
+            streams.error(problem);
+            exit = Exit::Unread;
+        }
+        let Some(now) = &self.now else { return exit };
+        for bad in &now.unusable {
+            let places = [bad.related, Some(bad.place)].map(|place| spot(now, place?));
+            let text = human::problem(
+                &bad.message,
+                Some("`crdwise schema conversion` prints what a manifest may hold"),
+                &places,
+                now.documents(),
+                &streams.err_style(),
+            );
+            streams.raw_error(&text);
+            exit = exit.or(Exit::Usage);
+        }
+        if let Some(asked) = self.asked.as_ref().filter(|_| now.manifests.is_empty() && now.unusable.is_empty() && self.unread.is_empty()) {
+            streams.error(&format!("no conversion manifest was found in {}", asked.to_string_lossy()));
+            exit = exit.or(Exit::Unread);
+        }
+        exit
+    }
+}
+
+/// A place in a manifest as the drawing of problems wants it.
+fn spot(conversions: &Conversions, place: Place) -> Option<Spot> {
+    let file = conversions.file(place.file)?;
+    let at = file.place(place.span.start as usize);
+    let place = Place { file: place.file.saturating_sub(FIRST_FILE), span: place.span };
+    Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
+}
+
+fn load(reader: &Reader, inputs: &[Input]) -> (Conversions, Vec<String>) {
+    let read = reader.read(String::new(), inputs, None);
+    let unread = read.unread_files();
+    (Conversions::read(read.into_documents()), unread)
+}
+
+/// `conversions/` in or next to each input.
+fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
+    let mut found: Vec<Input> = Vec::new();
+    for input in reader.parse(inputs).ok()? {
+        let candidates: Vec<OsString> = match &input.kind {
+            InputKind::Path(path) => {
+                let mut places = if path.is_dir() { vec![path.join("conversions")] } else { Vec::new() };
+                places.extend(path.parent().map(|parent| parent.join("conversions")));
+                places.into_iter().filter(|place| place.is_dir()).map(PathBuf::into_os_string).collect()
+            }
+            InputKind::Revision { rev, path } => around(path).iter().map(|place| OsString::from(format!("{rev}:{place}"))).collect(),
+            InputKind::Index { path } => around(path).iter().map(|place| OsString::from(format!(":{place}"))).collect(),
+            InputKind::Stdin => Vec::new(),
+        };
+        for candidate in candidates {
+            let Ok(parsed) = reader.parse(std::slice::from_ref(&candidate)) else { continue };
+            let exists = matches!(parsed.first().map(|input| &input.kind), Some(InputKind::Path(_)))
+                || !reader.loader.load(&parsed).files.is_empty();
+            if exists {
+                found.extend(parsed);
+                break;
+            }
+        }
+    }
+    (!found.is_empty()).then(|| load(reader, &found))
+}
+
+fn around(path: &str) -> Vec<String> {
+    let path = path.trim_end_matches('/');
+    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let join = |dir: &str| if dir.is_empty() || dir == "." { "conversions".to_owned() } else { format!("{dir}/conversions") };
+    vec![join(path), join(parent)]
+}
+
+fn at_revision(revision: &OsStr, input: &OsString) -> Option<OsString> {
+    let (revision, input) = (revision.to_str()?, input.to_str()?);
+    Some(OsString::from(format!("{revision}:{input}")))
+}
+
+pub(super) fn scaffold(arguments: &cli::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let (old, new) = (reader.one(std::slice::from_ref(&arguments.old), false)?, reader.one(std::slice::from_ref(&arguments.new), false)?);
+    let (old_side, new_side) = (old.side(), new.side());
+    let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
+    if old_side.bundle.crds.is_empty() || new_side.bundle.crds.is_empty() {
+        streams.error("no CRD was found on one of the sides");
+        exit = exit.or(Exit::Unread);
+    }
+    let known = match &arguments.conversions {
+        Some(_) => Found::new(&reader, arguments.conversions.as_ref(), &[])?,
+        None => Found::none(),
+    };
+    exit = exit.or(known.problems(streams));
+    let coverage = known.now().map(|known| Coverage::new(known, &old_side.bundle, &new_side.bundle));
+    let facts = crate::diff::diff(&old_side.bundle, &new_side.bundle, &crate::diff::Options::default());
+    let covered = |fact: &crate::fact::Fact| coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some());
+    let drafts = drafts::scaffold(&facts, &old_side.bundle, &new_side.bundle, &covered);
+    if drafts.is_empty() {
+        streams.note("nothing changed that needs a conversion");
+        return Ok(exit);
+    }
+    match &arguments.output {
+        None => {
+            let texts: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
+            streams.write(&texts.join("---\n"))?;
+        }
+        Some(dir) => {
+            std::fs::create_dir_all(dir)?;
+            for draft in &drafts {
+                let file = dir.join(format!("{}.yaml", draft.name));
+                if file.exists() {
+                    return Err(Stop::usage(format!("{} is there already; nothing is overwritten", file.display())));
+                }
+                output::replace(&file, &draft.text)?;
+                streams.note(&format!("wrote {}", file.display()));
+            }
+        }
+    }
+    Ok(exit)
+}
+
+pub(super) fn check(arguments: &cli::ConversionsCheck, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let inputs = [arguments.old.clone(), arguments.new.clone()];
+    output::check(&arguments.output, &inputs)?;
+    let reader = Reader::new(&arguments.limits);
+    let (mut old, mut new) =
+        (reader.one(std::slice::from_ref(&arguments.old), false)?, reader.one(std::slice::from_ref(&arguments.new), false)?);
+    let sought = Sought { old: Some((&mut old, cli::ConfigSide::New)), new: &mut new, accept: false };
+    let setting = Setting::new(&reader, &arguments.judging, sought, streams)?;
+    let (old_side, new_side) = (old.side(), new.side());
+    let found = Found::new(&reader, arguments.conversions.as_ref(), std::slice::from_ref(&arguments.new))?;
+    let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
+    let Some(conversions) = found.now() else {
+        return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; name them with --conversions".into() });
+    };
+    let checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
+    let judgement = Judgement { conversions: found.manifests(), ..setting.judgement() };
+    let facts: Vec<crate::fact::Fact> = checked.iter().flat_map(|one| one.facts.iter().cloned()).collect();
+    let report = crate::review::of_manifests(&facts, &old_side, &new_side, &judgement);
+    let to_people = arguments.output.format.iter().any(|flag| flag.format == cli::Format::Human && flag.file.is_none());
+    if to_people && !arguments.output.quiet {
+        streams.write(&table(&checked))?;
+    }
+    if conversions.manifests.is_empty() {
+        exit = exit.or(Exit::Unread);
+    }
+    let judged = Judged { report, old: Some(&old_side), new: &new_side, judgement: &judgement, exit };
+    output::write(&judged, &reader, setting.gate, &arguments.output, streams)?;
+    Ok(exit.or(super::gate(setting.gate, &arguments.judging, &judged.report)))
+}
+
+/// The laws of each manifest, and how each is known.
+fn table(checked: &[Checked]) -> String {
+    let mut out = String::new();
+    for one in checked {
+        let _ = writeln!(out, "{}: {} → {}", one.manifest, one.from, one.to);
+        if one.laws.is_empty() {
+            let _ =
+                writeln!(out, "  not checked: {}", if one.facts.is_empty() { "its versions are in neither bundle" } else { "see below" });
+        }
+        for (law, verdict) in &one.laws {
+            let said = match verdict {
+                Verdict::Proved => "proved".to_owned(),
+                Verdict::Tested { objects, because } => {
+                    format!("tested with {objects} generated objects, the same in every run ({because})")
+                }
+                Verdict::Broken(broken) => format!("broken: {}", broken.because),
+                Verdict::Undecided(why) => format!("not decided: {why}"),
+            };
+            let _ = writeln!(out, "  {:<34} {}", law.title(), crate::render::visible(&said));
+        }
+    }
+    out
+}
+
+/// Files below a directory that is written to keep their names there.
+fn target(output: &Path, file: &File) -> PathBuf {
+    let dir = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
+    match (&file.origin, dir) {
+        (Origin::Path(path), true) => output.join(path.file_name().unwrap_or_default()),
+        (_, true) => output.join("converted.yaml"),
+        (_, false) => output.to_owned(),
+    }
+}
+
+pub(super) fn convert(arguments: &cli::Convert, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let found = Found::new(&reader, arguments.conversions.as_ref(), &arguments.inputs)?;
+    let mut exit = found.problems(streams);
+    let Some(conversions) = found.now() else {
+        return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; name them with --conversions".into() });
+    };
+    let crds = if arguments.crd.is_empty() { None } else { Some(reader.one(&arguments.crd, false)?) };
+    let bundle = crds.as_ref().map(|crds| crds.side());
+    if let (Some(crds), Some(side)) = (&crds, &bundle) {
+        exit = exit.or(crds.problems(side, streams)?);
+    }
+    let mut workshop = Workshop::new(conversions, Target { to: arguments.to.clone(), from: arguments.from.clone() });
+    if let Some(side) = &bundle {
+        workshop = workshop.with_crds(&side.bundle);
+    }
+    if !workshop.knows_target() {
+        return Err(Stop::usage(format!("no manifest leads to `{}`; there are {}", arguments.to, workshop.targets().join(", "))));
+    }
+    let loaded = reader.loader.load(&reader.parse(&arguments.inputs)?);
+    for problem in &loaded.problems {
+        streams.error(&super::input::with_advice(problem, problem.advice()));
+        exit = exit.or(Exit::Unread);
+    }
+    let outcomes: Vec<Outcome> = loaded.files.par_iter().map(|file| workshop.convert(&file.text)).collect();
+    exit = exit.or(write(arguments, &loaded.files, &outcomes, streams)?);
+    let sum = |count: fn(&Outcome) -> usize| outcomes.iter().map(count).sum::<usize>();
+    let (converted, current, other, anew) = (sum(|o| o.converted), sum(|o| o.current), sum(|o| o.other), sum(|o| o.anew));
+    let rewritten = if anew > 0 { format!(" ({anew} of them written anew, without comments)") } else { String::new() };
+    streams.note(&format!(
+        "{} files: {converted} objects converted{rewritten}, {current} were there already, {other} of other kinds",
+        loaded.files.len()
+    ));
+    Ok(exit)
+}
+
+fn write(arguments: &cli::Convert, files: &[File], outcomes: &[Outcome], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let mut exit = Exit::Clean;
+    let mut printed = String::new();
+    for (file, outcome) in files.iter().zip(outcomes) {
+        remarks(file, outcome, streams);
+        if outcome.failed() {
+            exit = exit.or(Exit::Findings);
+        }
+        let changed = outcome.text != *file.text;
+        if arguments.check {
+            if changed {
+                let difference = similar::TextDiff::from_lines(&*file.text, &outcome.text);
+                let header = (format!("a/{}", file.name), format!("b/{}", file.name));
+                printed.push_str(&difference.unified_diff().context_radius(3).header(&header.0, &header.1).to_string());
+                exit = exit.or(Exit::Findings);
+            }
+        } else if arguments.write {
+            // A file is converted whole or not at all.
+            match &file.origin {
+                Origin::Path(path) if changed && !outcome.failed() => output::replace(path, &outcome.text)?,
+                Origin::Path(_) => {}
+                _ => return Err(Stop::usage(format!("{} is no file that could be replaced; use -o", file.name))),
+            }
+        } else if let Some(output) = &arguments.output {
+            if !outcome.failed() {
+                let place = target(output, file);
+                if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                    std::fs::create_dir_all(parent)?;
+                }
+                if place == *output && files.len() > 1 {
+                    let gap = if printed.is_empty() || printed.ends_with("---\n") { "" } else { "---\n" };
+                    printed.push_str(gap);
+                    printed.push_str(&outcome.text);
+                    continue;
+                }
+                output::replace(&place, &outcome.text)?;
+            }
+        } else if !outcome.failed() {
+            if !printed.is_empty() && !outcome.text.trim_start().starts_with("---") {
+                printed.push_str("---\n");
+            }
+            printed.push_str(&outcome.text);
+            if !printed.ends_with('\n') {
+                printed.push('\n');
+            }
+        }
+    }
+    match &arguments.output {
+        Some(output) if !printed.is_empty() => output::replace(output, &printed)?,
+        _ => streams.write(&printed)?,
+    }
+    Ok(exit)
+}
+
+/// Errors are drawn, warnings are a line each.
+fn remarks(file: &File, outcome: &Outcome, streams: &mut Streams<'_>) {
+    for remark in &outcome.remarks {
+        let at = file.place(remark.span.start as usize);
+        if remark.error {
+            let documents = Documents { files: vec![file.clone()], ..Documents::default() };
+            let spot =
+                Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(Place { file: 0, span: remark.span }) };
+            let text = human::problem(&remark.message, None, &[Some(spot)], &documents, &streams.err_style());
+            streams.raw_error(&text);
+        } else {
+            streams.warning(&format!("{}:{}:{}: {}", file.name, at.line, at.column, remark.message));
+        }
+    }
+}
