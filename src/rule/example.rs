@@ -7,6 +7,8 @@ pub struct Example {
     pub line: usize,
     pub old: Option<Block>,
     pub new: Block,
+    /// Manifests beside the new bundle.
+    pub conversion: Option<Block>,
 }
 
 /// A bundle, with the lines that must be flagged.
@@ -20,11 +22,12 @@ pub struct Block {
 impl Example {
     /// Whether any line is marked.
     pub fn fires(&self) -> bool {
-        !self.new.marks.is_empty() || self.old.as_ref().is_some_and(|old| !old.marks.is_empty())
+        let marked = |block: &Block| !block.marks.is_empty();
+        marked(&self.new) || self.old.as_ref().is_some_and(marked) || self.conversion.as_ref().is_some_and(marked)
     }
 }
 
-/// Examples of a page in order. An `old` block belongs to the `new` block after it.
+/// Examples of a page in order. An `old` block belongs to the `new` block after it, a `conversion` block to the one before it.
 pub fn examples(body: &str) -> Vec<Example> {
     let mut found = Vec::new();
     let mut waiting: Option<(usize, Block)> = None;
@@ -39,12 +42,17 @@ pub fn examples(body: &str) -> Vec<Example> {
             (Some(_), Some(_)) => {
                 let Some((start, info, text)) = open.take() else { continue };
                 match info {
-                    "yaml old" => waiting = Some((start, block(&text))),
+                    "yaml old" => waiting = Some((start, block(&text, WRAPPER, 16))),
                     "yaml new" => {
                         let (line, old) = waiting.take().map_or((start, None), |(line, old)| (line, Some(old)));
-                        found.push(Example { line, old, new: block(&text) });
+                        found.push(Example { line, old, new: block(&text, WRAPPER, 16), conversion: None });
                     }
-                    "yaml" => found.push(Example { line: start, old: None, new: block(&text) }),
+                    "yaml" => found.push(Example { line: start, old: None, new: block(&text, WRAPPER, 16), conversion: None }),
+                    "yaml conversion" => {
+                        if let Some(example) = found.last_mut() {
+                            example.conversion = Some(block(&text, MANIFEST, 0));
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -56,10 +64,10 @@ pub fn examples(body: &str) -> Vec<Example> {
 
 const MARK: &str = "# ~ ";
 
-/// Wraps what is not a bundle into a CRD whose `spec` it is; line numbers of marks follow.
-fn block(text: &str) -> Block {
+/// Puts what is no whole document below a head; line numbers of marks follow.
+fn block(text: &str, wrapper: &str, indent: usize) -> Block {
     let whole = text.lines().any(|line| line.starts_with("kind:"));
-    let (head, indent) = if whole { (String::new(), "") } else { (WRAPPER.to_owned(), "                ") };
+    let (head, indent) = if whole { (String::new(), String::new()) } else { (wrapper.to_owned(), " ".repeat(indent)) };
     let offset = head.lines().count();
     let mut out = head;
     let mut marks = Vec::new();
@@ -68,7 +76,7 @@ fn block(text: &str) -> Block {
             marks.extend(ids.split([',', ' ']).filter(|id| !id.is_empty()).map(|id| (offset + index + 1, id.to_owned())));
         }
         if !line.is_empty() {
-            out.push_str(indent);
+            out.push_str(&indent);
             out.push_str(line);
         }
         out.push('\n');
@@ -94,6 +102,15 @@ spec:
           type: object
           properties:
             spec:
+";
+
+const MANIFEST: &str = "\
+apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: widget}
+resource: {group: shop.example.com, kind: Widget}
+from: {bundle: 1.0.0}
+to: {bundle: 1.1.0}
 ";
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crdwise::conversion::Conversions;
 use crdwise::crd::Documents;
 use crdwise::finding::{Finding, Severity};
 use crdwise::policy::Policy;
-use crdwise::review::{self, Judgement, Side};
+use crdwise::review::{self, Judgement, Manifests, Side};
 use crdwise::rule::example::{Example, examples};
 use crdwise::rule::{Book, Family, Kind, PAGES, Rule};
 
@@ -76,7 +77,11 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
 /// Judged by the default policy, with nothing switched off.
 fn run(example: &Example) -> Vec<Finding> {
     let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
-    let judgement = Judgement::new(Book::builtin(), &policy);
+    let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
+    let unusable: Vec<_> = conversions.iter().flat_map(|all| &all.unusable).collect();
+    assert!(unusable.is_empty(), "line {}: {unusable:?}", example.line);
+    let manifests = Manifests { now: conversions.as_ref(), before: None };
+    let judgement = Judgement { conversions: manifests, ..Judgement::new(Book::builtin(), &policy) };
     let new = Documents::of_text("new.yaml", &example.new.text);
     let new = Side::new("new", &new);
     assert!(new.bundle.problems.is_empty(), "line {}: {:?}", example.line, new.bundle.problems);
@@ -117,6 +122,13 @@ fn examples_are_true() {
                 if !findings.iter().any(|f| f.rule == *id && f.before.as_ref().is_some_and(|spot| spot.line == *line)) {
                     let got: Vec<_> = findings.iter().map(|f| (&*f.rule, f.before.as_ref().map(|s| s.line))).collect();
                     say(example.line, format!("`{id}` expected in the old bundle at its line {line}, got {got:?}"));
+                }
+            }
+            for (line, id) in example.conversion.iter().flat_map(|block| &block.marks) {
+                let there = |f: &&Finding| f.after.as_ref().is_some_and(|spot| spot.line == *line && spot.file == "conversion.yaml");
+                if !findings.iter().filter(there).any(|f| f.rule == *id) {
+                    let got: Vec<_> = findings.iter().map(|f| (&*f.rule, f.after.as_ref().map(|s| (&*s.file, s.line)))).collect();
+                    say(example.line, format!("`{id}` expected in the manifest at its line {line}, got {got:?}"));
                 }
             }
             if !example.fires() && findings.iter().any(|f| f.rule == rule.id) {
