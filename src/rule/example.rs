@@ -14,6 +14,8 @@ pub struct Example {
     pub old_config: Option<Block>,
     /// Accepted findings (`yaml baseline`).
     pub baseline: Option<Block>,
+    /// Manifests beside the new bundle.
+    pub conversion: Option<Block>,
 }
 
 /// A bundle, with the lines that must be flagged.
@@ -27,14 +29,15 @@ pub struct Block {
 impl Example {
     /// Whether any line is marked.
     pub fn fires(&self) -> bool {
-        [Some(&self.new), self.old.as_ref(), self.config.as_ref(), self.baseline.as_ref()]
+        [Some(&self.new), self.old.as_ref(), self.config.as_ref(), self.baseline.as_ref(), self.conversion.as_ref()]
             .into_iter()
             .flatten()
             .any(|block| !block.marks.is_empty())
     }
 }
 
-/// Examples of a page in order. What stands before a `new` block or a single one belongs to it.
+/// Examples of a page in order. What stands before a `new` block or a single one belongs to it, a `conversion` block to the one
+/// before it.
 pub fn examples(body: &str) -> Vec<Example> {
     let mut found = Vec::new();
     let mut waiting: Option<(usize, Block)> = None;
@@ -50,8 +53,8 @@ pub fn examples(body: &str) -> Vec<Example> {
             (Some(_), Some(_)) => {
                 let Some((start, info, text)) = open.take() else { continue };
                 match info {
-                    "yaml old" => waiting = Some((start, block(&text))),
-                    "yaml history" => history.push(block(&text)),
+                    "yaml old" => waiting = Some((start, block(&text, WRAPPER, 16))),
+                    "yaml history" => history.push(block(&text, WRAPPER, 16)),
                     "yaml config" => config = Some(plain(&text)),
                     "yaml baseline" => baseline = Some(plain(&text)),
                     "yaml old config" => old_config = Some(plain(&text)),
@@ -61,12 +64,18 @@ pub fn examples(body: &str) -> Vec<Example> {
                         found.push(Example {
                             line,
                             old,
-                            new: block(&text),
+                            new: block(&text, WRAPPER, 16),
                             history: std::mem::take(&mut history),
                             config: config.take(),
                             old_config: old_config.take(),
                             baseline: baseline.take(),
+                            conversion: None,
                         });
+                    }
+                    "yaml conversion" => {
+                        if let Some(example) = found.last_mut() {
+                            example.conversion = Some(block(&text, MANIFEST, 0));
+                        }
                     }
                     _ => {}
                 }
@@ -95,15 +104,15 @@ fn marks(text: &str, offset: usize) -> Vec<(usize, String)> {
     marks
 }
 
-/// Wraps what is not a bundle into a CRD whose `spec` it is; line numbers of marks follow.
-fn block(text: &str) -> Block {
+/// Puts what is no whole document below a head; line numbers of marks follow.
+fn block(text: &str, wrapper: &str, indent: usize) -> Block {
     let whole = text.lines().any(|line| line.starts_with("kind:"));
-    let (head, indent) = if whole { (String::new(), "") } else { (WRAPPER.to_owned(), "                ") };
+    let (head, indent) = if whole { (String::new(), String::new()) } else { (wrapper.to_owned(), " ".repeat(indent)) };
     let offset = head.lines().count();
     let mut out = head;
     for line in text.lines() {
         if !line.is_empty() {
-            out.push_str(indent);
+            out.push_str(&indent);
             out.push_str(line);
         }
         out.push('\n');
@@ -129,6 +138,15 @@ spec:
           type: object
           properties:
             spec:
+";
+
+const MANIFEST: &str = "\
+apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: widget}
+resource: {group: shop.example.com, kind: Widget}
+from: {bundle: 1.0.0}
+to: {bundle: 1.1.0}
 ";
 
 #[cfg(test)]

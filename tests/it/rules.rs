@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use crdwise::baseline::Baseline;
 use crdwise::config::Config;
+use crdwise::conversion::Conversions;
 use crdwise::crd::{Documents, FileId};
 use crdwise::date::Date;
 use crdwise::finding::{Finding, Severity, Spot};
 use crdwise::inspect::Release;
 use crdwise::policy::Policy;
-use crdwise::review::{self, Judgement, Side};
+use crdwise::review::{self, Judgement, Manifests, Side};
 use crdwise::rule::example::{Block, Example, examples};
 use crdwise::rule::{Book, Family, Kind, PAGES, Rule};
 use crdwise::source::{File, Origin};
@@ -82,6 +83,10 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
 /// Judged by the default policy, with nothing switched off, on the fifteenth of January 2026.
 fn run(example: &Example) -> Vec<Finding> {
     let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
+    let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
+    let unusable: Vec<_> = conversions.iter().flat_map(|all| &all.unusable).collect();
+    assert!(unusable.is_empty(), "line {}: {unusable:?}", example.line);
+    let manifests = Manifests { now: conversions.as_ref(), before: None };
     let read = |name: &str, text: &str| {
         let documents = Documents::of_text(name, text);
         let problems = Side::new("", &documents).bundle.problems;
@@ -108,7 +113,8 @@ fn run(example: &Example) -> Vec<Finding> {
     });
     let baseline = baseline.as_ref().map(|(baseline, file)| (baseline, *file));
     let waivers = Waivers { list: &judges.waivers, file, baseline, today: Date::parse("2026-01-15") };
-    let judgement = Judgement { waivers, changed: &changed, history: &history, ..Judgement::new(Book::builtin(), &policy) };
+    let judgement =
+        Judgement { waivers, changed: &changed, history: &history, conversions: manifests, ..Judgement::new(Book::builtin(), &policy) };
     let new = Side::new("new", &new);
     match &example.old {
         None => review::lint(&new, &judgement).findings,
@@ -146,6 +152,13 @@ fn examples_are_true() {
                 if !findings.iter().any(|f| f.rule == *id && f.before.as_ref().is_some_and(|spot| spot.line == *line)) {
                     let got: Vec<_> = findings.iter().map(|f| (&*f.rule, f.before.as_ref().map(|s| s.line))).collect();
                     say(example.line, format!("`{id}` expected in the old bundle at its line {line}, got {got:?}"));
+                }
+            }
+            for (line, id) in example.conversion.iter().flat_map(|block| &block.marks) {
+                let there = |f: &&Finding| f.after.as_ref().is_some_and(|spot| spot.line == *line && spot.file == "conversion.yaml");
+                if !findings.iter().filter(there).any(|f| f.rule == *id) {
+                    let got: Vec<_> = findings.iter().map(|f| (&*f.rule, f.after.as_ref().map(|s| (&*s.file, s.line)))).collect();
+                    say(example.line, format!("`{id}` expected in the manifest at its line {line}, got {got:?}"));
                 }
             }
             if !example.fires() && findings.iter().any(|f| f.rule == rule.id) {
