@@ -60,6 +60,8 @@ pub enum Command {
     Explain(Explain),
     /// Print a JSON Schema of a format that this tool reads or writes
     Schema { which: SchemaName },
+    /// Accept the findings of today, so that only new ones fail
+    Baseline(BaselineArguments),
     /// Write a configuration, a workflow and hooks for this repository; what is there stays as it is
     Init,
     /// Show changes of the API in `git diff` and `git log -p` (without arguments: how to set it up)
@@ -90,7 +92,87 @@ pub struct Manual {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SchemaName {
     Report,
+    Config,
     Rule,
+    Baseline,
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineArguments {
+    #[command(subcommand)]
+    pub command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselineCommand {
+    /// Accept every finding of today: of a lint, or with --against of a review
+    #[command(after_help = "Examples:\n  crdwise baseline write config/crd\n  crdwise baseline write config/crd --against v1.2.0")]
+    Write(BaselineRun),
+    /// Drop what no longer occurs
+    Prune(BaselineRun),
+    /// Show what is accepted
+    List(BaselineList),
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineRun {
+    /// What to check
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// Compare with the same paths at this revision, or with this path
+    #[arg(long, value_name = "REV|PATH")]
+    pub against: Option<OsString>,
+
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+impl BaselineRun {
+    pub fn as_lint(&self) -> Lint {
+        Lint {
+            inputs: self.inputs.clone(),
+            crds_only: false,
+            judging: self.judging.clone(),
+            output: Output { format: Vec::new(), all: false, quiet: false },
+            limits: self.limits.clone(),
+        }
+    }
+
+    pub fn as_review(&self) -> Review {
+        let Lint { inputs, judging, output, limits, .. } = self.as_lint();
+        Review {
+            inputs,
+            against: self.against.clone(),
+            merge_base: false,
+            against_tag: None,
+            staged: false,
+            old_version: None,
+            new_version: None,
+            history: Vec::new(),
+            config_from: None,
+            witnesses: None,
+            judging,
+            output,
+            limits,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineList {
+    /// The file with the accepted findings [default: crdwise-baseline.json]
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+}
+
+/// Whose configuration judges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigSide {
+    Old,
+    New,
 }
 
 #[derive(Debug, Args)]
@@ -122,6 +204,14 @@ pub struct Review {
     /// Version of the new bundle, where its CRDs don't say
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
     pub new_version: Option<String>,
+
+    /// Earlier releases, oldest first: revisions at which the same paths are read, or inputs
+    #[arg(long, value_name = "REV|INPUT", num_args = 1.., help_heading = "Sides")]
+    pub history: Vec<OsString>,
+
+    /// Whose configuration judges: with `old`, what this change does to it doesn't count [default: new]
+    #[arg(long, value_name = "SIDE", help_heading = "Judging")]
+    pub config_from: Option<ConfigSide>,
 
     /// Write the object that proves each break into this directory
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -195,20 +285,40 @@ pub struct Lint {
     pub limits: LimitFlags,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
-    /// guidelines, gep-922, kustomize, kubevirt or kubernetes
-    #[arg(long, value_name = "NAME", default_value = crate::policy::DEFAULT)]
-    pub policy: String,
+    /// guidelines, gep-922, kustomize, kubevirt or kubernetes [default: the configuration's, or guidelines]
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+
+    /// The configuration [default: crdwise.yaml beside the inputs or above, up to the repository's root]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// A profile of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// The file with accepted findings [default: crdwise-baseline.json, found as the configuration is]
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+
+    /// The day by which waivers lapse [default: that of SOURCE_DATE_EPOCH, or today]
+    #[arg(long, value_name = "YYYY-MM-DD", hide_short_help = true)]
+    pub today: Option<String>,
+
+    /// The standard channel, where the input is the experimental one: what stands there is standard
+    #[arg(long, value_name = "INPUT")]
+    pub standard: Option<OsString>,
 
     /// A directory with rules of your own
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
 
-    /// The severity from which findings fail the run
-    #[arg(long, value_name = "LEVEL", default_value = "error")]
-    pub fail_on: Level,
+    /// The severity from which findings fail the run [default: the configuration's, or error]
+    #[arg(long, value_name = "LEVEL")]
+    pub fail_on: Option<Level>,
 
     /// Exit with 0 in spite of findings; what can't be read still fails
     #[arg(long)]
@@ -269,6 +379,12 @@ pub enum Format {
     Gitlab,
     Junit,
     Markdown,
+    /// A page to review with: one file, offline
+    Html,
+    /// The minutes of a review, to be filled in
+    Minutes,
+    /// `key=value` lines: verdict, bump and counts
+    Env,
 }
 
 /// Parses `NAME[=FILE]` and tells help and completions the names.
@@ -307,7 +423,7 @@ impl std::str::FromStr for FormatFlag {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitFlags {
     /// Bytes of one file

@@ -77,6 +77,9 @@ pub struct Finding {
     pub witness: Option<Witness>,
     /// The manifest that covers it.
     pub conversion: Option<String>,
+    /// Why it is accepted, where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiver: Option<String>,
     /// The server's own path in the CRD document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,

@@ -38,13 +38,18 @@
 //! assert!(report.findings.iter().any(|finding| finding.path == "spec.size"));
 //! ```
 
+pub mod baseline;
 pub mod bump;
 pub mod cel;
 pub mod cli;
+pub mod config;
+pub mod conversion;
 pub mod crd;
+pub mod date;
 pub mod diff;
 pub mod fact;
 pub mod finding;
+pub mod form;
 pub mod glob;
 pub mod inspect;
 pub mod order;
@@ -57,4 +62,5 @@ pub mod run;
 pub mod schema;
 pub mod source;
 pub mod validate;
+pub mod waiver;
 pub mod yaml;

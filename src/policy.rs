@@ -130,6 +130,11 @@ impl Policy {
         Some((severity, bump))
     }
 
+    /// Gives a rule another severity, or switches it off.
+    pub fn set(&mut self, rule: &str, severity: Option<Severity>) {
+        self.rules.insert(rule.to_owned(), severity);
+    }
+
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
         self.kinds.keys().copied()
     }

@@ -6,10 +6,11 @@ use crate::bump::{self, Recommendation};
 use crate::crd::{Bundle, Documents, Place, Priority, Skipped};
 use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
-use crate::inspect::{self, Outlook};
+use crate::inspect::{self, Outlook, Release};
 use crate::policy::{Policy, Situation};
 use crate::report::{self, Report, SideSummary};
 use crate::rule::Book;
+use crate::waiver::{Scope, Waivers};
 
 /// One side of a review, read and ready to be compared.
 pub struct Side<'t> {
@@ -57,11 +58,16 @@ pub struct Judgement<'j> {
     pub policy: &'j Policy,
     /// What is known beside the bundles.
     pub outlook: Outlook<'j>,
+    /// Earlier releases, oldest first.
+    pub history: &'j [Release<'j>],
+    pub waivers: Waivers<'j>,
+    /// What the change did to the configuration that judges it.
+    pub changed: &'j [Fact],
 }
 
 impl<'j> Judgement<'j> {
     pub fn new(book: &'j Book, policy: &'j Policy) -> Self {
-        Judgement { book, policy, outlook: Outlook::default() }
+        Judgement { book, policy, outlook: Outlook::default(), history: &[], waivers: Waivers::default(), changed: &[] }
     }
 }
 
@@ -78,7 +84,9 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     let outlook = Outlook { versioned: new.version.is_some(), ..judgement.outlook };
     findings.extend(judge_all(&inspect::guidelines_review(&old.bundle, &new.bundle, &outlook, &broken)));
     let bump = Recommendation::new(required, old.version(), new.version());
+    findings.extend(judge_all(&inspect::history(&facts, judgement.history, &old.bundle, &new.bundle, &outlook)));
     findings.extend(judge_all(&version_facts(&bump, old, new)));
+    accept(&mut findings, Some(old), new, judgement);
     finish(&mut findings);
     Report {
         schema: report::SCHEMA,
@@ -100,6 +108,7 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     inspect::settle(&mut facts, None, &side.bundle, &outlook);
     let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, None, side, judgement)).collect();
     findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement)));
+    accept(&mut findings, None, side, judgement);
     finish(&mut findings);
     Report {
         schema: report::SCHEMA,
@@ -111,6 +120,19 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
         bump: None,
         findings,
     }
+}
+
+/// What a run looks at.
+pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -> Scope<'s> {
+    let crds = old.into_iter().chain([new]).flat_map(|side| &side.bundle.crds).map(|crd| crd.name).collect();
+    Scope { crds, review: old.is_some(), book }
+}
+
+/// Waives what the team has accepted. What is to be said of the waivers themselves is never waived.
+fn accept(findings: &mut Vec<Finding>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) {
+    let mut facts = judgement.waivers.apply(findings, &scope(old, new, judgement.book));
+    facts.extend(judgement.changed.iter().cloned());
+    findings.extend(facts.iter().flat_map(|fact| judge(fact, old, new, judgement)));
 }
 
 /// Sorted by place, and numbered where a fingerprint would name two findings.
@@ -158,6 +180,7 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
             after: new.spot(fact.after),
             witness: fact.evidence.witness.clone(),
             conversion: None,
+            waiver: None,
             field: fact.field.clone(),
         })
     };

@@ -1,5 +1,7 @@
 //! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
 
+mod baseline;
+mod case;
 mod driver;
 mod explain;
 mod init;
@@ -8,6 +10,7 @@ mod manual;
 mod objects;
 mod output;
 mod progress;
+mod setting;
 mod sides;
 
 use std::ffi::OsString;
@@ -16,14 +19,12 @@ use std::io::Write;
 use clap::Parser;
 
 use crate::cli::{self, Cli, Command};
-use crate::policy::Policy;
+use crate::finding::Severity;
 use crate::report::Report;
-use crate::review::{self, Judgement};
-use crate::rule::Book;
 
+use case::Case;
 use input::Reader;
 pub use output::Streams;
-use sides::{Sides, Staged};
 
 /// Exit codes that other people's CI relies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +119,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
+        Command::Baseline(arguments) => baseline::baseline(&arguments.command, streams),
         Command::Init => init::init(streams),
         Command::GitDiffDriver { arguments } => driver::diff(&arguments, streams),
         Command::Completions { shell } => manual::completions(shell, streams),
@@ -125,78 +127,32 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     }
 }
 
-/// Rules and policy as the command line asks for them.
-struct Judges {
-    own: Option<Book>,
-    policy: Policy,
-}
-
-impl Judges {
-    fn new(judging: &cli::Judging) -> Result<Self, Stop> {
-        let policy = Policy::find(&judging.policy).ok_or_else(|| {
-            let names: Vec<&str> = Policy::names().collect();
-            let hint = crate::rule::nearest(&judging.policy, names.iter().copied());
-            Stop::usage(format!("no policy `{}`{hint}; there are {}", judging.policy, names.join(", ")))
-        })?;
-        Ok(Judges { own: explain::own_rules(judging.rules.as_deref())?, policy })
-    }
-
-    fn judgement(&self) -> Judgement<'_> {
-        Judgement::new(self.own.as_ref().unwrap_or_else(|| Book::builtin()), &self.policy)
-    }
-}
-
 fn review(arguments: &cli::Review, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let judges = Judges::new(&arguments.judging)?;
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = Reader::new(&arguments.limits);
-    let progress = streams.progress("reading");
-    let (Sides { old, new }, least) = if arguments.staged {
-        match reader.staged(arguments)? {
-            Staged::Nothing => return Ok(Exit::Clean),
-            // A commit may remove the last CRD of a file: that is a finding, not a mistake.
-            Staged::Sides(sides) => (sides, 0),
+    let Some(case) = Case::review(&reader, arguments, true, streams)? else { return Ok(Exit::Clean) };
+    case.judge(streams, |judged, streams| {
+        if let Some(dir) = &arguments.witnesses {
+            let written = objects::witnesses(&judged.report, dir)?;
+            streams.note(&format!("{written} witnesses written to {}", dir.display()));
         }
-    } else {
-        (reader.sides(arguments)?, 1)
-    };
-    let (old_side, new_side) = (old.side(), new.side());
-    let judgement = judges.judgement();
-    progress.stage("comparing");
-    let report = review::review(&old_side, &new_side, &judgement);
-    drop(progress);
-    let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
-    exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(least), &report, streams));
-    if let Some(dir) = &arguments.witnesses {
-        let written = objects::witnesses(&report, dir)?;
-        streams.note(&format!("{written} witnesses written to {}", dir.display()));
-    }
-    let sides = output::TwoSides { old: Some(&old_side), new: &new_side };
-    let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
-    output::write(&shown, &sides, &arguments.output, streams)?;
-    Ok(exit.or(gate(&arguments.judging, &report)))
+        output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;
+        Ok(judged.exit.or(gate(case.setting.gate, &arguments.judging, &judged.report)))
+    })
 }
 
 fn lint(arguments: &cli::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let judges = Judges::new(&arguments.judging)?;
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = Reader::new(&arguments.limits);
-    let progress = streams.progress("reading");
-    let input = reader.one(&arguments.inputs, arguments.crds_only)?;
-    let side = input.side();
-    let judgement = judges.judgement();
-    progress.stage("checking");
-    let report = review::lint(&side, &judgement);
-    drop(progress);
-    let mut exit = input.problems(&side, streams)?;
-    exit = exit.or(enough_crds(arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only)), &report, streams));
-    let shown = output::Shown { report: &report, book: judgement.book, reader: &reader, judging: &arguments.judging, exit };
-    output::write(&shown, &output::TwoSides { old: None, new: &side }, &arguments.output, streams)?;
-    Ok(exit.or(gate(&arguments.judging, &report)))
+    let case = Case::lint(&reader, arguments, true, streams)?;
+    case.judge(streams, |judged, streams| {
+        output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;
+        Ok(judged.exit.or(gate(case.setting.gate, &arguments.judging, &judged.report)))
+    })
 }
 
-fn gate(judging: &cli::Judging, report: &Report) -> Exit {
-    match judging.fail_on.severity() {
+fn gate(level: Option<Severity>, judging: &cli::Judging, report: &Report) -> Exit {
+    match level {
         Some(level) if report.fails(level) && !judging.exit_zero => Exit::Findings,
         _ => Exit::Clean,
     }

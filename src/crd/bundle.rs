@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::source::{File, Origin};
 use crate::yaml::{self, Budget, Document, Node, Span, Tree};
 
-use super::model::{Api, Crd};
+use super::model::{Api, Crd, Keys};
 use super::read;
 
 /// Number of a file among those of its side.
@@ -25,6 +25,10 @@ pub struct Place {
 pub struct Documents {
     pub files: Vec<File>,
     pub documents: Vec<(FileId, Document)>,
+    /// Annotations with which the project marks its CRDs.
+    pub keys: Keys,
+    /// Files that findings speak of and that are no part of the bundle: the configuration. Numbered after the others.
+    pub beside: Vec<File>,
 }
 
 /// Something that was found and not taken, with the reason.
@@ -64,7 +68,7 @@ impl Documents {
             .enumerate()
             .flat_map(|(index, list)| list.into_iter().map(move |document| (number(index), document)))
             .collect();
-        Documents { files, documents }
+        Documents { files, documents, ..Documents::default() }
     }
 
     /// Documents of texts that stand in no file: examples, tests, callers of the library.
@@ -72,8 +76,35 @@ impl Documents {
         Documents::parse(vec![File::new(name, text, Origin::Stdin)], &Budget::default())
     }
 
+    /// Takes files out, with their documents.
+    pub fn retain(&mut self, mut keep: impl FnMut(&File) -> bool) {
+        let kept: Vec<bool> = self.files.iter().map(&mut keep).collect();
+        if kept.iter().all(|kept| *kept) {
+            return;
+        }
+        let mut next = 0;
+        let numbers: Vec<Option<FileId>> = kept
+            .iter()
+            .map(|kept| {
+                next += FileId::from(*kept);
+                kept.then(|| next - 1)
+            })
+            .collect();
+        let number = |file: FileId| numbers.get(file as usize).copied().flatten();
+        self.documents =
+            std::mem::take(&mut self.documents).into_iter().filter_map(|(file, document)| Some((number(file)?, document))).collect();
+        let mut kept = kept.into_iter();
+        self.files.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// Adds a file that is no part of the bundle.
+    pub fn put_beside(&mut self, file: File) -> FileId {
+        self.beside.push(file);
+        FileId::try_from(self.files.len() + self.beside.len() - 1).unwrap_or(FileId::MAX)
+    }
+
     pub fn file(&self, id: FileId) -> Option<&File> {
-        self.files.get(id as usize)
+        self.files.iter().chain(&self.beside).nth(id as usize)
     }
 }
 
@@ -94,7 +125,7 @@ impl<'t> Bundle<'t> {
         for (file, document) in &documents.documents {
             bundle.documents += 1;
             match &document.tree {
-                Ok(tree) => bundle.take(*file, tree.root(), &mut kinds),
+                Ok(tree) => bundle.take(*file, tree.root(), &documents.keys, &mut kinds),
                 Err(error) => bundle.problems.push(Problem {
                     place: Place { file: *file, span: error.span },
                     related: error.related.map(|span| Place { file: *file, span }),
@@ -108,11 +139,11 @@ impl<'t> Bundle<'t> {
     }
 
     /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
-    fn take(&mut self, file: FileId, node: Node<'t>, kinds: &mut BTreeMap<String, usize>) {
+    fn take(&mut self, file: FileId, node: Node<'t>, keys: &Keys, kinds: &mut BTreeMap<String, usize>) {
         let place = |span| Place { file, span };
         match read::api_of(node) {
             Some(Ok(api)) => {
-                let crd = read::crd(file, api, node);
+                let crd = read::crd(file, api, node, keys);
                 if crd.name.is_empty() {
                     self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::Nameless });
                 } else {
@@ -127,7 +158,7 @@ impl<'t> Bundle<'t> {
                 let items = node.get("items").filter(|items| items.is_seq());
                 match (kind, items) {
                     (Some(kind), Some(items)) if kind.ends_with("List") => {
-                        items.items().for_each(|item| self.take(file, item, kinds));
+                        items.items().for_each(|item| self.take(file, item, keys, kinds));
                     }
                     (kind, _) => {
                         *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;
@@ -139,10 +170,13 @@ impl<'t> Bundle<'t> {
 
     /// Sorts by (name, channel) and refuses a second CRD of one key.
     fn key(&mut self) {
-        self.crds.sort_by_key(|crd| (crd.name, crd.channel().map(|channel| channel.value), crd.file, crd.node.span().start));
+        self.crds.sort_by(|a, b| {
+            let key = |crd: &Crd<'t>| (crd.name, crd.file, crd.node.span().start);
+            a.name.cmp(b.name).then_with(|| a.track().cmp(&b.track())).then_with(|| key(a).cmp(&key(b)))
+        });
         let mut kept: Vec<Crd<'t>> = Vec::with_capacity(self.crds.len());
         for crd in self.crds.drain(..) {
-            let same = |other: &&Crd<'t>| other.name == crd.name && other.channel().map(|c| c.value) == crd.channel().map(|c| c.value);
+            let same = |other: &&Crd<'t>| other.name == crd.name && other.track() == crd.track();
             match kept.last().filter(same) {
                 Some(first) => self.problems.push(Problem {
                     place: Place { file: crd.file, span: crd.name_node.span() },

@@ -6,5 +6,5 @@ mod path;
 mod read;
 
 pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Skipped};
-pub use model::{Api, Conversion, Crd, Maturity, Names, Priority, Scope, Text, Version};
+pub use model::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};
 pub use path::{FieldPath, Step};

@@ -157,6 +157,17 @@ impl PartialOrd for Priority<'_> {
     }
 }
 
+/// Annotations with which a project marks its CRDs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keys {
+    /// Without any, every key that ends with `/bundle-version`.
+    pub bundle_version: Vec<String>,
+    /// Without any, every key that ends with `/channel`.
+    pub channel: Vec<String>,
+    /// What tells apart several CRDs of one name in one bundle, beside the channel.
+    pub feature_set: Vec<String>,
+}
+
 #[derive(Debug, Clone)]
 pub struct Crd<'t> {
     pub file: FileId,
@@ -174,6 +185,15 @@ pub struct Crd<'t> {
     pub versions: Vec<Version<'t>>,
     /// `status.storedVersions`, in a dump of a live CRD.
     pub stored_versions: Vec<Text<'t>>,
+    pub(super) marks: Marks<'t>,
+}
+
+/// What the annotations of a CRD say of its release.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Marks<'t> {
+    bundle_version: Option<Text<'t>>,
+    channel: Option<Text<'t>>,
+    feature_set: Vec<&'t str>,
 }
 
 impl<'t> Crd<'t> {
@@ -223,12 +243,32 @@ impl<'t> Crd<'t> {
         })
     }
 
+    /// Reads the annotations that the keys name.
+    pub(super) fn mark(&mut self, keys: &Keys) {
+        let named = |names: &[String], suffix: &str| match names {
+            [] => self.annotation_by_suffix(suffix),
+            names => names.iter().find_map(|name| self.annotation(name)),
+        };
+        let feature_set = keys.feature_set.iter().map(|key| self.annotation(key).map_or("", |text| text.value)).collect();
+        self.marks =
+            Marks { bundle_version: named(&keys.bundle_version, "bundle-version"), channel: named(&keys.channel, "channel"), feature_set };
+    }
+
+    fn annotation(&self, key: &str) -> Option<Text<'t>> {
+        self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(Text { value, node: entry.value }))
+    }
+
+    /// What tells this CRD from others of its name: its channel, and its feature set.
+    pub fn track(&self) -> (Option<&'t str>, &[&'t str]) {
+        (self.marks.channel.map(|channel| channel.value), &self.marks.feature_set)
+    }
+
     pub fn bundle_version(&self) -> Option<Text<'t>> {
-        self.annotation_by_suffix("bundle-version")
+        self.marks.bundle_version
     }
 
     /// `standard` or `experimental`, where the bundle is published in channels.
     pub fn channel(&self) -> Option<Text<'t>> {
-        self.annotation_by_suffix("channel")
+        self.marks.channel
     }
 }

@@ -4,7 +4,7 @@ use crate::schema::Schema;
 use crate::yaml::Node;
 
 use super::FileId;
-use super::model::{Api, Conversion, Crd, Names, Text, Version};
+use super::model::{Api, Conversion, Crd, Keys, Names, Text, Version};
 
 fn text<'t>(node: Option<Node<'t>>) -> Option<Text<'t>> {
     let node = node?;
@@ -28,14 +28,14 @@ pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
     }
 }
 
-pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>) -> Crd<'t> {
+pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Crd<'t> {
     let spec = node.get("spec").unwrap_or(node);
     let names = spec.get("names");
     let name = node.get("metadata").and_then(|metadata| metadata.get("name")).filter(|name| name.as_str().is_some());
     let conversion = spec.get("conversion");
     let word = |key: &str| text(names.and_then(|names| names.get(key)));
     let list = |key: &str| texts(names.and_then(|names| names.get(key)));
-    Crd {
+    let mut crd = Crd {
         file,
         api,
         node,
@@ -55,7 +55,10 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>) -> Crd<'t> {
         conversion: Conversion { node: conversion, strategy: text(conversion.and_then(|node| node.get("strategy"))) },
         versions: versions(api, spec),
         stored_versions: texts(node.get("status").and_then(|status| status.get("storedVersions"))),
-    }
+        marks: Default::default(),
+    };
+    crd.mark(keys);
+    crd
 }
 
 fn versions<'t>(api: Api, spec: Node<'t>) -> Vec<Version<'t>> {

@@ -86,18 +86,17 @@ fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
 }
 
 fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec<Sides<'b, 't>>) {
-    let channel = |crd: &Crd<'t>| crd.channel().map(|channel| channel.value);
     let mut lone: Vec<&'b Crd<'t>> = new.iter().collect();
     let mut left = Vec::new();
     for before in old {
-        match lone.iter().position(|after| channel(after) == channel(before)) {
+        match lone.iter().position(|after| after.track() == before.track()) {
             Some(index) => pairs.push((Some(before), Some(lone.remove(index)))),
             None => left.push(before),
         }
     }
     // The standard channel is what a bundle without channels becomes, and the reverse.
-    left.sort_by_key(|crd| std::cmp::Reverse(channel(crd)));
-    lone.sort_by_key(|crd| std::cmp::Reverse(channel(crd)));
+    left.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
+    lone.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
     let mut lone = lone.into_iter();
     for before in left {
         pairs.push((Some(before), lone.next()));

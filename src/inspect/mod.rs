@@ -15,6 +15,7 @@ mod fieldpath;
 mod form;
 mod guideline;
 mod hazard;
+mod history;
 mod identity;
 mod ledger;
 mod lists;
@@ -36,6 +37,7 @@ mod writing;
 mod tests;
 
 pub use guideline::{Assigned, Outlook, find, guidelines, guidelines_review, settle};
+pub use history::{Release, history};
 
 use std::collections::HashSet;
 
@@ -71,10 +73,9 @@ pub fn update(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
 
 /// The CRD of the same name, in the same channel if it is in several. A bundle is sorted by name.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
-    let channel = crd.channel().map(|channel| channel.value);
     let start = old.crds.partition_point(|other| other.name < crd.name);
     let named = || old.crds.iter().skip(start).take_while(|other| other.name == crd.name);
-    named().find(|other| other.channel().map(|channel| channel.value) == channel).or_else(|| named().next())
+    named().find(|other| other.track() == crd.track()).or_else(|| named().next())
 }
 
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {

@@ -124,7 +124,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     }
 }
 
-fn ratchet_note(finding: &Finding) -> Option<&'static str> {
+pub(super) fn ratchet_note(finding: &Finding) -> Option<&'static str> {
     use crate::fact::Ratchet;
     if finding.class != Some(Class::SemanticBreaking) {
         return None;

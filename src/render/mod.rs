@@ -2,14 +2,17 @@
 
 mod anchor;
 pub mod brief;
+pub mod env;
 mod escape;
 pub mod github;
 pub mod gitlab;
 mod group;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod minutes;
 pub mod objects;
 #[cfg(test)]
 mod sample;

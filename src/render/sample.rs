@@ -41,6 +41,7 @@ pub fn finding() -> Finding {
         }),
         conversion: None,
         field: None,
+        waiver: None,
         fingerprint: "0123456789abcdef".into(),
     }
 }

@@ -7,6 +7,8 @@ use thiserror::Error;
 
 use crate::fact::{Aspect, Effect, Fact, Subject};
 
+use crate::form::nearest;
+
 use super::condition;
 use super::page::{PageError, Rule};
 use super::{PAGES, Page};
@@ -212,20 +214,6 @@ fn substitute(template: &str, values: &BTreeMap<&str, String>) -> String {
     }
     text.push_str(rest);
     text
-}
-
-/// " (did you mean `x`?)" for the nearest known word, if any is near.
-pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
-    known
-        .map(|candidate| (strsim_like(word, candidate), candidate))
-        .filter(|(score, _)| *score >= 0.6)
-        .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
-        .map(|(_, candidate)| format!(" (did you mean `{candidate}`?)"))
-        .unwrap_or_default()
-}
-
-fn strsim_like(a: &str, b: &str) -> f64 {
-    f64::from(similar::TextDiff::from_chars(a, b).ratio())
 }
 
 impl Page {

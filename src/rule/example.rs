@@ -7,6 +7,13 @@ pub struct Example {
     pub line: usize,
     pub old: Option<Block>,
     pub new: Block,
+    /// Bundles of earlier releases, oldest first (`yaml history`).
+    pub history: Vec<Block>,
+    /// `crdwise.yaml` of the new side, and of the old one (`yaml config`, `yaml old config`).
+    pub config: Option<Block>,
+    pub old_config: Option<Block>,
+    /// Accepted findings (`yaml baseline`).
+    pub baseline: Option<Block>,
 }
 
 /// A bundle, with the lines that must be flagged.
@@ -20,14 +27,18 @@ pub struct Block {
 impl Example {
     /// Whether any line is marked.
     pub fn fires(&self) -> bool {
-        !self.new.marks.is_empty() || self.old.as_ref().is_some_and(|old| !old.marks.is_empty())
+        [Some(&self.new), self.old.as_ref(), self.config.as_ref(), self.baseline.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|block| !block.marks.is_empty())
     }
 }
 
-/// Examples of a page in order. An `old` block belongs to the `new` block after it.
+/// Examples of a page in order. What stands before a `new` block or a single one belongs to it.
 pub fn examples(body: &str) -> Vec<Example> {
     let mut found = Vec::new();
     let mut waiting: Option<(usize, Block)> = None;
+    let (mut history, mut config, mut old_config, mut baseline) = (Vec::new(), None, None, None);
     let mut open: Option<(usize, &str, String)> = None;
     for (index, line) in body.lines().enumerate() {
         match (&mut open, line.strip_prefix("```")) {
@@ -40,11 +51,23 @@ pub fn examples(body: &str) -> Vec<Example> {
                 let Some((start, info, text)) = open.take() else { continue };
                 match info {
                     "yaml old" => waiting = Some((start, block(&text))),
-                    "yaml new" => {
-                        let (line, old) = waiting.take().map_or((start, None), |(line, old)| (line, Some(old)));
-                        found.push(Example { line, old, new: block(&text) });
+                    "yaml history" => history.push(block(&text)),
+                    "yaml config" => config = Some(plain(&text)),
+                    "yaml baseline" => baseline = Some(plain(&text)),
+                    "yaml old config" => old_config = Some(plain(&text)),
+                    "yaml new" | "yaml" => {
+                        let old = if info == "yaml" { None } else { waiting.take() };
+                        let (line, old) = old.map_or((start, None), |(line, old)| (line, Some(old)));
+                        found.push(Example {
+                            line,
+                            old,
+                            new: block(&text),
+                            history: std::mem::take(&mut history),
+                            config: config.take(),
+                            old_config: old_config.take(),
+                            baseline: baseline.take(),
+                        });
                     }
-                    "yaml" => found.push(Example { line: start, old: None, new: block(&text) }),
                     _ => {}
                 }
             }
@@ -56,24 +79,36 @@ pub fn examples(body: &str) -> Vec<Example> {
 
 const MARK: &str = "# ~ ";
 
+/// A text that is no bundle.
+fn plain(text: &str) -> Block {
+    Block { marks: marks(text, 0), text: text.to_owned() }
+}
+
+/// (line, rule id) of every mark, lines counted on from an offset.
+fn marks(text: &str, offset: usize) -> Vec<(usize, String)> {
+    let mut marks = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if let Some((_, ids)) = line.split_once(MARK) {
+            marks.extend(ids.split([',', ' ']).filter(|id| !id.is_empty()).map(|id| (offset + index + 1, id.to_owned())));
+        }
+    }
+    marks
+}
+
 /// Wraps what is not a bundle into a CRD whose `spec` it is; line numbers of marks follow.
 fn block(text: &str) -> Block {
     let whole = text.lines().any(|line| line.starts_with("kind:"));
     let (head, indent) = if whole { (String::new(), "") } else { (WRAPPER.to_owned(), "                ") };
     let offset = head.lines().count();
     let mut out = head;
-    let mut marks = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        if let Some((_, ids)) = line.split_once(MARK) {
-            marks.extend(ids.split([',', ' ']).filter(|id| !id.is_empty()).map(|id| (offset + index + 1, id.to_owned())));
-        }
+    for line in text.lines() {
         if !line.is_empty() {
             out.push_str(indent);
             out.push_str(line);
         }
         out.push('\n');
     }
-    Block { text: out, marks }
+    Block { text: out, marks: marks(text, offset) }
 }
 
 const WRAPPER: &str = "\

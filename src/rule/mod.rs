@@ -5,10 +5,13 @@ mod condition;
 pub mod example;
 mod page;
 
-pub(crate) use book::nearest;
+pub(crate) use crate::form::nearest;
 pub use book::{Book, RuleError, Verdict};
 pub(crate) use page::front_matter;
 pub use page::{Family, Kind, Match, Need, PageError, Rule};
+
+/// The form of a rule's front matter.
+pub const SCHEMA: &str = include_str!("rule.schema.json");
 
 /// A Markdown file of `rules/`.
 #[derive(Debug, Clone, Copy)]

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::fact::{Aspect, Effect, Subject, vocabulary};
 use crate::finding::{Class, Severity};
+use crate::form::{Fault, Form};
 use crate::yaml::{self, Budget, Node, Span};
 
 use super::condition::Condition;
@@ -150,13 +151,26 @@ fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> 
 }
 
 impl Rule {
+    /// Everything that is wrong with a page; nothing for one that can be used.
+    pub fn faults(text: &str) -> Vec<Fault> {
+        let whole: Arc<str> = text.into();
+        let faults = match front_matter(&whole) {
+            Ok((tree, _)) => Form::new(super::SCHEMA).check(tree.root()),
+            Err(error) => return vec![Fault::new(error.message, error.span)],
+        };
+        match Rule::parse(text) {
+            Err(error) if faults.is_empty() => vec![Fault::new(error.message, error.span)],
+            _ => faults,
+        }
+    }
+
     pub fn parse(text: &str) -> Result<Rule, PageError> {
         let text: Arc<str> = text.into();
         let (tree, body) = front_matter(&text)?;
         let root = tree.root();
         for entry in root.entries() {
             if !KEYS.contains(&entry.name()) {
-                let hint = crate::rule::book::nearest(entry.name(), KEYS.iter().copied());
+                let hint = crate::form::nearest(entry.name(), KEYS.iter().copied());
                 return Err(wrong(format!("unknown key `{}`{hint}", entry.name()), entry.key.span()));
             }
         }
@@ -209,7 +223,7 @@ fn one_word<T>(
 ) -> Result<T, PageError> {
     let text = node.as_str().unwrap_or_default();
     parse(text).ok_or_else(|| {
-        let hint = super::book::nearest(text, known);
+        let hint = crate::form::nearest(text, known);
         wrong(format!("`{text}` is no {key}{hint}"), node.span())
     })
 }

@@ -6,11 +6,13 @@ use std::path::Path;
 use crate::cli::{self, SchemaName};
 use crate::policy::Policy;
 use crate::rule::{Book, Family, Rule};
+use crate::source::{File, Origin};
 
+use super::setting::refuse;
 use super::{Exit, Stop, Streams};
 
 /// Rules of `--rules DIR`, beside the built-in ones.
-pub(super) fn own_rules(dir: Option<&Path>) -> Result<Option<Book>, Stop> {
+pub(super) fn own_rules(dir: Option<&Path>, streams: &mut Streams<'_>) -> Result<Option<Book>, Stop> {
     let Some(dir) = dir else { return Ok(None) };
     let fail = |error: std::io::Error| Stop::usage(format!("--rules {}: {error}", dir.display()));
     let mut files: Vec<_> = std::fs::read_dir(dir).map_err(fail)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -18,13 +20,18 @@ pub(super) fn own_rules(dir: Option<&Path>) -> Result<Option<Book>, Stop> {
     files.sort();
     let mut pages = Vec::new();
     for file in files {
-        pages.push((file.display().to_string(), std::fs::read_to_string(&file).map_err(fail)?));
+        let page = File::new(file.display().to_string(), std::fs::read_to_string(&file).map_err(fail)?, Origin::Path(file));
+        let faults = Rule::faults(&page.text);
+        if !faults.is_empty() {
+            return Err(refuse(&page, &faults, streams));
+        }
+        pages.push((page.name, page.text.to_string()));
     }
     Book::with(pages).map(Some).map_err(|error| Stop::usage(error.to_string()))
 }
 
 pub(super) fn rules(arguments: &cli::Rules, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let own = own_rules(arguments.rules.as_deref())?;
+    let own = own_rules(arguments.rules.as_deref(), streams)?;
     let book = own.as_ref().unwrap_or_else(|| Book::builtin());
     let only = match &arguments.family {
         None => None,
@@ -66,7 +73,7 @@ pub(super) fn rules(arguments: &cli::Rules, streams: &mut Streams<'_>) -> Result
 }
 
 pub(super) fn explain(arguments: &cli::Explain, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let own = own_rules(arguments.rules.as_deref())?;
+    let own = own_rules(arguments.rules.as_deref(), streams)?;
     let book = own.as_ref().unwrap_or_else(|| Book::builtin());
     if let Some(rule) = book.get(&arguments.id) {
         let mut out = format!("# {}\n\n{}. Family {}, kind {}", rule.id, rule.title, rule.family, rule.kind);
@@ -92,7 +99,9 @@ pub(super) fn explain(arguments: &cli::Explain, streams: &mut Streams<'_>) -> Re
 pub(super) fn schema(which: SchemaName, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     streams.write(match which {
         SchemaName::Report => include_str!("../report.schema.json"),
-        SchemaName::Rule => include_str!("../rule/rule.schema.json"),
+        SchemaName::Config => crate::config::SCHEMA,
+        SchemaName::Rule => crate::rule::SCHEMA,
+        SchemaName::Baseline => crate::baseline::SCHEMA_TEXT,
     })?;
     Ok(Exit::Clean)
 }

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 
+use crate::baseline;
 use crate::cli;
-use crate::crd::{Documents, ProblemKind, Skipped};
+use crate::config::{self, Config};
+use crate::crd::{Documents, FileId, ProblemKind, Skipped};
 use crate::render::human;
 use crate::review::Side;
-use crate::source::{Input, InputError, Limits, Loaded, Loader};
+use crate::source::{self, File, Input, InputError, Limits, Loaded, Loader};
 use crate::yaml::Budget;
 
 use super::{Exit, Stop, Streams};
@@ -20,6 +22,7 @@ pub(super) struct Reader {
 pub(super) struct Read {
     source: String,
     documents: Documents,
+    inputs: Vec<Input>,
     loaded: Loaded,
     version: Option<semver::Version>,
 }
@@ -51,7 +54,7 @@ impl Reader {
         if crds_only {
             loaded.files.retain(|file| names_a_crd(&file.text));
         }
-        Ok(self.understand(label(inputs), loaded, None))
+        Ok(self.understand(label(inputs), parsed, loaded, None))
     }
 
     pub(super) fn parse(&self, inputs: &[OsString]) -> Result<Vec<Input>, Stop> {
@@ -60,12 +63,12 @@ impl Reader {
     }
 
     pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<semver::Version>) -> Read {
-        self.understand(source, self.loader.load(inputs), version)
+        self.understand(source, inputs.to_vec(), self.loader.load(inputs), version)
     }
 
-    pub(super) fn understand(&self, source: String, mut loaded: Loaded, version: Option<semver::Version>) -> Read {
+    pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<semver::Version>) -> Read {
         let documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
-        Read { source, documents, loaded, version }
+        Read { source, documents, inputs, loaded, version }
     }
 }
 
@@ -93,6 +96,34 @@ impl Read {
             self.loaded.skipped.iter().map(|skipped| Skipped { what: skipped.what.clone(), why: skipped.why.to_string() }).collect();
         side.version = self.version.clone();
         side
+    }
+
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// Adds a file that findings speak of.
+    pub fn put_beside(&mut self, file: File) -> FileId {
+        self.documents.put_beside(file)
+    }
+
+    /// Leaves out what the configuration leaves out, and files of the tool itself; takes its keys.
+    pub fn configure(&mut self, config: &Config, path: impl Fn(&File) -> String, name: &str) {
+        self.documents.keys = config.keys.clone();
+        let all = config.include.is_empty() && config.exclude.is_empty();
+        let mut left_out = Vec::new();
+        self.documents.retain(|file| {
+            let last = file.name.rsplit('/').next().unwrap_or_default();
+            if last == config::FILE || last == baseline::FILE {
+                return false;
+            }
+            let taken = all || config.takes(&path(file));
+            if !taken {
+                left_out.push(source::Skipped { what: file.name.clone(), why: source::Why::LeftOut { by: name.to_owned() } });
+            }
+            taken
+        });
+        self.loaded.skipped.extend(left_out);
     }
 
     pub fn documents(&self) -> &Documents {

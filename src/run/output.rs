@@ -5,14 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::cli::{self, Color, Format};
-use crate::finding::Spot;
+use crate::finding::{Severity, Spot};
 use crate::render::human::{self, Style, Texts};
-use crate::render::{Anchors, View, github, gitlab, json, junit, markdown, sarif, visible};
-use crate::report::Report;
+use crate::render::{Anchors, View, env, github, gitlab, html, json, junit, markdown, minutes, sarif, visible};
 use crate::review::Side;
-use crate::rule::Book;
-use crate::source::is_manifest;
+use crate::source::{Origin, is_manifest};
 
+use super::case::Judged;
 use super::input::Reader;
 use super::progress::Progress;
 use super::{Exit, Stop};
@@ -124,6 +123,18 @@ pub(super) struct TwoSides<'s, 't> {
     pub new: &'s Side<'t>,
 }
 
+impl TwoSides<'_, '_> {
+    fn commits(&self) -> html::Commits {
+        let of = |side: &Side<'_>| {
+            side.documents.files.iter().find_map(|file| match &file.origin {
+                Origin::Git { commit, .. } => Some(commit.clone()),
+                _ => None,
+            })
+        };
+        html::Commits { old: self.old.and_then(of), new: of(self.new) }
+    }
+}
+
 impl Texts for TwoSides<'_, '_> {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str> {
         let side = if old { self.old? } else { self.new };
@@ -162,32 +173,29 @@ fn holds(input: &OsString, target: &Path) -> bool {
     input == *target || (target.starts_with(&input) && target.is_file() && is_manifest(&target.to_string_lossy()))
 }
 
-/// What is written, and what the formats may know beside it.
-pub(super) struct Shown<'s> {
-    pub report: &'s Report,
-    pub book: &'s Book,
-    pub reader: &'s Reader,
-    pub judging: &'s cli::Judging,
-    /// As far as reading went.
-    pub exit: Exit,
-}
-
 /// Writes every format. One that can't be written doesn't keep back the others.
-pub(super) fn write(shown: &Shown<'_>, sides: &TwoSides<'_, '_>, output: &cli::Output, streams: &mut Streams<'_>) -> Result<(), Stop> {
+pub(super) fn write(
+    judged: &Judged<'_, '_>,
+    reader: &Reader,
+    gate: Option<Severity>,
+    output: &cli::Output,
+    streams: &mut Streams<'_>,
+) -> Result<(), Stop> {
+    let sides = &TwoSides { old: judged.old, new: judged.new };
     // Only formats for platforms ask where a file stands in the repository.
-    let plain = |format: Format| matches!(format, Format::Human | Format::Json);
+    let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
         Anchors::default()
     } else {
-        Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, shown.reader.loader.repository().ok())
+        Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, reader.loader.repository().ok())
     };
     let view = View {
-        report: shown.report,
-        book: shown.book,
+        report: &judged.report,
+        book: judged.judgement.book,
         anchors: &anchors,
         all: output.all,
-        gate: shown.judging.fail_on.severity(),
-        complete: shown.exit == Exit::Clean,
+        gate,
+        complete: judged.exit == Exit::Clean,
     };
     let mut outcome = Ok(());
     for flag in &output.format {
@@ -204,6 +212,9 @@ pub(super) fn write(shown: &Shown<'_>, sides: &TwoSides<'_, '_>, output: &cli::O
             Format::Gitlab => gitlab::render(&view),
             Format::Junit => junit::render(&view),
             Format::Markdown => markdown::render(&view),
+            Format::Env => env::render(&view),
+            Format::Minutes => minutes::render(&view, &sides.commits()),
+            Format::Html => html::render(&view, sides, &sides.commits()),
         };
         let written = match &flag.file {
             Some(file) => replace(file, &text),

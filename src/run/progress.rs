@@ -30,12 +30,6 @@ impl Progress {
         // Without the thread the work goes on, silently.
         Progress { running: running.ok().map(|thread| (state, thread)) }
     }
-
-    pub fn stage(&self, stage: &'static str) {
-        if let Some((state, _)) = &self.running {
-            set(state, Some(stage));
-        }
-    }
 }
 
 impl Drop for Progress {

@@ -7,9 +7,7 @@ use semver::Version;
 
 use crate::bump;
 use crate::cli;
-use crate::source::{
-    Against, AgainstError, File, GitError, Input, InputKind, Loaded, Origin, Repository, StagedChange, against, same_paths,
-};
+use crate::source::{Against, AgainstError, File, GitError, Input, InputKind, Origin, Repository, StagedChange, against, same_paths};
 
 use super::input::{Read, Reader, label, names_a_crd, with_advice};
 use super::{Exit, Stop};
@@ -101,20 +99,23 @@ impl Reader {
         if !within.is_empty() {
             // A bundle is judged as a whole.
             let side = |head: bool| within.iter().map(move |path| absent(at(path, head))).collect::<Vec<_>>();
-            let old = if born { self.loader.load(&side(true)) } else { Loaded::default() };
-            let new = self.loader.load(&side(false));
+            let (old_inputs, new_inputs) = (if born { side(true) } else { Vec::new() }, side(false));
+            let old = self.loader.load(&old_inputs);
+            let new = self.loader.load(&new_inputs);
             let name = label(&arguments.inputs);
             return Ok(Staged::Sides(Sides {
-                old: self.understand(format!("HEAD:{name}"), old, old_version),
-                new: self.understand(format!(":{name}"), new, new_version),
+                old: self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
+                new: self.understand(format!(":{name}"), new_inputs, new, new_version),
             }));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
             list.map(|staged| at(&staged.path, head)).collect::<Vec<_>>()
         };
-        let mut old = if born { self.loader.load(&of(StagedChange::Added, true)) } else { Loaded::default() };
-        let mut new = self.loader.load(&of(StagedChange::Deleted, false));
+        let old_inputs = if born { of(StagedChange::Added, true) } else { Vec::new() };
+        let new_inputs = of(StagedChange::Deleted, false);
+        let mut old = self.loader.load(&old_inputs);
+        let mut new = self.loader.load(&new_inputs);
         // Both sides of a file count if either is about CRDs: one may have left it.
         let mut about = BTreeSet::new();
         about.extend(old.files.iter().chain(&new.files).filter(|file| names_a_crd(&file.text)).filter_map(in_tree));
@@ -126,8 +127,8 @@ impl Reader {
             return Ok(Staged::Nothing);
         }
         Ok(Staged::Sides(Sides {
-            old: self.understand("HEAD".to_owned(), old, old_version),
-            new: self.understand("the index".to_owned(), new, new_version),
+            old: self.understand("HEAD".to_owned(), old_inputs, old, old_version),
+            new: self.understand("the index".to_owned(), new_inputs, new, new_version),
         }))
     }
 
@@ -188,7 +189,7 @@ fn revision(inputs: &[Input]) -> &str {
     }
 }
 
-fn unread(error: AgainstError) -> Stop {
+pub(super) fn unread(error: AgainstError) -> Stop {
     let exit = if matches!(error, AgainstError::Input(_)) { Exit::Usage } else { Exit::Unread };
     Stop { exit, message: with_advice(&error, error.advice()) }
 }

@@ -125,6 +125,10 @@ pub enum Why {
     LinkedDirectory {
         target: String,
     },
+    /// The configuration says so.
+    LeftOut {
+        by: String,
+    },
 }
 
 impl std::fmt::Display for Why {
@@ -132,6 +136,7 @@ impl std::fmt::Display for Why {
         match self {
             Why::OtherExtension => f.write_str("neither .yaml nor .yml nor .json"),
             Why::GitDirectory => f.write_str("git's own directory"),
+            Why::LeftOut { by } => write!(f, "left out by {by}"),
             Why::SameFile { first } => write!(f, "the same file as {first}"),
             Why::LinkedDirectory { target } => {
                 write!(f, "a link to a directory that is not entered twice ({target})")

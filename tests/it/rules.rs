@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crdwise::crd::Documents;
-use crdwise::finding::{Finding, Severity};
+use crdwise::baseline::Baseline;
+use crdwise::config::Config;
+use crdwise::crd::{Documents, FileId};
+use crdwise::date::Date;
+use crdwise::finding::{Finding, Severity, Spot};
+use crdwise::inspect::Release;
 use crdwise::policy::Policy;
 use crdwise::review::{self, Judgement, Side};
-use crdwise::rule::example::{Example, examples};
+use crdwise::rule::example::{Block, Example, examples};
 use crdwise::rule::{Book, Family, Kind, PAGES, Rule};
+use crdwise::source::{File, Origin};
+use crdwise::waiver::Waivers;
 
 fn pages() -> impl Iterator<Item = (&'static crdwise::rule::Page, Rule)> {
     PAGES.iter().filter(|page| page.folder != "policy").map(|page| match Rule::parse(page.text) {
@@ -73,21 +79,40 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
     }
 }
 
-/// Judged by the default policy, with nothing switched off.
+/// Judged by the default policy, with nothing switched off, on the fifteenth of January 2026.
 fn run(example: &Example) -> Vec<Finding> {
     let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
-    let judgement = Judgement::new(Book::builtin(), &policy);
-    let new = Documents::of_text("new.yaml", &example.new.text);
+    let read = |name: &str, text: &str| {
+        let documents = Documents::of_text(name, text);
+        let problems = Side::new("", &documents).bundle.problems;
+        assert!(problems.is_empty(), "line {}: {problems:?}", example.line);
+        documents
+    };
+    let config = |block: &Option<Block>| match block {
+        Some(block) => Config::parse(&block.text, Book::builtin()).unwrap_or_else(|faults| panic!("line {}: {faults:?}", example.line)),
+        None => Config::default(),
+    };
+    let mut new = read("new.yaml", &example.new.text);
+    let file = match &example.config {
+        Some(block) => new.put_beside(File::new("crdwise.yaml", &*block.text, Origin::Stdin)),
+        None => FileId::MAX,
+    };
+    let (judges, before) = (config(&example.config), config(&example.old_config));
+    let changed = if example.old_config.is_some() { crdwise::config::changes(&before, &judges, file) } else { Vec::new() };
+    let past: Vec<Documents> = example.history.iter().map(|block| read("history.yaml", &block.text)).collect();
+    let past: Vec<Side<'_>> = past.iter().map(|documents| Side::new("", documents)).collect();
+    let history: Vec<Release<'_>> = past.iter().map(|side| Release { name: "an earlier release", bundle: &side.bundle }).collect();
+    let baseline = example.baseline.as_ref().map(|block| {
+        let file = new.put_beside(File::new("crdwise-baseline.json", &*block.text, Origin::Stdin));
+        (Baseline::parse(&block.text).unwrap_or_else(|fault| panic!("line {}: {fault}", example.line)), file)
+    });
+    let baseline = baseline.as_ref().map(|(baseline, file)| (baseline, *file));
+    let waivers = Waivers { list: &judges.waivers, file, baseline, today: Date::parse("2026-01-15") };
+    let judgement = Judgement { waivers, changed: &changed, history: &history, ..Judgement::new(Book::builtin(), &policy) };
     let new = Side::new("new", &new);
-    assert!(new.bundle.problems.is_empty(), "line {}: {:?}", example.line, new.bundle.problems);
     match &example.old {
         None => review::lint(&new, &judgement).findings,
-        Some(old) => {
-            let old = Documents::of_text("old.yaml", &old.text);
-            let old = Side::new("old", &old);
-            assert!(old.bundle.problems.is_empty(), "line {}: {:?}", example.line, old.bundle.problems);
-            review::review(&old, &new, &judgement).findings
-        }
+        Some(old) => review::review(&Side::new("old", &read("old.yaml", &old.text)), &new, &judgement).findings,
     }
 }
 
@@ -107,8 +132,12 @@ fn examples_are_true() {
         }
         for example in &examples {
             let findings = run(example);
-            for (line, id) in &example.new.marks {
-                if !findings.iter().any(|f| f.rule == *id && f.after.as_ref().is_some_and(|spot| spot.line == *line)) {
+            let in_config = example.config.iter().flat_map(|config| &config.marks).map(|mark| ("crdwise.yaml", mark));
+            let in_baseline = example.baseline.iter().flat_map(|block| &block.marks).map(|mark| ("crdwise-baseline.json", mark));
+            let in_new = example.new.marks.iter().map(|mark| ("new.yaml", mark));
+            for (file, (line, id)) in in_new.chain(in_config).chain(in_baseline) {
+                let there = |spot: &Spot| spot.file == file && spot.line == *line;
+                if !findings.iter().any(|f| f.rule == *id && f.after.as_ref().is_some_and(there)) {
                     let got: Vec<_> = findings.iter().map(|f| (&*f.rule, f.after.as_ref().map(|s| s.line))).collect();
                     say(example.line, format!("`{id}` expected in the new bundle at its line {line}, got {got:?}"));
                 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 /// Left to right, as data flows. A stage may use those before it, and itself.
 const ORDER: &[&str] = &[
     "glob",
+    "date",
     "source",
     "yaml",
+    "form",
     "crd",
     "schema",
     "cel",
@@ -16,11 +18,13 @@ const ORDER: &[&str] = &[
     "order",
     "finding",
     "rule",
+    "bump",
     "diff",
     "inspect",
     "conversion",
     "policy",
-    "bump",
+    "baseline",
+    "waiver",
     "config",
     "report",
     "review",
@@ -30,7 +34,7 @@ const ORDER: &[&str] = &[
 ];
 
 /// Words without behaviour that both sides of an edge name.
-const PAIRS: &[(&str, &str)] = &[("finding", "rule"), ("crd", "schema")];
+const PAIRS: &[(&str, &str)] = &[("finding", "rule"), ("crd", "schema"), ("baseline", "waiver")];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {

@@ -1,0 +1,78 @@
+//! Text of files → HTML text. The one place where markup is made of what isn't ours.
+
+use std::fmt::Write as _;
+
+/// The five characters that HTML reads, as entities.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    push(&mut out, text);
+    out
+}
+
+fn push(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+}
+
+/// A message: what stands between backticks as code, all of it escaped.
+pub(super) fn prose(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('`') {
+        let Some((inside, after)) = tail.split_once('`').filter(|(inside, _)| !inside.is_empty()) else { break };
+        push(&mut out, before);
+        out.push_str("<code>");
+        push(&mut out, inside);
+        out.push_str("</code>");
+        rest = after;
+    }
+    push(&mut out, rest);
+    out
+}
+
+/// A field path that may break before a dot, where there is no room.
+pub(super) fn path(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for (index, step) in text.split('.').enumerate() {
+        if index > 0 {
+            out.push_str("<wbr>.");
+        }
+        push(&mut out, step);
+    }
+    out
+}
+
+/// "a, b and c".
+pub(super) fn list<T: std::fmt::Display>(words: &[T]) -> String {
+    let mut out = String::new();
+    for (index, word) in words.iter().enumerate() {
+        let join = match index {
+            0 => "",
+            last if last + 1 == words.len() => " and ",
+            _ => ", ",
+        };
+        let _ = write!(out, "{join}{word}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_code_and_breaks_are_markup() {
+        assert_eq!(prose("`a<b` is \"x\" & `y"), "<code>a&lt;b</code> is &quot;x&quot; &amp; `y");
+        assert_eq!(prose("`` x"), "`` x");
+        assert_eq!(path("spec.a[\"<x>\"]"), "spec<wbr>.a[&quot;&lt;x&gt;&quot;]");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+}

@@ -1,0 +1,225 @@
+//! The minutes of a review, to be filled in: Markdown for projects that review in text. What is written behind `Decision:` and `Note:`
+//! can be imported by the page that `--format html` makes, whose own export has the same form.
+
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, Value};
+use serde::Serialize;
+
+use crate::finding::Status;
+
+use super::escape::visible;
+use super::group::Group;
+use super::html::{Commits, Sort, checklist, is_folded, summary, tree};
+use super::view::View;
+
+const TEMPLATE: &str = include_str!("minutes.md");
+
+#[derive(Serialize)]
+struct Minutes {
+    title: &'static str,
+    headline: String,
+    sentences: String,
+    policy: String,
+    sides: Vec<Side>,
+    checklist: Vec<checklist::Question>,
+    sections: Vec<Section>,
+}
+
+#[derive(Serialize)]
+struct Side {
+    word: &'static str,
+    source: String,
+    version: Option<String>,
+    commit: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Section {
+    crd: String,
+    version: Option<String>,
+    items: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    label: &'static str,
+    path: String,
+    /// Whether the message begins with the path itself.
+    named: bool,
+    to: Option<String>,
+    message: String,
+    also: Option<String>,
+    rule: String,
+    help: String,
+    places: Vec<String>,
+    id: String,
+}
+
+pub fn render(view: &View<'_>, commits: &Commits) -> String {
+    let report = view.report;
+    let groups = tree::groups(&report.findings);
+    let tally = summary::Tally::new(&groups);
+    let banner = summary::banner(report, &tally, view.complete);
+    let text = |text: &str| visible(text).into_owned();
+    let version = |version: Option<&semver::Version>| version.map(ToString::to_string);
+    let short = |commit: &Option<String>| commit.as_deref().map(|commit| visible(commit).chars().take(12).collect());
+    let mut sides = Vec::new();
+    if let Some(old) = &report.old {
+        let from = version(report.bump.as_ref().and_then(|bump| bump.from.as_ref()));
+        sides.push(Side { word: "Old", source: text(&old.source), version: from, commit: short(&commits.old) });
+    }
+    let declared = version(report.bump.as_ref().and_then(|bump| bump.declared.as_ref()));
+    let word = if report.old.is_some() { "New" } else { "Checked" };
+    sides.push(Side { word, source: text(&report.new.source), version: declared, commit: short(&commits.new) });
+    let minutes = Minutes {
+        title: if report.verdict.is_some() { "API review" } else { "CRD lint" },
+        headline: banner.headline,
+        sentences: banner.sentences.join(" "),
+        policy: text(&report.policy),
+        sides,
+        checklist: checklist::checklist(report, &groups, &tally),
+        sections: sections(&groups),
+    };
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.add_filter("code", |text: &str| code(text));
+    environment.add_filter("words", |text: &str| words(text));
+    environment.add_filter("message", |text: &str| message(text));
+    if let Ok(syntax) = minijinja::syntax::SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
+    let made = environment.render_str(TEMPLATE, minijinja::context! { page => Value::from(Serde(&minutes)) });
+    made.unwrap_or_else(|error| format!("The minutes could not be made: {error}\n"))
+}
+
+/// What a group talks about: neither documentation nor what is waived or was there before.
+fn sections(groups: &[Group<'_>]) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (crd, versions) in tree::by_crd(groups) {
+        for (version, groups) in versions {
+            let talked = groups.iter().filter(|group| group.first.status == Status::New && !is_folded(group.first));
+            let items: Vec<Item> = talked.map(|group| item(group)).collect();
+            if !items.is_empty() {
+                let version = version.map(|version| visible(version).into_owned());
+                sections.push(Section { crd: visible(crd).into_owned(), version, items });
+            }
+        }
+    }
+    sections
+}
+
+fn item(group: &Group<'_>) -> Item {
+    let finding = group.first;
+    let text = |text: &str| visible(text).into_owned();
+    let spots = [("before", &finding.before), ("after", &finding.after)];
+    let place = |(word, spot): (&str, &Option<crate::finding::Spot>)| {
+        let spot = spot.as_ref()?;
+        Some(format!("{word} {}", code(&format!("{}:{}", visible(&spot.file), spot.line))))
+    };
+    Item {
+        label: Sort::tag(finding),
+        path: text(&finding.path),
+        named: finding.message.starts_with(&format!("`{}`", finding.path)),
+        to: finding.to.as_deref().map(text),
+        message: text(&finding.message),
+        also: group.also(),
+        rule: text(&finding.rule),
+        help: text(&finding.help),
+        places: spots.into_iter().filter_map(place).collect(),
+        id: finding.fingerprint.clone(),
+    }
+}
+
+/// Code that no text inside can end.
+fn code(text: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    if text.is_empty() {
+        return String::new();
+    }
+    let fence = "`".repeat(longest + 1);
+    let edge = |c: Option<char>| c == Some('`');
+    let spaced = text.starts_with(' ') && text.ends_with(' ') && text.len() > 1;
+    let pad = if edge(text.chars().next()) || edge(text.chars().last()) || spaced { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+const ZERO: char = '\u{200b}';
+
+/// Prose in which nothing of a file is Markdown, a mention, a reference or a link. The page's script does the same.
+fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    // Letters, digits and underscores just before, for commits and for `www.`.
+    let mut word = String::new();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied().unwrap_or(' ');
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&') {
+            out.push('\\');
+        }
+        out.push(c);
+        if c.is_ascii_alphanumeric() || c == '_' {
+            word.push(c.to_ascii_lowercase());
+        }
+        let begins = next.is_ascii_alphanumeric() || next == '_';
+        let mention = matches!(c, '@' | '#' | '!') && begins;
+        let link = c == ':' && next == '/' || c == 'w' && next == '.' && word.ends_with("www");
+        let commit = word.len() == 6 && word.bytes().all(|b| b.is_ascii_hexdigit()) && next.is_ascii_hexdigit();
+        if mention || link || commit {
+            out.push(ZERO);
+        }
+        if !(c.is_ascii_alphanumeric() || c == '_') {
+            word.clear();
+        }
+    }
+    out
+}
+
+/// What stands between backticks as code, the rest as words.
+fn message(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once('`') {
+        let Some((inside, after)) = tail.split_once('`').filter(|(inside, _)| !inside.is_empty()) else { break };
+        out.push_str(&words(before));
+        out.push_str(&code(inside));
+        rest = after;
+    }
+    out.push_str(&words(rest));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    #[test]
+    fn text_of_files_is_inert() {
+        assert_eq!(
+            words("a *b* @team #1 <x> 0123456789 http://x www.x"),
+            "a \\*b\\* @\u{200b}team \\#\u{200b}1 \\<x\\> 012345\u{200b}6789 http:\u{200b}//x www\u{200b}.x"
+        );
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`"), "`` ` ``");
+        assert_eq!(message("`a.b` was `removed"), "`a.b` was \\`removed");
+    }
+
+    #[test]
+    fn one_line_for_each_change_whatever_it_says() {
+        let text = sample::rendered_hostile(|view| render(view, &Commits::default()));
+        let items: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
+        assert_eq!(items.len(), 3, "{text}");
+        for item in items {
+            assert!(item.ends_with(" <!-- f-0123456789abcdef -->"), "{item}");
+        }
+        for line in text.lines() {
+            let own = ["# ", "## ", "### ", "- ", "  - ", "   - ", "1. ", "2. ", "3. ", "Behind each", "this file"];
+            assert!(line.is_empty() || own.iter().any(|start| line.starts_with(start)), "{line}");
+        }
+    }
+}
