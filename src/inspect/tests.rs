@@ -243,3 +243,20 @@ fn facts_come_in_one_order() {
     let once = format!("{:?}", facts(&text));
     assert!((0..4).all(|_| format!("{:?}", facts(&text)) == once));
 }
+
+#[test]
+fn the_deepest_document_fits_the_stack() {
+    let mut schema = "{type: string, default: x}".to_owned();
+    for level in 0..93 {
+        schema = if level % 3 == 0 {
+            format!("{{type: array, items: {schema}, anyOf: [{{minItems: 1}}]}}")
+        } else {
+            format!("{{type: object, properties: {{a: {schema}}}, x-kubernetes-validations: [{{rule: 'true'}}]}}")
+        };
+    }
+    let documents = Documents::of_text("crd.yaml", &with_field(&schema));
+    let bundle = Bundle::read(&documents);
+    // Whether or not the depth budget takes it: it must not end the process.
+    let found = inspect(&bundle).len();
+    assert!(found > 0 || !bundle.problems.is_empty());
+}
