@@ -40,6 +40,7 @@ pub fn finding() -> Finding {
             because: "spec.size is not declared".into(),
         }),
         conversion: None,
+        waiver: None,
         field: None,
         fingerprint: "0123456789abcdef".into(),
     }
@@ -96,6 +97,7 @@ pub fn hostile(documents: &Documents) -> Finding {
             because: text(),
         }),
         conversion: Some(text()),
+        waiver: Some(text()),
         field: Some(text()),
         ..finding()
     }
