@@ -85,7 +85,8 @@ fn item(group: &Group<'_>, view: &View<'_>) -> String {
         let _ = write!(out, " ({})", inline(&cut(&also)));
     }
     if finding.status != Status::New {
-        let _ = write!(out, " · *{}*", finding.status);
+        let reason = finding.waiver.as_deref().map(|reason| format!(": {}", inline(&cut(reason)))).unwrap_or_default();
+        let _ = write!(out, " · *{}*{reason}", finding.status);
     }
     let _ = write!(out, "<br>\n  {}", place(finding, view));
     if !finding.help.is_empty() {

@@ -41,8 +41,8 @@ pub fn finding() -> Finding {
         }),
         conversion: None,
         suggestion: None,
-        field: None,
         waiver: None,
+        field: None,
         fingerprint: "0123456789abcdef".into(),
     }
 }
@@ -99,6 +99,7 @@ pub fn hostile(documents: &Documents) -> Finding {
         }),
         conversion: Some(text()),
         suggestion: None,
+        waiver: Some(text()),
         field: Some(text()),
         ..finding()
     }

@@ -53,7 +53,7 @@ struct ResultEntry<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline_state: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    suppressions: Vec<Suppression>,
+    suppressions: Vec<Suppression<'r>>,
     properties: Properties<'r>,
 }
 
@@ -63,8 +63,10 @@ struct Text<'r> {
 }
 
 #[derive(Serialize)]
-struct Suppression {
+struct Suppression<'r> {
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    justification: Option<Cow<'r, str>>,
 }
 
 #[derive(Serialize)]
@@ -272,7 +274,7 @@ fn entry<'r>(finding: &'r Finding, rule_index: usize, twin: usize, view: &View<'
             Status::PreExisting => "unchanged",
             Status::New | Status::Waived => "new",
         }),
-        suppressions: if finding.status == Status::Waived { vec![Suppression { kind: "external" }] } else { Vec::new() },
+        suppressions: suppression(finding).into_iter().collect(),
         properties: Properties {
             crd: visible(&finding.crd),
             version: finding.version.as_deref().map(visible),
@@ -286,6 +288,11 @@ fn entry<'r>(finding: &'r Finding, rule_index: usize, twin: usize, view: &View<'
             before: finding.before.as_ref().map(|Spot { file, line, column, .. }| format!("{}:{line}:{column}", visible(file))),
         },
     }
+}
+
+fn suppression(finding: &Finding) -> Option<Suppression<'_>> {
+    let waived = Suppression { kind: "external", justification: finding.waiver.as_deref().map(visible) };
+    (finding.status == Status::Waived).then_some(waived)
 }
 
 /// The field, version or CRD; nothing for what is about the bundle.

@@ -98,3 +98,23 @@ fn head(file: &Path) -> Option<String> {
     std::fs::File::open(file).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::rule::Book;
+
+    #[test]
+    fn the_configuration_is_valid_with_and_without_its_examples() {
+        let (_, text) = FILES[0];
+        assert!(Config::parse(text, Book::builtin()).is_ok());
+        // A comment has one space behind its sign, an example none or more.
+        let is_example = |line: &str| line.starts_with('#') && (!line.starts_with("# ") || line.starts_with("#  "));
+        let shown: String = text.lines().map(|line| format!("{}\n", if is_example(line) { &line[1..] } else { line })).collect();
+        assert!(shown.contains("\nwaivers:\n"));
+        if let Err(faults) = Config::parse(&shown, Book::builtin()) {
+            panic!("{faults:?}\n{shown}");
+        }
+    }
+}
