@@ -18,13 +18,18 @@ const versions = Array.from(document.querySelectorAll("section.version"), (eleme
   element, shown: 0, hidden: false, crd: crdOf.get(element.parentElement), name: textOf(element.querySelector(".version-name")),
 }));
 const versionOf = new Map(versions.map((version) => [version.element, version]));
+// Only chunks near the screen have style and layout.
+const chunks = Array.from(document.querySelectorAll(".chunk"), (element) => ({ element, shown: 0, told: -1, cards: [], version: versionOf.get(element.parentElement) }));
+const chunkOf = new Map(chunks.map((chunk) => [chunk.element, chunk]));
 const byFingerprint = new Map();
 const cards = Array.from(document.querySelectorAll("article.change"), (element) => {
   const { sort, severity, status, affects, crds, rule } = element.dataset;
   const card = {
     element, sort, severity, status, rule, id: element.id.slice(2), affects: affects ? affects.split(" ") : ["nobody"], crds: crds.split(" "),
-    quiet: "quiet" in element.dataset, version: versionOf.get(element.parentElement), shown: true, text: null, decide: null,
+    quiet: "quiet" in element.dataset, chunk: chunkOf.get(element.parentElement), shown: true, text: null, decide: null,
   };
+  card.version = card.chunk.version;
+  card.chunk.cards.push(card);
   byFingerprint.set(card.id, card);
   return card;
 });
@@ -67,12 +72,13 @@ const matches = (card, by) =>
   (!by.decision || (decisionOf(card) || "none") === by.decision) &&
   by.words.every((word) => searchText(card).includes(word));
 
+const HEIGHT = 9.5;
+
 // Writes only what changed and reads no layout, so that thousands of changes cost one pass of style.
 const apply = () => {
   const by = readFilters();
   let shown = 0;
-  for (const part of crds) part.shown = 0;
-  for (const part of versions) part.shown = 0;
+  for (const part of [...crds, ...versions, ...chunks]) part.shown = 0;
   for (const card of cards) {
     const show = matches(card, by);
     if (show !== card.shown) {
@@ -81,8 +87,17 @@ const apply = () => {
     }
     if (show) {
       shown += 1;
+      card.chunk.shown += 1;
       card.version.shown += 1;
       card.version.crd.shown += 1;
+    }
+  }
+  for (const chunk of chunks) {
+    if (chunk.shown !== chunk.told) {
+      chunk.told = chunk.shown;
+      chunk.element.hidden = chunk.shown === 0;
+      // How high it is, about, until it comes near.
+      chunk.element.style.containIntrinsicBlockSize = `${chunk.shown * HEIGHT}rem`;
     }
   }
   for (const part of [...versions, ...crds]) {
@@ -534,9 +549,13 @@ if (matchMedia("(max-width: 60rem)").matches) $("panel").open = false;
 apply();
 root.classList.add("js");
 const near = new IntersectionObserver((seen) => {
-  for (const entry of seen) if (entry.isIntersecting) { hydrate(cardOf.get(entry.target)); near.unobserve(entry.target); }
+  for (const entry of seen) {
+    if (!entry.isIntersecting) continue;
+    near.unobserve(entry.target);
+    chunkOf.get(entry.target).cards.forEach(hydrate);
+  }
 }, { rootMargin: "600px" });
-for (const card of cards) near.observe(card.element);
+for (const chunk of chunks) near.observe(chunk.element);
 follow();
 // The text to search is gathered while nobody waits.
 (window.requestIdleCallback || setTimeout)(() => cards.forEach(searchText));
