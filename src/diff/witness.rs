@@ -5,6 +5,8 @@ use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact};
 use crate::order::{Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
 
+use super::judge::is_oversized;
+
 /// Facts of one version that are shown by an object; the rest would be more of the same.
 const SHOWN: usize = 40;
 
@@ -24,7 +26,7 @@ pub(super) struct Resource<'a> {
 
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, resource: Resource<'_>) -> Vec<Fact> {
-    if !found.iter().any(|found| breaks(&found.fact)) {
+    if !found.iter().any(|found| breaks(&found.fact)) || is_oversized(old.node()) || is_oversized(new.node()) {
         return found.into_iter().map(|found| found.fact).collect();
     }
     let (before, after) = (Shape::of(old), Shape::of(new));
