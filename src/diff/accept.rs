@@ -131,7 +131,9 @@ impl<'a> Walk<'a> {
         let together = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         let whole = judge(pair, old, new, together);
         let alone = parts.len() == 1;
-        for part in &mut parts {
+        // Which types are accepted is known exactly, and a fact whatever else is refused.
+        let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
+        for part in parts.iter_mut().filter(|part| part.aspect != Aspect::Type) {
             part.relation = corrected(part.relation, whole.relation, alone);
         }
         // The same values are accepted: every keyword that changed is only written differently, and told so at the end.
@@ -150,7 +152,7 @@ impl<'a> Walk<'a> {
             (whole, Relation::Equal) => Some(whole),
             _ => None,
         };
-        if let Some(relation) = unexplained {
+        if let Some(relation) = unexplained.filter(|relation| !retyped || relation.narrows()) {
             let change = changes.first(CONSTRAINTS);
             let fact = self.keyword_fact(pair, Aspect::Accepted, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new));
             let fact = constrained(fact, relation).ratchet(self.ratchet(true));

@@ -1,8 +1,8 @@
 //! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
 
 use crate::order::{self, Role, Sample, order_local};
-use crate::schema::shape::Type;
-use crate::schema::{Schema, Shape};
+use crate::schema::shape::{Extra, Type};
+use crate::schema::{Additional, Schema, Shape};
 use crate::validate::Compiled;
 use crate::yaml::Node;
 
@@ -10,22 +10,20 @@ use super::limits::{Limits, Types};
 use super::relation::Relation;
 use super::walk::{Pair, Position};
 
-/// Nodes of a schema that one comparison looks at; what is below a larger one is left out of it.
-const NODES: usize = 20_000;
-
-/// Lists longer than this are compared as sets and searched no further: an enum of a million values must not cost a million searches.
-const LONG_LIST: usize = 2_000;
-
-/// Whether the schema holds a list too long to search. Recursion is bounded by the depth of the tree.
-pub(super) fn has_long_list(node: Node<'_>) -> bool {
-    (node.is_seq() && node.len() > LONG_LIST) || node.entries().map(|entry| entry.value).chain(node.items()).any(has_long_list)
-}
+/// Nodes of a schema that one comparison looks at; of a larger one only the first level.
+const NODES: usize = 2_000;
+/// Bytes of a rule that is taken apart.
+const RULE: usize = 2_000;
+/// Items of one list that comparisons try one by one. The longest enum of real CRDs has some hundreds.
+const ITEMS: usize = 2_000;
 
 #[derive(Debug, Clone)]
 pub(super) struct Judgement {
     pub relation: Relation,
     /// What the old node accepts and the new one doesn't.
     pub lost: Option<Sample>,
+    /// What the new node accepts and the old one doesn't.
+    pub gained: Option<Sample>,
     /// Why it is undecided.
     pub reason: Option<String>,
 }
@@ -41,11 +39,11 @@ impl Judgement {
             (order::Relation::Undecided, Some(false)) => Relation::Widened,
             (order::Relation::Undecided, _) => Relation::Undecided,
         };
-        Judgement { relation, lost: order.lost, reason: order.reason }
+        Judgement { relation, lost: order.lost, gained: order.gained, reason: order.reason }
     }
 
     pub(super) fn known(relation: Relation) -> Self {
-        Judgement { relation, lost: None, reason: None }
+        Judgement { relation, lost: None, gained: None, reason: None }
     }
 
     fn undecided(&self) -> bool {
@@ -59,23 +57,18 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
     if together == Relation::Equal && before.refuses_all() == after.refuses_all() {
         return Judgement::known(together);
     }
-    if has_long_list(pair.old.node()) || has_long_list(pair.new.node()) {
-        return Judgement::known(together);
+    if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
+        return Judgement { reason: Some(format!("a list of more than {ITEMS} items")), ..Judgement::known(together) };
     }
-    let (mut old, mut new) = shapes(pair, before, after);
+    let (old, new) = shapes(pair, before, after);
     let mut judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
-    if judgement.undecided() && !old.rules.is_empty() {
-        // Mostly a rule that can't be taken apart; without it more is accepted on both sides, so no loss is hidden.
-        old.rules.clear();
-        new.rules.clear();
-        judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
-    }
     // That nothing is lost of what nothing satisfies proves nothing, unless it is known why nothing does.
     if together.narrows() && !judgement.relation.narrows() && !before.refuses_all() && !is_inhabited(&old) {
         return Judgement::known(together);
     }
     // Beside a format of strings servers let lists pass, whatever the type is: nobody relies on that.
-    if matches!(&judgement.lost, Some(Sample::Sent(serde_json::Value::Array(_)))) && !before.types.has(Types::ARRAY) {
+    let list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(serde_json::Value::Array(_))));
+    if (list(&judgement.lost) || list(&judgement.gained)) && !before.types.has(Types::ARRAY) && !after.types.has(Types::ARRAY) {
         return Judgement::known(together);
     }
     if judgement.undecided() || (judgement.relation == Relation::Equal && before.is_beyond_floats(after)) {
@@ -100,10 +93,12 @@ fn is_inhabited(node: &Shape) -> bool {
 }
 
 /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
+/// Without rules more is accepted on both sides, so no loss is hidden.
 fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shape, Shape) {
     let mut old = shape(&pair.old);
     old.default = None;
     old.nullable = false;
+    old.rules.clear();
     // Names that only one side demands are told as such; here both demand them.
     old.required = before.required.union(&after.required).map(|name| (*name).to_owned()).collect();
     let constraints = Shape::local(&pair.new);
@@ -127,15 +122,20 @@ fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shap
     (old, new)
 }
 
-/// What becomes of the values of the old node under other rules.
-pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: &[&str], new: &[&str]) -> Judgement {
-    let with = |rules: &[&str]| {
-        let mut shape = shape(&pair.old);
-        shape.default = None;
-        shape.rules = rules.iter().map(|rule| rule_of(rule)).collect();
-        shape
-    };
-    Judgement::of(order_local(&with(old), &with(new), role(pair.position)))
+/// What becomes of the values of the old node when one rule takes the place of another, or comes, or goes.
+pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&str>) -> Judgement {
+    let undecided = |reason: String| Judgement { reason: Some(reason), ..Judgement::known(Relation::Undecided) };
+    if is_oversized(pair.old.node()) {
+        return undecided(format!("a list of more than {ITEMS} items"));
+    }
+    if [old, new].into_iter().flatten().any(|rule| rule.len() > RULE) {
+        return undecided(format!("a rule of more than {RULE} bytes"));
+    }
+    let mut before = shape(&pair.old);
+    before.default = None;
+    before.rules = old.map(rule_of).into_iter().collect();
+    let after = Shape { rules: new.map(rule_of).into_iter().collect(), ..before.clone() };
+    Judgement::of(order_local(&before, &after, role(pair.position)))
 }
 
 fn rule_of(rule: &str) -> crate::schema::shape::CelRule {
@@ -149,8 +149,24 @@ fn rule_of(rule: &str) -> crate::schema::shape::CelRule {
     }
 }
 
+/// The shape of a node; where much is below it, its children are taken to accept anything, which hides no loss.
 fn shape(schema: &Schema<'_>) -> Shape {
-    if count(schema.node(), NODES) < NODES { Shape::of(schema) } else { Shape::local(schema) }
+    if count(schema.node(), NODES) < NODES {
+        return Shape::of(schema);
+    }
+    let anything = |schema: &Schema<'_>| Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) };
+    let mut shape = Shape::local(schema);
+    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), anything(&child))).collect();
+    shape.items = schema.items().map(|items| Box::new(anything(&items)));
+    if let Additional::Schema(values) = schema.additional() {
+        shape.extra = Extra::Values(Box::new(anything(&values)));
+    }
+    shape
+}
+
+/// Whether a list somewhere below is longer than what is tried one by one.
+pub(super) fn is_oversized(node: Node<'_>) -> bool {
+    node.items().len() > ITEMS || node.entries().map(|entry| entry.value).chain(node.items()).any(is_oversized)
 }
 
 /// Nodes below and with this one, up to a limit.

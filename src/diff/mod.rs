@@ -40,11 +40,13 @@ use crate::fact::Fact;
 pub struct Options {
     /// How alike, in percent, a removed and an added property must be to be one renamed property.
     pub rename_threshold: u32,
+    /// Whether breaks are shown by objects, and those that no object can show are left out.
+    pub witnesses: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rename_threshold: 60 }
+        Options { rename_threshold: 60, witnesses: true }
     }
 }
 

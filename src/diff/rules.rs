@@ -74,11 +74,11 @@ impl Walk<'_> {
             self.attributes(pair, before, after);
         }
         for (before, after) in likely(&mut old, &mut new) {
-            let judgement = changed(pair, &all_old, before, after);
+            let judgement = changed(pair, before, after);
             self.changed_rule(pair, before, after, judgement);
         }
         for rule in old {
-            let judgement = removed(pair, &all_old, &all_new, rule);
+            let judgement = removed(pair, &all_new, rule);
             self.lone_rule(pair, rule, judgement, true);
         }
         for rule in new {
@@ -270,11 +270,6 @@ fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
     if message { text.max(ALIKE) + 0.3 } else { text }
 }
 
-/// Texts of rules that speak of one object alone: what a comparison of requests can judge.
-fn alone<'t>(rules: &[Rule<'t>]) -> Vec<&'t str> {
-    rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).collect()
-}
-
 /// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it.
 fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
     if rule.term().is_some_and(|term| old.iter().filter_map(Rule::term).any(|other| other.implies(term))) {
@@ -283,9 +278,7 @@ fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
     if rule.is_transition() {
         return Judgement::known(Relation::Narrowed);
     }
-    let before = alone(old);
-    let after = [before.as_slice(), &[rule.text]].concat();
-    let judgement = judge_rules(pair, &before, &after);
+    let judgement = judge_rules(pair, None, Some(rule.text));
     match judgement.relation {
         // More rules never accept more.
         Relation::Equal | Relation::Widened => Judgement::known(Relation::Equal),
@@ -293,22 +286,20 @@ fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
     }
 }
 
-fn removed(pair: &Pair<'_, '_>, old: &[Rule<'_>], new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
+fn removed(pair: &Pair<'_, '_>, new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
     if rule.term().is_some_and(|term| new.iter().filter_map(Rule::term).any(|other| other.implies(term))) {
         return Judgement::known(Relation::Equal);
     }
     if rule.is_transition() {
         return Judgement::known(Relation::Widened);
     }
-    let before = alone(old);
-    let after: Vec<&str> = before.iter().copied().filter(|text| *text != rule.text).collect();
-    match judge_rules(pair, &before, &after).relation {
+    match judge_rules(pair, Some(rule.text), None).relation {
         Relation::Equal => Judgement::known(Relation::Equal),
         _ => Judgement::known(Relation::Widened),
     }
 }
 
-fn changed(pair: &Pair<'_, '_>, rules: &[Rule<'_>], old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
+fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
     if let (Some(before), Some(after)) = (old.term(), new.term()) {
         match (before.implies(after), after.implies(before)) {
             (true, true) => return Judgement::known(Relation::Equal),
@@ -319,7 +310,5 @@ fn changed(pair: &Pair<'_, '_>, rules: &[Rule<'_>], old: &Rule<'_>, new: &Rule<'
     if old.is_transition() || new.is_transition() {
         return Judgement::known(Relation::Undecided);
     }
-    let before = alone(rules);
-    let after: Vec<&str> = before.iter().map(|text| if *text == old.text { new.text } else { text }).collect();
-    judge_rules(pair, &before, &after)
+    judge_rules(pair, Some(old.text), Some(new.text))
 }

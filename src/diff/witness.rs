@@ -6,6 +6,8 @@ use crate::order::{Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
 use crate::validate::Compiled;
 
+use super::judge::is_oversized;
+
 /// Facts of one version that are shown by an object; the rest would be more of the same.
 const SHOWN: usize = 40;
 
@@ -25,8 +27,7 @@ pub(super) struct Resource<'a> {
 
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, resource: Resource<'_>) -> Vec<Fact> {
-    let long = || super::judge::has_long_list(old.node()) || super::judge::has_long_list(new.node());
-    if !found.iter().any(|found| breaks(&found.fact)) || long() {
+    if !found.iter().any(|found| breaks(&found.fact)) || is_oversized(old.node()) || is_oversized(new.node()) {
         return found.into_iter().map(|found| found.fact).collect();
     }
     let (before, after) = (Shape::of(old), Shape::of(new));
