@@ -40,6 +40,7 @@ pub fn finding() -> Finding {
             because: "spec.size is not declared".into(),
         }),
         conversion: None,
+        waiver: None,
         field: None,
         fingerprint: "0123456789abcdef".into(),
     }
