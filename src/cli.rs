@@ -379,6 +379,8 @@ pub enum Format {
     Gitlab,
     Junit,
     Markdown,
+    /// `key=value` lines: verdict, bump and counts
+    Env,
 }
 
 /// Parses `NAME[=FILE]` and tells help and completions the names.

@@ -43,6 +43,7 @@ pub mod bump;
 pub mod cel;
 pub mod cli;
 pub mod config;
+pub mod conversion;
 pub mod crd;
 pub mod date;
 pub mod diff;

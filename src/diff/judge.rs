@@ -13,6 +13,14 @@ use super::walk::{Pair, Position};
 /// Nodes of a schema that one comparison looks at; what is below a larger one is left out of it.
 const NODES: usize = 20_000;
 
+/// Lists longer than this are compared as sets and searched no further: an enum of a million values must not cost a million searches.
+const LONG_LIST: usize = 2_000;
+
+/// Whether the schema holds a list too long to search. Recursion is bounded by the depth of the tree.
+pub(super) fn has_long_list(node: Node<'_>) -> bool {
+    (node.is_seq() && node.len() > LONG_LIST) || node.entries().map(|entry| entry.value).chain(node.items()).any(has_long_list)
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Judgement {
     pub relation: Relation,
@@ -49,6 +57,9 @@ impl Judgement {
 pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>, together: Relation) -> Judgement {
     // The same conditions accept the same values, unless a fractional bound makes an integer impossible.
     if together == Relation::Equal && before.refuses_all() == after.refuses_all() {
+        return Judgement::known(together);
+    }
+    if has_long_list(pair.old.node()) || has_long_list(pair.new.node()) {
         return Judgement::known(together);
     }
     let (mut old, mut new) = shapes(pair, before, after);

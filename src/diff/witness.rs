@@ -25,7 +25,8 @@ pub(super) struct Resource<'a> {
 
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, resource: Resource<'_>) -> Vec<Fact> {
-    if !found.iter().any(|found| breaks(&found.fact)) {
+    let long = || super::judge::has_long_list(old.node()) || super::judge::has_long_list(new.node());
+    if !found.iter().any(|found| breaks(&found.fact)) || long() {
         return found.into_iter().map(|found| found.fact).collect();
     }
     let (before, after) = (Shape::of(old), Shape::of(new));

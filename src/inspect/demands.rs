@@ -25,6 +25,8 @@ pub(super) struct Demands {
     pub no_preserve: bool,
     /// The approval that the old CRD had; it may stay as it is.
     pub approval: Option<super::identity::Approval>,
+    /// CEL rules are compiled. Left out where only what the server accepts is asked for.
+    pub rules: bool,
     /// Versions whose schema did not change: the limit for a single CEL expression is waived for them.
     pub unchanged: BTreeSet<String>,
     /// Versions whose selectable fields did not change: there may be more of them than allowed.
@@ -44,6 +46,7 @@ impl Demands {
             ca_bundle: false,
             no_preserve: true,
             approval: None,
+            rules: true,
             unchanged: BTreeSet::new(),
             unchanged_selectable: BTreeSet::new(),
         }

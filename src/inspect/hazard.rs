@@ -1,6 +1,7 @@
 //! What the server takes and what hurts later: shapes that refuse every value, drop data without a word, or never take effect.
 
 use crate::fact::{Aspect, Effect};
+use crate::schema::format::Format;
 use crate::schema::{Additional, Keyword, Schema};
 use crate::yaml::{Data, Node};
 
@@ -9,39 +10,8 @@ use super::route::Route;
 use super::structural::is_open;
 use super::walk::{Level, Scope, Walk};
 
-/// Formats that the server knows, dashes left out. Others are ignored and answered with a warning.
-const FORMATS: &[&str] = &[
-    "bsonobjectid",
-    "uri",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "cidr",
-    "mac",
-    "uuid",
-    "uuid3",
-    "uuid4",
-    "uuid5",
-    "isbn",
-    "isbn10",
-    "isbn13",
-    "creditcard",
-    "ssn",
-    "hexcolor",
-    "rgbcolor",
-    "byte",
-    "password",
-    "date",
-    "duration",
-    "datetime",
-    "k8sshortname",
-    "k8slongname",
-    "int32",
-    "int64",
-    "float",
-    "double",
-];
+/// Formats of numbers that the server knows.
+const NUMBERS: &[&str] = &["int32", "int64", "float", "double"];
 
 /// A node of the spine.
 pub(super) fn node<'t>(
@@ -217,7 +187,7 @@ fn format<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
     let (Some(text), Some(entry)) = (schema.text(Keyword::Format).filter(|text| !text.is_empty()), schema.entry(Keyword::Format)) else {
         return;
     };
-    if !FORMATS.contains(&text.replace('-', "").as_str()) {
+    if Format::of(text).is_none() && !NUMBERS.contains(&text.replace('-', "").as_str()) {
         let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, route);
         fact.words.insert("name", text.to_owned());
     }

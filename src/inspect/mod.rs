@@ -71,11 +71,11 @@ pub fn update(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     review(old, new).into_iter().filter(|fact| update::is_refusal(fact) && !fact.pre_existing).collect()
 }
 
-/// The CRD of the same name, in the same channel if it is in several.
+/// The CRD of the same name, in the same channel if it is in several. A bundle is sorted by name.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
-    let mut named = old.crds.iter().filter(|other| other.name == crd.name);
-    let first = named.clone().next();
-    named.find(|other| other.track() == crd.track()).or(first)
+    let start = old.crds.partition_point(|other| other.name < crd.name);
+    let named = || old.crds.iter().skip(start).take_while(|other| other.name == crd.name);
+    named().find(|other| other.track() == crd.track()).or_else(|| named().next())
 }
 
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
@@ -86,7 +86,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
     }
     if facts.iter().any(|fact| !update::is_refusal(fact)) {
         let same = old.node.same(new.node);
-        let before = if same { Vec::new() } else { judge(old, &Demands::on_create()) };
+        let before = if same { Vec::new() } else { judge(old, &Demands { rules: false, ..Demands::on_create() }) };
         let known: HashSet<_> = before.iter().map(update::identity).collect();
         let had: Vec<bool> = facts.iter().map(|fact| same || known.contains(&update::identity(fact))).collect();
         for (fact, had) in facts.iter_mut().zip(had).filter(|(fact, _)| !update::is_refusal(fact)) {
@@ -101,19 +101,16 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Of what a create would be refused for, the update is only refused for what still stands under its own demands.
-fn tolerate(create: Vec<Fact>, update: Vec<Fact>) -> Vec<Fact> {
-    let stops: HashSet<_> = update.iter().filter(|fact| update::is_refusal(fact)).map(update::identity).collect();
-    let known: HashSet<_> = create.iter().map(update::identity).collect();
-    let more: Vec<Fact> =
-        update.iter().filter(|fact| update::is_refusal(fact) && !known.contains(&update::identity(fact))).cloned().collect();
-    let spared: Vec<bool> = create.iter().map(|fact| update::is_refusal(fact) && !stops.contains(&update::identity(fact))).collect();
-    let mut facts = create;
-    for (fact, spared) in facts.iter_mut().zip(spared) {
-        fact.pre_existing = spared;
-    }
-    facts.extend(more);
-    facts
+/// Of what a create would be refused for, an update is only refused for what still stands under its own demands.
+fn tolerate(on_create: Vec<Fact>, on_update: Vec<Fact>) -> Vec<Fact> {
+    let stops: HashSet<_> = on_update.iter().filter(|fact| update::is_refusal(fact)).map(update::identity).collect();
+    let known: HashSet<_> = on_create.iter().map(update::identity).collect();
+    let more = on_update.iter().filter(|fact| update::is_refusal(fact) && !known.contains(&update::identity(fact))).cloned();
+    let judged = on_create.iter().map(|fact| {
+        let spared = update::is_refusal(fact) && !stops.contains(&update::identity(fact));
+        Fact { pre_existing: spared, ..fact.clone() }
+    });
+    judged.chain(more).collect()
 }
 
 /// Everything that is to be said of one CRD under the given demands.

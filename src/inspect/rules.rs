@@ -6,9 +6,10 @@ use crate::cel::advice::{self, Bound};
 use crate::cel::check::Problem;
 use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
 use crate::cel::site::Site;
-use crate::crd::FieldPath;
+use crate::crd::{FieldPath, Step};
 use crate::fact::{Aspect, Effect, Fact, Subject};
-use crate::schema::{CelRule, Keyword, Schema, Shape};
+use crate::schema::shape::Extra;
+use crate::schema::{Additional, CelRule, Keyword, Schema, Shape};
 use crate::yaml::Node;
 
 use super::walk::{RuleSite, Walk};
@@ -19,7 +20,8 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
         return;
     }
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
-    let shape = Shape::of(root);
+    let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
+    let shape = skeleton(root, &paths);
     let judgement = judge::judge(&shape);
     let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
@@ -45,6 +47,35 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
     if rest > TOTAL_LIMIT {
         total_cost(walk, root, total, dearest);
     }
+}
+
+/// The shape of what rules can see and of what bounds them: the nodes with rules whole, and the ways to them.
+fn skeleton(schema: &Schema<'_>, paths: &[&[Step]]) -> Shape {
+    if paths.iter().any(|path| path.is_empty()) {
+        return Shape::of(schema);
+    }
+    let mut shape = Shape::local(schema);
+    let mut firsts: Vec<&Step> = paths.iter().filter_map(|path| path.first()).collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    for first in firsts {
+        let tails: Vec<&[Step]> =
+            paths.iter().filter_map(|path| path.split_first().filter(|(step, _)| *step == first).map(|(_, tail)| tail)).collect();
+        match first {
+            Step::Key(name) => {
+                if let Some((entry, child)) = schema.property(name) {
+                    shape.properties.insert(entry.name().to_owned(), skeleton(&child, &tails));
+                }
+            }
+            Step::Items => shape.items = schema.items().map(|items| Box::new(skeleton(&items, &tails))),
+            Step::Values => {
+                if let Additional::Schema(values) = schema.additional() {
+                    shape.extra = Extra::Values(Box::new(skeleton(&values, &tails)));
+                }
+            }
+        }
+    }
+    shape
 }
 
 /// A rule as it stands in the file.
@@ -96,7 +127,7 @@ impl<'t> Written<'_, '_, 't> {
         fact.words.insert("cost", grouped(cost));
         fact.words.insert("limit", grouped(RULE_LIMIT));
         fact.words.insert("factor", factor);
-        fact.words.insert("advice", advice.map_or_else(|| "no bound in the schema helps: simplify the rule".to_owned(), proposal));
+        fact.words.insert("advice", advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
     }
 
     fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {

@@ -16,27 +16,28 @@ pub fn order_roots(a: &Shape, b: &Shape) -> Order {
         return Order::equal();
     }
     let sides = Sides { spines: [Spine::of(a), Spine::of(b)], shapes: [a, b], root: true };
-    Comparison { solver, sides }.order()
+    Comparison { solver, sides, local: false }.order()
 }
 
 /// Compares two nodes that stand at the same place, with everything below them.
 pub fn order(a: &Shape, b: &Shape, role: Role) -> Order {
-    compare(a, b, role, None)
+    compare(a, b, role, false)
 }
 
-/// Compares two nodes that stand at the same place, taking what is declared below them to be the same on both sides: a
-/// child that both have counts as the one of `a`, and a child that only one has counts as declared on both.
+/// Compares two nodes that stand at the same place without their children: a child that both have counts as the same, and
+/// that a child is there on one side only is neither a loss nor a gain of the node itself. Where properties turn into a
+/// map or a list, [`order`] says more.
 pub fn order_local(a: &Shape, b: &Shape, role: Role) -> Order {
-    compare(a, b, role, Some(Pair { first: a, second: b }))
+    compare(a, b, role, true)
 }
 
-fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, pair: Option<Pair<'s>>) -> Order {
+fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool) -> Order {
     let mut solver = Solver::new(Taste::Small);
     if solver.same_spines(Spine::of(a), Spine::of(b)) {
         return Order::equal();
     }
-    if let Some(pair) = pair {
-        solver = solver.with_pair(pair);
+    if local && solver.same_locally(a, b) {
+        return Order::equal();
     }
     let spine = |shape| match role {
         Role::Field => Spine::Field(shape),
@@ -44,7 +45,7 @@ fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, pair: Option<Pair<'s>>) -
         Role::Item => Spine::Item(shape),
     };
     let sides = Sides { spines: [spine(a), spine(b)], shapes: [a, b], root: false };
-    Comparison { solver, sides }.order()
+    Comparison { solver, sides, local }.order()
 }
 
 /// Before and after.
@@ -98,6 +99,7 @@ impl Answer {
 struct Comparison<'s> {
     solver: Solver<'s>,
     sides: Sides<'s>,
+    local: bool,
 }
 
 impl Comparison<'_> {
@@ -105,6 +107,7 @@ impl Comparison<'_> {
         let lost = self.lost(false);
         let gained = self.lost(true);
         let differs = self.sides.goal(true, Quest::Differs, true);
+        self.pair(self.sides, true);
         let changed = self.first([differs]);
         joined(lost, gained, changed)
     }
@@ -112,6 +115,7 @@ impl Comparison<'_> {
     /// What the first side accepts and keeps and the second doesn't; or the other way round.
     fn lost(&mut self, swapped: bool) -> Answer {
         let sides = if swapped { self.sides.swapped() } else { self.sides };
+        self.pair(sides, false);
         let refused = sides.goal(false, Quest::Nothing, false);
         let pruned = sides.goal(true, Quest::Loses(1), false);
         self.first([refused, pruned])
@@ -119,6 +123,13 @@ impl Comparison<'_> {
 }
 
 impl<'s> Comparison<'s> {
+    fn pair(&mut self, sides: Sides<'s>, joined: bool) {
+        if self.local {
+            let [first, second] = sides.shapes;
+            self.solver.pair(Pair { first, second, joined });
+        }
+    }
+
     fn first<const N: usize>(&mut self, goals: [Goal<'s>; N]) -> Answer {
         let mut open = None;
         for goal in goals {

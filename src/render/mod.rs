@@ -2,6 +2,7 @@
 
 mod anchor;
 pub mod brief;
+pub mod env;
 mod escape;
 pub mod github;
 pub mod gitlab;

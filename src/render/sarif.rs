@@ -80,7 +80,8 @@ struct Fingerprints<'r> {
 #[serde(rename_all = "camelCase")]
 struct Location<'r> {
     physical_location: PhysicalLocation,
-    logical_locations: [LogicalLocation<'r>; 1],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logical_locations: Vec<LogicalLocation<'r>>,
 }
 
 #[derive(Serialize)]
@@ -255,14 +256,8 @@ fn pascal(id: &str) -> String {
 }
 
 fn entry<'r>(finding: &'r Finding, rule_index: usize, twin: usize, view: &View<'_>) -> ResultEntry<'r> {
-    let logical = || LogicalLocation {
-        fully_qualified_name: match &finding.version {
-            None => visible(&finding.crd),
-            Some(version) => format!("{}/{}:{}", visible(&finding.crd), visible(version), visible(&finding.path)).into(),
-        },
-        kind: if finding.version.is_some() { "member" } else { "type" },
-    };
-    let location = |anchor: Anchor<'_>| Location { physical_location: physical(anchor), logical_locations: [logical()] };
+    let location =
+        |anchor: Anchor<'_>| Location { physical_location: physical(anchor), logical_locations: logical(finding).into_iter().collect() };
     ResultEntry {
         rule_id: &finding.rule,
         rule_index,
@@ -291,6 +286,17 @@ fn entry<'r>(finding: &'r Finding, rule_index: usize, twin: usize, view: &View<'
             before: finding.before.as_ref().map(|Spot { file, line, column, .. }| format!("{}:{line}:{column}", visible(file))),
         },
     }
+}
+
+/// The field, version or CRD; nothing for what is about the bundle.
+fn logical(finding: &Finding) -> Option<LogicalLocation<'_>> {
+    let (name, kind): (Cow<'_, str>, _) = match &finding.version {
+        _ if finding.crd.is_empty() => return None,
+        None => (visible(&finding.crd), "type"),
+        Some(version) if finding.path.is_empty() => (format!("{}/{}", visible(&finding.crd), visible(version)).into(), "type"),
+        Some(version) => (format!("{}/{}:{}", visible(&finding.crd), visible(version), visible(&finding.path)).into(), "member"),
+    };
+    Some(LogicalLocation { fully_qualified_name: name, kind })
 }
 
 fn physical(anchor: Anchor<'_>) -> PhysicalLocation {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::cli::{self, Color, Format};
 use crate::finding::{Severity, Spot};
 use crate::render::human::{self, Style, Texts};
-use crate::render::{Anchors, View, github, gitlab, json, junit, markdown, sarif, visible};
+use crate::render::{Anchors, View, env, github, gitlab, json, junit, markdown, sarif, visible};
 use crate::review::Side;
 use crate::source::is_manifest;
 
@@ -171,7 +171,7 @@ pub(super) fn write(
 ) -> Result<(), Stop> {
     let sides = &TwoSides { old: judged.old, new: judged.new };
     // Only formats for platforms ask where a file stands in the repository.
-    let plain = |format: Format| matches!(format, Format::Human | Format::Json);
+    let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
         Anchors::default()
     } else {
@@ -200,6 +200,7 @@ pub(super) fn write(
             Format::Gitlab => gitlab::render(&view),
             Format::Junit => junit::render(&view),
             Format::Markdown => markdown::render(&view),
+            Format::Env => env::render(&view),
         };
         let written = match &flag.file {
             Some(file) => replace(file, &text),

@@ -40,6 +40,10 @@ impl ObjectPath {
         self.steps.push(step);
     }
 
+    pub fn pop(&mut self) -> Option<ObjectStep> {
+        self.steps.pop()
+    }
+
     pub fn key(mut self, name: &str) -> Self {
         self.push(ObjectStep::Key(name.into()));
         self

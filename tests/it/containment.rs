@@ -230,13 +230,9 @@ fn nodes_on_their_own_tell_what_changed() {
                 table.tell("break not told", record, &whole);
             }
             let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item");
-            let shown = told.iter().any(|(path, what, order)| {
-                let what = match (&order.lost, what.as_str()) {
-                    (Some(sample), _) => What::Sample(sample),
-                    (None, "removed") => What::Sent,
-                    (None, _) => What::Absent,
-                };
-                witnesses.show(path, what).is_ok()
+            let shown = told.iter().any(|(path, _, order)| {
+                let samples = [&order.lost, &order.changed].into_iter().flatten().map(What::Sample);
+                samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what).is_ok())
             });
             if shown {
                 table.count("breaks with a witness");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FORMATS: [(&str, &str); 7] = [
+const FORMATS: [(&str, &str); 8] = [
     ("human", "human.txt"),
     ("json", "report.json"),
     ("github", "github.txt"),
@@ -11,6 +11,7 @@ const FORMATS: [(&str, &str); 7] = [
     ("gitlab", "gitlab.json"),
     ("junit", "junit.xml"),
     ("markdown", "comment.md"),
+    ("env", "crdwise.env"),
 ];
 
 fn crdwise() -> Command {

@@ -134,6 +134,31 @@ fn created_crds_are_judged_as_the_server_judges_them() {
     report(tallies);
 }
 
+/// CRDs that the server took for other tests: both sides of each comparison, and those of the stories.
+#[test]
+fn accepted_crds_are_not_refused() {
+    let mut crds: Vec<(String, Value, bool)> = Vec::new();
+    let id = |record: &Value| record["id"].as_str().unwrap_or_default().to_owned();
+    for record in records("vectors/compat/train.jsonl") {
+        crds.extend(["old", "new"].map(|side| (format!("{} {side}", id(&record)), record[side].clone(), true)));
+    }
+    crds.extend(records("vectors/cross/train.jsonl").iter().map(|record| (id(record), record["crd"].clone(), true)));
+    for record in records("vectors/update/train.jsonl") {
+        crds.push((id(&record), record["old"].clone(), record["old_accepted_on_create"].as_bool().unwrap_or(true)));
+    }
+    let mut wrong = Vec::new();
+    for (id, crd, accepted) in &crds {
+        let documents = documents(&[("crd.json", crd.to_string())]);
+        let facts = inspect::inspect(&Bundle::read(&documents));
+        let refused = refusals(&facts);
+        if refused.is_empty() != *accepted {
+            wrong.push(format!("{id}: {}", refused.iter().map(|fact| describe(fact)).collect::<Vec<_>>().join(" | ")));
+        }
+    }
+    println!("{} CRDs, {} judged otherwise than by the server", crds.len(), wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn updated_crds_are_judged_as_the_server_judges_them() {
     let mut tallies: BTreeMap<&str, (Tally, usize)> = BTreeMap::new();

@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 
+use crate::crd::Step;
+
 use super::formula::Formula;
 use super::kind::Kind;
-use super::part::{Never, Part, Parts, same_part, same_term};
-use super::{Find, Goal, Reason, Solver, Term};
+use super::part::{Never, Part, Parts, reads, same_part, same_term};
+use super::read::Request;
+use super::{Find, Goal, Pin, Reason, Solver, Term};
 
 /// A condition on one view that has to hold, or has to fail.
 #[derive(Debug, Clone)]
@@ -29,6 +32,16 @@ pub(crate) struct Branch<'s> {
     dead: bool,
 }
 
+/// Whether two atoms want one key to be two different values.
+fn differ(a: &Atom<'_>, b: &Atom<'_>) -> bool {
+    match (&a.part, &b.part) {
+        (Part::Property(x, Term::Formula(f)), Part::Property(y, Term::Formula(g))) if a.holds && b.holds && x == y => {
+            matches!((&**f, &**g), (Formula::Equals(f), Formula::Equals(g)) if !super::formula::equal(f, g))
+        }
+        _ => false,
+    }
+}
+
 impl<'s> Solver<'s> {
     pub(super) fn solve_kind(&mut self, goal: &Goal<'s>, kind: Kind) -> Find {
         if matches!(kind, Kind::Bool) {
@@ -38,6 +51,18 @@ impl<'s> Solver<'s> {
         for literal in &goal.literals {
             let part = Part::Term(literal.term.clone());
             self.assume(&mut branch, kind, Atom { view: literal.view, holds: literal.holds, part });
+        }
+        // A key that has to be sent is there for every side that keeps it.
+        if let Some(pin) = goal.pin
+            && let Some((Step::Key(key), rest)) = pin.steps.split_first()
+            && (Pin { steps: rest, target: pin.target }).request() == Request::Value
+        {
+            for (view, side) in goal.views.iter().enumerate() {
+                if !side.spine.seat(key).is_pruned() {
+                    let part = Part::Has(key.to_string().into());
+                    self.assume(&mut branch, kind, Atom { view, holds: true, part });
+                }
+            }
         }
         self.search(goal, kind, branch)
     }
@@ -114,13 +139,37 @@ impl<'s> Solver<'s> {
         atoms.iter().any(|known| known.view == atom.view && known.holds == atom.holds && same_part(&mut self.same, &known.part, &atom.part))
     }
 
+    /// Whether two conditions on one view can't both be.
+    fn conflict(&mut self, known: &Atom<'s>, atom: &Atom<'s>, kind: Kind) -> bool {
+        if known.view != atom.view && !kind.is_scalar() {
+            return false;
+        }
+        if known.holds == atom.holds {
+            return differ(known, atom);
+        }
+        let (yes, no) = if known.holds { (known, atom) } else { (atom, known) };
+        match (&yes.part, &no.part) {
+            // What is there and not null is there.
+            (Part::Has(x), Part::Required(y)) => x == y,
+            _ => same_part(&mut self.same, &known.part, &atom.part),
+        }
+    }
+
     fn is_excluded(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>], atom: &Atom<'s>, kind: Kind) -> bool {
         atoms.iter().any(|known| {
-            if known.holds == atom.holds {
-                return false;
+            if self.conflict(known, atom, kind) {
+                return true;
             }
             if known.view == atom.view || kind.is_scalar() {
-                return same_part(&mut self.same, &known.part, &atom.part);
+                return false;
+            }
+            if known.holds == atom.holds {
+                return match (goal.views.get(known.view), goal.views.get(atom.view), &known.part) {
+                    (Some(one), Some(two), Part::Property(key, _)) => {
+                        differ(known, atom) && self.same.seats(one.spine.seat(key), two.spine.seat(key))
+                    }
+                    _ => false,
+                };
             }
             // The same condition on a part that both sides read alike.
             let (Some(one), Some(two)) = (goal.views.get(known.view), goal.views.get(atom.view)) else { return false };
@@ -131,11 +180,13 @@ impl<'s> Solver<'s> {
                 (Part::Required(x), Part::Required(y)) | (Part::Has(x), Part::Has(y)) => {
                     x == y && self.same.seats(one.spine.seat(x), two.spine.seat(x))
                 }
-                (Part::Opaque(a, _), Part::Opaque(b, _)) => {
-                    let keys = self.rules.keys(a);
-                    a.rule.trim() == b.rule.trim()
-                        && a.optional_old_self == b.optional_old_self
-                        && self.same.visible(keys.as_deref(), one.spine, two.spine)
+                (Part::Opaque(a), Part::Opaque(b)) => {
+                    let keys = self.rules.keys(a.rule);
+                    a.says(b) && self.same.visible(keys.as_deref(), one.spine, two.spine)
+                }
+                (Part::Term(_) | Part::AnyOf(_) | Part::OneOf(_), _) => {
+                    same_part(&mut self.same, &known.part, &atom.part)
+                        && reads(&known.part).is_some_and(|keys| self.same.keys(keys.iter().map(|key| &**key), one.spine, two.spine))
                 }
                 (Part::Each(a), Part::Each(b)) => {
                     same_term(&mut self.same, a, b) && self.same.readers(one.spine.items(), two.spine.items())
@@ -161,10 +212,7 @@ impl<'s> Solver<'s> {
             Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
             part => Atom { view, holds, part },
         };
-        let contrary = branch.atoms.iter().any(|known| {
-            known.holds != atom.holds && (known.view == atom.view || kind.is_scalar()) && same_part(&mut self.same, &known.part, &atom.part)
-        });
-        if contrary {
+        if branch.atoms.iter().any(|known| self.conflict(known, &atom, kind)) {
             branch.dead = true;
             return;
         }
@@ -173,25 +221,32 @@ impl<'s> Solver<'s> {
         let one = |holds: bool, part: Part<'s>| Atom { view, holds, part };
         match part {
             Part::Term(term) => self.assume_term(branch, kind, view, holds, &term),
+            Part::Property(name, Term::Formula(formula)) if holds => {
+                if let Formula::All(parts) = &*formula {
+                    for part in parts {
+                        self.assume(branch, kind, one(true, Part::Property(name.clone(), Term::Formula(Rc::clone(part)))));
+                    }
+                }
+            }
             Part::AllFormulas(formula) | Part::AnyFormula(formula) => {
                 let (parts, all) = match &*formula {
                     Formula::All(parts) => (parts, true),
                     Formula::Any(parts) => (parts, false),
                     _ => return,
                 };
-                let atoms = parts.iter().map(|part| one(holds, Part::Term(Term::Formula(Rc::clone(part)))));
+                let atoms: Vec<_> = parts.iter().map(|part| one(holds, Part::Term(Term::Formula(Rc::clone(part))))).collect();
                 if all == holds {
-                    for atom in atoms.collect::<Vec<_>>() {
+                    for atom in atoms {
                         self.assume(branch, kind, atom);
                     }
                 } else {
-                    branch.choices.push(Choice { options: atoms.map(|atom| vec![atom]).collect() });
+                    self.offer(branch, kind, atoms.into_iter().map(|atom| vec![atom]));
                 }
             }
             Part::AnyOf(clauses) => {
                 let atoms = clauses.iter().map(|clause| one(holds, Part::Term(Term::Clause(clause))));
                 if holds {
-                    branch.choices.push(Choice { options: atoms.map(|atom| vec![atom]).collect() });
+                    self.offer(branch, kind, atoms.map(|atom| vec![atom]));
                 } else {
                     for atom in atoms {
                         self.assume(branch, kind, atom);
@@ -202,29 +257,106 @@ impl<'s> Solver<'s> {
                 let clause = |holds: bool, index: usize| clauses.get(index).map(|clause| one(holds, Part::Term(Term::Clause(clause))));
                 let count = clauses.len();
                 let only = |chosen: usize| (0..count).filter_map(|index| clause(index == chosen, index)).collect::<Vec<_>>();
-                let options = if holds {
-                    (0..count).map(only).collect()
+                if holds {
+                    self.offer(branch, kind, (0..count).map(only));
                 } else {
                     let pairs = (0..count).flat_map(|i| (i + 1..count).map(move |j| [i, j]));
                     let both = pairs.map(|pair| pair.into_iter().filter_map(|index| clause(true, index)).collect::<Vec<_>>());
-                    std::iter::once(only(count)).chain(both).collect()
-                };
-                branch.choices.push(Choice { options });
+                    self.offer(branch, kind, std::iter::once(only(count)).chain(both));
+                }
             }
             _ => {}
         }
     }
 
-    fn assume_term(&mut self, branch: &mut Branch<'s>, kind: Kind, view: usize, holds: bool, term: &Term<'s>) {
-        let parts = match term {
+    /// Adds a choice. What an option needs without a further choice is spelled out, so that it shows early where it
+    /// contradicts something.
+    fn offer(&mut self, branch: &mut Branch<'s>, kind: Kind, options: impl Iterator<Item = Vec<Atom<'s>>>) {
+        let mut spelled = Vec::new();
+        for option in options {
+            let mut atoms = Vec::new();
+            if option.into_iter().all(|atom| self.spell(kind, atom, &mut atoms).is_ok()) {
+                if atoms.is_empty() {
+                    return;
+                }
+                spelled.push(atoms);
+            }
+        }
+        // That a rule fails is only taken for granted here, so other ways go first.
+        spelled.sort_by_key(|option| option.iter().any(|atom| matches!(atom.part, Part::Opaque(_)) && !atom.holds));
+        branch.choices.push(Choice { options: spelled });
+    }
+
+    /// The atoms that a condition comes to, as far as they all have to hold.
+    fn spell(&mut self, kind: Kind, atom: Atom<'s>, atoms: &mut Vec<Atom<'s>>) -> Result<(), Never> {
+        let Atom { view, holds, part } = atom;
+        let term = match part {
+            Part::Term(term) => term,
+            Part::Not(term) => return self.spell(kind, Atom { view, holds: !holds, part: Part::Term(term) }, atoms),
+            Part::AllFormulas(formula) | Part::AnyFormula(formula) => Term::Formula(formula),
+            Part::Property(name, Term::Formula(formula)) if holds => {
+                // A key that meets several conditions meets each of them.
+                match &*formula {
+                    Formula::All(parts) => {
+                        for part in parts {
+                            let part = Part::Property(name.clone(), Term::Formula(Rc::clone(part)));
+                            self.spell(kind, Atom { view, holds, part }, atoms)?;
+                        }
+                    }
+                    _ => atoms.push(Atom { view, holds, part: Part::Property(name, Term::Formula(formula)) }),
+                }
+                return Ok(());
+            }
+            part => {
+                atoms.push(Atom { view, holds, part });
+                return Ok(());
+            }
+        };
+        if let Term::Formula(formula) = &term {
+            match (&**formula, holds) {
+                (Formula::Const(value), _) => return if *value == holds { Ok(()) } else { Err(Never) },
+                (Formula::All(parts), true) | (Formula::Any(parts), false) => {
+                    for part in parts {
+                        self.spell(kind, Atom { view, holds, part: Part::Term(Term::Formula(Rc::clone(part))) }, atoms)?;
+                    }
+                    return Ok(());
+                }
+                (Formula::All(_) | Formula::Any(_), _) => {
+                    atoms.push(Atom { view, holds, part: Part::Term(term) });
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        match (self.taken_apart(&term, kind), holds) {
+            (Err(Never), true) => Err(Never),
+            (Err(Never), false) => Ok(()),
+            (Ok(parts), true) => parts.into_iter().try_for_each(|part| self.spell(kind, Atom { view, holds, part }, atoms)),
+            (Ok(mut parts), false) => match (parts.pop(), parts.is_empty()) {
+                (None, _) => Err(Never),
+                (Some(part), true) => self.spell(kind, Atom { view, holds, part }, atoms),
+                (Some(_), false) => {
+                    atoms.push(Atom { view, holds, part: Part::Term(term) });
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// The conditions that a term comes to for this kind of value.
+    fn taken_apart(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Never> {
+        match term {
             Term::Spine(shape) => self.parts().of_shape(shape, kind, true),
             Term::Clause(shape) => self.parts().of_shape(shape, kind, false),
             Term::Formula(formula) => match &**formula {
                 Formula::Const(false) => Err(Never),
                 _ => self.parts().of_formula(formula, kind).map(|part| part.into_iter().collect()),
             },
-        };
-        match (parts, holds) {
+        }
+    }
+
+    fn assume_term(&mut self, branch: &mut Branch<'s>, kind: Kind, view: usize, holds: bool, term: &Term<'s>) {
+        match (self.taken_apart(term, kind), holds) {
             (Err(Never), true) => branch.dead = true,
             (Err(Never), false) => {}
             (Ok(parts), true) => {
@@ -232,12 +364,12 @@ impl<'s> Solver<'s> {
                     self.assume(branch, kind, Atom { view, holds, part });
                 }
             }
-            (Ok(parts), false) => {
-                let mut options: Vec<_> = parts.into_iter().map(|part| vec![Atom { view, holds, part }]).collect();
-                // That a rule fails is only taken for granted here, so other ways go first.
-                options.sort_by_key(|option| matches!(option.as_slice(), [Atom { part: Part::Opaque(..), .. }]));
-                branch.choices.push(Choice { options });
+            (Ok(mut parts), false) if parts.len() == 1 => {
+                for part in parts.drain(..) {
+                    self.assume(branch, kind, Atom { view, holds, part });
+                }
             }
+            (Ok(parts), false) => self.offer(branch, kind, parts.into_iter().map(|part| vec![Atom { view, holds, part }])),
         }
     }
 

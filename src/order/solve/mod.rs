@@ -11,6 +11,7 @@ mod formula;
 mod judge;
 mod kind;
 mod list;
+mod memo;
 mod numbers;
 mod object;
 mod part;
@@ -153,6 +154,7 @@ pub(crate) struct Solver<'s> {
     pub(crate) words: Words,
     pub(crate) rules: Rules,
     same: Same,
+    memo: memo::Memo,
     steps: u32,
     depth: u32,
     taste: Taste,
@@ -162,13 +164,25 @@ pub(crate) struct Solver<'s> {
 
 impl<'s> Solver<'s> {
     pub(crate) fn new(taste: Taste) -> Self {
-        Solver { words: Words::default(), rules: Rules::default(), same: Same::default(), steps: MAX_STEPS, depth: 0, taste, pair: None }
+        Solver {
+            words: Words::default(),
+            rules: Rules::default(),
+            same: Same::default(),
+            memo: memo::Memo::default(),
+            steps: MAX_STEPS,
+            depth: 0,
+            taste,
+            pair: None,
+        }
     }
 
     /// Compares two nodes without their children.
-    pub(crate) fn with_pair(mut self, pair: Pair<'s>) -> Self {
+    pub(crate) fn pair(&mut self, pair: Pair<'s>) {
         self.pair = Some(pair);
-        self
+        self.same = Same::default();
+        self.same.pair = Some((std::ptr::from_ref(pair.first).addr(), std::ptr::from_ref(pair.second).addr()));
+        self.same.even = pair.is_even();
+        self.memo = memo::Memo::default();
     }
 
     /// Shapes that are roots of resources.
@@ -186,6 +200,11 @@ impl<'s> Solver<'s> {
         self.steps = MAX_STEPS;
     }
 
+    /// Whether two nodes say the same apart from their children.
+    pub(crate) fn same_locally(&mut self, a: &Shape, b: &Shape) -> bool {
+        self.same.local(a, b)
+    }
+
     pub(crate) fn same_spines(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
         self.same.spines(a, b)
     }
@@ -200,12 +219,17 @@ impl<'s> Solver<'s> {
         if !self.step() || self.depth >= MAX_DEPTH {
             return Find::Open(Reason::Budget);
         }
+        let key = memo::Key::of(goal);
+        if let Some(known) = self.memo.get(&key) {
+            return known;
+        }
         self.depth += 1;
         let found = match self.solve_kinds(goal) {
             Find::Unsat => Find::Unsat,
             found => self.confirm(goal, found),
         };
         self.depth -= 1;
+        self.memo.put(key, goal, &found);
         found
     }
 

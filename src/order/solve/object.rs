@@ -337,7 +337,7 @@ impl<'s> Solver<'s> {
 
     fn declares(&self, owner: &Shape, name: &str) -> bool {
         match self.pair.filter(|pair| pair.has(owner)) {
-            Some(pair) => pair.child(name).is_some(),
+            Some(pair) => pair.child(owner, name).is_some(),
             None => owner.properties.contains_key(name),
         }
     }

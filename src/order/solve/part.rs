@@ -1,6 +1,7 @@
 //! A shape or formula taken apart for one kind of value: the conditions that all have to hold.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,8 +32,8 @@ pub(crate) enum Part<'s> {
     Not(Term<'s>),
     AllFormulas(Rc<Formula>),
     AnyFormula(Rc<Formula>),
-    /// A CEL rule that is no formula, with the node it stands at.
-    Opaque(&'s CelRule, &'s Shape),
+    /// A CEL rule that is no formula.
+    Opaque(Opaque<'s>),
     // strings
     Pattern(Arc<str>),
     Format(Format),
@@ -54,6 +55,22 @@ pub(crate) enum Part<'s> {
     Values(Option<&'s Shape>, Term<'s>),
     Keys(Rc<Formula>),
     Embedded,
+}
+
+/// A CEL rule that is no formula.
+#[derive(Debug, Clone)]
+pub(crate) struct Opaque<'s> {
+    pub(crate) rule: &'s CelRule,
+    /// The node it stands at.
+    pub(crate) shape: &'s Shape,
+    pub(crate) canonical: Rc<str>,
+}
+
+impl Opaque<'_> {
+    /// Whether two rules say the same of what looks the same to them.
+    pub(crate) fn says(&self, other: &Opaque<'_>) -> bool {
+        self.canonical == other.canonical && self.rule.optional_old_self == other.rule.optional_old_self
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +133,7 @@ impl<'s> Parts<'_, 's> {
                 parts.extend(shape.required.iter().map(|name| Part::Required(Cow::Borrowed(name))));
                 let property = |(name, child): (&'s String, &'s Shape)| Part::Property(Cow::Borrowed(name.as_str()), term(child));
                 match pair {
-                    Some(pair) => parts.extend(pair.children().map(property)),
+                    Some(pair) => parts.extend(pair.children(shape).map(property)),
                     None => parts.extend(shape.properties.iter().map(property)),
                 }
                 match &shape.extra {
@@ -152,7 +169,7 @@ impl<'s> Parts<'_, 's> {
         if spine {
             parts.extend(shape.rules.iter().map(|rule| match self.rules.formula(rule, shape) {
                 Some(formula) => Part::Term(Term::Formula(formula)),
-                None => Part::Opaque(rule, shape),
+                None => Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule) }),
             }));
         }
         Ok(parts)
@@ -211,9 +228,7 @@ pub(crate) fn same_part(same: &mut Same, a: &Part<'_>, b: &Part<'_>) -> bool {
         (Part::AnyOf(a), Part::AnyOf(b)) | (Part::OneOf(a), Part::OneOf(b)) => same.lists(a, b),
         (Part::Term(a), Part::Term(b)) | (Part::Not(a), Part::Not(b)) | (Part::Each(a), Part::Each(b)) => same_term(same, a, b),
         (Part::AllFormulas(a), Part::AllFormulas(b)) | (Part::AnyFormula(a), Part::AnyFormula(b)) => a == b,
-        (Part::Opaque(a, x), Part::Opaque(b, y)) => {
-            a.rule.trim() == b.rule.trim() && a.optional_old_self == b.optional_old_self && same.typed(x, y)
-        }
+        (Part::Opaque(a), Part::Opaque(b)) => a.says(b) && same.typed(a.shape, b.shape),
         (Part::Pattern(a), Part::Pattern(b)) => a == b,
         (Part::Format(a), Part::Format(b)) => a == b,
         (Part::Number(a), Part::Number(b)) => a == b,
@@ -242,5 +257,50 @@ pub(crate) fn same_term(same: &mut Same, a: &Term<'_>, b: &Term<'_>) -> bool {
         (Term::Spine(a), Term::Spine(b)) | (Term::Clause(a), Term::Clause(b)) => same.shapes(a, b),
         (Term::Formula(a), Term::Formula(b)) => a == b,
         _ => false,
+    }
+}
+
+/// The keys of an object that a condition looks at; `None` where it looks at more.
+pub(crate) fn reads(part: &Part<'_>) -> Option<BTreeSet<String>> {
+    let mut keys = BTreeSet::new();
+    let all = match part {
+        Part::Term(term) => term_reads(term, &mut keys),
+        Part::AnyOf(clauses) | Part::OneOf(clauses) => clauses.iter().all(|clause| clause_reads(clause, &mut keys)),
+        _ => false,
+    };
+    all.then_some(keys)
+}
+
+fn term_reads(term: &Term<'_>, keys: &mut BTreeSet<String>) -> bool {
+    match term {
+        Term::Clause(shape) => clause_reads(shape, keys),
+        Term::Formula(formula) => formula_reads(formula, keys),
+        Term::Spine(_) => false,
+    }
+}
+
+fn clause_reads(shape: &Shape, keys: &mut BTreeSet<String>) -> bool {
+    keys.extend(shape.properties.keys().cloned());
+    keys.extend(shape.required.iter().cloned());
+    let junctors = shape.all_of.iter().chain(&shape.any_of).chain(&shape.one_of).chain(shape.not.as_deref());
+    shape.enum_values.is_none()
+        && shape.property_count == Default::default()
+        && shape.extra == Extra::Closed
+        && junctors.into_iter().all(|clause| clause_reads(clause, keys))
+}
+
+fn formula_reads(formula: &Formula, keys: &mut BTreeSet<String>) -> bool {
+    match formula {
+        Formula::Const(_) | Formula::Is(_) => true,
+        Formula::All(parts) | Formula::Any(parts) => parts.iter().all(|part| formula_reads(part, keys)),
+        Formula::Not(part) => formula_reads(part, keys),
+        Formula::Has(key) | Formula::Key(key) | Formula::Field(key, _) => {
+            keys.insert(key.as_ref().to_owned());
+            true
+        }
+        // Of what is no object there is only one reading.
+        Formula::AtLeast { .. } | Formula::AtMost { .. } | Formula::Divisible(_) | Formula::Matches(_) => true,
+        Formula::Equals(value) => !value.is_object(),
+        Formula::MinSize(_) | Formula::MaxSize(_) | Formula::Each(_) | Formula::Keys(_) => false,
     }
 }

@@ -25,12 +25,14 @@ pub(crate) enum Spine<'s> {
     Item(&'s Shape),
 }
 
-/// Two nodes that are compared without their children: both take the children of the first, and those that only the
-/// second has.
+/// Two nodes that are compared without their children. A child that both have counts as the one of the first; a child
+/// that only the first has counts as kept by the second; a child that only the second has is its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<'s> {
     pub(crate) first: &'s Shape,
     pub(crate) second: &'s Shape,
+    /// A child that only the second has counts as kept by the first, too.
+    pub(crate) joined: bool,
 }
 
 impl<'s> Pair<'s> {
@@ -38,14 +40,26 @@ impl<'s> Pair<'s> {
         std::ptr::eq(self.first, shape) || std::ptr::eq(self.second, shape)
     }
 
-    pub(crate) fn child(self, key: &str) -> Option<&'s Shape> {
-        self.first.properties.get(key).or_else(|| self.second.properties.get(key))
+    /// The children of one of the two that the other doesn't have.
+    fn more(self, owner: &Shape) -> impl Iterator<Item = (&'s String, &'s Shape)> {
+        let second = self.joined || std::ptr::eq(owner, self.second);
+        let own = second.then_some(&self.second.properties).into_iter().flatten();
+        own.filter(move |(name, _)| !self.first.properties.contains_key(*name))
     }
 
-    /// The children of both, by name.
-    pub(crate) fn children(self) -> impl Iterator<Item = (&'s String, &'s Shape)> {
-        let more = self.second.properties.iter().filter(move |(name, _)| !self.first.properties.contains_key(*name));
-        self.first.properties.iter().chain(more)
+    pub(crate) fn child(self, owner: &Shape, key: &str) -> Option<&'s Shape> {
+        let second = self.joined || std::ptr::eq(owner, self.second);
+        self.first.properties.get(key).or_else(|| self.second.properties.get(key).filter(|_| second))
+    }
+
+    /// The children of one of the two, by name.
+    pub(crate) fn children(self, owner: &Shape) -> impl Iterator<Item = (&'s String, &'s Shape)> {
+        self.first.properties.iter().chain(self.more(owner))
+    }
+
+    /// Whether both have the same children.
+    pub(crate) fn is_even(self) -> bool {
+        self.joined || self.more(self.second).next().is_none()
     }
 
     pub(crate) fn items(self) -> Option<&'s Shape> {
@@ -101,7 +115,7 @@ impl<'s> Spine<'s> {
     /// The keys that the schema declares.
     pub(crate) fn names(self) -> Vec<&'s String> {
         match self {
-            Spine::Node { pair: Some(pair), .. } => pair.children().map(|(name, _)| name).collect(),
+            Spine::Node { shape, pair: Some(pair), .. } => pair.children(shape).map(|(name, _)| name).collect(),
             Spine::Node { shape, .. } => shape.properties.keys().collect(),
             _ => Vec::new(),
         }
@@ -121,7 +135,7 @@ impl<'s> Spine<'s> {
             Spine::Field(shape) => Seat::Declared(shape),
             Spine::Entry(shape) => Seat::Extra(shape),
             Spine::Node { shape, keep, pair } => {
-                let child = pair.map_or_else(|| shape.properties.get(key), |pair| pair.child(key));
+                let child = pair.map_or_else(|| shape.properties.get(key), |pair| pair.child(shape, key));
                 if let Some(child) = child {
                     return Seat::Declared(child);
                 }

@@ -30,6 +30,7 @@ const MAX_EXACT: u64 = 1 << 53;
 pub(crate) struct Rules {
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
+    readings: RefCell<HashMap<usize, Reading>>,
     /// Where the roots of resources are: their rules see a name and a kind.
     pub(crate) roots: Vec<usize>,
 }
@@ -46,24 +47,27 @@ impl Rules {
         formula
     }
 
+    /// A rule without what doesn't matter in it: two rules with the same text here say the same.
+    pub(crate) fn canonical(&self, rule: &CelRule) -> Rc<str> {
+        self.read(rule).canonical
+    }
+
     /// The keys of the node that a rule looks at; `None` where it takes the value as a whole.
-    pub(crate) fn keys(&self, rule: &CelRule) -> Option<Vec<String>> {
-        let expr = parse(&rule.rule).ok()?;
-        let mut keys = BTreeSet::new();
-        let mut selected = BTreeSet::new();
-        let parts = expr.descendants();
-        for part in &parts {
-            if let Node::Select(select) = &part.kind
-                && matches!(&select.operand.kind, Node::Ident(name) if name == "self" || name == "oldSelf")
-            {
-                keys.insert(unescape(&select.field)?);
-                selected.insert(select.operand.id);
-            }
+    pub(crate) fn keys(&self, rule: &CelRule) -> Option<Rc<[String]>> {
+        self.read(rule).keys
+    }
+
+    fn read(&self, rule: &CelRule) -> Reading {
+        let id = std::ptr::from_ref(rule).addr();
+        if let Some(known) = self.readings.borrow().get(&id) {
+            return known.clone();
         }
-        let whole = parts
-            .iter()
-            .any(|part| matches!(&part.kind, Node::Ident(name) if name == "self" || name == "oldSelf") && !selected.contains(&part.id));
-        (!whole).then(|| keys.into_iter().collect())
+        let reading = match parse(&rule.rule) {
+            Ok(expr) => Reading { canonical: spelled(&expr).into(), keys: keys(&expr).map(Into::into) },
+            Err(_) => Reading { canonical: rule.rule.trim().into(), keys: None },
+        };
+        self.readings.borrow_mut().insert(id, reading.clone());
+        reading
     }
 
     /// What a rule that is no formula says of a value; `None` where it can't be run here.
@@ -93,6 +97,49 @@ impl Rules {
     }
 }
 
+/// The keys that an expression selects from `self`; `None` where it takes `self` as a whole.
+fn keys(expr: &Expr) -> Option<Vec<String>> {
+    let mut keys = BTreeSet::new();
+    let mut selected = BTreeSet::new();
+    let parts = expr.descendants();
+    for part in &parts {
+        if let Node::Select(select) = &part.kind
+            && matches!(&select.operand.kind, Node::Ident(name) if name == "self" || name == "oldSelf")
+        {
+            keys.insert(unescape(&select.field)?);
+            selected.insert(select.operand.id);
+        }
+    }
+    let whole = parts
+        .iter()
+        .any(|part| matches!(&part.kind, Node::Ident(name) if name == "self" || name == "oldSelf") && !selected.contains(&part.id));
+    (!whole).then(|| keys.into_iter().collect())
+}
+
+/// An expression in one spelling, whatever its spaces and brackets were.
+fn spelled(expr: &Expr) -> String {
+    let list = |parts: &[Expr]| parts.iter().map(spelled).collect::<Vec<_>>().join(",");
+    match &expr.kind {
+        Node::Literal(literal) => format!("{literal:?}"),
+        Node::Ident(name) => name.clone(),
+        Node::Select(select) => format!("{}{}.{}", if select.test { "has " } else { "" }, spelled(&select.operand), select.field),
+        Node::Call(call) => {
+            let target = call.target.as_deref().map(spelled).unwrap_or_default();
+            format!("{target}.{}({})", call.function, list(&call.args))
+        }
+        Node::List(items) => format!("[{}]{:?}", list(&items.items), items.optional),
+        Node::Map(entries) => {
+            let entries = entries.iter().map(|entry| format!("{}:{}:{}", spelled(&entry.key), spelled(&entry.value), entry.optional));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+        }
+        Node::Struct(made) => format!("{}{{{}}}", made.type_name, list(&made.values)),
+        Node::Comprehension(fold) => {
+            let parts = [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result].map(spelled).join(";");
+            format!("fold {} {:?} {} ({parts})", fold.var, fold.var2, fold.accu)
+        }
+    }
+}
+
 fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
     let expr = parse(&rule.rule).ok()?;
     let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
@@ -102,6 +149,13 @@ fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
     }
     let subject = Subject { name: "self", ty: Ty::of(shape)? };
     Some(subject.truth(&expr)?.holds)
+}
+
+/// What a rule looks at.
+#[derive(Clone)]
+struct Reading {
+    canonical: Rc<str>,
+    keys: Option<Rc<[String]>>,
 }
 
 /// What CEL takes a value for.

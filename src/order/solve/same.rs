@@ -11,6 +11,14 @@ use super::read::{Seat, Spine};
 pub(crate) struct Same {
     known: HashMap<(usize, usize), bool>,
     readers: HashMap<(usize, usize), bool>,
+    /// Two nodes whose children are taken to be the same.
+    pub(crate) pair: Option<(usize, usize)>,
+    /// Whether both have the same children.
+    pub(crate) even: bool,
+}
+
+fn address(shape: &Shape) -> usize {
+    std::ptr::from_ref(shape).addr()
 }
 
 impl Same {
@@ -27,7 +35,28 @@ impl Same {
         same
     }
 
+    fn is_pair(&self, a: &Shape, b: &Shape) -> bool {
+        self.pair.is_some_and(|pair| pair == (address(a), address(b)) || pair == (address(b), address(a)))
+    }
+
     fn compare(&mut self, a: &Shape, b: &Shape) -> bool {
+        self.own(a, b)
+            && self.options(a.items.as_deref(), b.items.as_deref())
+            && self.extras(&a.extra, &b.extra)
+            && a.properties.len() == b.properties.len()
+            && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.shapes(a, b))
+    }
+
+    /// Whether two nodes say the same apart from their children.
+    pub(crate) fn local(&mut self, a: &Shape, b: &Shape) -> bool {
+        let extra = match (&a.extra, &b.extra) {
+            (Extra::Values(_), Extra::Values(_)) => true,
+            (a, b) => a == b,
+        };
+        extra && a.items.is_some() == b.items.is_some() && self.own(a, b)
+    }
+
+    fn own(&mut self, a: &Shape, b: &Shape) -> bool {
         a.ty == b.ty
             && a.int_or_string == b.int_or_string
             && a.nullable == b.nullable
@@ -51,10 +80,6 @@ impl Same {
             && self.lists(&a.any_of, &b.any_of)
             && self.lists(&a.one_of, &b.one_of)
             && self.options(a.not.as_deref(), b.not.as_deref())
-            && self.options(a.items.as_deref(), b.items.as_deref())
-            && self.extras(&a.extra, &b.extra)
-            && a.properties.len() == b.properties.len()
-            && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.shapes(a, b))
     }
 
     pub(crate) fn lists(&mut self, a: &[Shape], b: &[Shape]) -> bool {
@@ -111,6 +136,7 @@ impl Same {
     /// Whether CEL takes the values of two nodes for the same, whatever they accept.
     pub(crate) fn typed(&mut self, a: &Shape, b: &Shape) -> bool {
         std::ptr::eq(a, b)
+            || (self.even && self.is_pair(a, b) && a.ty == b.ty)
             || (a.ty == b.ty
                 && a.int_or_string == b.int_or_string
                 && a.format == b.format
@@ -134,6 +160,9 @@ impl Same {
     /// Whether a rule at two nodes sees the same, if it looks at these keys only; `None` stands for the whole value.
     pub(crate) fn visible(&mut self, keys: Option<&[String]>, a: Spine<'_>, b: Spine<'_>) -> bool {
         let (Some(x), Some(y)) = (a.shape(), b.shape()) else { return false };
+        if self.is_pair(x, y) && x.ty == y.ty && keys.is_some() {
+            return true;
+        }
         let Some(keys) = keys else { return self.typed(x, y) && self.readers(a, b) };
         x.ty == y.ty
             && keys.iter().all(|key| {
@@ -149,19 +178,28 @@ impl Same {
     /// Whether two sides make the same of whatever is sent.
     pub(crate) fn readers(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
         match (a, b) {
-            (Spine::Node { shape: a, keep: ka, pair: Some(_) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
+            (Spine::Node { shape: a, keep: ka, pair: Some(pair) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
                 // The children are the same by assumption; what is left is which keys survive.
                 let kept = |extra: &Extra| match extra {
                     Extra::Closed => 0,
                     Extra::Any | Extra::Refused => 1,
                     Extra::Values(_) => 2,
                 };
-                ka == kb && a.embedded == b.embedded && kept(&a.extra) == kept(&b.extra) && a.items.is_some() == b.items.is_some()
+                pair.is_even()
+                    && ka == kb
+                    && a.embedded == b.embedded
+                    && kept(&a.extra) == kept(&b.extra)
+                    && a.items.is_some() == b.items.is_some()
             }
             (Spine::Node { shape: a, keep: ka, .. }, Spine::Node { shape: b, keep: kb, .. }) => ka == kb && self.insides(a, b),
             (Spine::Field(a), Spine::Field(b)) | (Spine::Entry(a), Spine::Entry(b)) | (Spine::Item(a), Spine::Item(b)) => self.nodes(a, b),
             _ => self.spines(a, b),
         }
+    }
+
+    /// Whether two sides make the same of all these keys.
+    pub(crate) fn keys<'k>(&mut self, keys: impl IntoIterator<Item = &'k str>, a: Spine<'_>, b: Spine<'_>) -> bool {
+        keys.into_iter().all(|key| self.seats(a.seat(key), b.seat(key)))
     }
 
     /// Whether two sides make the same of whatever is sent at a key.

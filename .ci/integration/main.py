@@ -1,0 +1,283 @@
+"""Each check is a function; its name says what must hold. Arguments: the program, and the folder with tools."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import jsonschema
+import xmlschema
+
+import action
+from world import ROOT, World, crd
+
+
+def review_in_a_repository_with_commits_and_tags(world):
+    repository = world.repository("history")
+    repository.write("config/crd/bookings.yaml", crd())
+    repository.commit("first")
+    repository.git("tag", "v1.0.0")
+    repository.write("config/crd/bookings.yaml", crd(700))
+    repository.commit("wider")
+    repository.git("tag", "v1.1.0")
+    repository.write("config/crd/bookings.yaml", crd(7))
+    repository.commit("narrower")
+    review = ["crdwise", "review", "config/crd", "--format", "json"]
+    for arguments, code, verdict in [
+        (["--against", "HEAD~1"], 1, "semantic-breaking"),
+        (["--against", "HEAD"], 0, "none"),
+        (["--against", "HEAD~1", "--exit-zero"], 0, "semantic-breaking"),
+        (["--against-tag", "v*"], 1, "semantic-breaking"),
+        (["--against", "main", "--merge-base"], 0, "none"),
+    ]:
+        report = json.loads(repository.run(*review, *arguments, code=code).stdout)
+        assert report["verdict"] == verdict, (arguments, report["verdict"])
+    wider = json.loads(repository.run("crdwise", "review", "v1.0.0:config/crd", "v1.1.0:config/crd", "--format", "json").stdout)
+    assert (wider["verdict"], wider["bump"]["recommended"]) == ("additive", "1.1.0"), wider["bump"]
+    repository.run(*review, "--against", "nowhere", code=3)
+    repository.run(*review, "--against", "--output=x", code=2)
+
+
+def hooks_run_by_pre_commit(world):
+    hooks = world.repository("hooks")
+    shutil.copy(ROOT / ".pre-commit-hooks.yaml", hooks.folder)
+    hooks.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
+    hooks.commit("hooks")
+    repository = world.repository("hooked")
+    repository.write(
+        ".pre-commit-config.yaml",
+        f"repos:\n- repo: {hooks.folder}\n  rev: {hooks.git('rev-parse', 'HEAD')}\n"
+        "  hooks:\n  - id: crdwise-lint-system\n    args: [--fail-on, never]\n  - id: crdwise-review-system\n",
+    )
+    repository.write("config/crd/bookings.yaml", crd())
+    repository.write("chart/templates/x.yaml", "{{ not yaml }}\n")
+    repository.commit("first")
+    repository.run("pre-commit", "install")
+
+    def head():
+        return repository.git("rev-parse", "HEAD")
+
+    before = head()
+    repository.write("config/crd/bookings.yaml", crd(7))
+    refused = repository.commit("narrower", code=1)
+    assert "bound-narrowed" in refused.stdout + refused.stderr and head() == before, refused
+    # What is staged counts, not what lies beside it.
+    repository.write("config/crd/bookings.yaml", crd(700))
+    repository.git("add", "--all")
+    repository.write("config/crd/bookings.yaml", crd(7))
+    repository.git("commit", "--quiet", "--message", "wider")
+    assert head() != before and "maximum: 7\n" in repository.read("config/crd/bookings.yaml")
+    repository.git("checkout", "--quiet", "--", "config/crd/bookings.yaml")
+    before = head()
+    repository.write("chart/templates/x.yaml", "{{ still not yaml }}\n")
+    repository.commit("a template")
+    assert head() != before
+    before = head()
+    repository.git("rm", "--quiet", "config/crd/bookings.yaml")
+    repository.run("git", "commit", "--message", "gone", code=1)
+    assert head() == before
+    repository.git("reset", "--quiet", "--hard")
+    repository.run("pre-commit", "run", "--all-files")
+
+
+def init_writes_files_that_their_tools_take(world):
+    repository = world.repository("fresh")
+    repository.write("deploy/crds/bookings.yaml", crd())
+    said = repository.run("crdwise", "init").stdout
+    assert said.count("wrote  ") == 3, said
+    repository.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/crdwise.yml")
+    repository.run("zizmor", "--offline", "--no-progress", "--quiet", ".github/workflows/crdwise.yml")
+    repository.run("pre-commit", "validate-config", ".pre-commit-config.yaml")
+    # Guidelines may ask more of the demo than it does; that it is looked at is what counts.
+    repository.git("add", "--all")
+    assert "crd-added" in repository.run("pre-commit", "run", "--verbose", "crdwise-review", code=None).stdout
+    repository.run("crdwise", "lint", "deploy/crds", "--exit-zero")
+    assert repository.run("crdwise", "init").stdout.count("left   ") == 3
+    # The recipe of the workflow, in a shell.
+    repository.commit("first")
+    base = repository.git("rev-parse", "HEAD")
+    repository.write("deploy/crds/bookings.yaml", crd(7))
+    repository.commit("narrower")
+    import yaml
+
+    job = yaml.safe_load(repository.read(".github/workflows/crdwise.yml"))["jobs"]["review"]
+    step = next(step for step in job["steps"] if step.get("name") == "Review")
+    summary = world.folder / "summary.md"
+    variables = {**job["env"], "BASE": base, "GITHUB_STEP_SUMMARY": str(summary)}
+    repository.run("bash", "-e", "-c", step["run"], code=1, environment=variables)
+    assert summary.read_text().startswith("<!-- crdwise -->") and (repository.folder / "crdwise.sarif").exists()
+
+
+def a_pull_request(world, name):
+    """A clone as checkout leaves it, and the event."""
+    origin = world.repository(f"{name}-origin")
+    origin.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    origin.write("config/crd/bookings.yaml", crd())
+    origin.commit("first")
+    origin.git("checkout", "--quiet", "-b", "topic")
+    origin.write("config/crd/bookings.yaml", crd(7))
+    origin.commit("narrower")
+    origin.git("checkout", "--quiet", "main")
+    origin.write("README.md", "moved on\n")
+    origin.commit("moved on")
+    base = origin.git("rev-parse", "HEAD")
+    origin.git("checkout", "--quiet", "-b", "merged")
+    origin.git("merge", "--quiet", "--no-edit", "topic")
+    clone = world.repository(name)
+    clone.git("remote", "add", "origin", f"file://{origin.folder}")
+    clone.git("fetch", "--quiet", "--depth=1", "origin", "merged")
+    clone.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
+    request = {"number": 12, "base": {"sha": base}, "head": {"repo": {"full_name": "rail/tickets"}}}
+    return clone, {"event": {"pull_request": request}}
+
+
+KEYS = {"verdict", "bump", "errors", "warnings", "notes", "complete"}
+
+
+def the_action_in_a_pull_request(world):
+    clone, github = a_pull_request(world, "request")
+    forged = {"id": 1, "user": {"login": "mallory"}, "body": "<!-- crdwise -->\nall is well"}
+    comments = action.Comments([forged])
+    inputs = {"binary": str(world.program), "token": "t0ken"}
+    environment = {"GITHUB_API_URL": comments.address}
+    code, log, outputs, summary = action.run(clone, inputs, github, environment)
+    assert code == 1, log
+    assert set(outputs) == KEYS and outputs["verdict"] == "semantic-breaking" and outputs["bump"] == "minor", outputs
+    assert int(outputs["errors"]) > 0 and outputs["complete"] == "true", outputs
+    line = next(number for number, text in enumerate(crd(7).splitlines(), 1) if "maximum: 7" in text)
+    assert f"::error file=config/crd/bookings.yaml,line={line}," in log, log
+    assert summary.startswith("<!-- crdwise -->\n") and "bound-narrowed" in summary
+    assert (clone.folder / "crdwise.sarif").exists()
+    assert [method for method, *_ in comments.requests] == ["GET", "POST"], comments.requests
+    assert all(token == "Bearer t0ken" for *_, token in comments.requests) and "t0ken" not in log
+    assert comments.comments[0]["body"] == forged["body"], "somebody else's comment stays"
+    action.run(clone, inputs, github, environment)
+    assert [method for method, *_ in comments.requests][2:] == ["GET", "PATCH"], "one comment, kept up to date"
+    assert len(comments.comments) == 2 and len(comments.comments[1]["body"]) < 60_000
+
+
+def the_action_without_leave_to_comment(world):
+    clone, github = a_pull_request(world, "fork")
+    comments = action.Comments()
+    environment = {"GITHUB_API_URL": comments.address}
+    inputs = {"binary": str(world.program), "token": "t0ken", "fail-on": "never", "sarif": ""}
+    github["event"]["pull_request"]["head"]["repo"]["full_name"] = "mallory/tickets"
+    code, log, outputs, summary = action.run(clone, inputs, github, environment)
+    assert code == 0 and int(outputs["errors"]) > 0 and "bound-narrowed" in summary, log
+    assert not comments.requests and "from a fork" in log, log
+    github["event"]["pull_request"]["head"]["repo"]["full_name"] = "rail/tickets"
+    code, log, *_ = action.run(clone, {**inputs, "token": ""}, github, environment)
+    assert code == 0 and not comments.requests and "no token" in log, log
+    # A platform that refuses is told, and fails nothing.
+    code, log, *_ = action.run(clone, inputs, github, {"GITHUB_API_URL": "http://127.0.0.1:9"})
+    assert code == 0 and "could not be read" in log, log
+    assert not (clone.folder / "crdwise.sarif").exists()
+
+
+def the_action_with_hostile_inputs(world):
+    clone, github = a_pull_request(world, "hostile")
+    binary = str(world.program)
+    for inputs, expected in [
+        ({"paths": "$(touch pwned)"}, 3),
+        ({"paths": "config/crd; touch pwned"}, 3),
+        ({"paths": "--format=json=pwned"}, 2),
+        ({"against": "--output=pwned"}, 2),
+        ({"against": "`touch pwned`"}, 3),
+        ({"against-tag": "$(touch pwned)"}, 3),
+        ({"policy": "x'; touch pwned #"}, 2),
+        ({"fail-on": "error\nverdict=none"}, 2),
+    ]:
+        code, log, outputs, _ = action.run(clone, {"binary": binary, **inputs}, github)
+        assert code == expected, (inputs, code, log)
+        assert not list(clone.folder.glob("**/pwned")), inputs
+        assert set(outputs) == KEYS, outputs
+    code, log, *_ = action.run(clone, {"binary": binary}, {"event": {}})
+    assert code == 2 and "::error title=crdwise::" in log, log
+    code, _, outputs, _ = action.run(clone, {"binary": binary, "paths": "config/crd\nconfig/crd/bookings.yaml\n"}, github)
+    assert code == 1 and outputs["verdict"] == "semantic-breaking"
+
+
+def the_action_on_a_push_and_against_a_tag(world):
+    repository = world.repository("push")
+    repository.write("config/crd/bookings.yaml", crd())
+    repository.commit("first")
+    repository.git("tag", "v1.0.0")
+    before = repository.git("rev-parse", "HEAD")
+    repository.write("config/crd/bookings.yaml", crd(700))
+    repository.commit("wider")
+    binary = str(world.program)
+    for inputs, github in [({}, {"event": {"before": before}}), ({"against-tag": "v*"}, {"event": {}}), ({"against": "HEAD~1"}, {"event": {}})]:
+        code, log, outputs, _ = action.run(repository, {"binary": binary, **inputs}, github)
+        assert code == 0 and outputs["verdict"] == "additive" and outputs["bump"] == "minor", (inputs, log, outputs)
+
+
+def formats_satisfy_their_schemas(world):
+    demo = ["crdwise", "review", ROOT / "testdata/demo/old", ROOT / "testdata/demo/new"]
+    repository = world.repository("formats")
+    files = {"sarif": "a.sarif", "junit": "a.xml", "gitlab": "a.json"}
+    repository.run(*demo, *[f"--format={name}={file}" for name, file in files.items()], code=1)
+    repository.run("crdwise", "lint", ROOT / "testdata/demo/new", "--all", "--format=sarif=b.sarif", "--format=junit=b.xml", "--exit-zero")
+    multitool = world.tools / "npm/sarif-multitool/package"
+    schema = json.loads((multitool / "sarif-2.1.0.json").read_text())
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    for log in ["a.sarif", "b.sarif"]:
+        errors = [error.message for error in validator.iter_errors(json.loads(repository.read(log)))]
+        assert not errors, errors
+        program = multitool / "Sarif.Multitool"
+        program.chmod(0o755)
+        for kind in ["Sarif", "Ghas"]:
+            validate = [program, "validate", log, "--rule-kind", kind, "--level", "Error", "--output", f"{log}.{kind}.json"]
+            options = {"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
+            said = repository.run(*validate, "--json-schema", multitool / "sarif-2.1.0.json", environment=options).stdout
+            assert "1 files scanned" in said and " error " not in said, said
+    jenkins = xmlschema.XMLSchema(str(world.tools / "npm/junit-schema/package/test/resources/jenkins-junit.xsd"))
+    for report in ["a.xml", "b.xml"]:
+        errors = [error.reason for error in jenkins.iter_errors(str(repository.folder / report))]
+        assert not errors, errors
+    for issue in json.loads(repository.read("a.json")):
+        assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"}, issue
+        assert issue["severity"] in {"info", "minor", "major", "critical", "blocker"}, issue
+
+
+def own_files_satisfy_their_schemas(world):
+    run = lambda *command: subprocess.run(command, cwd=ROOT, env=world.environment, check=True, capture_output=True, timeout=120)
+    run("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml")
+    run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *map(str, (ROOT / ".github/workflows").glob("*.yml")))
+    run("zizmor", "--offline", "--no-progress", "--quiet", "--min-severity", "medium", "action.yml", ".github/workflows")
+    scripts = [*(ROOT / ".github/action").iterdir(), *(ROOT / ".ci/steps").iterdir(), ROOT / ".ci/run"]
+    run("shellcheck", *[str(script) for script in scripts if script.read_text().startswith("#!/usr/bin/env bash")])
+
+
+def completions_and_pages_are_sound(world):
+    repository = world.repository("pages")
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"]:
+        assert "crdwise" in repository.run("crdwise", "completions", shell).stdout
+    script = repository.run("crdwise", "completions", "bash").stdout
+    ask = script + '\nCOMP_WORDS=(crdwise review --format ""); COMP_CWORD=3; _crdwise crdwise "" --format; echo "${COMPREPLY[*]}"\n'
+    said = repository.run("bash", "-c", ask).stdout.split()
+    assert {"sarif", "github", "junit", "markdown"} <= set(said), said
+    repository.run("crdwise", "man", "--dir", "man")
+    assert (repository.folder / "man/crdwise-review.1").exists()
+
+
+def main(program, tools):
+    world = World(program, tools)
+    checks = [value for value in globals().values() if callable(value) and getattr(value, "__module__", "") == __name__]
+    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request"}]
+    failed = 0
+    for check in checks:
+        start = time.monotonic()
+        try:
+            check(world)
+            outcome = "ok"
+        except (AssertionError, subprocess.CalledProcessError) as error:
+            failed += 1
+            detail = getattr(error, "stdout", None) or b""
+            outcome = f"FAILED\n{error}\n{detail.decode(errors='replace')}"
+        print(f"{check.__name__.replace('_', ' ')} ... {outcome} ({time.monotonic() - start:.1f} s)", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,213 @@
+//! For each sort of step, schemas under which it keeps every law, and schemas under which it breaks one.
+
+use super::laws::{Trial, Verdict};
+use super::manifest::Direction;
+use super::testing::{conversions, ground};
+
+struct Laws {
+    valid: Verdict,
+    valid_back: Verdict,
+    returns: Verdict,
+    returns_back: Verdict,
+    idempotent: Verdict,
+    blind: Verdict,
+}
+
+fn laws(old: &str, new: &str, steps: &str, rest: &str) -> Laws {
+    let (old, new) = (ground(old, "v1"), ground(new, "v2"));
+    let conversions = conversions(steps, rest);
+    let trial = Trial::new(&conversions.manifests[0], &old, &new);
+    Laws {
+        valid: trial.validity(Direction::Forward),
+        valid_back: trial.validity(Direction::Back),
+        returns: trial.round_trip(Direction::Forward),
+        returns_back: trial.round_trip(Direction::Back),
+        idempotent: trial.idempotence(),
+        blind: trial.blindness(),
+    }
+}
+
+/// `p` proved, `t` tested, `x` broken, `-` undecided; in the order of [`Laws`].
+fn short(laws: &Laws) -> String {
+    let letter = |verdict: &Verdict| match verdict {
+        Verdict::Proved => 'p',
+        Verdict::Tested { .. } => 't',
+        Verdict::Broken(_) => 'x',
+        Verdict::Undecided(_) => '-',
+    };
+    [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(letter).iter().collect()
+}
+
+fn because(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Broken(broken) => broken.because.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn check(old: &str, new: &str, steps: &str, rest: &str, expected: &str) -> Laws {
+    let laws = laws(old, new, steps, rest);
+    let told = [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(because);
+    assert_eq!(short(&laws), expected, "{steps}\n{}", told.join("\n"));
+    laws
+}
+
+#[test]
+fn rename() {
+    let (old, new) = ("{a: {type: string}, c: {type: integer}}", "{b: {type: string}, c: {type: integer}}");
+    check(old, new, "- rename: {from: spec.a, to: spec.b}", "", "pppppp");
+    // The old name got another meaning.
+    let reused = "{a: {type: string}, b: {type: string}, c: {type: integer}}";
+    let laws = check(old, reused, "- rename: {from: spec.a, to: spec.b}", "", "pxpxpx");
+    assert!(because(&laws.blind).contains("it is valid before and after"), "{}", because(&laws.blind));
+    // The old name takes other types now, so that nothing is confused.
+    check("{a: {type: string}}", "{a: {type: integer}, b: {type: string}}", "- rename: {from: spec.a, to: spec.b}", "", "pxpxpp");
+    // Narrower at its new place.
+    let laws = check("{a: {type: string}}", "{b: {type: string, maxLength: 3}}", "- rename: {from: spec.a, to: spec.b}", "", "xppppp");
+    assert!(because(&laws.valid).contains("spec.b"), "{}", because(&laws.valid));
+}
+
+#[test]
+fn moves() {
+    check(
+        "{a: {type: string}}",
+        "{x: {type: object, properties: {a: {type: string}}}}",
+        "- move: {from: spec.a, to: spec.x.a}",
+        "",
+        "pppxpp",
+    );
+    let always = "{x: {type: object, required: [a], properties: {a: {type: string}}}}";
+    check("{a: {type: string}}", always, "- move: {from: spec.a, to: spec.x.a}", "", "pppppp");
+}
+
+#[test]
+fn drop_and_add() {
+    let (old, new) = ("{a: {type: string}, k: {type: string}}", "{k: {type: string}}");
+    let laws = check(old, new, "- drop: {path: spec.a}", "", "ppxppp");
+    assert!(because(&laws.returns).starts_with("`spec.a` is lost"));
+    check(old, new, "- drop: {path: spec.a}", "preserve: {annotation: shop.example.com/kept}", "pppppp");
+    // Without a step the server drops it all the same.
+    check(old, new, "", "", "ppxppp");
+    let laws = check(new, old, "- add: {path: spec.a}", "", "pppxpp");
+    assert!(because(&laws.returns_back).starts_with("`spec.a` is lost"));
+    check(new, old, "- add: {path: spec.a}", "preserve: {annotation: shop.example.com/kept}", "pppppp");
+}
+
+#[test]
+fn units() {
+    let seconds = "{timeoutSeconds: {type: integer, minimum: 0, maximum: 3600}}";
+    let scale = "- scale: {from: spec.timeoutSeconds, to: spec.timeoutMilliseconds, multiply: 1000}";
+    // In place the same number means two things.
+    let laws = check(
+        "{timeout: {type: integer, minimum: 0, maximum: 3600}}",
+        "{timeout: {type: integer, minimum: 0, maximum: 3600000}}",
+        "- scale: {path: spec.timeout, multiply: 1000}",
+        "",
+        "pppxxx",
+    );
+    assert!(because(&laws.blind).contains("spec.timeout"), "{}", because(&laws.blind));
+    // With its name it passes forward; the way back loses remainders ….
+    let any = "{timeoutMilliseconds: {type: integer, minimum: 0, maximum: 3600000}}";
+    let laws = check(seconds, any, scale, "", "pppxpp");
+    assert!(because(&laws.returns_back).contains("spec.timeoutMilliseconds"));
+    // … unless there are none, or they are kept.
+    let whole = "{timeoutMilliseconds: {type: integer, minimum: 0, maximum: 3600000, multipleOf: 1000}}";
+    check(seconds, whole, scale, "", "pppppp");
+    check(seconds, any, scale, "preserve: {annotation: shop.example.com/kept}", "pppppp");
+}
+
+#[test]
+fn values() {
+    let (old, new) = ("{m: {type: string, enum: [Never, Auto, Full]}}", "{m: {type: string, enum: [Disabled, Auto, Full]}}");
+    check(old, new, "- mapValues: {path: spec.m, values: {Never: Disabled}}", "", "pppppp");
+    // Two become one.
+    check(old, "{m: {type: string, enum: [Auto, Full]}}", "- mapValues: {path: spec.m, values: {Never: Auto}}", "", "ppxppp");
+    // A swap means two things.
+    check(old, old, "- mapValues: {path: spec.m, values: {Auto: Full, Full: Auto}}", "", "ppppxx");
+    // A value that is refused, and none becomes another.
+    check(old, new, "", "", "xxpppp");
+}
+
+#[test]
+fn defaults_and_constants() {
+    // A required field that only the new version has.
+    let new = "{m: {type: string}}";
+    check(
+        "{k: {type: string}}",
+        "required: [m], {m: {type: string, enum: [x]}, k: {type: string}}",
+        "- set: {path: spec.m, value: x}",
+        "",
+        "pppppp",
+    );
+    // Absence means something else now.
+    let laws =
+        check("{m: {type: string, default: a}}", "{m: {type: string, default: b}}", "- default: {path: spec.m, value: a}", "", "pppxpx");
+    assert!(because(&laws.blind).contains("spec.m"));
+}
+
+#[test]
+fn lists() {
+    let (old, new) = (
+        "required: [ref], {ref: {type: string}}",
+        "required: [refs], {refs: {type: array, minItems: 1, maxItems: 16, items: {type: string}}}",
+    );
+    let laws = check(old, new, "- wrap: {from: spec.ref, to: spec.refs}", "", "pppxpp");
+    assert!(because(&laws.returns_back).contains("spec.refs"));
+    check(old, new, "- wrap: {from: spec.ref, to: spec.refs}", "preserve: {annotation: shop.example.com/kept}", "pppppp");
+    let single = "required: [refs], {refs: {type: array, minItems: 1, maxItems: 1, items: {type: string}}}";
+    check(old, single, "- wrap: {from: spec.ref, to: spec.refs}", "", "pppppp");
+    check(single, old, "- unwrap: {from: spec.refs, to: spec.ref}", "", "pppppp");
+    check(
+        "{ref: {type: string}}",
+        "{ref: {type: array, minItems: 1, maxItems: 1, items: {type: string}}}",
+        "- wrap: {from: spec.ref, to: spec.ref}",
+        "",
+        "pppppp",
+    );
+}
+
+#[test]
+fn keyed_lists() {
+    let map = "{m: {type: object, additionalProperties: {type: object, properties: {x: {type: integer}}}}}";
+    let list = "{m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], \
+                properties: {name: {type: string}, x: {type: integer}}}}}";
+    check(map, list, "- mapToList: {from: spec.m, to: spec.m, key: name}", "", "pppppp");
+    check(list, map, "- listToMap: {from: spec.m, to: spec.m, key: name}", "", "pppppp");
+    let atomic = "{m: {type: array, items: {type: object, required: [name], properties: {name: {type: string}, x: {type: integer}}}}}";
+    check(atomic, map, "- listToMap: {from: spec.m, to: spec.m, key: name}", "", "xpxppp");
+}
+
+#[test]
+fn texts() {
+    let one = "{at: {type: string, pattern: '^[a-z.]+:[0-9]+$'}}";
+    let two = "{host: {type: string}, port: {type: string}}";
+    let split = "- split: {from: spec.at, template: '{host}:{port}', into: {host: spec.host, port: spec.port}}";
+    let laws = check(one, two, split, "", "pxptpp");
+    assert!(because(&laws.valid_back).contains("spec.at"), "{}", because(&laws.valid_back));
+    let merge = "- merge: {from: {host: spec.host, port: spec.port}, template: '{host}:{port}', to: spec.at}";
+    let parts = "required: [host, port], {host: {type: string, pattern: '^[a-z.]*$'}, port: {type: string}}";
+    let whole = "required: [at], {at: {type: string, pattern: ':'}}";
+    check(parts, whole, merge, "", "pxpppp");
+    let loose = "required: [host, port], {host: {type: string}, port: {type: string}}";
+    check(loose, whole, merge, "", "ppxppp");
+}
+
+#[test]
+fn types() {
+    let (number, text) = ("{p: {type: integer}}", "{p: {type: string, maxLength: 18, pattern: '^(0|-?[1-9][0-9]*)$'}}");
+    check(
+        "{p: {type: integer, minimum: 0, maximum: 99}}",
+        "{p: {type: string}}",
+        "- retype: {path: spec.p, was: integer, becomes: string}",
+        "",
+        "pxptpp",
+    );
+    check(text, number, "- retype: {path: spec.p, was: string, becomes: integer}", "", "pxpppp");
+}
+
+#[test]
+fn expressions_are_tested() {
+    let cel = "- cel: {from: spec.a, to: spec.b, forward: \"self + '!'\", back: 'self.substring(0, self.size() - 1)'}";
+    check("{a: {type: string}}", "{b: {type: string, minLength: 1}}", cel, "", "tttxpp");
+}

@@ -1,0 +1,37 @@
+//! Conversion manifests and objects or bundles come in; converted objects, and facts about what the manifests define, lose
+//! and leave out, go out.
+
+mod address;
+pub mod canonical;
+pub mod catalogue;
+pub mod convert;
+mod exact;
+mod form;
+pub mod graph;
+pub mod ground;
+pub(crate) mod image;
+mod keep;
+pub mod laws;
+pub mod manifest;
+mod read;
+mod search;
+pub mod step;
+pub(crate) mod surgery;
+mod trace;
+mod words;
+
+pub use canonical::{Canonical, Canonicaliser};
+pub use catalogue::{Conversions, Unusable};
+pub use convert::{ConvertError, Converter, Note};
+pub use form::Malformed;
+pub use keep::Preserve;
+pub use manifest::{Direction, Endpoint, Manifest, Reverse};
+pub use read::{is_manifest, read};
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod laws_tests;
+#[cfg(test)]
+mod testing;

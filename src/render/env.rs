@@ -1,0 +1,31 @@
+//! `key=value` lines with fixed keys, for `GITHUB_OUTPUT`, GitLab's dotenv reports and shells. No value is text of a file.
+
+use crate::finding::Severity;
+
+use super::view::{View, is_quiet};
+
+pub fn render(view: &View<'_>) -> String {
+    let report = view.report;
+    let count = |severity| report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding)).count();
+    let verdict = report.verdict.map_or("none", |verdict| verdict.name());
+    let bump = report.bump.as_ref().map_or("none", |bump| bump.required.name());
+    format!(
+        "verdict={verdict}\nbump={bump}\nerrors={}\nwarnings={}\nnotes={}\ncomplete={}\n",
+        count(Severity::Error),
+        count(Severity::Warning),
+        count(Severity::Info),
+        view.complete,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+
+    #[test]
+    fn keys_are_fixed_and_values_closed() {
+        let out = sample::rendered_hostile(render);
+        assert_eq!(out, "verdict=semantic-breaking\nbump=minor\nerrors=1\nwarnings=1\nnotes=1\ncomplete=true\n");
+    }
+}
