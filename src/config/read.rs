@@ -27,7 +27,7 @@ impl Config {
         }
         let mut faults = Form::new(super::SCHEMA).check(root);
         faults.extend(Words { book }.check(root));
-        faults.sort_by(|a, b| a.span.cmp(&b.span));
+        faults.sort_by_key(|fault| fault.span);
         if faults.is_empty() { Ok(config(root)) } else { Err(faults) }
     }
 }

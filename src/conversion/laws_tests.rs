@@ -132,7 +132,6 @@ fn values() {
 #[test]
 fn defaults_and_constants() {
     // A required field that only the new version has.
-    let new = "{m: {type: string}}";
     check(
         "{k: {type: string}}",
         "required: [m], {m: {type: string, enum: [x]}, k: {type: string}}",

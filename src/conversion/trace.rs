@@ -36,8 +36,3 @@ pub(crate) fn origin(done: &[Op], path: &FieldPath) -> FieldPath {
 pub(crate) fn destination(to_do: &[Op], path: &FieldPath) -> FieldPath {
     to_do.iter().fold(path.clone(), |path, op| op.inverse().and_then(|inverse| before(&inverse, &path)).unwrap_or(path))
 }
-
-/// The path without what only says "any element".
-pub(crate) fn plain(path: &FieldPath) -> FieldPath {
-    path.steps().iter().filter(|hop| matches!(hop, Hop::Key(_))).cloned().fold(FieldPath::root(), |path, hop| path.child(hop))
-}

@@ -1,8 +1,9 @@
 //! The same finding in several versions or CRDs, told once by formats that people read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Finding;
+use crate::rule::Kind;
 
 use super::escape::visible;
 
@@ -28,6 +29,55 @@ pub(super) fn gather<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Gro
         }
     }
     groups
+}
+
+/// More findings of one rule about a bundle than this are systematic: one stands for all.
+const FEW: usize = 3;
+
+/// A group that is shown, with those of the same rule that it stands for.
+pub(super) struct Lead<'r> {
+    pub group: Group<'r>,
+    pub rest: Vec<Group<'r>>,
+}
+
+/// Keeps the first of what is systematic. Changes are each a thing of its own.
+pub(super) fn fold<'r>(groups: Vec<Group<'r>>, all: bool) -> Vec<Lead<'r>> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for group in groups.iter().filter(|group| group.first.kind == Kind::Lint && !all) {
+        *counts.entry(&group.first.rule).or_default() += 1;
+    }
+    let mut leads: Vec<Lead<'r>> = Vec::new();
+    let mut index: BTreeMap<&str, usize> = BTreeMap::new();
+    for group in groups {
+        let rule = &*group.first.rule;
+        let systematic = counts.get(rule).is_some_and(|count| *count > FEW);
+        match index.get(rule).and_then(|&at| leads.get_mut(at)).filter(|_| systematic) {
+            Some(lead) => lead.rest.push(group),
+            None => {
+                index.insert(rule, leads.len());
+                leads.push(Lead { group, rest: Vec::new() });
+            }
+        }
+    }
+    leads
+}
+
+impl Lead<'_> {
+    /// Where else: a few places, and how many more in how many CRDs.
+    pub fn elsewhere(&self) -> Option<String> {
+        let places: BTreeSet<(&str, &str)> =
+            self.rest.iter().flat_map(|group| group.others.iter().chain([&group.first])).map(|f| (&*f.crd, &*f.path)).collect();
+        if places.is_empty() {
+            return None;
+        }
+        let mut named: Vec<&str> = places.iter().map(|(_, path)| *path).filter(|path| !path.is_empty()).collect();
+        named.dedup();
+        named.truncate(OTHERS);
+        let crds: BTreeSet<&str> = places.iter().map(|(crd, _)| *crd).collect();
+        let named: Vec<String> = named.iter().map(|path| visible(path).into_owned()).collect();
+        let list = if named.is_empty() { String::new() } else { format!(", such as {}", named.join(", ")) };
+        Some(format!("{} in {}{list} (--all)", plural(places.len(), "more place"), plural(crds.len(), "CRD")))
+    }
 }
 
 impl Group<'_> {

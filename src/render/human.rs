@@ -7,7 +7,7 @@ use crate::finding::{Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
 
 use super::escape::visible;
-use super::group::{Group, gather, plural};
+use super::group::{Group, fold, gather, plural};
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Exhibit, Exhibits};
 use super::view::{is_quiet, is_shown};
@@ -43,10 +43,11 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         let loud = !options.quiet || finding.severity == Severity::Error;
         loud && is_shown(finding, options.all)
     };
-    let groups = group(report.findings.iter().filter(shown));
+    let leads = fold(group(report.findings.iter().filter(shown)), options.all);
     let mut drawn = 0;
     let mut section = None;
-    for group in &groups {
+    for lead in &leads {
+        let group = &lead.group;
         let here = (&group.first.crd, group.first.version.as_deref());
         if section != Some(here) {
             heading(&mut out, here.0, here.1, options.style.width);
@@ -58,8 +59,11 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         } else {
             line(&mut out, group, options.style.width);
         }
+        if let Some(elsewhere) = lead.elsewhere() {
+            wrapped(&mut out, "  also: ", &elsewhere, options.style.width);
+        }
     }
-    if !groups.is_empty() {
+    if !leads.is_empty() {
         out.push('\n');
     }
     summary(&mut out, report, options);
@@ -129,6 +133,9 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         }
     } else if let Some(ratchet) = ratchet_note(finding) {
         wrapped(out, "  note: ", ratchet, style.width);
+    }
+    if let Some(reason) = &finding.waiver {
+        wrapped(out, "  waived: ", &visible(reason), style.width);
     }
 }
 

@@ -61,8 +61,15 @@ fn change(
     replace(file, &after.render())?;
     let (more, less) = (after.beyond(&before), before.beyond(&after));
     let name = file.display().to_string();
-    streams.write(&format!("{}: {} findings accepted ({more} more, {less} less)\n", visible(&name), after.entries().len()))?;
+    streams.write(&format!("{}: {} ({more} more, {less} less)\n", visible(&name), accepted(&after)))?;
     Ok(Exit::Clean)
+}
+
+fn accepted(baseline: &Baseline) -> String {
+    match baseline.entries().len() {
+        1 => "1 finding accepted".to_owned(),
+        count => format!("{count} findings accepted"),
+    }
 }
 
 fn list(arguments: &cli::BaselineList, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
@@ -83,7 +90,7 @@ fn list(arguments: &cli::BaselineList, streams: &mut Streams<'_>) -> Result<Exit
         }
         let _ = writeln!(out, "  {:<34} {}", visible(&entry.rule), visible(&entry.path));
     }
-    let _ = writeln!(out, "{} findings accepted in {}", baseline.entries().len(), visible(&shown));
+    let _ = writeln!(out, "{} in {}", accepted(&baseline), visible(&shown));
     streams.write(&out)?;
     Ok(Exit::Clean)
 }

@@ -43,7 +43,7 @@ impl Case {
             match reader.staged(arguments)? {
                 Staged::Nothing => return Ok(None),
                 // A commit may remove the last CRD of a file: that is a finding, not a mistake.
-                Staged::Sides(sides) => (sides, 0),
+                Staged::Sides(sides) => (*sides, 0),
             }
         } else {
             (reader.sides(arguments)?, 1)

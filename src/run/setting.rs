@@ -36,10 +36,20 @@ pub(super) struct Setting {
 }
 
 /// A configuration with the file it stands in.
+#[derive(Default)]
 struct Found {
     config: Config,
     file: Option<File>,
     baseline: Option<(Baseline, File)>,
+}
+
+/// What judged before the change.
+enum Before {
+    /// What judges now.
+    Same,
+    /// A directory without a configuration: nobody can tell what judged there.
+    None,
+    Own(Box<Found>),
 }
 
 /// The sides of a run whose configuration is looked for.
@@ -59,56 +69,44 @@ impl Setting {
         let found = search.side(new.inputs())?;
         let before = match &old {
             Some((old, _)) if judging.config.is_none() => search.before(old.inputs(), &found)?,
-            _ => None,
+            _ => Before::Same,
         };
-        let mut changed = Vec::new();
-        let placed = found.file.clone().map(|file| new.put_beside(file));
-        if let Some(before) = &before {
-            changed = config::changes(&before.config, &found.config, placed.unwrap_or(FileId::MAX));
-        }
-        let none = Baseline::default();
-        let gained = found.baseline.as_ref().zip(before.as_ref()).map(|((after, file), before)| {
-            let more = after.beyond(before.baseline.as_ref().map_or(&none, |(baseline, _)| baseline));
-            (more, Place { file: new.put_beside(file.clone()), span: after.span() })
-        });
-        if let Some((more, place)) = gained.filter(|(more, _)| *more > 0) {
-            let what = format!("the baseline accepts {more} findings more");
-            let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Added, "").after(place);
-            changed.push(fact.key("baseline").word("what", what));
-        }
-        let (found, placed) = match (&old, before) {
-            (Some((_, ConfigSide::Old)), Some(before)) => {
-                let placed = before.file.clone().map(|file| new.put_beside(file));
-                (before, placed)
-            }
-            (_, _) => (found, placed),
+        let by_old = matches!(old, Some((_, ConfigSide::Old)));
+        let none = Found::default();
+        let judges = match &before {
+            Before::Own(before) if by_old => before,
+            Before::None if by_old => &none,
+            _ => &found,
         };
-        let folder = Folder::of(found.file.as_ref());
+        let folder = Folder::of(judges.file.as_ref());
+        let name = judges.file.as_ref().map_or("", |file| &file.name);
         for read in old.map(|(old, _)| old).into_iter().chain([&mut *new]) {
-            read.configure(&found.config, |file| folder.path(file), found.file.as_ref().map_or("", |file| &file.name));
+            read.configure(&judges.config, |file| folder.path(file), name);
         }
-        let baseline_file = match (&judging.baseline, &found.baseline) {
+        // Only now do files of the bundle keep their numbers.
+        let mut place = |file: Option<&File>| file.map_or(FileId::MAX, |file| new.put_beside(file.clone()));
+        let mut changed = Vec::new();
+        if let Before::Own(before) = &before {
+            changed = config::changes(&before.config, &found.config, place(found.file.as_ref()));
+            changed.extend(found.baseline.as_ref().and_then(|(after, file)| {
+                let empty = Baseline::default();
+                let more = after.beyond(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
+                let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Added, "").key("baseline");
+                let at = Place { file: place(Some(file)), span: after.span() };
+                (more > 0).then(|| fact.after(at).word("what", format!("the baseline accepts {more} findings more")))
+            }));
+        }
+        let file = place(judges.file.as_ref());
+        let baseline_file = match (&judging.baseline, &judges.baseline) {
             (Some(file), _) => file.clone(),
             (None, Some((_, file))) => PathBuf::from(&file.name),
-            (None, None) => folder.beside(found.config.baseline.as_ref().map_or(baseline::FILE, |name| &name.value)),
+            (None, None) => folder.beside(judges.config.baseline.as_ref().map_or(baseline::FILE, |name| &name.value)),
         };
-        let baseline = found.baseline.filter(|_| accept).map(|(baseline, file)| {
-            let file = new.put_beside(file);
-            (baseline, file)
-        });
-        let (policy, gate) = choose(judging, &found.config)?;
+        let baseline = judges.baseline.as_ref().filter(|_| accept).map(|(baseline, file)| (baseline.clone(), place(Some(file))));
+        let config = judges.config.clone();
+        let (policy, gate) = choose(judging, &config)?;
         let today = today(judging)?;
-        Ok(Setting {
-            own,
-            policy,
-            gate,
-            config: found.config,
-            file: placed.unwrap_or(FileId::MAX),
-            baseline,
-            today,
-            changed,
-            baseline_file,
-        })
+        Ok(Setting { own, policy, gate, config, file, baseline, today, changed, baseline_file })
     }
 
     pub fn book(&self) -> &Book {
@@ -184,16 +182,16 @@ impl Search<'_, '_> {
     }
 
     /// That of the old side, where it can be another: at a revision, or in a directory with one of its own.
-    fn before(&mut self, inputs: &[Input], after: &Found) -> Result<Option<Found>, Stop> {
+    fn before(&mut self, inputs: &[Input], after: &Found) -> Result<Before, Stop> {
         let at_revision = inputs.iter().any(|input| matches!(input.kind, InputKind::Revision { .. } | InputKind::Index { .. }));
         let file = self.look(inputs, config::FILE)?;
         let same = |a: &File, b: &File| real(&a.origin) == real(&b.origin);
         match (&file, &after.file) {
-            (Some(old), Some(new)) if same(old, new) => return Ok(None),
-            (None, _) if !at_revision => return Ok(None),
+            (Some(old), Some(new)) if same(old, new) => return Ok(Before::Same),
+            (None, _) if !at_revision => return Ok(Before::None),
             _ => {}
         }
-        self.read(inputs, file).map(Some)
+        self.read(inputs, file).map(|found| Before::Own(Box::new(found)))
     }
 
     fn read(&mut self, inputs: &[Input], file: Option<File>) -> Result<Found, Stop> {

@@ -21,7 +21,7 @@ pub(super) struct Sides {
 pub(super) enum Staged {
     /// No staged change touches a CRD.
     Nothing,
-    Sides(Sides),
+    Sides(Box<Sides>),
 }
 
 /// The old side, before it is read.
@@ -103,10 +103,10 @@ impl Reader {
             let old = self.loader.load(&old_inputs);
             let new = self.loader.load(&new_inputs);
             let name = label(&arguments.inputs);
-            return Ok(Staged::Sides(Sides {
+            return Ok(Staged::Sides(Box::new(Sides {
                 old: self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
                 new: self.understand(format!(":{name}"), new_inputs, new, new_version),
-            }));
+            })));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
@@ -126,10 +126,10 @@ impl Reader {
         if about.is_empty() && !unread {
             return Ok(Staged::Nothing);
         }
-        Ok(Staged::Sides(Sides {
+        Ok(Staged::Sides(Box::new(Sides {
             old: self.understand("HEAD".to_owned(), old_inputs, old, old_version),
             new: self.understand("the index".to_owned(), new_inputs, new, new_version),
-        }))
+        })))
     }
 
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.

@@ -8,6 +8,7 @@ mod corpus;
 mod crossing;
 mod defaults;
 mod formats;
+mod history;
 mod mutations;
 mod objects;
 mod properties;

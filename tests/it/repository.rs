@@ -5,20 +5,20 @@ use std::process::{Command, Output};
 
 const CRD: &str = include_str!("../../testdata/demo/old/bookings.yaml");
 
-struct Scratch(tempfile::TempDir);
+pub struct Scratch(tempfile::TempDir);
 
 impl Scratch {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let scratch = Scratch(tempfile::tempdir().unwrap());
         scratch.git(&["init", "-q", "-b", "main"]);
         scratch
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn git(&self, arguments: &[&str]) {
+    pub fn git(&self, arguments: &[&str]) {
         let status = Command::new("git")
             .args(["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"])
             .args(arguments)
@@ -30,19 +30,19 @@ impl Scratch {
         assert!(status.success(), "git {arguments:?}");
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         let file = self.path().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, text).unwrap();
     }
 
-    fn commit(&self, name: &str, text: &str) {
+    pub fn commit(&self, name: &str, text: &str) {
         self.write(name, text);
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "-m", name]);
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let Output { status, stdout, stderr } =
             Command::new(env!("CARGO_BIN_EXE_crdwise")).args(arguments).current_dir(self.path()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -14,7 +14,7 @@ pub(super) enum Room<'t> {
     Free,
     /// A value under `additionalProperties: true`, or an item without a schema: scalars stay, objects are emptied.
     Hollow,
-    Declared(Declared<'t>),
+    Declared(Box<Declared<'t>>),
 }
 
 #[derive(Clone)]
@@ -31,7 +31,7 @@ const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl<'t> Room<'t> {
     pub fn root(schema: &Schema<'t>, key: Node<'t>) -> Self {
-        Room::Declared(Declared::new(schema.clone(), key))
+        Room::Declared(Box::new(Declared::new(schema.clone(), key)))
     }
 
     pub fn declared(&self) -> Option<&Declared<'t>> {
@@ -113,7 +113,7 @@ impl<'t> Declared<'t> {
             Some((entry, schema)) => {
                 let mut child = Declared::new(schema, entry.key);
                 child.required = self.schema.is_required(name);
-                Room::Declared(child)
+                Room::Declared(Box::new(child))
             }
             None => self.values(),
         }
@@ -125,7 +125,7 @@ impl<'t> Declared<'t> {
                 let key = self.schema.entry(Keyword::Items).map_or(self.key, |entry| entry.key);
                 let mut child = Declared::new(items, key);
                 child.keeps |= self.keeps;
-                Room::Declared(child)
+                Room::Declared(Box::new(child))
             }
             None if self.keeps => Room::Free,
             None => Room::Hollow,
@@ -136,7 +136,7 @@ impl<'t> Declared<'t> {
         match self.schema.additional() {
             Additional::Schema(values) => {
                 let key = self.schema.entry(Keyword::AdditionalProperties).map_or(self.key, |entry| entry.key);
-                Room::Declared(Declared::new(*values, key))
+                Room::Declared(Box::new(Declared::new(*values, key)))
             }
             Additional::Flag(_) => Room::Hollow,
             Additional::Absent if self.keeps => Room::Free,

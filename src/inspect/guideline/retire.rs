@@ -85,6 +85,11 @@ pub(super) fn names_replacement(text: &str) -> bool {
         "configure",
         "refer to",
         "specif",
+        "redirect",
+        "never set",
+        "unused",
+        "not used",
+        "can't be",
     ];
     WAYS.iter().any(|way| lower.contains(way)) || text.contains('`')
 }
@@ -175,7 +180,8 @@ pub(super) fn steps(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
         };
         let Some((last, rest)) = skipped.split_last() else { continue };
         let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
-        let node = after.map_or(ledger.crd.name_node, |after| after.name_node);
+        let survivor = ledger.crd.spec.entry("versions").map_or(ledger.crd.name_node, |entry| entry.key);
+        let node = after.map_or(survivor, |after| after.name_node);
         let note = ledger.note((Subject::Version, aspect, Effect::Early), node);
         note.version = Some(before.name.to_owned());
         note.before = Some(place(before.name_node));
