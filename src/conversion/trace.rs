@@ -1,6 +1,6 @@
 //! Where a field stood before some steps, and where it stands after them.
 
-use crate::crd::{FieldPath, Step as Hop};
+use crate::crd::FieldPath;
 
 use super::step::Op;
 

@@ -574,7 +574,7 @@ impl<'s> Solver<'s> {
             }
             options.push(of_cell);
         }
-        let mut start = vec![0; goal.views.len()];
+        let start = vec![0; goal.views.len()];
         let filler = self.filler(goal, frame);
         let filler = match filler {
             Ok(filler) => Some(filler),
@@ -587,7 +587,7 @@ impl<'s> Solver<'s> {
         let mut dead = BTreeSet::new();
         let mut chosen = Vec::new();
         let seen = filler.as_ref().map(|(_, filled)| filled.seen.as_slice());
-        let Some(extra) = pick(&options, &frame.ranges, seen, &mut start, &mut chosen, &mut dead) else {
+        let Some(extra) = pick(&options, &frame.ranges, seen, &start, &mut chosen, &mut dead) else {
             return Err(open);
         };
         let mut map = Map::new();
@@ -619,7 +619,7 @@ fn pick(
     options: &[Vec<Filled>],
     ranges: &[Range],
     filler: Option<&[bool]>,
-    counts: &mut Vec<u64>,
+    counts: &[u64],
     chosen: &mut Vec<usize>,
     dead: &mut BTreeSet<(usize, Vec<u64>)>,
 ) -> Option<u64> {
@@ -634,18 +634,18 @@ fn pick(
             })
         });
     };
-    if dead.contains(&(chosen.len(), counts.clone())) {
+    if dead.contains(&(chosen.len(), counts.to_vec())) {
         return None;
     }
     for (index, option) in cell.iter().enumerate() {
-        let mut next: Vec<u64> = counts.iter().zip(&option.seen).map(|(count, seen)| count + u64::from(*seen)).collect();
+        let next: Vec<u64> = counts.iter().zip(&option.seen).map(|(count, seen)| count + u64::from(*seen)).collect();
         chosen.push(index);
-        if let Some(extra) = pick(options, ranges, filler, &mut next, chosen, dead) {
+        if let Some(extra) = pick(options, ranges, filler, &next, chosen, dead) {
             return Some(extra);
         }
         chosen.pop();
     }
-    dead.insert((chosen.len(), counts.clone()));
+    dead.insert((chosen.len(), counts.to_vec()));
     None
 }
 

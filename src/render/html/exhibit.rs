@@ -57,9 +57,9 @@ impl<'t> Cutting<'t> {
         let node = text.get(start..floor(text, span.end.max(start))).unwrap_or_default().trim_end();
         let end = start + node.len();
         let mut body = Vec::new();
-        let mut rest = Forward { text, at: Some(begin) };
+        let rest = Forward { text, at: Some(begin) };
         let (mut next, mut more, mut offset) = (number, 0, begin);
-        while let Some((at, line)) = rest.next() {
+        for (at, line) in rest {
             if at > begin && at > end {
                 offset = at;
                 break;
