@@ -158,7 +158,10 @@ fn between(old: &str, new: &str) -> Option<Vec<Fact>> {
 }
 
 /// (CRD's plural, version, path, to, rule): one line a change that a release is known to have made.
-const RELEASED: &[(&str, &str, &[(&str, &str, &str, &str, &str)])] = &[
+/// CRD, version, path, kind and class of a change.
+type Told<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
+
+const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
     (
         "gateway-api/v0.8.0/standard",
         "gateway-api/v1.0.0/standard",

@@ -22,7 +22,7 @@ fn files(folder: &Path, found: &mut Vec<File>) {
             files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
             let Ok(text) = std::fs::read_to_string(&path) else { continue };
-            found.push(File::new(&path.display().to_string(), text, Origin::Stdin));
+            found.push(File::new(path.display().to_string(), text, Origin::Stdin));
         }
     }
 }
