@@ -151,6 +151,7 @@ pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -
 /// Waives what the team has accepted. What is to be said of the waivers themselves is never waived.
 fn accept(findings: &mut Vec<Finding>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) {
     let mut facts = judgement.waivers.apply(findings, &scope(old, new, judgement.book));
+    waive_sums(findings);
     facts.extend(judgement.changed.iter().cloned());
     findings.extend(facts.iter().flat_map(|fact| judge(fact, old, new, judgement, None)));
 }
@@ -168,6 +169,18 @@ pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
         verdict: None,
         bump: None,
         findings,
+    }
+}
+
+/// What only sums up breaks that are all waived is waived with them.
+fn waive_sums(findings: &mut [Finding]) {
+    let open = |finding: &&Finding| finding.class == Some(Class::SemanticBreaking) && finding.status == Status::New;
+    let open: std::collections::BTreeSet<String> =
+        findings.iter().filter(open).filter(|finding| finding.conversion.is_none()).map(|finding| finding.crd.clone()).collect();
+    let sums = |finding: &&mut Finding| finding.rule == "conversion-undefined" && finding.status == Status::New;
+    for sum in findings.iter_mut().filter(sums).filter(|sum| !open.contains(&sum.crd)) {
+        sum.status = Status::Waived;
+        sum.waiver = Some("the changes that it sums up are waived".to_owned());
     }
 }
 

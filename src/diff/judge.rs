@@ -1,9 +1,8 @@
 //! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
 
 use crate::order::{self, Role, Sample, order_local};
-use crate::schema::shape::{Extra, Type};
+use crate::schema::shape::Extra;
 use crate::schema::{Additional, Schema, Shape};
-use crate::validate::Compiled;
 use crate::yaml::Node;
 
 use super::limits::{Limits, Types};
@@ -62,10 +61,6 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
     }
     let (old, new) = shapes(pair, before, after);
     let mut judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
-    // That nothing is lost of what nothing satisfies proves nothing, unless it is known why nothing does.
-    if together.narrows() && !judgement.relation.narrows() && !before.refuses_all() && !is_inhabited(&old) {
-        return Judgement::known(together);
-    }
     // Beside a format of strings servers let lists pass, whatever the type is: nobody relies on that.
     let list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(serde_json::Value::Array(_))));
     if (list(&judgement.lost) || list(&judgement.gained)) && !before.types.has(Types::ARRAY) && !after.types.has(Types::ARRAY) {
@@ -81,15 +76,6 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
         };
     }
     judgement
-}
-
-/// Whether some value is known that the node accepts: found, and confirmed by the request path.
-fn is_inhabited(node: &Shape) -> bool {
-    let mut root = Shape::any(node.at);
-    root.ty = Some(Type::Object);
-    root.properties.insert("spec".to_owned(), node.clone());
-    root.required.insert("spec".to_owned());
-    order::smallest(&root).is_some_and(|body| Compiled::new(&root).request(body).accepted())
 }
 
 /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.

@@ -121,7 +121,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     out.push_str(&snippet::draw(style, &shown));
     if let Some(draft) = &finding.suggestion {
         for line in draft.lines().take(MOST_SUGGESTED) {
-            let _ = writeln!(out, "  │ {}", visible(line));
+            let _ = writeln!(out, "  │ {}", shortened(line));
         }
     }
     if let Some(witness) = &finding.witness {
@@ -129,13 +129,23 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
         wrapped(out, "  proof: ", &text, style.width);
         for line in yaml.lines().take(24) {
-            let _ = writeln!(out, "  │ {}", visible(line));
+            let _ = writeln!(out, "  │ {}", shortened(line));
         }
     } else if let Some(ratchet) = ratchet_note(finding) {
         wrapped(out, "  note: ", ratchet, style.width);
     }
     if let Some(reason) = &finding.waiver {
         wrapped(out, "  waived: ", &visible(reason), style.width);
+    }
+}
+
+/// A line of YAML that was made from a file: no longer than anyone reads.
+fn shortened(line: &str) -> String {
+    const LONGEST: usize = 160;
+    let shown = visible(line);
+    match shown.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
+        None => shown.into_owned(),
     }
 }
 

@@ -72,7 +72,8 @@ pub(super) fn fixtures(arguments: &cli::Fixtures, streams: &mut Streams<'_>) -> 
             written += 1;
         }
     }
-    let _ = writeln!(said, "fixtures: {written} files in {}", dir.display());
+    let files = if written == 1 { "file" } else { "files" };
+    let _ = writeln!(said, "fixtures: {written} {files} in {}", dir.display());
     streams.write(&said)?;
     Ok(exit)
 }
