@@ -165,11 +165,15 @@ impl<'a> Walk<'a> {
         let own = changes.first(part.words);
         // A keyword that moved into a clause, or only stands there, is shown at the clause.
         let change = own.or_else(|| changes.first(JUNCTORS));
-        let aspect = match own.map(|change| change.word) {
-            Some(Keyword::ExclusiveMinimum) => Aspect::ExclusiveMinimum,
-            Some(Keyword::ExclusiveMaximum) => Aspect::ExclusiveMaximum,
-            Some(Keyword::IntOrString) if !changes.has(Keyword::Type) => Aspect::IntOrString,
-            _ => part.aspect,
+        let aspect = match (part.aspect, change.map(|change| change.word)) {
+            (_, Some(Keyword::ExclusiveMinimum)) => Aspect::ExclusiveMinimum,
+            (_, Some(Keyword::ExclusiveMaximum)) => Aspect::ExclusiveMaximum,
+            (_, Some(Keyword::IntOrString)) if !changes.has(Keyword::Type) => Aspect::IntOrString,
+            // A single clause of another junctor is folded into what all must hold.
+            (Aspect::AllOf, Some(Keyword::AnyOf)) => Aspect::AnyOf,
+            (Aspect::AllOf, Some(Keyword::OneOf)) => Aspect::OneOf,
+            (Aspect::AllOf, Some(Keyword::Not)) => Aspect::Not,
+            (aspect, _) => aspect,
         };
         changes.tell_all(part.words);
         if own.is_none() {

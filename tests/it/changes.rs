@@ -123,7 +123,7 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         let proved = facts.iter().any(|fact| fact.evidence.witness.is_some() && rule(fact).class == Some(Class::SemanticBreaking));
         if class == Class::SemanticBreaking && !excused {
             // an object that the sample happened to leave out shows the break
-            real += u32::from(proved);
+            real += usize::from(proved);
             for mutation in mutations.iter().filter(|name| !name.starts_with("eq:")) {
                 *by_mutation.entry((*mutation).to_owned()).or_default() += 1;
             }
@@ -143,6 +143,10 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
         println!("misses\n{}\nnoisy\n{}\nalarms\n{}", misses.join("\n"), noisy.join("\n"), alarms.join("\n"));
     }
     assert!(misses.is_empty(), "{}", misses.join("\n"));
+    assert!(noisy.is_empty(), "{}", noisy.join("\n"));
+    assert!(shown * 100 >= breaks * 98, "{}", unshown.join("\n"));
+    assert!((alarms.len() - real) * 100 <= records, "{}", alarms.join("\n"));
+    assert!(undecided * 50 <= records, "{undecided} undecided");
 }
 
 /// Everything below a folder of the corpus.
