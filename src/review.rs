@@ -2,6 +2,7 @@
 
 mod conversions;
 
+use rayon::prelude::*;
 use semver::Version;
 
 use crate::bump::{self, Recommendation};
@@ -94,7 +95,8 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     facts.extend(conversions::meanings(&judgement.conversions, old, new));
     let covering = Covering::new(&judgement.conversions, old, new);
     let judge_all = |facts: &[Fact]| -> Vec<Finding> {
-        facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement, Some(&covering))).collect()
+        let judged = facts.par_iter().with_min_len(64).map(|fact| judge(fact, Some(old), new, judgement, Some(&covering)));
+        judged.collect::<Vec<_>>().into_iter().flatten().collect()
     };
     let mut findings = judge_all(&facts);
     findings.extend(judge_all(&conversions::facts(&facts, old, new, judgement, &covering)));
@@ -126,7 +128,8 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let outlook = Outlook { versioned: side.version.is_some(), ..judgement.outlook };
     facts.extend(inspect::guidelines(&side.bundle, &outlook));
     inspect::settle(&mut facts, None, &side.bundle, &outlook);
-    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, None, side, judgement, None)).collect();
+    let judged = facts.par_iter().with_min_len(64).map(|fact| judge(fact, None, side, judgement, None));
+    let mut findings: Vec<Finding> = judged.collect::<Vec<_>>().into_iter().flatten().collect();
     findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement, None)));
     accept(&mut findings, None, side, judgement);
     finish(&mut findings);

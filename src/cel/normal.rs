@@ -9,6 +9,7 @@ use super::ast::{ACCU, Call, Comprehension, Expr, Kind, Literal};
 use super::parse::parse;
 use crate::cel::name;
 use crate::crd::FieldPath;
+use crate::schema::shape::{Shape, Type};
 
 /// Whether two expressions are the same but for spelling: blanks, parentheses, names of iteration variables, the order
 /// of what `&&` and `||` join, sides of a comparison with a constant.
@@ -16,21 +17,28 @@ pub fn same(a: &str, b: &str) -> bool {
     if a.trim() == b.trim() {
         return true;
     }
-    matches!((parse(a), parse(b)), (Ok(a), Ok(b)) if normal(&a) == normal(&b))
+    matches!((parse(a), parse(b)), (Ok(a), Ok(b)) if normal(&a, None) == normal(&b, None))
 }
 
 /// The normal form of an expression, as text. Errors and truth of `&&` and `||` don't depend on order or repetition,
-/// so their terms are sorted and told once.
-pub fn normal(expr: &Expr) -> String {
-    Writer { bound: vec![] }.write(expr, false)
+/// so their terms are sorted and told once. With the schema of `self`, what it demands counts as given: the form is then
+/// that of the expression on objects which the schema accepts.
+pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
+    Writer { schema, bound: vec![] }.write(expr, false)
 }
 
-struct Writer {
-    /// Names of iteration variables in scope; the n-th is written `$n`.
-    bound: Vec<String>,
+fn truth(value: bool) -> String {
+    format!("{:?}", Literal::Bool(value))
 }
 
-impl Writer {
+struct Writer<'s> {
+    /// What `self` is.
+    schema: Option<&'s Shape>,
+    /// Iteration variables in scope, and what they are; the n-th is written `$n`.
+    bound: Vec<(String, Option<&'s Shape>)>,
+}
+
+impl<'s> Writer<'s> {
     /// `expr`, or its negation.
     fn write(&mut self, e: &Expr, negated: bool) -> String {
         if let Kind::Call(call) = &e.kind
@@ -38,12 +46,15 @@ impl Writer {
         {
             return text;
         }
-        if negated {
-            return format!("(!{})", self.write(e, false));
+        match &e.kind {
+            Kind::Literal(Literal::Bool(value)) => return truth(*value != negated),
+            Kind::Select(select) if select.test && self.is_given(&select.operand, &select.field) => return truth(!negated),
+            _ if negated => return format!("(!{})", self.write(e, false)),
+            _ => {}
         }
         match &e.kind {
             Kind::Literal(literal) => format!("{literal:?}"),
-            Kind::Ident(name) => match self.bound.iter().rposition(|bound| bound == name) {
+            Kind::Ident(name) => match self.bound.iter().rposition(|(bound, _)| bound == name) {
                 Some(n) => format!("${n}"),
                 None => name.strip_prefix('.').unwrap_or(name).to_string(),
             },
@@ -80,6 +91,11 @@ impl Writer {
                 self.terms(call, &call.function, negated, &mut terms);
                 terms.sort();
                 terms.dedup();
+                // What is given says nothing, and what is refused decides, whatever fails beside it.
+                terms.retain(|term| *term != truth(conjunction));
+                if terms.is_empty() || terms.contains(&truth(!conjunction)) {
+                    return Some(truth(terms.is_empty() == conjunction));
+                }
                 let sign = if conjunction { " && " } else { " || " };
                 Some(if terms.len() == 1 { terms.concat() } else { format!("({})", terms.join(sign)) })
             }
@@ -106,6 +122,12 @@ impl Writer {
     }
 
     fn call(&mut self, call: &Call) -> String {
+        if let ("_?_:_", [condition, yes, no]) = (call.function.as_str(), call.args.as_slice()) {
+            let condition = self.write(condition, false);
+            if condition == truth(true) || condition == truth(false) {
+                return self.write(if condition == truth(true) { yes } else { no }, false);
+            }
+        }
         let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
         let mut args: Vec<String> = arguments.iter().map(|arg| self.write(arg, false)).collect();
         let function = match call.function.as_str() {
@@ -136,13 +158,38 @@ impl Writer {
     fn comprehension(&mut self, c: &Comprehension) -> String {
         let (range, init) = (self.write(&c.range, false), self.write(&c.init, false));
         let depth = self.bound.len();
-        self.bound.push(c.accu.clone());
+        self.bound.push((c.accu.clone(), None));
         let result = self.write(&c.result, false);
-        self.bound.push(c.var.clone());
-        self.bound.extend(c.var2.clone());
+        let items = self.shape(&c.range).filter(|range| range.ty == Some(Type::Array)).and_then(|range| range.items.as_deref());
+        match &c.var2 {
+            None => self.bound.push((c.var.clone(), items)),
+            Some(var2) => self.bound.extend([(c.var.clone(), None), (var2.clone(), items)]),
+        }
         let (condition, step) = (self.write(&c.condition, false), self.write(&c.step, false));
         self.bound.truncate(depth);
         format!("(fold{} {range} {init} {condition} {step} {result})", 1 + usize::from(c.var2.is_some()))
+    }
+
+    /// Whether every value that the schema accepts has this field.
+    fn is_given(&self, operand: &Expr, field: &str) -> bool {
+        let Some(shape) = self.shape(operand) else { return false };
+        let name = name::unescape(field).unwrap_or_else(|| field.to_string());
+        shape.required.contains(&name) && shape.properties.get(&name).is_some_and(|child| !child.nullable)
+    }
+
+    /// What the schema says of a part of `self`.
+    fn shape(&self, e: &Expr) -> Option<&'s Shape> {
+        match &e.kind {
+            Kind::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
+                Some((_, shape)) => *shape,
+                None => self.schema.filter(|_| name == "self"),
+            },
+            Kind::Select(select) if !select.test => {
+                let name = name::unescape(&select.field).unwrap_or_else(|| select.field.clone());
+                self.shape(&select.operand)?.properties.get(&name)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -325,6 +372,26 @@ mod tests {
         ] {
             assert!(same(a, b), "{a} and {b}");
         }
+    }
+
+    #[test]
+    fn what_is_demanded_is_given() {
+        let text = serde_json::json!({"type": "string"});
+        let null = serde_json::json!({"type": "string", "nullable": true});
+        let item =
+            serde_json::json!({"type": "object", "required": ["kind", "note"], "properties": {"kind": text, "name": text, "note": null}});
+        let shape = crate::cel::testing::shape(&serde_json::json!({"type": "array", "items": item}));
+        let form = |source: &str| normal(&parse(source).unwrap(), Some(&shape));
+        let every = |condition: &str| form(&format!("self.all(x, {condition})"));
+        assert_eq!(every("has(x.kind) && x.kind == 'a'"), every("x.kind == 'a'"));
+        assert_eq!(every("!has(x.kind) || x.kind == 'a'"), every("x.kind == 'a'"));
+        assert_eq!(every("has(x.kind) ? x.kind == 'a' : false"), every("x.kind == 'a'"));
+        assert_eq!(every("has(x.kind)"), every("true"));
+        // optional, or there without a value
+        assert_ne!(every("has(x.name) && x.name == 'a'"), every("x.name == 'a'"));
+        assert_ne!(every("has(x.note) && x.note == 'a'"), every("x.note == 'a'"));
+        // another variable of that name
+        assert_ne!(form("[{'kind': 1}].all(x, has(x.kind))"), form("[{'kind': 1}].all(x, true)"));
     }
 
     #[test]

@@ -67,7 +67,7 @@ fn agrees_with_another_parser() {
     ] {
         let ours = parse(source).unwrap_or_else(|e| panic!("{source}: {e}"));
         let theirs = OtherParser::new().enable_optional_syntax(true).parse(source).expect("parses");
-        assert_eq!(normal(&ours), normal(&adopt(&theirs)), "{source}");
+        assert_eq!(normal(&ours, None), normal(&adopt(&theirs), None), "{source}");
     }
 }
 
@@ -87,7 +87,7 @@ fn reads_what_cel_go_reads() {
         ("a.existsOne(x, x)", "a.exists_one(x, x)"),
     ] {
         let (a, b) = (parse(source), parse(same));
-        assert_eq!(a.map(|e| normal(&e)), b.map(|e| normal(&e)), "{source}");
+        assert_eq!(a.map(|e| normal(&e, None)), b.map(|e| normal(&e, None)), "{source}");
     }
     assert_eq!(parse("-1").map(|e| e.literal().cloned()), Ok(Some(Literal::Int(-1))));
     assert_eq!(parse("-9223372036854775808").map(|e| e.literal().cloned()), Ok(Some(Literal::Int(i64::MIN))));

@@ -17,6 +17,7 @@ use super::surgery::declared;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     pub crd: String,
+    pub channel: Option<String>,
     pub name: String,
     pub text: String,
 }
@@ -40,12 +41,11 @@ pub fn scaffold(facts: &[Fact], old: &Bundle<'_>, new: &Bundle<'_>, left_out: &d
 
 /// Whether a change asks for a conversion.
 pub fn needs(fact: &Fact) -> bool {
-    let judged = Book::builtin().judge(fact, "");
-    judged.first().is_some_and(|verdict| {
-        let breaks = verdict.rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor;
+    Book::builtin().choose(fact, "").is_some_and(|rule| {
+        let breaks = rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor;
         let added =
             fact.subject == Subject::Successor && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
-        verdict.rule.conversion != Need::None && breaks && !added
+        rule.conversion != Need::None && breaks && !added
     })
 }
 
@@ -68,21 +68,23 @@ fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Opti
         writer.fact(fact, facts);
     }
     let bundle = |crd: &Crd<'_>| crd.bundle_version().map(|bundle| bundle.value.to_owned());
-    let kind = after.kind().to_lowercase();
-    let label = if from == to { bundle(after).unwrap_or_else(|| to.clone()) } else { to.clone() };
-    let manifest = format!("{kind}-{label}");
+    let mut parts = vec![after.kind().to_owned(), from.clone()];
+    parts.extend(if from == to { bundle(after) } else { Some(to.clone()) });
+    // One name may stand for a CRD of each channel.
+    parts.extend(channel.clone().filter(|_| new.crds.iter().filter(|crd| crd.name == *name).count() > 1));
+    let manifest = file_name(&parts.join("-"));
     let mut text = String::new();
     let end = |version: &str, crd: &Crd<'_>| {
-        let mut parts = vec![format!("version: {version}")];
-        parts.extend(bundle(crd).map(|bundle| format!("bundle: {bundle}")));
-        parts.extend(crd.channel().map(|channel| format!("channel: {}", channel.value)));
+        let mut parts = vec![format!("version: {}", scalar(version))];
+        parts.extend(bundle(crd).map(|bundle| format!("bundle: {}", scalar(&bundle))));
+        parts.extend(crd.channel().map(|channel| format!("channel: {}", scalar(channel.value))));
         parts.join(", ")
     };
     let _ = write!(
         text,
         "apiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: {manifest}\nresource: {{group: {}, kind: {}}}\nfrom: {{{}}}\nto: {{{}}}\n",
-        after.group(),
-        after.kind(),
+        scalar(after.group()),
+        scalar(after.kind()),
         end(from, before),
         end(to, after)
     );
@@ -92,19 +94,19 @@ fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Opti
     }
     for (comment, step) in &writer.steps {
         if !comment.is_empty() {
-            let _ = writeln!(text, "  # {comment}");
+            let _ = writeln!(text, "  # {}", comment.replace(char::is_control, " "));
         }
         let _ = writeln!(text, "  - {step}");
     }
     if writer.loses {
         let _ = writeln!(
             text,
-            "# Values that a step loses are kept for the way back if you say where:\n# preserve: {{annotation: {}/{manifest}}}",
-            after.group()
+            "# Values that a step loses are kept for the way back if you say where:\n# preserve: {{annotation: {}}}",
+            scalar(&format!("{}/{manifest}", after.group()))
         );
     }
     text.push_str("reverse: auto\n");
-    Some(Draft { crd: name.clone(), name: manifest, text })
+    Some(Draft { crd: name.clone(), channel: channel.clone(), name: manifest, text })
 }
 
 struct Writer<'s> {
@@ -250,6 +252,41 @@ fn is_map(shape: Option<&Shape>) -> bool {
 
 /// A path as it stands inside of braces.
 fn quoted(path: &FieldPath) -> String {
-    let text = path.to_string();
-    if text.contains(['[', '{', '"']) { format!("'{}'", text.replace('\'', "''")) } else { text }
+    scalar(&path.to_string())
+}
+
+/// A string of YAML that stands inside of braces, whatever is in it.
+fn scalar(text: &str) -> String {
+    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))
+        && matches!(serde_yaml::from_str(text), Ok(serde_json::Value::String(_)));
+    if plain {
+        text.to_owned()
+    } else if text.contains(char::is_control) {
+        serde_json::Value::from(text).to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+/// What a file can be called everywhere, whatever a CRD calls itself.
+fn file_name(text: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+    let name: String = text.chars().map(safe).take(120).collect();
+    name.trim_matches(['.', '-']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_stay_names() {
+        for text in ["a: b", "x}, y: {", "yes", "1.4", "", "a\nb: c", "it's", "#", "&a", "v1"] {
+            let line = format!("{{a: {}, b: 1}}", scalar(text));
+            let read: serde_json::Value = serde_yaml::from_str(&line).unwrap();
+            assert_eq!(read, serde_json::json!({"a": text, "b": 1}), "{line}");
+        }
+        assert_eq!(file_name("../../Etc/x-v1"), "etc-x-v1");
+    }
 }

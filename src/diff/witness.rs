@@ -1,10 +1,11 @@
 //! An object for each break: facts of one version come in, and those that an object can show go out with it.
 
+use std::cell::LazyCell;
+
 use crate::crd::Step;
 use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact};
 use crate::order::{Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
-use crate::validate::Compiled;
 
 use super::judge::is_oversized;
 
@@ -34,9 +35,9 @@ pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, reso
     let api_version = format!("{}/{}", resource.group, resource.version);
     let witnesses = Witnesses::new(&before, &after, &api_version, resource.kind);
     // "No object shows it" proves something only of a schema that some object is known to satisfy.
-    let inhabited = crate::order::smallest(&before).is_some_and(|body| Compiled::new(&before).request(body).accepted());
+    let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let mut left = SHOWN;
-    found.into_iter().map(|found| show(found, &witnesses, inhabited, &mut left)).collect()
+    found.into_iter().map(|found| show(found, &witnesses, &|| *inhabited, &mut left)).collect()
 }
 
 fn breaks(fact: &Fact) -> bool {
@@ -46,7 +47,7 @@ fn breaks(fact: &Fact) -> bool {
         && !matches!(fact.aspect, Aspect::CelTransition | Aspect::CelOptionalOldSelf | Aspect::Deprecation)
 }
 
-fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: bool, left: &mut usize) -> Fact {
+fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
     let Found { mut fact, lost } = found;
     if !breaks(&fact) || *left == 0 {
         return fact;
@@ -76,7 +77,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: bool, left: &mut usi
             }
             fact.evidence.witness = Some(witness);
         }
-        Err(Unshown::Nothing) if inhabited && fact.to.is_none() && is_condition(&fact) => return harmless(fact),
+        Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && inhabited() => return harmless(fact),
         Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
         Err(Unshown::Undecided(reason)) => fact.evidence.reason = fact.evidence.reason.or(Some(reason)),
     }

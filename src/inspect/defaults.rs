@@ -11,19 +11,15 @@ use crate::yaml::Node;
 use super::walk::{DefaultSite, Walk};
 
 /// Returns whether the server finds nothing wrong.
-pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
+pub(super) fn refused<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
     let before = walk.ledger.len();
     for site in sites.iter().filter(|site| !site.in_map) {
-        refused(walk, root, site);
+        refuse(walk, root, site);
     }
-    let sound = walk.ledger.len() == before;
-    for site in sites {
-        unchecked(walk, site);
-    }
-    sound
+    walk.ledger.len() == before
 }
 
-fn refused<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
+fn refuse<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
     for error in errors(root, site) {
         if error.kind == Kind::Unknown && !walk.demands.pruned_defaults {
             continue;
@@ -106,7 +102,11 @@ fn describe(fact: &mut Fact, site: &DefaultSite<'_>, version: String) {
 }
 
 /// Defaults that the server takes and that no object can live with.
-fn unchecked<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
+pub(super) fn unchecked<'t>(walk: &mut Walk<'_, 't>, sites: &[DefaultSite<'t>]) {
+    sites.iter().for_each(|site| dead(walk, site));
+}
+
+fn dead<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
     let key = site.schema.entry(Keyword::Default).map_or(site.value, |entry| entry.key);
     let mut note = |effect, reason: String| {
         let version = walk.version.to_owned();

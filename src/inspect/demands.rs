@@ -25,8 +25,8 @@ pub(super) struct Demands {
     pub no_preserve: bool,
     /// The approval that the old CRD had; it may stay as it is.
     pub approval: Option<super::identity::Approval>,
-    /// CEL rules are compiled. Left out where only what the server accepts is asked for.
-    pub rules: bool,
+    /// Defaults are validated and CEL rules compiled. Left out where only what the server accepts is asked for.
+    pub refusals: bool,
     /// Versions whose schema did not change: the limit for a single CEL expression is waived for them.
     pub unchanged: BTreeSet<String>,
     /// Versions whose selectable fields did not change: there may be more of them than allowed.
@@ -46,7 +46,7 @@ impl Demands {
             ca_bundle: false,
             no_preserve: true,
             approval: None,
-            rules: true,
+            refusals: true,
             unchanged: BTreeSet::new(),
             unchanged_selectable: BTreeSet::new(),
         }

@@ -84,7 +84,8 @@ fn status<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t
     let what = |effect| (Subject::Version, Aspect::StatusSubresource, effect);
     let field = schema.property("status");
     let fact = match (field, edition.has_status()) {
-        (Some((entry, _)), false) => ledger.note(what(Effect::Missing), entry.key),
+        // Nobody writes through a version that isn't served.
+        (Some((entry, _)), false) if edition.served => ledger.note(what(Effect::Missing), entry.key),
         (None, true) if !super::structural::is_open(schema) => {
             let at = edition.subresources.and_then(|node| node.entry("status")).map_or_else(|| edition.anchor(), |entry| entry.key);
             ledger.note(what(Effect::Unused), at)

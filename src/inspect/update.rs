@@ -100,7 +100,7 @@ impl Demands {
             ca_bundle: established(old) && ca_bundle(old).is_none_or(holds_certificate),
             no_preserve: !preserves(old),
             approval: Some(Approval::of(old)),
-            rules: true,
+            refusals: true,
             unchanged: unchanged(old, new, |old, new| {
                 old.node.get("schema").is_some() == new.node.get("schema").is_some()
                     && same_schema(old.schema.as_ref(), new.schema.as_ref())

@@ -51,6 +51,11 @@ impl<'s> Witnesses<'s> {
         Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head }
     }
 
+    /// Whether some object is known that the old schema accepts.
+    pub fn is_inhabited(&self) -> bool {
+        super::smallest(self.old).is_some_and(|body| self.before.request(body).accepted())
+    }
+
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
     /// something else, and the reason has to do with the path.
     pub fn show(&self, path: &FieldPath, what: What<'_>) -> Result<Witness, Unshown> {

@@ -44,6 +44,8 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         loud && is_shown(finding, options.all)
     };
     let leads = fold(group(report.findings.iter().filter(shown)), options.all);
+    // One draft is there to be pasted; several would bury what they are about.
+    let drafts = options.all || leads.iter().filter(|lead| lead.group.first.suggestion.is_some()).count() == 1;
     let mut drawn = 0;
     let mut section = None;
     for lead in &leads {
@@ -55,7 +57,7 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         }
         if group.first.severity > Severity::Info && drawn < DRAWN {
             drawn += 1;
-            diagnostic(&mut out, group, texts, &options.style);
+            diagnostic(&mut out, group, texts, &options.style, drafts);
         } else {
             line(&mut out, group, options.style.width);
         }
@@ -96,14 +98,17 @@ fn heading(out: &mut String, crd: &str, version: Option<&str>, width: usize) {
     let _ = writeln!(out, "\n── {name} {rule}");
 }
 
-fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &Style) {
+fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &Style, drafts: bool) {
     let finding = group.first;
     let exhibit = |spot: &Option<Spot>, old: bool| {
         let spot = spot.as_ref()?;
         let text = texts.text(spot, old)?;
-        Some(Exhibit::new(&spot.file, text, spot.place?.span.range(), spot.line, spot.column))
+        let span = spot.place?.span.range();
+        // The name of the CRD stands above already.
+        let named = text.get(span.clone()) == Some(&*finding.crd);
+        (!named).then(|| Exhibit::new(&spot.file, text, span, spot.line, spot.column))
     };
-    let exhibits = [exhibit(&finding.before, true), exhibit(&finding.after, false)].into_iter().flatten().collect();
+    let exhibits: Vec<Exhibit> = [exhibit(&finding.before, true), exhibit(&finding.after, false)].into_iter().flatten().collect();
     let mut message = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
     if let Some(also) = group.also() {
         let _ = write!(message, " ({also})");
@@ -118,8 +123,12 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         },
         exhibits: Exhibits(exhibits),
     };
+    let bare = shown.exhibits.0.is_empty();
     out.push_str(&snippet::draw(style, &shown));
-    if let Some(draft) = &finding.suggestion {
+    if let Some(spot) = finding.after.as_ref().or(finding.before.as_ref()).filter(|_| bare) {
+        let _ = writeln!(out, "  at: {}:{}:{}", visible(&spot.file), spot.line, spot.column);
+    }
+    if let Some(draft) = finding.suggestion.as_ref().filter(|_| drafts) {
         for line in draft.lines().take(MOST_SUGGESTED) {
             let _ = writeln!(out, "  │ {}", shortened(line));
         }

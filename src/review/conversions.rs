@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::conversion::check::check;
 use crate::conversion::coverage::{Cover, Coverage};
 use crate::conversion::hop::Hop;
-use crate::conversion::scaffold::scaffold;
+use crate::conversion::scaffold::{Draft, scaffold};
 use crate::conversion::{Conversions, Manifest};
 use crate::crd::Place;
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
@@ -79,7 +79,7 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut open: BTreeMap<(&str, Option<&str>), Vec<&Fact>> = BTreeMap::new();
     for fact in facts {
-        let Some(rule) = judgement.book.judge(fact, super::maturity(fact)).into_iter().next().map(|verdict| verdict.rule) else { continue };
+        let Some(rule) = judgement.book.choose(fact, super::maturity(fact)) else { continue };
         if !asks(rule, fact) {
             continue;
         }
@@ -91,8 +91,13 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
             None => {}
         }
     }
+    let covered = |fact: &Fact| {
+        !open.contains_key(&(&*fact.crd, fact.channel.as_deref()))
+            || covering.coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some())
+    };
+    let drafts = scaffold(facts, &old.bundle, &new.bundle, &covered);
     for ((name, channel), breaks) in open {
-        found.push(undefined(name, channel, &breaks, facts, old, new, covering));
+        found.push(undefined(name, channel, &breaks, &drafts, old, new));
     }
     let Some(now) = judgement.conversions.now else { return found };
     let of_change = |manifest: &Manifest| Hop::new(manifest, &old.bundle, &new.bundle).is_some_and(|hop| hop.of_change);
@@ -116,15 +121,7 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
 }
 
 /// One fact for all breaks of a CRD that nothing covers, with a draft of what would.
-fn undefined(
-    name: &str,
-    channel: Option<&str>,
-    breaks: &[&Fact],
-    all: &[Fact],
-    old: &Side<'_>,
-    new: &Side<'_>,
-    covering: &Covering<'_>,
-) -> Fact {
+fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draft], old: &Side<'_>, new: &Side<'_>) -> Fact {
     const NAMED: usize = 4;
     let mut names: Vec<String> = Vec::new();
     for fact in breaks {
@@ -138,8 +135,7 @@ fn undefined(
     if more > 0 {
         list.push_str(&format!(" and {more} more"));
     }
-    let covered = |fact: &Fact| covering.coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some());
-    let drafts = scaffold(all, &old.bundle, &new.bundle, &|fact| fact.crd != name || fact.channel.as_deref() != channel || covered(fact));
+    let drafts: Vec<&Draft> = drafts.iter().filter(|draft| draft.crd == name && draft.channel.as_deref() == channel).collect();
     let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
     let file = drafts.first().map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
     let mut fact = Fact::new(Subject::Crd, Aspect::Coverage, Effect::Missing, name)

@@ -1,15 +1,17 @@
 //! All rules together: which one judges a fact, and in which words.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::fact::{Aspect, Effect, Fact, Subject};
 
 use crate::form::nearest;
 
-use super::condition;
+use super::condition::{self, Condition};
 use super::page::{PageError, Rule};
 use super::{PAGES, Page};
 
@@ -54,12 +56,10 @@ impl Book {
     pub fn builtin() -> &'static Book {
         static BOOK: OnceLock<Book> = OnceLock::new();
         BOOK.get_or_init(|| {
+            let pages: Vec<&Page> = PAGES.iter().filter(|page| page.folder != "policy").collect();
+            let rules: Vec<_> = pages.par_iter().map(|page| Rule::parse(page.text)).collect();
             let mut book = Book::default();
-            for page in PAGES.iter().filter(|page| page.folder != "policy") {
-                if let Ok(rule) = Rule::parse(page.text) {
-                    book.add(rule);
-                }
-            }
+            rules.into_iter().flatten().for_each(|rule| book.add(rule));
             book
         })
     }
@@ -137,28 +137,35 @@ impl Book {
         nearest(id, self.ids())
     }
 
-    /// The built-in rule for a fact, then a team's own that also take it.
-    pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
+    /// The built-in rule for a fact.
+    pub fn choose(&self, fact: &Fact, maturity: &str) -> Option<&Rule> {
+        self.chosen(fact, &View { fact, maturity, value: OnceCell::new() })
+    }
+
+    fn chosen(&self, fact: &Fact, view: &View<'_>) -> Option<&Rule> {
         let candidates = self.by_fact.get(&(fact.subject, fact.aspect, fact.effect)).map_or(&[][..], Vec::as_slice);
         let rules = || candidates.iter().filter_map(|&index| self.rules.get(index));
-        let conditional = rules().any(|rule| rule.when.is_some() || rule.error_when.is_some()) || !self.extra.is_empty();
-        let view = if conditional { condition::view(fact, maturity) } else { serde_json::Value::Null };
-        let chosen = rules()
-            .find(|rule| rule.when.as_ref().is_some_and(|when| when.holds(&view)))
+        rules()
+            .find(|rule| rule.when.as_ref().is_some_and(|when| view.holds(when)))
             .or_else(|| rules().find(|rule| rule.when.is_none()))
-            .or_else(|| self.get(CATCH_ALL));
+            .or_else(|| self.get(CATCH_ALL))
+    }
+
+    /// The built-in rule for a fact, then a team's own that also take it.
+    pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
+        let view = View { fact, maturity, value: OnceCell::new() };
         let own = self.extra.iter().filter_map(|&index| self.rules.get(index)).filter(|rule| {
-            rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| when.holds(&view))
+            rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
         });
         let words = words(fact);
-        chosen
+        self.chosen(fact, &view)
             .into_iter()
             .chain(own)
             .map(|rule| Verdict {
                 rule,
                 message: fill(&rule.message, &words),
                 help: fill(&rule.help, &words),
-                raised: rule.error_when.as_ref().is_some_and(|when| when.holds(&view)),
+                raised: rule.error_when.as_ref().is_some_and(|when| view.holds(when)),
             })
             .collect()
     }
@@ -166,6 +173,19 @@ impl Book {
     /// Coordinates that some rule takes without any condition, and those that only conditional rules take.
     pub fn takes(&self, coordinates: Coordinates) -> usize {
         self.by_fact.get(&coordinates).map_or(0, Vec::len)
+    }
+}
+
+/// A fact as conditions see it, made when the first of them asks.
+struct View<'f> {
+    fact: &'f Fact,
+    maturity: &'f str,
+    value: OnceCell<kube_cel::cel::Value>,
+}
+
+impl View<'_> {
+    fn holds(&self, when: &Condition) -> bool {
+        when.holds(self.value.get_or_init(|| condition::view(self.fact, self.maturity)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The `when:` of a rule: CEL over the fact.
 
-use kube_cel::cel::{Context, Program, Value};
+use kube_cel::cel::{Context, Program, Value, to_value};
 
 use crate::fact::Fact;
 
@@ -22,18 +22,22 @@ impl Condition {
     }
 
     /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.
-    pub fn holds(&self, fact: &serde_json::Value) -> bool {
-        let mut context = Context::default();
-        if context.add_variable("fact", fact).is_err() {
-            return false;
+    pub fn holds(&self, fact: &Value) -> bool {
+        thread_local! {
+            /// The functions of CEL, set up once.
+            static FUNCTIONS: Context<'static> = Context::default();
         }
-        matches!(self.program.execute(&context), Ok(Value::Bool(true)))
+        FUNCTIONS.with(|functions| {
+            let mut context = functions.new_inner_scope();
+            context.add_variable_from_value("fact", fact.clone());
+            matches!(self.program.execute(&context), Ok(Value::Bool(true)))
+        })
     }
 }
 
 /// The fact as `when:` sees it.
-pub(super) fn view(fact: &Fact, maturity: &str) -> serde_json::Value {
-    serde_json::json!({
+pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
+    let view = serde_json::json!({
         "subject": fact.subject,
         "aspect": fact.aspect,
         "effect": fact.effect,
@@ -47,5 +51,6 @@ pub(super) fn view(fact: &Fact, maturity: &str) -> serde_json::Value {
         "ratchet": fact.ratchet.map_or("", |ratchet| ratchet.name()),
         "maturity": maturity,
         "words": fact.words,
-    })
+    });
+    to_value(view).unwrap_or(Value::Null)
 }

@@ -207,7 +207,7 @@ fn string(text: &str, value: &Value, node: &Node, trail: &Trail<'_>, out: &mut F
             });
         }
     }
-    match &node.pattern {
+    match node.pattern() {
         Some(Ok(pattern)) if !pattern.is_match(text) => out.fail(|| {
             let detail = format!("{} in body should match '{}'", name(trail), pattern.text());
             error(trail, Kind::Pattern, Reason::Invalid, Some(value), &detail)

@@ -1,7 +1,7 @@
 //! A shape made ready to be run: patterns and rules compiled, formats resolved, and what lies below known in advance.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -100,8 +100,7 @@ pub(super) struct Node {
     pub enum_values: Vec<Value>,
     pub numbers: NumberDomain,
     pub length: Count,
-    /// Or why the pattern can't be run here.
-    pub pattern: Option<Result<Pattern, Arc<str>>>,
+    pattern: Option<Lazy>,
     pub items: Option<Box<Node>>,
     pub item_count: Count,
     pub unique_items: bool,
@@ -124,7 +123,20 @@ pub(super) struct Node {
     pub below: Below,
 }
 
+/// A pattern that is read when the first value comes.
+#[derive(Debug)]
+struct Lazy {
+    text: Arc<str>,
+    read: OnceLock<Result<Pattern, Arc<str>>>,
+}
+
 impl Node {
+    /// The pattern, or why it can't be run here.
+    pub fn pattern(&self) -> Option<&Result<Pattern, Arc<str>>> {
+        let lazy = self.pattern.as_ref()?;
+        Some(lazy.read.get_or_init(|| Pattern::new(&lazy.text).map_err(|error| error.to_string().into())))
+    }
+
     /// Recursion is bounded by the depth of the shape.
     pub fn compile(shape: &Shape, purpose: Purpose) -> Self {
         Self::build(shape, purpose, purpose == Purpose::Request)
@@ -151,7 +163,7 @@ impl Node {
             numbers: numbers(shape, only),
             format,
             length: shape.length,
-            pattern: shape.pattern.as_deref().map(|text| Pattern::new(text).map_err(|error| error.to_string().into())),
+            pattern: shape.pattern.as_ref().map(|text| Lazy { text: Arc::clone(text), read: OnceLock::new() }),
             items: shape.items.as_deref().map(|items| Box::new(Node::child(items, purpose))),
             item_count: shape.item_count,
             unique_items: shape.unique_items,
@@ -177,7 +189,7 @@ impl Node {
                 ListType::Map => List::Map(shape.map_keys.iter().map(|key| key.as_str().into()).collect()),
             },
             map_atomic: shape.map_type_atomic,
-            rules: Rule::compile_all(shape, root),
+            rules: Rule::of(shape, root),
             visible: true,
             below: Below::default(),
         };

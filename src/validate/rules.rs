@@ -1,6 +1,6 @@
 //! Rules of `x-kubernetes-validations` on an object: which of them run where, on which old value, and what they say.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -18,31 +18,39 @@ use super::ratchet::{Twin, by_key};
 /// The longest text that a messageExpression may give.
 const MESSAGE_BYTES: usize = 5 << 10;
 
-/// A rule, ready to run.
+/// A rule, and its programs once they are needed: most rules of a schema never meet a value.
 #[derive(Debug)]
 pub(super) struct Rule {
     text: CelRule,
+    decl: Arc<Decl>,
     /// Or why it can't be run here.
-    program: Result<Program, String>,
-    message: Option<Program>,
+    program: OnceLock<Result<Program, String>>,
+    message: OnceLock<Option<Program>>,
 }
 
 impl Rule {
-    pub fn compile_all(shape: &Shape, root: bool) -> Vec<Rule> {
+    pub fn of(shape: &Shape, root: bool) -> Vec<Rule> {
         if shape.rules.is_empty() {
             return Vec::new();
         }
         let decl = Arc::new(Decl::of(shape, root || shape.embedded));
-        let compile = |rule: &CelRule| {
-            let optional = rule.optional_old_self.unwrap_or(false);
-            let program = |source: &str, purpose| Program::compile(source, purpose, Arc::clone(&decl), optional);
-            Rule {
-                program: program(&rule.rule, Purpose::Rule).map_err(|problem| problem.to_string()),
-                message: rule.message_expression.as_deref().and_then(|source| program(source, Purpose::Message).ok()),
-                text: rule.clone(),
-            }
-        };
-        shape.rules.iter().map(compile).collect()
+        let rule =
+            |text: &CelRule| Rule { text: text.clone(), decl: Arc::clone(&decl), program: OnceLock::new(), message: OnceLock::new() };
+        shape.rules.iter().map(rule).collect()
+    }
+
+    fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, String> {
+        let optional = self.text.optional_old_self.unwrap_or(false);
+        Program::compile(source, purpose, Arc::clone(&self.decl), optional).map_err(|problem| problem.to_string())
+    }
+
+    fn program(&self) -> Result<&Program, &String> {
+        self.program.get_or_init(|| self.compile(&self.text.rule, Purpose::Rule)).as_ref()
+    }
+
+    fn message(&self) -> Option<&Program> {
+        let source = self.text.message_expression.as_deref()?;
+        self.message.get_or_init(|| self.compile(source, Purpose::Message).ok()).as_ref()
     }
 
     /// What is told where no messageExpression gives a text.
@@ -60,7 +68,7 @@ impl Rule {
     }
 
     fn told(&self, value: &Value, old: Option<&Value>) -> String {
-        let computed = self.message.as_ref().and_then(|program| program.message(value, old).ok());
+        let computed = self.message().and_then(|program| program.message(value, old).ok());
         let fits = |text: &String| !text.is_empty() && text.len() <= MESSAGE_BYTES && !text.contains('\n');
         computed.map(|text| text.trim().to_owned()).filter(fits).unwrap_or_else(|| self.fixed_message())
     }
@@ -182,7 +190,7 @@ pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
 }
 
 fn run(rule: &Rule, value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
-    let program = match &rule.program {
+    let program = match rule.program() {
         Ok(program) => program,
         Err(reason) => return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
     };

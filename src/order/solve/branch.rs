@@ -181,7 +181,7 @@ impl<'s> Solver<'s> {
                     x == y && self.same.seats(one.spine.seat(x), two.spine.seat(x))
                 }
                 (Part::Opaque(a), Part::Opaque(b)) => {
-                    let keys = self.rules.keys(a.rule);
+                    let keys = self.rules.keys(a.rule, a.shape);
                     a.says(b) && self.same.visible(keys.as_deref(), one.spine, two.spine)
                 }
                 (Part::Term(_) | Part::AnyOf(_) | Part::OneOf(_), _) => {

@@ -63,13 +63,13 @@ pub(crate) struct Opaque<'s> {
     pub(crate) rule: &'s CelRule,
     /// The node it stands at.
     pub(crate) shape: &'s Shape,
-    pub(crate) canonical: Rc<str>,
+    pub(crate) canonical: [Rc<str>; 2],
 }
 
 impl Opaque<'_> {
     /// Whether two rules say the same of what looks the same to them.
     pub(crate) fn says(&self, other: &Opaque<'_>) -> bool {
-        self.canonical == other.canonical && self.rule.optional_old_self == other.rule.optional_old_self
+        self.canonical.iter().zip(&other.canonical).any(|(a, b)| a == b) && self.rule.optional_old_self == other.rule.optional_old_self
     }
 }
 
@@ -169,7 +169,7 @@ impl<'s> Parts<'_, 's> {
         if spine {
             parts.extend(shape.rules.iter().map(|rule| match self.rules.formula(rule, shape) {
                 Some(formula) => Part::Term(Term::Formula(formula)),
-                None => Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule) }),
+                None => Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule, shape) }),
             }));
         }
         Ok(parts)

@@ -16,6 +16,7 @@ use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
+use crate::cel::normal::normal;
 use crate::cel::parse::parse;
 use crate::schema::shape::{CelRule, Extra, Shape, Type};
 
@@ -47,24 +48,26 @@ impl Rules {
         formula
     }
 
-    /// A rule without what doesn't matter in it: two rules with the same text here say the same.
-    pub(crate) fn canonical(&self, rule: &CelRule) -> Rc<str> {
-        self.read(rule).canonical
+    /// A rule without what doesn't matter in it: by itself, and of values that its node accepts. Two rules that share a text say the same.
+    pub(crate) fn canonical(&self, rule: &CelRule, shape: &Shape) -> [Rc<str>; 2] {
+        self.read(rule, shape).canonical
     }
 
     /// The keys of the node that a rule looks at; `None` where it takes the value as a whole.
-    pub(crate) fn keys(&self, rule: &CelRule) -> Option<Rc<[String]>> {
-        self.read(rule).keys
+    pub(crate) fn keys(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<[String]>> {
+        self.read(rule, shape).keys
     }
 
-    fn read(&self, rule: &CelRule) -> Reading {
+    fn read(&self, rule: &CelRule, shape: &Shape) -> Reading {
         let id = std::ptr::from_ref(rule).addr();
         if let Some(known) = self.readings.borrow().get(&id) {
             return known.clone();
         }
         let reading = match parse(&rule.rule) {
-            Ok(expr) => Reading { canonical: spelled(&expr).into(), keys: keys(&expr).map(Into::into) },
-            Err(_) => Reading { canonical: rule.rule.trim().into(), keys: None },
+            Ok(expr) => {
+                Reading { canonical: [normal(&expr, None).into(), normal(&expr, Some(shape)).into()], keys: keys(&expr).map(Into::into) }
+            }
+            Err(_) => Reading { canonical: [rule.rule.trim().into(), rule.rule.trim().into()], keys: None },
         };
         self.readings.borrow_mut().insert(id, reading.clone());
         reading
@@ -116,30 +119,6 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
     (!whole).then(|| keys.into_iter().collect())
 }
 
-/// An expression in one spelling, whatever its spaces and brackets were.
-fn spelled(expr: &Expr) -> String {
-    let list = |parts: &[Expr]| parts.iter().map(spelled).collect::<Vec<_>>().join(",");
-    match &expr.kind {
-        Node::Literal(literal) => format!("{literal:?}"),
-        Node::Ident(name) => name.clone(),
-        Node::Select(select) => format!("{}{}.{}", if select.test { "has " } else { "" }, spelled(&select.operand), select.field),
-        Node::Call(call) => {
-            let target = call.target.as_deref().map(spelled).unwrap_or_default();
-            format!("{target}.{}({})", call.function, list(&call.args))
-        }
-        Node::List(items) => format!("[{}]{:?}", list(&items.items), items.optional),
-        Node::Map(entries) => {
-            let entries = entries.iter().map(|entry| format!("{}:{}:{}", spelled(&entry.key), spelled(&entry.value), entry.optional));
-            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
-        }
-        Node::Struct(made) => format!("{}{{{}}}", made.type_name, list(&made.values)),
-        Node::Comprehension(fold) => {
-            let parts = [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result].map(spelled).join(";");
-            format!("fold {} {:?} {} ({parts})", fold.var, fold.var2, fold.accu)
-        }
-    }
-}
-
 fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
     let expr = parse(&rule.rule).ok()?;
     let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
@@ -154,7 +133,7 @@ fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
 /// What a rule looks at.
 #[derive(Clone)]
 struct Reading {
-    canonical: Rc<str>,
+    canonical: [Rc<str>; 2],
     keys: Option<Rc<[String]>>,
 }
 
