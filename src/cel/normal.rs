@@ -377,9 +377,9 @@ mod tests {
     #[test]
     fn what_is_demanded_is_given() {
         let text = serde_json::json!({"type": "string"});
-        let null = serde_json::json!({"type": "string", "nullable": true});
+        let open = serde_json::json!({"type": "string", "nullable": true});
         let item =
-            serde_json::json!({"type": "object", "required": ["kind", "note"], "properties": {"kind": text, "name": text, "note": null}});
+            serde_json::json!({"type": "object", "required": ["kind", "note"], "properties": {"kind": text, "name": text, "note": open}});
         let shape = crate::cel::testing::shape(&serde_json::json!({"type": "array", "items": item}));
         let form = |source: &str| normal(&parse(source).unwrap(), Some(&shape));
         let every = |condition: &str| form(&format!("self.all(x, {condition})"));

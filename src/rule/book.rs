@@ -1,6 +1,6 @@
 //! All rules together: which one judges a fact, and in which words.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -216,7 +216,16 @@ pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<
     if !template.contains("{%") && !template.contains('|') {
         return Ok(substitute(template, values));
     }
-    minijinja::Environment::new().render_str(template, values)
+    thread_local! {
+        /// Templates that were used, compiled once and kept under their own text.
+        static ENGINE: RefCell<minijinja::Environment<'static>> = RefCell::new(minijinja::Environment::new());
+    }
+    ENGINE.with_borrow_mut(|engine| {
+        if engine.get_template(template).is_err() {
+            engine.add_template_owned(template.to_owned(), template.to_owned())?;
+        }
+        engine.get_template(template)?.render(values)
+    })
 }
 
 fn substitute(template: &str, values: &BTreeMap<&str, String>) -> String {

@@ -10,25 +10,15 @@ pub(super) fn documents(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut start = 0;
     let bytes = text.as_bytes();
-    let mut line = 0;
-    while line < bytes.len() {
-        if line > start && is_marker(&bytes[line..]) {
-            push(&mut spans, text, start, line);
-            start = line;
+    for (at, _) in text.match_indices("---") {
+        let begins = at.checked_sub(1).is_none_or(|before| matches!(bytes[before], b'\n' | b'\r'));
+        if at > start && begins && is_marker(&bytes[at..]) {
+            push(&mut spans, text, start, at);
+            start = at;
         }
-        line = match next_line(bytes, line) {
-            Some(next) => next,
-            None => break,
-        };
     }
     push(&mut spans, text, start, text.len());
     spans
-}
-
-fn next_line(bytes: &[u8], from: usize) -> Option<usize> {
-    let offset = bytes[from..].iter().position(|b| matches!(b, b'\n' | b'\r'))?;
-    let end = from + offset;
-    Some(if bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 })
 }
 
 fn is_marker(line: &[u8]) -> bool {
