@@ -31,7 +31,9 @@ fn truth(value: bool) -> String {
     format!("{:?}", Literal::Bool(value))
 }
 
-struct Writer<'s> {
+/// Writes expressions in normal form.
+#[derive(Default)]
+pub struct Writer<'s> {
     /// What `self` is.
     schema: Option<&'s Shape>,
     /// Iteration variables in scope, and what they are; the n-th is written `$n`.
@@ -39,8 +41,18 @@ struct Writer<'s> {
 }
 
 impl<'s> Writer<'s> {
+    /// What `work` gives where the names of a fold are known, and how many names were known before.
+    pub fn inside<T>(&mut self, fold: &Comprehension, work: impl FnOnce(&mut Self) -> T) -> (usize, T) {
+        let depth = self.bound.len();
+        let names = [Some(&fold.accu), Some(&fold.var), fold.var2.as_ref()];
+        self.bound.extend(names.into_iter().flatten().map(|name| (name.clone(), None)));
+        let result = work(self);
+        self.bound.truncate(depth);
+        (depth, result)
+    }
+
     /// `expr`, or its negation.
-    fn write(&mut self, e: &Expr, negated: bool) -> String {
+    pub fn write(&mut self, e: &Expr, negated: bool) -> String {
         if let Kind::Call(call) = &e.kind
             && let Some(text) = self.logic(call, negated)
         {

@@ -3,9 +3,9 @@
 //! Sound and far from complete: "follows" is only said where the form of the expressions shows it.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
-use crate::cel::ast::{Expr, Kind, Literal};
+use crate::cel::ast::{Comprehension, Expr, Kind, Literal};
+use crate::cel::normal::Writer;
 use crate::cel::parse::parse;
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
@@ -35,7 +35,22 @@ pub(super) enum Term {
         left: String,
         values: BTreeSet<String>,
     },
+    /// `range.all(x, body)` and its like.
+    Fold {
+        fold: Fold,
+        range: String,
+        /// The name of the first variable in `body`.
+        first: String,
+        body: Box<Term>,
+    },
     Other(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fold {
+    All,
+    Exists,
+    ExistsOne,
 }
 
 /// A float with a total order.
@@ -59,7 +74,7 @@ impl Ord for Bits {
 impl Term {
     /// `None` for what is not CEL.
     pub(super) fn parse(rule: &str) -> Option<Term> {
-        parse(rule).ok().map(|expr| term(&expr))
+        parse(rule).ok().map(|expr| term(&expr, &mut Writer::default()))
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
@@ -73,7 +88,7 @@ impl Term {
             Term::And(list) => all(list.iter().map(|part| part.without(absent))),
             Term::Or(list) => any(list.iter().map(|part| part.without(absent))),
             Term::Not(inner) => inner.without(absent).negated(),
-            Term::Other(text) if text.strip_suffix('?').is_some_and(absent) => Term::False,
+            Term::Other(_) if tested(self).is_some_and(absent) => Term::False,
             other => other.clone(),
         }
     }
@@ -131,57 +146,82 @@ fn collected(list: BTreeSet<Term>, none: Term, several: fn(Vec<Term>) -> Term) -
     }
 }
 
-fn term(expr: &Expr) -> Term {
+fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
     match &expr.kind {
         Kind::Literal(Literal::Bool(true)) => Term::True,
         Kind::Literal(Literal::Bool(false)) => Term::False,
+        Kind::Comprehension(fold) => quantifier(fold, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
         Kind::Call(call) => match (call.function.as_str(), call.args.as_slice()) {
-            ("_&&_", args) => all(args.iter().map(term)),
-            ("_||_", args) => any(args.iter().map(term)),
-            ("!_", [inner]) => term(inner).negated(),
+            ("_&&_", args) => all(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
+            ("_||_", args) => any(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
+            ("!_", [inner]) => term(inner, writer).negated(),
             ("_?_:_", [condition, yes, no]) => {
                 // Written so that a condition that fails with an error never turns into a truth, not even when negated.
-                let condition = term(condition);
-                match (term(yes), term(no)) {
+                let condition = term(condition, writer);
+                match (term(yes, writer), term(no, writer)) {
                     (Term::True, Term::False) => condition,
                     (Term::False, Term::True) => condition.negated(),
                     (yes, Term::True) => any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter()),
                     (Term::True, no) => any([all([condition.clone().negated(), no].into_iter()), condition].into_iter()),
-                    _ => Term::Other(text(expr)),
+                    _ => Term::Other(writer.write(expr, false)),
                 }
             }
-            ("_==_", [a, b]) => equality(a, b),
-            ("_!=_", [a, b]) => equality(a, b).negated(),
-            ("@in", [left, list]) => membership(left, list).unwrap_or_else(|| Term::Other(text(expr))),
-            ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).unwrap_or_else(|| Term::Other(text(expr))),
-            _ => Term::Other(text(expr)),
+            ("_==_", [a, b]) => equality(expr, a, b, writer),
+            ("_!=_", [a, b]) => unequal(expr, a, b, writer),
+            ("@in", [left, list]) => membership(left, list, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
+            ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => {
+                ordering(&call.function, a, b, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false)))
+            }
+            _ => Term::Other(writer.write(expr, false)),
         },
-        _ => Term::Other(text(expr)),
+        _ => Term::Other(writer.write(expr, false)),
     }
 }
 
-fn equality(a: &Expr, b: &Expr) -> Term {
+/// The macros `all`, `exists` and `exists_one`, by what they are expanded to.
+fn quantifier(fold: &Comprehension, writer: &mut Writer<'_>) -> Option<Term> {
+    let Kind::Call(step) = &fold.step.kind else { return None };
+    let is_accu = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if *name == fold.accu);
+    let (kind, condition) = match (step.function.as_str(), step.args.as_slice(), fold.init.literal()) {
+        ("_&&_", [accu, condition], Some(Literal::Bool(true))) if is_accu(accu) && is_accu(&fold.result) => (Fold::All, condition),
+        ("_||_", [accu, condition], Some(Literal::Bool(false))) if is_accu(accu) && is_accu(&fold.result) => (Fold::Exists, condition),
+        ("_?_:_", [condition, _, accu], Some(Literal::Int(0))) if is_accu(accu) && !is_accu(&fold.result) => (Fold::ExistsOne, condition),
+        _ => return None,
+    };
+    let range = writer.write(&fold.range, false);
+    let (depth, body) = writer.inside(fold, |writer| term(condition, writer));
+    // Behind the accumulator; whether there is a second variable is part of the name.
+    let first = format!("${}{}", depth + 1, if fold.var2.is_some() { "," } else { "" });
+    Some(Term::Fold { fold: kind, range, first, body: Box::new(body) })
+}
+
+fn equality(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
     let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
     if right.literal().is_some() && left.literal().is_none() {
-        return Term::In { left: text(left), values: BTreeSet::from([text(right)]) };
+        return Term::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) };
     }
-    let mut sides = [text(a), text(b)];
-    sides.sort();
-    Term::Other(sides.join(" == "))
+    Term::Other(writer.write(expr, false))
 }
 
-fn membership(left: &Expr, list: &Expr) -> Option<Term> {
+fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
+    match equality(expr, a, b, writer) {
+        Term::Other(_) => Term::Not(Box::new(Term::Other(writer.write(expr, true)))),
+        equal => equal.negated(),
+    }
+}
+
+fn membership(left: &Expr, list: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
     let Kind::List(list) = &list.kind else { return None };
     let literal = list.items.iter().all(|item| item.literal().is_some()) && list.optional.is_empty();
-    literal.then(|| Term::In { left: text(left), values: list.items.iter().map(text).collect() })
+    literal.then(|| Term::In { left: writer.write(left, false), values: list.items.iter().map(|item| writer.write(item, false)).collect() })
 }
 
-fn ordering(operator: &str, a: &Expr, b: &Expr) -> Option<Term> {
+fn ordering(operator: &str, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
     let or_equal = operator.contains('=');
     let less = operator.contains('<');
     let (left, than, less) = match (number(a), number(b)) {
-        (None, Some(than)) => (text(a), than, less),
-        (Some(than), None) => (text(b), than, !less),
+        (None, Some(than)) => (writer.write(a, false), than, less),
+        (Some(than), None) => (writer.write(b, false), than, !less),
         _ => return None,
     };
     let than = Bits(than);
@@ -197,92 +237,52 @@ fn number(expr: &Expr) -> Option<f64> {
     }
 }
 
-/// One text for all spellings of an expression.
-fn text(expr: &Expr) -> String {
-    let mut out = String::new();
-    write(expr, &mut out);
-    out
+/// The field that a term asks for: `has(self.a)`.
+fn tested(term: &Term) -> Option<&str> {
+    let Term::Other(text) = term else { return None };
+    text.strip_prefix("(has ")?.strip_suffix(')')
 }
 
-fn write_list(parts: &[Expr], out: &mut String) {
-    for part in parts {
-        write(part, out);
-        out.push(',');
+/// Whether a text has this name, and not only as a part of another one.
+fn mentions(text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + name.len()..).unwrap_or_default());
+        !before.ends_with(|c: char| part(c) || c == '.') && !after.starts_with(part)
+    })
+}
+
+/// Whether a term can only be true where this field is there, because it reads the field, and reading what is absent fails.
+fn demands(term: &Term, field: &str) -> bool {
+    match term {
+        Term::True | Term::False => false,
+        Term::And(list) => list.iter().any(|part| demands(part, field)),
+        Term::Or(list) => list.iter().all(|part| demands(part, field)),
+        Term::Not(inner) => !matches!(&**inner, Term::And(_) | Term::Or(_) | Term::Not(_) | Term::Fold { .. }) && demands(inner, field),
+        // Something must be there for which the body is true.
+        Term::Fold { fold, range, first, body } => {
+            reads(range, field) || (*fold != Fold::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
+        }
+        Term::Less { left, .. } | Term::Greater { left, .. } | Term::In { left, .. } | Term::Other(left) => reads(left, field),
     }
 }
 
-fn write(expr: &Expr, out: &mut String) {
-    match &expr.kind {
-        Kind::Ident(name) => out.push_str(name),
-        Kind::Literal(literal) => {
-            let _ = write!(out, "{literal:?}");
-        }
-        Kind::Select(select) => {
-            write(&select.operand, out);
-            let _ = write!(out, ".{}{}", select.field, if select.test { "?" } else { "" });
-        }
-        // logic inside an argument is brought into the same form as outside
-        Kind::Call(_) if is_logic(expr) => {
-            let _ = write!(out, "{:?}", term(expr));
-        }
-        Kind::Call(call) => match (call.function.as_str(), &call.target, call.args.as_slice()) {
-            ("size", None, [of]) => {
-                write(of, out);
-                out.push_str(",size()");
-            }
-            (name, target, args) => {
-                if let Some(target) = target {
-                    write(target, out);
-                    out.push(',');
-                }
-                let _ = write!(out, "{name}(");
-                write_list(args, out);
-                out.push(')');
-            }
-        },
-        Kind::List(list) => {
-            let _ = write!(out, "[{:?}:", list.optional);
-            write_list(&list.items, out);
-            out.push(']');
-        }
-        Kind::Map(entries) => {
-            out.push('{');
-            for entry in entries {
-                write(&entry.key, out);
-                out.push_str(if entry.optional { "?:" } else { ":" });
-                write(&entry.value, out);
-                out.push(',');
-            }
-            out.push('}');
-        }
-        Kind::Struct(made) => {
-            // no rule can make one; the place keeps two of them apart
-            let _ = write!(out, "{}@{}{{", made.type_name, expr.at);
-            write_list(&made.values, out);
-            out.push('}');
-        }
-        Kind::Comprehension(fold) => {
-            let _ = write!(out, "fold({},{:?},{},", fold.var, fold.var2, fold.accu);
-            for part in [&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result] {
-                write(part, out);
-                out.push(';');
-            }
-            out.push(')');
-        }
-    }
+/// Whether evaluating an expression always reads the field.
+fn reads(text: &str, field: &str) -> bool {
+    let choices = ["&&", "||", "_?_:_", "fold", "has ", "_?._", "_[?_]", "(.or", "(!"];
+    mentions(text, field) && !choices.iter().any(|choice| text.contains(choice))
 }
 
-/// Whether [`term`] turns the expression into logic; what it leaves as text must be written out.
-fn is_logic(expr: &Expr) -> bool {
-    let Kind::Call(call) = &expr.kind else { return false };
-    match (call.function.as_str(), call.args.as_slice()) {
-        ("_&&_" | "_||_" | "!_" | "_==_" | "_!=_", _) => true,
-        // what a condition chooses need not be a truth value here
-        ("_?_:_", _) => false,
-        ("@in", [left, list]) => membership(left, list).is_some(),
-        ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordering(&call.function, a, b).is_some(),
-        _ => false,
-    }
+/// Whether `b` gives what `a` gives wherever `a` gives anything: the same conditions, and besides them only that fields are there
+/// which `a` reads anyway.
+fn refines(a: &Term, b: &Term) -> bool {
+    let parts = |term: &Term| match term {
+        Term::And(list) => list.clone(),
+        other => vec![other.clone()],
+    };
+    let (old, new) = (parts(a), parts(b));
+    old.iter().all(|part| new.contains(part))
+        && new.iter().filter(|part| !old.contains(part)).all(|part| tested(part).is_some_and(|field| demands(a, field)))
 }
 
 fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
@@ -296,6 +296,7 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
     match (a, b) {
         (Term::False, _) | (_, Term::True) => true,
         (_, Term::And(list)) => list.iter().all(|part| implies(a, part, steps)),
+        _ if tested(b).is_some_and(|field| demands(a, field)) => true,
         (Term::Or(list), _) => list.iter().all(|part| implies(part, b, steps)),
         (Term::And(list), _) if list.iter().any(|part| implies(part, b, steps)) => true,
         (_, Term::Or(list)) => list.iter().any(|part| implies(a, part, steps)),
@@ -306,6 +307,9 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
             x == y && (c > d || (c == d && (*q || !p)))
         }
         (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && v.is_subset(w),
+        (Term::Fold { fold: f, range: r, first: x, body: p }, Term::Fold { fold: g, range: s, first: y, body: q }) => {
+            f == g && r == s && x == y && if *f == Fold::ExistsOne { refines(p, q) } else { implies(p, q, steps) }
+        }
         (Term::Not(p), Term::Not(q)) => match (&**p, &**q) {
             // both sides read the same expression, so neither can fail where the other holds
             (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && w.is_subset(v),
@@ -368,5 +372,24 @@ mod tests {
         assert!(follows("self == 'a'", "self in ['a', 'b']"));
         assert!(follows("self.size() <= 2", "type(self) == string || self.size() <= 3"));
         assert!(!follows("has(self.a) || has(self.b)", "has(self.a)"));
+        assert!(follows("self.all(x, x > 2)", "self.all(y, y > 1)"));
+        assert!(!follows("self.all(x, x > 2)", "self.exists(y, y > 1)"));
+        assert!(!follows("self.exists_one(x, x > 2)", "self.exists_one(x, x > 1)"));
+    }
+
+    #[test]
+    fn a_guard_accepts_more() {
+        assert!(follows("self.a > 1", "!has(self.a) || self.a > 1"));
+        assert!(follows("self.a > 1", "has(self.a) && self.a > 1"));
+        assert!(!follows("!has(self.a) || self.a > 1", "self.a > 1"));
+        assert!(!follows("self.ab > 1", "has(self.a)"));
+        assert!(!follows("self.a > 1 || self.b", "has(self.a)"));
+        assert!(follows("self.kind == 'x' ? self.name != '' : true", "self.kind == 'x' && has(self.name) ? self.name != '' : true"));
+        let unguarded = "self.all(a, a.t == 'x' ? self.exists_one(b, b.t == a.t && b.v == a.v) : true)";
+        let guarded = "self.all(a, a.t == 'x' && has(a.v) ? self.exists_one(b, b.t == a.t && has(b.v) && b.v == a.v) : true)";
+        assert!(follows(unguarded, guarded));
+        assert!(!follows(guarded, unguarded));
+        // without the reading, the guard leaves out what counted before
+        assert!(!follows("self.exists_one(b, b.t == 'x')", "self.exists_one(b, has(b.v) && b.t == 'x')"));
     }
 }

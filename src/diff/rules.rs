@@ -121,6 +121,8 @@ impl Walk<'_> {
         if relation == Relation::Undecided {
             let reason = judgement.reason.unwrap_or_else(|| "what another CEL expression accepts is not decided in general".to_owned());
             fact = fact.word("reason", reason.clone()).evidence(Evidence::undecided(reason));
+        } else if let Some(reason) = judgement.reason.filter(|_| relation.narrows() && judgement.lost.is_none()) {
+            fact = fact.evidence(Evidence::undecided(reason));
         }
         let fact = self.rule_effects(pair, fact, new, relation);
         self.push_lost(fact, judgement.lost);
@@ -300,15 +302,20 @@ fn removed(pair: &Pair<'_, '_>, new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement 
 }
 
 fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
-    if let (Some(before), Some(after)) = (old.term(), new.term()) {
-        match (before.implies(after), after.implies(before)) {
-            (true, true) => return Judgement::known(Relation::Equal),
-            (true, false) => return Judgement::known(Relation::Widened),
-            _ => {}
+    let follows = |a: &Rule<'_>, b: &Rule<'_>| matches!((a.term(), b.term()), (Some(a), Some(b)) if a.implies(b));
+    let transition = old.is_transition() || new.is_transition();
+    match (follows(old, new), follows(new, old)) {
+        (true, true) => Judgement::known(Relation::Equal),
+        (true, false) => Judgement::known(Relation::Widened),
+        (false, true) if transition => Judgement::known(Relation::Narrowed),
+        (false, false) if transition => Judgement::known(Relation::Undecided),
+        (_, nothing_gained) => {
+            let judgement = judge_rules(pair, Some(old.text), Some(new.text));
+            match judgement.relation {
+                Relation::Equal => judgement,
+                _ if nothing_gained => Judgement { relation: Relation::Narrowed, ..judgement },
+                _ => judgement,
+            }
         }
     }
-    if old.is_transition() || new.is_transition() {
-        return Judgement::known(Relation::Undecided);
-    }
-    judge_rules(pair, Some(old.text), Some(new.text))
 }

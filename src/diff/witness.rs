@@ -72,9 +72,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     match shown {
         Ok(witness) => {
             // What an object shows is certain.
-            if fact.effect == Effect::Undecided {
-                fact.evidence.certainty = Certainty::Proved;
-            }
+            fact.evidence.certainty = Certainty::Proved;
             fact.evidence.witness = Some(witness);
         }
         Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && inhabited() => return harmless(fact),
