@@ -21,6 +21,8 @@ const MATCHED: usize = 40;
 const ALIKE: f32 = 0.6;
 /// Characters of a rule that a message shows.
 const RULE: usize = 120;
+/// Characters of a rule's message that name it.
+const NAME: usize = 60;
 /// Characters of a rule that are compared for likeness.
 const COMPARED: usize = 400;
 
@@ -118,6 +120,10 @@ impl Walk<'_> {
             .word("rule", cut(new.text, RULE))
             .word("old", cut(old.text, RULE))
             .word("new", cut(new.text, RULE));
+        // What authors call a rule says more than its text.
+        if let (Some(name), true) = (old.cel.text("message"), old.cel.text("message") == new.cel.text("message")) {
+            fact = fact.word("name", cut(name, NAME));
+        }
         if relation == Relation::Undecided {
             let reason = judgement.reason.unwrap_or_else(|| "what another CEL expression accepts is not decided in general".to_owned());
             fact = fact.word("reason", reason.clone()).evidence(Evidence::undecided(reason));

@@ -52,7 +52,8 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         let group = &lead.group;
         let here = (&group.first.crd, group.first.version.as_deref());
         if section != Some(here) {
-            heading(&mut out, here.0, here.1, options.style.width);
+            let again = section.is_some_and(|(crd, _)| crd == here.0);
+            heading(&mut out, here.0, here.1, again, options.style.width);
             section = Some(here);
         }
         if group.first.severity > Severity::Info && drawn < DRAWN {
@@ -88,7 +89,12 @@ fn group<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Group<'r>> {
     groups
 }
 
-fn heading(out: &mut String, crd: &str, version: Option<&str>, width: usize) {
+/// `again` for another version of the CRD above.
+fn heading(out: &mut String, crd: &str, version: Option<&str>, again: bool, width: usize) {
+    if let Some(version) = version.filter(|_| again) {
+        let _ = writeln!(out, "── {}", visible(version));
+        return;
+    }
     let name = match (crd, version) {
         ("", _) => "the bundle".to_owned(),
         (crd, None) => visible(crd).into_owned(),
@@ -137,6 +143,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
         let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
         wrapped(out, "  proof: ", &text, style.width);
+        let yaml = yaml.replacen("metadata:\n  name: example\n", "metadata: {name: example}\n", 1);
         for line in yaml.lines().take(24) {
             let _ = writeln!(out, "  │ {}", shortened(line));
         }
