@@ -18,12 +18,13 @@ pub(super) struct Group<'r> {
 /// Gathers findings that say the same of the same path; groups stand in the order of their first findings.
 pub(super) fn gather<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Group<'r>> {
     let mut groups: Vec<Group<'r>> = Vec::new();
-    let mut index: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    let mut index: BTreeMap<(&str, &str, &str, Option<&str>), usize> = BTreeMap::new();
     for finding in findings {
-        match index.get(&(&*finding.rule, &*finding.path, &*finding.message)).and_then(|&at| groups.get_mut(at)) {
+        let said = (&*finding.rule, &*finding.path, &*finding.message, finding.suggestion.as_deref());
+        match index.get(&said).and_then(|&at| groups.get_mut(at)) {
             Some(group) => group.others.push(finding),
             None => {
-                index.insert((&finding.rule, &finding.path, &finding.message), groups.len());
+                index.insert(said, groups.len());
                 groups.push(Group { first: finding, others: Vec::new() });
             }
         }
