@@ -6,6 +6,7 @@ use crate::schema::{Additional, Schema, Shape};
 use crate::yaml::Node;
 
 use super::limits::{Limits, Types};
+use super::open::Undeclared;
 use super::relation::Relation;
 use super::walk::{Pair, Position};
 
@@ -119,6 +120,16 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&s
     }
     let mut before = shape(&pair.old);
     before.default = None;
+    // Rules may look at fields that the old schema dropped: no object that it kept has them.
+    if Undeclared::of(&pair.old) == Undeclared::Pruned {
+        let added = pair.new.properties().filter(|(entry, child)| pair.old.property(entry.name()).is_none() && child.default().is_none());
+        for (entry, child) in added {
+            let name = entry.name().to_owned();
+            let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
+            before.all_of.push(Shape { not: Some(Box::new(there)), ..Shape::any(before.at) });
+            before.properties.insert(name, shape(&child));
+        }
+    }
     before.rules = old.map(rule_of).into_iter().collect();
     let after = Shape { rules: new.map(rule_of).into_iter().collect(), ..before.clone() };
     Judgement::of(order_local(&before, &after, role(pair.position)))

@@ -90,7 +90,9 @@ impl Walk<'_> {
     }
 
     fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
+        let on_new_fields = !was && (about_new_fields(pair, rule) || (judgement.relation == Relation::Equal && reads_new_fields(pair, rule)));
         let effect = match judgement.relation {
+            _ if on_new_fields => Effect::Added,
             Relation::Equal => Effect::Rewritten,
             Relation::Widened => Effect::Removed,
             _ => Effect::Added,
@@ -101,7 +103,7 @@ impl Walk<'_> {
         if let Some(message) = rule.cel.text("message") {
             fact = fact.word("message", cut(message, RULE));
         }
-        if effect == Effect::Added && about_new_fields(pair, rule) {
+        if on_new_fields {
             self.push(fact.word("new_fields", "true"));
             return;
         }
@@ -209,6 +211,11 @@ impl Walk<'_> {
 fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
     let absent = |path: &str| path.strip_prefix("self.").is_some_and(|path| is_new_field(&pair.old, &pair.new, path));
     rule.term().is_some_and(|term| term.without(&absent) == Term::True)
+}
+
+/// Whether a rule looks at a field that the old schema didn't have.
+fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+    crate::cel::normal::reads(rule.text).fields.iter().any(|path| is_new_field(&pair.old, &pair.new, &path.to_string()))
 }
 
 fn is_new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> bool {

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use crate::crd::Step;
 use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact};
-use crate::order::{Sample, Unshown, What, Witnesses};
+use crate::order::{Cause, Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
 
 use super::judge::is_oversized;
@@ -64,9 +64,10 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         (None, Aspect::Nullable, _) => What::Sample(&null),
         _ => What::Sent,
     };
-    let shown = match witnesses.show(&fact.path, what) {
+    let cause = cause(fact.aspect);
+    let shown = match witnesses.show(&fact.path, what, cause) {
         // Under its new name the field is missing, which may be what the server says.
-        Err(why) if fact.effect == Effect::Renamed => fact.to.as_ref().map_or(Err(why), |to| witnesses.show(to, What::Absent)),
+        Err(why) if fact.effect == Effect::Renamed => fact.to.as_ref().map_or(Err(why), |to| witnesses.show(to, What::Absent, cause)),
         shown => shown,
     };
     match shown {
@@ -80,6 +81,28 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         Err(Unshown::Undecided(reason)) => fact.evidence.reason = fact.evidence.reason.or(Some(reason)),
     }
     fact
+}
+
+/// What an object must show of a change: another change below the node would prove nothing about it.
+fn cause(aspect: Aspect) -> Cause {
+    match aspect {
+        Aspect::CelRule => Cause::Rule,
+        Aspect::Enum
+        | Aspect::Minimum
+        | Aspect::Maximum
+        | Aspect::ExclusiveMinimum
+        | Aspect::ExclusiveMaximum
+        | Aspect::MultipleOf
+        | Aspect::MinLength
+        | Aspect::MaxLength
+        | Aspect::Pattern
+        | Aspect::Format
+        | Aspect::MinItems
+        | Aspect::MaxItems
+        | Aspect::MinProperties
+        | Aspect::MaxProperties => Cause::Here,
+        _ => Cause::Near,
+    }
 }
 
 /// Whether a fact only says which values are refused: without any such value it says nothing.

@@ -20,7 +20,7 @@ use crate::fact::Certainty;
 pub use compare::{order, order_local, order_roots};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
 pub use solve::{MAX_STEPS, Reason};
-pub use witness::{Unshown, What, Witnesses};
+pub use witness::{Cause, Unshown, What, Witnesses};
 
 /// How what one shape accepts and keeps compares with what another does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

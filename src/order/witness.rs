@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Outcome, Witness};
 use crate::schema::Shape;
-use crate::validate::{Compiled, ObjectPath, Outcome as Response};
+use crate::validate::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::Sample;
 use super::solve::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
@@ -23,6 +23,17 @@ pub enum What<'w> {
     Absent,
     /// Any difference anywhere; the path doesn't matter.
     Any,
+}
+
+/// Which differences count as the one that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Whatever has to do with the path.
+    Near,
+    /// A refusal of the node itself, not of something below it.
+    Here,
+    /// A CEL rule that fails there.
+    Rule,
 }
 
 /// Why there is no witness.
@@ -58,19 +69,20 @@ impl<'s> Witnesses<'s> {
 
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
     /// something else, and the reason has to do with the path.
-    pub fn show(&self, path: &FieldPath, what: What<'_>) -> Result<Witness, Unshown> {
+    pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause) -> Result<Witness, Unshown> {
+        let search = |target| self.search(path, Some(target), cause);
         match what {
             What::Sample(Sample::Sent(value)) => {
                 let target = if value.is_null() { Target::Null } else { Target::Value(value) };
-                self.search(path, Some(target)).or_else(|_| self.search(path, Some(Target::Sent)))
+                search(target).or_else(|_| search(Target::Sent))
             }
-            What::Sample(Sample::Absent) | What::Absent => self.search(path, Some(Target::Missing)),
-            What::Sent => self.search(path, Some(Target::Sent)),
-            What::Any => self.search(&FieldPath::root(), None),
+            What::Sample(Sample::Absent) | What::Absent => search(Target::Missing),
+            What::Sent => search(Target::Sent),
+            What::Any => self.search(&FieldPath::root(), None, Cause::Near),
         }
     }
 
-    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>) -> Result<Witness, Unshown> {
+    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause) -> Result<Witness, Unshown> {
         let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
@@ -92,7 +104,7 @@ impl<'s> Witnesses<'s> {
         for goal in plain.into_iter().chain(asked) {
             solver.refill();
             match solver.solve(&goal) {
-                Find::Sat(body) => match self.confirm(&body, path) {
+                Find::Sat(body) => match self.confirm(&body, path, cause) {
                     Some(witness) => return Ok(witness),
                     None => open = open.or_else(|| goal.literals.get(1).map(|_| "another difference hides it".to_owned())),
                 },
@@ -105,7 +117,7 @@ impl<'s> Witnesses<'s> {
     }
 
     /// What both sides make of a body, if that shows a difference that has to do with the path.
-    pub fn confirm(&self, body: &Value, path: &FieldPath) -> Option<Witness> {
+    pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause) -> Option<Witness> {
         let mut object = self.head.clone();
         let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
         all.extend(own.clone());
@@ -114,7 +126,7 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let new = self.after.request(object.clone());
-        let (outcome, because) = verdict(&old, &new, path)?;
+        let (outcome, because) = verdict(&old, &new, path, cause)?;
         Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
     }
 }
@@ -124,10 +136,15 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
     at.starts_with(path) || path.starts_with(at)
 }
 
-fn verdict(old: &Response, new: &Response, path: &FieldPath) -> Option<(Outcome, String)> {
+fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause) -> Option<(Outcome, String)> {
+    let shows = |error: &&Error| match cause {
+        Cause::Near => concerns(&error.path.general(), path),
+        Cause::Here => path.starts_with(&error.path.general()),
+        Cause::Rule => error.kind == Kind::Rule && concerns(&error.path.general(), path),
+    };
     if !new.errors.is_empty() {
         // The closest to the path says best what is wrong.
-        let close = new.errors.iter().filter(|error| concerns(&error.path.general(), path));
+        let close = new.errors.iter().filter(shows);
         let error = close.max_by_key(|error| error.path.general().steps().len().min(path.steps().len() + 1))?;
         return Some((Outcome::Rejected, format!("{}: {}", error.field, error.message)));
     }

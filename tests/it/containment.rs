@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crdwise::crd::FieldPath;
-use crdwise::order::{Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
+use crdwise::order::{Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
 use crdwise::schema::Shape;
 use crdwise::schema::shape::Extra;
 use crdwise::validate::Compiled;
@@ -232,7 +232,7 @@ fn nodes_on_their_own_tell_what_changed() {
             let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item");
             let shown = told.iter().any(|(path, _, order)| {
                 let samples = [&order.lost, &order.changed].into_iter().flatten().map(What::Sample);
-                samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what).is_ok())
+                samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what, Cause::Near).is_ok())
             });
             if shown {
                 table.count("breaks with a witness");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crdwise::crd::{Bundle, Documents, FieldPath};
-use crdwise::order::{Relation, Role, What, Witnesses, filled, order_local, order_roots, smallest};
+use crdwise::order::{Cause, Relation, Role, What, Witnesses, filled, order_local, order_roots, smallest};
 use crdwise::schema::Shape;
 use crdwise::schema::shape::Extra;
 use crdwise::source::{File, Origin};
@@ -135,7 +135,7 @@ fn compare(before: &Path, after: &Path, tally: &mut Tally) {
         let witnesses = tally.timed("compile", &about, || Witnesses::new(a, b, "g/v1", "Kind"));
         for sample in [&order.lost].into_iter().flatten() {
             if let Some(body) = sample.value() {
-                tally.count(if witnesses.confirm(body, &FieldPath::root()).is_some() {
+                tally.count(if witnesses.confirm(body, &FieldPath::root(), Cause::Near).is_some() {
                     "root witness holds"
                 } else {
                     "root witness does NOT hold"
@@ -152,7 +152,7 @@ fn compare(before: &Path, after: &Path, tally: &mut Tally) {
                 println!("undecided: {about}: {path}: {:?}", order.reason);
             }
             if let Some(sample) = &order.lost {
-                match tally.timed("witness", &about, || witnesses.show(path, What::Sample(sample))) {
+                match tally.timed("witness", &about, || witnesses.show(path, What::Sample(sample), Cause::Near)) {
                     Ok(_) => tally.count("local loss shown"),
                     Err(why) => {
                         println!("not shown: {about}: {path}: {sample:?} {why:?}");
