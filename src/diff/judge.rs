@@ -12,6 +12,8 @@ use super::walk::{Pair, Position};
 
 /// Nodes of a schema that one comparison looks at; of a larger one only the first level.
 const NODES: usize = 2_000;
+/// Nodes of a child that is looked at all the same.
+const SMALL: usize = 60;
 /// Bytes of a rule that is taken apart.
 const RULE: usize = 2_000;
 /// Items of one list that comparisons try one by one. The longest enum of real CRDs has some hundreds.
@@ -146,12 +148,15 @@ fn rule_of(rule: &str) -> crate::schema::shape::CelRule {
     }
 }
 
-/// The shape of a node; where much is below it, its children are taken to accept anything, which hides no loss.
+/// The shape of a node; where much is below it, its large children are taken to accept anything, which hides no loss.
 fn shape(schema: &Schema<'_>) -> Shape {
     if count(schema.node(), NODES) < NODES {
         return Shape::of(schema);
     }
-    let anything = |schema: &Schema<'_>| Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) };
+    let anything = |schema: &Schema<'_>| match count(schema.node(), SMALL) < SMALL {
+        true => Shape::of(schema),
+        false => Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) },
+    };
     let mut shape = Shape::local(schema);
     shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), anything(&child))).collect();
     shape.items = schema.items().map(|items| Box::new(anything(&items)));

@@ -10,7 +10,7 @@ use crate::schema::{Schema, Shape};
 use super::judge::is_oversized;
 
 /// Facts of one version that are shown by an object; the rest would be more of the same.
-const SHOWN: usize = 40;
+const SHOWN: usize = 400;
 
 /// A fact with what the comparison found at its node.
 pub(super) struct Found {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Outcome, Witness};
 use crate::schema::Shape;
+use crate::schema::shape::Extra;
 use crate::validate::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::Sample;
@@ -83,7 +84,9 @@ impl<'s> Witnesses<'s> {
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause) -> Result<Witness, Unshown> {
-        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
+        // Where only one change is to be seen, the object must be fine apart from it.
+        let lenient = target.filter(|target| matches!(target, Target::Value(_))).and_then(|_| self.lenient(path, cause));
+        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]).with_roots(lenient.as_ref().as_slice());
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
         let goal = |accepted: Option<bool>, quest: Quest| {
@@ -100,6 +103,22 @@ impl<'s> Witnesses<'s> {
         // The smallest object that has the value mostly shows the difference already.
         let plain = pin.map(|_| goal(None, Quest::Nothing));
         let asked = [goal(Some(false), Quest::Nothing), goal(Some(true), Quest::Loses(1)), goal(Some(true), Quest::Differs)];
+        let apart = lenient.as_ref().map(|lenient| Goal {
+            views: vec![View { spine: Spine::of(self.old), faithful: true }, View { spine: Spine::of(lenient), faithful: false }],
+            literals: vec![
+                Literal { view: 0, holds: true, term: Term::Spine(self.old) },
+                Literal { view: 1, holds: true, term: Term::Spine(lenient) },
+            ],
+            quest: Quest::Nothing,
+            pin,
+            root: true,
+        });
+        // It only helps to find an object: that there is none proves nothing.
+        if let Some(Find::Sat(body)) = apart.map(|goal| solver.solve(&goal))
+            && let Some(witness) = self.confirm(&body, path, cause)
+        {
+            return Ok(witness);
+        }
         let mut open = None;
         for goal in plain.into_iter().chain(asked) {
             solver.refill();
@@ -116,6 +135,34 @@ impl<'s> Witnesses<'s> {
         Err(open.map_or(Unshown::Nothing, Unshown::Undecided))
     }
 
+    /// The new schema, with the node at the path as it was.
+    fn lenient(&self, path: &FieldPath, cause: Cause) -> Option<Shape> {
+        let was = path.steps().iter().try_fold(self.old, below)?;
+        let mut shape = self.new.clone();
+        let node = path.steps().iter().try_fold(&mut shape, |node, step| match step {
+            Step::Key(name) => node.properties.get_mut(&**name),
+            Step::Items => node.items.as_deref_mut(),
+            Step::Values => match &mut node.extra {
+                Extra::Values(values) => Some(&mut **values),
+                _ => None,
+            },
+        })?;
+        match cause {
+            Cause::Near => return None,
+            Cause::Rule => node.rules.clone_from(&was.rules),
+            Cause::Here => {
+                let is = std::mem::replace(node, was.clone());
+                node.ty = is.ty;
+                node.properties = is.properties;
+                node.items = is.items;
+                node.extra = is.extra;
+                node.required = is.required;
+                node.rules = is.rules;
+            }
+        }
+        Some(shape)
+    }
+
     /// What both sides make of a body, if that shows a difference that has to do with the path.
     pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause) -> Option<Witness> {
         let mut object = self.head.clone();
@@ -128,6 +175,18 @@ impl<'s> Witnesses<'s> {
         let new = self.after.request(object.clone());
         let (outcome, because) = verdict(&old, &new, path, cause)?;
         Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
+    }
+}
+
+/// What stands one step below a node.
+fn below<'s>(node: &'s Shape, step: &Step) -> Option<&'s Shape> {
+    match step {
+        Step::Key(name) => node.properties.get(&**name),
+        Step::Items => node.items.as_deref(),
+        Step::Values => match &node.extra {
+            Extra::Values(values) => Some(values),
+            _ => None,
+        },
     }
 }
 

@@ -187,7 +187,7 @@ impl<'s> Solver<'s> {
 
     /// Shapes that are roots of resources.
     pub(crate) fn with_roots(mut self, roots: &[&Shape]) -> Self {
-        self.rules.roots = roots.iter().map(|shape| std::ptr::from_ref(*shape).addr()).collect();
+        self.rules.roots.extend(roots.iter().map(|shape| std::ptr::from_ref(*shape).addr()));
         self
     }
 

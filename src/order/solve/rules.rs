@@ -18,6 +18,7 @@ use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
 use crate::cel::normal::normal;
 use crate::cel::parse::parse;
+use crate::schema::pattern::Pattern;
 use crate::schema::shape::{CelRule, Extra, Shape, Type};
 
 use super::formula::Formula;
@@ -25,6 +26,9 @@ use super::kind::{Kind, Kinds};
 
 /// Integers up to here are floats without loss.
 const MAX_EXACT: u64 = 1 << 53;
+
+/// Cases of one expression that are told apart.
+const MAX_CASES: usize = 64;
 
 /// Translated and compiled rules, each once.
 #[derive(Default)]
@@ -266,6 +270,22 @@ fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
         .fold(formula, |inner, key| Formula::all([Rc::new(Formula::Has(Rc::clone(key))), Rc::new(Formula::Field(Rc::clone(key), inner))]))
 }
 
+/// How two constants of one type compare.
+fn constants(a: &Literal, b: &Literal, relation: Relation) -> Option<bool> {
+    let order = match (a, b) {
+        (Literal::Int(a), Literal::Int(b)) => a.cmp(b),
+        (Literal::String(a), Literal::String(b)) => a.cmp(b),
+        _ => return None,
+    };
+    Some(match relation {
+        Relation::Equal => order.is_eq(),
+        Relation::Less => order.is_lt(),
+        Relation::AtMost => order.is_le(),
+        Relation::More => order.is_gt(),
+        Relation::AtLeast => order.is_ge(),
+    })
+}
+
 impl<'s> Subject<'s> {
     fn truth(&self, expr: &Expr) -> Option<Truth> {
         match &expr.kind {
@@ -311,7 +331,6 @@ impl<'s> Subject<'s> {
             ("_>=_", _) => relation(Relation::AtLeast, Relation::AtMost),
             ("@in", [a, b]) => self.member(a, b),
             ("startsWith" | "endsWith" | "contains" | "matches", [argument]) => {
-                let (path, ty @ Ty::Text) = self.path(call.target.as_deref()?)? else { return None };
                 let Some(Literal::String(text)) = argument.literal() else { return None };
                 let escaped = regex_syntax::escape(text);
                 let pattern = match call.function.as_str() {
@@ -320,14 +339,73 @@ impl<'s> Subject<'s> {
                     "contains" => escaped,
                     _ => text.clone(),
                 };
-                Some(Truth::at(&path, ty.kinds(), Formula::Matches(pattern.into())))
+                self.each_case(call.target.as_deref()?, |target| match target.literal() {
+                    Some(Literal::String(text)) => Some(Truth::constant(Pattern::new(&pattern).ok()?.is_match(text))),
+                    _ => match self.path(target)? {
+                        (path, ty @ Ty::Text) => Some(Truth::at(&path, ty.kinds(), Formula::Matches(pattern.as_str().into()))),
+                        _ => None,
+                    },
+                })
             }
             _ => None,
         }
     }
 
+    /// What an expression can be, and when: the branches of conditions, and sums of constants that they choose.
+    fn cases(&self, expr: &Expr) -> Option<Vec<(Rc<Formula>, Expr)>> {
+        let plain = || Some(vec![(constant(true), expr.clone())]);
+        let Node::Call(call) = &expr.kind else { return plain() };
+        let cases = match (call.function.as_str(), call.args.as_slice()) {
+            ("_?_:_", [condition, a, b]) => {
+                let condition = self.truth(condition)?;
+                let under = |condition: &Rc<Formula>, cases: Vec<(Rc<Formula>, Expr)>| {
+                    let when = |(when, expr)| (Formula::all([Rc::clone(condition), when]), expr);
+                    cases.into_iter().map(when).collect::<Vec<_>>()
+                };
+                let (mut yes, no) = (under(&condition.holds, self.cases(a)?), under(&condition.fails, self.cases(b)?));
+                yes.extend(no);
+                yes
+            }
+            ("_+_", [a, b]) => {
+                let (left, right) = (self.cases(a)?, self.cases(b)?);
+                if left.len().saturating_mul(right.len()) > MAX_CASES {
+                    return None;
+                }
+                let mut sums: Vec<(Rc<Formula>, Expr)> = Vec::new();
+                for (when, a) in &left {
+                    for (also, b) in &right {
+                        let (Some(Literal::Int(x)), Some(Literal::Int(y))) = (a.literal(), b.literal()) else { return plain() };
+                        let sum = Expr { kind: Node::Literal(Literal::Int(x.checked_add(*y)?)), ..a.clone() };
+                        sums.push((Formula::all([Rc::clone(when), Rc::clone(also)]), sum));
+                    }
+                }
+                sums
+            }
+            _ => return plain(),
+        };
+        (cases.len() <= MAX_CASES).then_some(cases)
+    }
+
+    /// When something is true of an expression, by what is true of it in each of its cases.
+    fn each_case(&self, expr: &Expr, truth: impl Fn(&Expr) -> Option<Truth>) -> Option<Truth> {
+        let (mut holds, mut fails) = (Vec::new(), Vec::new());
+        for (when, case) in self.cases(expr)? {
+            let truth = truth(&case)?;
+            holds.push(Formula::all([Rc::clone(&when), truth.holds]));
+            fails.push(Formula::all([when, truth.fails]));
+        }
+        Some(Truth { holds: Formula::any(holds), fails: Formula::any(fails) })
+    }
+
     fn relation(&self, call: &Call, relation: Relation, swapped: Relation) -> Option<Truth> {
         let [a, b] = call.args.as_slice() else { return None };
+        self.each_case(a, |a| self.each_case(b, |b| self.related(a, b, relation, swapped)))
+    }
+
+    fn related(&self, a: &Expr, b: &Expr, relation: Relation, swapped: Relation) -> Option<Truth> {
+        if let (Some(a), Some(b)) = (a.literal(), b.literal()) {
+            return constants(a, b, relation).map(Truth::constant);
+        }
         match (self.operand(a)?, self.operand(b)?) {
             (Operand::Path(a, Ty::Text), Operand::Lowered(b)) | (Operand::Lowered(b), Operand::Path(a, Ty::Text))
                 if a == b && relation == Relation::Equal =>
