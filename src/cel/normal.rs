@@ -172,7 +172,8 @@ impl<'s> Writer<'s> {
         let depth = self.bound.len();
         self.bound.push((c.accu.clone(), None));
         let result = self.write(&c.result, false);
-        let items = self.shape(&c.range).filter(|range| range.ty == Some(Type::Array)).and_then(|range| range.items.as_deref());
+        let list = self.shape(&c.range).filter(|range| range.ty == Some(Type::Array));
+        let items = list.and_then(|range| range.items.as_deref()).filter(|items| !items.nullable);
         match &c.var2 {
             None => self.bound.push((c.var.clone(), items)),
             Some(var2) => self.bound.extend([(c.var.clone(), None), (var2.clone(), items)]),
@@ -182,14 +183,19 @@ impl<'s> Writer<'s> {
         format!("(fold{} {range} {init} {condition} {step} {result})", 1 + usize::from(c.var2.is_some()))
     }
 
-    /// Whether every value that the schema accepts has this field.
+    /// Whether every value that the schema accepts has this field, and all that leads to it.
     fn is_given(&self, operand: &Expr, field: &str) -> bool {
         let Some(shape) = self.shape(operand) else { return false };
         let name = name::unescape(field).unwrap_or_else(|| field.to_string());
-        shape.required.contains(&name) && shape.properties.get(&name).is_some_and(|child| !child.nullable)
+        let demanded = shape.required.contains(&name) && shape.properties.get(&name).is_some_and(|child| !child.nullable);
+        demanded
+            && match &operand.kind {
+                Kind::Select(select) => self.is_given(&select.operand, &select.field),
+                _ => true,
+            }
     }
 
-    /// What the schema says of a part of `self`.
+    /// What the schema says of a part of `self`, where there is one.
     fn shape(&self, e: &Expr) -> Option<&'s Shape> {
         match &e.kind {
             Kind::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
@@ -402,8 +408,17 @@ mod tests {
         // optional, or there without a value
         assert_ne!(every("has(x.name) && x.name == 'a'"), every("x.name == 'a'"));
         assert_ne!(every("has(x.note) && x.note == 'a'"), every("x.note == 'a'"));
+        // a part of something that may be absent, or null
+        let inner = serde_json::json!({"type": "object", "required": ["y"], "properties": {"y": text}});
+        let outer = serde_json::json!({"type": "object", "properties": {"x": inner}});
+        let form = |source: &str, shape: &Shape| normal(&parse(source).unwrap(), Some(shape));
+        let shape = crate::cel::testing::shape(&outer);
+        assert_ne!(form("has(self.x.y) && self.s", &shape), form("self.s", &shape));
+        let nulls = serde_json::json!({"type": "array", "items": {"type": "object", "nullable": true, "required": ["y"], "properties": {"y": text}}});
+        let shape = crate::cel::testing::shape(&nulls);
+        assert_ne!(form("self.all(i, has(i.y))", &shape), form("self.all(i, true)", &shape));
         // another variable of that name
-        assert_ne!(form("[{'kind': 1}].all(x, has(x.kind))"), form("[{'kind': 1}].all(x, true)"));
+        assert_ne!(form("[{'kind': 1}].all(x, has(x.kind))", &shape), form("[{'kind': 1}].all(x, true)", &shape));
     }
 
     #[test]

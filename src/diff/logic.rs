@@ -243,6 +243,28 @@ fn tested(term: &Term) -> Option<&str> {
     text.strip_prefix("(has ")?.strip_suffix(')')
 }
 
+/// Whether a term asks for a field of something that is surely there, so that the answer is no error.
+fn is_certain(term: &Term) -> bool {
+    tested(term).and_then(|field| field.split_once('.')).is_some_and(|(root, field)| {
+        (root == "self" || root.starts_with('$')) && field.chars().all(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+/// A normal form without what stands in its strings.
+fn unquoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in text.chars() {
+        match c {
+            '"' if !escaped => quoted = !quoted,
+            _ if !quoted => out.push(c),
+            _ => {}
+        }
+        escaped = quoted && c == '\\' && !escaped;
+    }
+    out
+}
+
 /// Whether a text has this name, and not only as a part of another one.
 fn mentions(text: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
@@ -269,8 +291,9 @@ fn demands(term: &Term, field: &str) -> bool {
 
 /// Whether evaluating an expression always reads the field.
 fn reads(text: &str, field: &str) -> bool {
+    let text = unquoted(text);
     let choices = ["&&", "||", "_?_:_", "fold", "has ", "_?._", "_[?_]", "(.or", "(!"];
-    mentions(text, field) && !choices.iter().any(|choice| text.contains(choice))
+    mentions(&text, field) && !choices.iter().any(|choice| text.contains(choice))
 }
 
 /// Whether `b` gives what `a` gives wherever `a` gives anything: the same conditions, and besides them only that fields are there
@@ -299,7 +322,16 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
         _ if tested(b).is_some_and(|field| demands(a, field)) => true,
         (Term::Or(list), _) => list.iter().all(|part| implies(part, b, steps)),
         (Term::And(list), _) if list.iter().any(|part| implies(part, b, steps)) => true,
-        (_, Term::Or(list)) => list.iter().any(|part| implies(a, part, steps)),
+        (_, Term::Or(list)) if list.iter().any(|part| implies(a, part, steps)) => true,
+        // Either the field is there or it isn't; where it isn't, one of the parts is true.
+        (_, Term::Or(list)) => list.iter().any(|part| match part {
+            Term::Not(inner) if is_certain(inner) => {
+                let given = all([a.clone(), (**inner).clone()].into_iter());
+                let rest: Vec<Term> = list.iter().filter(|other| *other != part).cloned().collect();
+                given != *a && rest.iter().any(|other| implies(&given, other, steps))
+            }
+            _ => false,
+        }),
         (Term::Less { left: x, than: c, or_equal: p }, Term::Less { left: y, than: d, or_equal: q }) => {
             x == y && (c < d || (c == d && (*q || !p)))
         }
@@ -389,6 +421,10 @@ mod tests {
         let guarded = "self.all(a, a.t == 'x' && has(a.v) ? self.exists_one(b, b.t == a.t && has(b.v) && b.v == a.v) : true)";
         assert!(follows(unguarded, guarded));
         assert!(!follows(guarded, unguarded));
+        // a name in a string is no reading
+        assert!(!follows("self.b.startsWith('self.a')", "self.b.startsWith('self.a') && has(self.a)"));
+        assert!(follows("self.b.contains('x')", "has(self.a) ? self.b.contains('x') : true"));
+        assert!(!follows("self.b.contains('x')", "has(self.a) ? self.b.contains('y') : true"));
         // without the reading, the guard leaves out what counted before
         assert!(!follows("self.exists_one(b, b.t == 'x')", "self.exists_one(b, has(b.v) && b.t == 'x')"));
     }

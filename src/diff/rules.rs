@@ -42,6 +42,17 @@ impl<'t> Rule<'t> {
         self.text.contains("oldSelf")
     }
 
+    /// Rules that compare with the object before don't run when there is none, unless they say that they can.
+    fn runs_on_create(&self) -> bool {
+        !self.is_transition() || self.cel.optional_old_self() == Some(true)
+    }
+
+    /// Whether this rule refuses whatever the other one refuses.
+    fn implies(&self, other: &Rule<'_>) -> bool {
+        let runs = self.runs_on_create() || !other.runs_on_create();
+        runs && matches!((self.term(), other.term()), (Some(a), Some(b)) if a.implies(b))
+    }
+
     fn aspect(&self) -> Aspect {
         if self.is_transition() { Aspect::CelTransition } else { Aspect::CelRule }
     }
@@ -224,9 +235,10 @@ fn is_new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> bool {
     let Some((_, after)) = new.property(&name) else { return false };
     match (old.property(&name), rest) {
         // Under a parent that kept what it didn't declare the field may be there already.
-        (None, _) => super::open::Undeclared::of(old) == super::open::Undeclared::Pruned && after.default().is_none(),
-        (Some((_, before)), Some(rest)) => is_new_field(&before, &after, rest),
-        (Some(_), None) => false,
+        (None, None) => super::open::Undeclared::of(old) == super::open::Undeclared::Pruned && after.default().is_none(),
+        // To ask for a part of what isn't there is an error.
+        (Some((_, before)), Some(rest)) => old.is_required(&name) && !before.flag(Keyword::Nullable) && is_new_field(&before, &after, rest),
+        _ => false,
     }
 }
 
@@ -287,7 +299,7 @@ fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
 
 /// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it.
 fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
-    if rule.term().is_some_and(|term| old.iter().filter_map(Rule::term).any(|other| other.implies(term))) {
+    if old.iter().any(|other| other.implies(rule)) {
         return Judgement::known(Relation::Equal);
     }
     if rule.is_transition() {
@@ -302,7 +314,7 @@ fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
 }
 
 fn removed(pair: &Pair<'_, '_>, new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
-    if rule.term().is_some_and(|term| new.iter().filter_map(Rule::term).any(|other| other.implies(term))) {
+    if new.iter().any(|other| other.implies(rule)) {
         return Judgement::known(Relation::Equal);
     }
     if rule.is_transition() {
@@ -315,9 +327,16 @@ fn removed(pair: &Pair<'_, '_>, new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement 
 }
 
 fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
-    let follows = |a: &Rule<'_>, b: &Rule<'_>| matches!((a.term(), b.term()), (Some(a), Some(b)) if a.implies(b));
     let transition = old.is_transition() || new.is_transition();
-    match (follows(old, new), follows(new, old)) {
+    if new.runs_on_create() && !old.runs_on_create() {
+        // What creates an object has to satisfy it from now on.
+        return match judge_rules(pair, None, Some(new.text)) {
+            _ if new.is_transition() => Judgement::known(Relation::Undecided),
+            judgement if judgement.relation == Relation::Equal => Judgement::known(Relation::Widened),
+            judgement => Judgement { relation: Relation::Narrowed, ..judgement },
+        };
+    }
+    match (old.implies(new), new.implies(old)) {
         (true, true) => Judgement::known(Relation::Equal),
         (true, false) => Judgement::known(Relation::Widened),
         (false, true) if transition => Judgement::known(Relation::Narrowed),

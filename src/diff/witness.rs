@@ -78,7 +78,13 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         }
         Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && inhabited() => return harmless(fact),
         Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
-        Err(Unshown::Undecided(reason)) => fact.evidence.reason = fact.evidence.reason.or(Some(reason)),
+        Err(Unshown::Undecided(reason)) => {
+            // The rule by itself refuses something; whether the rest of the schema let it pass is open.
+            if fact.aspect == Aspect::CelRule {
+                fact.evidence.certainty = Certainty::Undecided;
+            }
+            fact.evidence.reason = fact.evidence.reason.or(Some(reason));
+        }
     }
     fact
 }
