@@ -28,11 +28,15 @@ pub struct Side<'t> {
     pub skipped: Vec<Skipped>,
     /// A version that stands outside of the CRDs: a tag, or the command line.
     pub version: Option<Version>,
+    /// Whether something could not be read, so that a CRD that isn't here may be there all the same.
+    pub incomplete: bool,
 }
 
 impl<'t> Side<'t> {
     pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {
-        Side { source: source.into(), documents, bundle: Bundle::read(documents), skipped: Vec::new(), version: None }
+        let bundle = Bundle::read(documents);
+        let incomplete = !bundle.problems.is_empty();
+        Side { source: source.into(), documents, bundle, skipped: Vec::new(), version: None, incomplete }
     }
 
     /// Annotations first, then what was given; several versions in one bundle give none.
@@ -90,6 +94,12 @@ impl<'j> Judgement<'j> {
 /// Compares two bundles.
 pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut facts = crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default());
+    // What was not read is not judged: it neither came nor went.
+    facts.retain(|fact| match (fact.subject, fact.aspect, fact.effect) {
+        (Subject::Crd, Aspect::Presence, Effect::Removed) => !new.incomplete,
+        (Subject::Crd, Aspect::Presence, Effect::Added) => !old.incomplete,
+        _ => true,
+    });
     facts.extend(inspect::review(&old.bundle, &new.bundle));
     inspect::settle(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
     facts.extend(conversions::meanings(&judgement.conversions, old, new));

@@ -114,6 +114,20 @@ impl Expr {
         out
     }
 
+    /// How large the expression is when every choice is written out: conditions and comparisons of truths count twice.
+    pub fn spread(&self) -> u64 {
+        let twice = |index: usize| match &self.kind {
+            Kind::Call(call) => match call.function.as_str() {
+                "_?_:_" => index == 0,
+                "_==_" | "_!=_" => true,
+                _ => false,
+            },
+            _ => false,
+        };
+        let parts = self.children().into_iter().enumerate();
+        parts.fold(1, |sum: u64, (index, part)| sum.saturating_add(part.spread().saturating_mul(1 + u64::from(twice(index)))))
+    }
+
     /// `a.b.c` as one name, if the node is such a chain of plain selections.
     pub fn qualified_name(&self) -> Option<String> {
         match &self.kind {

@@ -63,6 +63,10 @@ impl Words<'_> {
             return Some(Fault::new(format!("no rule `{id}`{}", nearest(id, self.book.ids())), key.span()));
         };
         let off = level(value).is_some_and(|level| level.is_none());
+        if id == POLICY_CHANGED {
+            let message = format!("`{id}` watches over this file, so this file can't change its severity");
+            return Some(Fault::new(message, key.span()));
+        }
         if off && rule.family == Family::Change {
             let message = format!("`{id}` is a change and counts for the verdict, so it can't be off; lower its severity or waive it");
             return Some(Fault::new(message, value.span()));
@@ -117,6 +121,9 @@ fn judging(node: Node<'_>) -> Judging {
     let policy = placed(node, "policy").map(|placed| Placed { value: placed.value.to_owned(), span: placed.span });
     Judging { policy, fail_on, rules: levels.collect() }
 }
+
+/// Tells what a change did to the configuration that judges it.
+const POLICY_CHANGED: &str = "policy-changed";
 
 /// YAML 1.1 reads a bare `off` as false.
 fn level(node: Node<'_>) -> Option<Option<Severity>> {

@@ -1,6 +1,6 @@
 //! Changes of two bundles come in; drafts of manifests go out: what was recognised as steps, what is needed as comments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::crd::{Bundle, Crd, FieldPath, Step as Hop};
@@ -24,6 +24,9 @@ pub struct Draft {
 
 /// What a person has to write instead.
 pub const TODO: &str = "TODO";
+
+/// More values than these nobody maps one by one.
+const MAPPED: usize = 100;
 
 /// Versions between which a change is.
 type Way = (String, Option<String>, String, String);
@@ -223,10 +226,12 @@ impl Writer<'_> {
         let values = |shape: Option<&Shape>| shape.and_then(|shape| shape.enum_values.clone());
         let (old, new) = (values(declared(self.old, &fact.path)), values(declared(self.new, fact.to.as_ref().unwrap_or(&fact.path))));
         let (Some(old), Some(new)) = (old, new) else { return false };
-        let gone: Vec<String> = old.iter().filter(|value| !new.contains(value)).map(|value| format!("{value}: {TODO}")).collect();
-        if gone.is_empty() {
+        let kept: BTreeSet<String> = new.iter().map(ToString::to_string).collect();
+        let gone: Vec<String> = old.iter().map(ToString::to_string).filter(|value| !kept.contains(value)).collect();
+        if gone.is_empty() || gone.len() > MAPPED {
             return false;
         }
+        let gone: Vec<String> = gone.iter().map(|value| format!("{value}: {TODO}")).collect();
         self.loses = true;
         let offered: Vec<String> = new.iter().take(8).map(ToString::to_string).collect();
         let comment = format!("what each of these becomes, one of {}", offered.join(", "));

@@ -11,6 +11,9 @@ use crate::cel::parse::parse;
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const STEPS: u32 = 20_000;
 
+/// Rules that are larger when written out are not taken apart.
+const SPREAD: u64 = 2_000;
+
 /// A rule in a form where order, negation and spelling no longer matter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Term {
@@ -72,9 +75,9 @@ impl Ord for Bits {
 }
 
 impl Term {
-    /// `None` for what is not CEL.
+    /// `None` for what is not CEL, or too much of it.
     pub(super) fn parse(rule: &str) -> Option<Term> {
-        parse(rule).ok().map(|expr| term(&expr, &mut Writer::default()))
+        parse(rule).ok().filter(|expr| expr.spread() <= SPREAD).map(|expr| term(&expr, &mut Writer::default()))
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
@@ -245,9 +248,9 @@ fn tested(term: &Term) -> Option<&str> {
 
 /// Whether a term asks for a field of something that is surely there, so that the answer is no error.
 fn is_certain(term: &Term) -> bool {
-    tested(term).and_then(|field| field.split_once('.')).is_some_and(|(root, field)| {
-        (root == "self" || root.starts_with('$')) && field.chars().all(|c| c.is_alphanumeric() || c == '_')
-    })
+    tested(term)
+        .and_then(|field| field.split_once('.'))
+        .is_some_and(|(root, field)| (root == "self" || root.starts_with('$')) && field.chars().all(|c| c.is_alphanumeric() || c == '_'))
 }
 
 /// A normal form without what stands in its strings.

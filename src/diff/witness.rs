@@ -7,10 +7,14 @@ use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact};
 use crate::order::{Cause, Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
 
+use crate::yaml::Node;
+
 use super::judge::is_oversized;
 
 /// Facts of one version that are shown by an object; the rest would be more of the same.
 const SHOWN: usize = 400;
+/// An object is found in time that grows with the square of the widest object: pairs of fields that are looked at for one version.
+const PAIRS: usize = 400_000_000;
 
 /// A fact with what the comparison found at its node.
 pub(super) struct Found {
@@ -36,8 +40,15 @@ pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, reso
     let witnesses = Witnesses::new(&before, &after, &api_version, resource.kind);
     // "No object shows it" proves something only of a schema that some object is known to satisfy.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
-    let mut left = SHOWN;
+    let width = widest(old.node()).max(widest(new.node())).max(1);
+    let mut left = SHOWN.min(PAIRS / width.saturating_mul(width));
     found.into_iter().map(|found| show(found, &witnesses, &|| *inhabited, &mut left)).collect()
+}
+
+/// Members of the largest mapping.
+fn widest(node: Node<'_>) -> usize {
+    let below = node.entries().map(|entry| entry.value).chain(node.items()).map(widest).max();
+    node.entries().count().max(below.unwrap_or(0))
 }
 
 fn breaks(fact: &Fact) -> bool {

@@ -197,6 +197,8 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
 
 fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause) -> Option<(Outcome, String)> {
     let shows = |error: &&Error| match cause {
+        // It only follows from the others.
+        _ if error.kind == Kind::Unchecked => false,
         Cause::Near => concerns(&error.path.general(), path),
         Cause::Here => path.starts_with(&error.path.general()),
         Cause::Rule => error.kind == Kind::Rule && concerns(&error.path.general(), path),

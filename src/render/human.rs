@@ -29,6 +29,9 @@ const DRAWN: usize = 40;
 /// So many of the things that were skipped are named.
 const OTHERS: usize = 3;
 
+/// Lines of an object that are shown.
+const WITNESS: usize = 24;
+
 /// Lines of a draft that are shown; `conversions scaffold` writes all of them.
 const MOST_SUGGESTED: usize = 60;
 
@@ -39,6 +42,9 @@ pub trait Texts {
 
 pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     let mut out = String::new();
+    if options.quiet && !options.incomplete && report.count(Severity::Error) == 0 {
+        return out;
+    }
     let shown = |finding: &&Finding| {
         let loud = !options.quiet || finding.severity == Severity::Error;
         loud && is_shown(finding, options.all)
@@ -144,8 +150,12 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
         wrapped(out, "  proof: ", &text, style.width);
         let yaml = yaml.replacen("metadata:\n  name: example\n", "metadata: {name: example}\n", 1);
-        for line in yaml.lines().take(24) {
+        for line in yaml.lines().take(WITNESS) {
             let _ = writeln!(out, "  │ {}", shortened(line));
+        }
+        let more = yaml.lines().count().saturating_sub(WITNESS);
+        if more > 0 {
+            let _ = writeln!(out, "  │ … {more} more lines (--witnesses DIR writes them)");
         }
     } else if let Some(ratchet) = ratchet_note(finding) {
         wrapped(out, "  note: ", ratchet, style.width);

@@ -70,7 +70,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     match &report.verdict {
         Verdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
         Verdict::UnknownKind => {
-            say("unknown", report.place, String::new(), format!("no CRD is given for {} of {}", report.kind, report.api_version));
+            say("unknown", report.place, String::new(), no_crd(&report.kind, &report.api_version));
         }
         Verdict::UnknownVersion(versions) => {
             let known = versions.join(", ");
@@ -147,3 +147,11 @@ pub fn json(judged: &[Judged]) -> String {
     text.push('\n');
     text
 }
+/// What is told of something that no CRD describes.
+fn no_crd(kind: &str, api_version: &str) -> String {
+    match (kind, api_version) {
+        ("", _) | (_, "") => "it is no Kubernetes object: `apiVersion` or `kind` is missing".to_owned(),
+        _ => format!("no CRD is given for {kind} of {api_version}"),
+    }
+}
+

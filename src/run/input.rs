@@ -95,6 +95,7 @@ impl Read {
         side.skipped =
             self.loaded.skipped.iter().map(|skipped| Skipped { what: skipped.what.clone(), why: skipped.why.to_string() }).collect();
         side.version = self.version.clone();
+        side.incomplete |= !self.loaded.problems.is_empty();
         side
     }
 

@@ -34,6 +34,9 @@ pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> 
         streams.error("no custom resource was found among the objects");
         exit = exit.or(Exit::Unread);
     }
+    if reports.iter().any(|report| matches!(report.verdict, validate::Verdict::Unreadable(_))) {
+        exit = exit.or(Exit::Unread);
+    }
     if judged.iter().any(objects::Judged::fails) {
         exit = exit.or(Exit::Findings);
     }

@@ -64,8 +64,8 @@ impl Setting {
     pub fn new(reader: &Reader, judging: &cli::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
         let own = explain::own_rules(judging.rules.as_deref(), streams)?;
         let book = own.as_ref().unwrap_or_else(|| Book::builtin());
-        let mut search = Search { reader, judging, book, streams };
         let Sought { old, new, accept } = sought;
+        let mut search = Search { reader, judging, book, streams, accept };
         let found = search.side(new.inputs())?;
         let before = match &old {
             Some((old, _)) if judging.config.is_none() => search.before(old.inputs(), &found)?,
@@ -169,6 +169,8 @@ struct Search<'s, 'w> {
     judging: &'s cli::Judging,
     book: &'s Book,
     streams: &'s mut Streams<'w>,
+    /// Whether a baseline that is named must be there: only `baseline write` makes it.
+    accept: bool,
 }
 
 impl Search<'_, '_> {
@@ -200,10 +202,15 @@ impl Search<'_, '_> {
             Some(file) => Config::parse(&file.text, self.book).map_err(|faults| refuse(file, &faults, self.streams))?,
         };
         let baseline = match (&self.judging.baseline, &config.baseline, &file) {
-            (Some(path), _, _) => Some(path.as_path()).filter(|path| path.exists()).map(|path| self.named(path)).transpose()?,
+            (Some(path), _, _) => Some(path.as_path()).filter(|path| self.accept || path.exists()).map(|path| self.named(path)).transpose()?,
             (None, Some(name), Some(file)) => {
                 let input = Folder::of(Some(file)).input(&name.value);
-                self.load(&[input])?
+                let loaded = self.load(&[input])?;
+                if loaded.is_none() && self.accept {
+                    let fault = Fault::new(format!("the baseline `{}` isn't there; `crdwise baseline write` makes it", name.value), name.span);
+                    return Err(refuse(file, &[fault], self.streams));
+                }
+                loaded
             }
             _ => self.look(inputs, baseline::FILE)?,
         };

@@ -27,6 +27,8 @@ use super::kind::{Kind, Kinds};
 /// Integers up to here are floats without loss.
 const MAX_EXACT: u64 = 1 << 53;
 
+/// Rules that are larger when written out are only run.
+const SPREAD: u64 = 2_000;
 /// Cases of one expression that are told apart.
 const MAX_CASES: usize = 64;
 
@@ -124,7 +126,7 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
 }
 
 fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
-    let expr = parse(&rule.rule).ok()?;
+    let expr = parse(&rule.rule).ok().filter(|expr| expr.spread() <= SPREAD)?;
     let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
     if transition {
         // What compares with the object before doesn't run when there is none.
