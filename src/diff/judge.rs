@@ -5,6 +5,7 @@ use crate::schema::shape::Extra;
 use crate::schema::{Additional, Schema, Shape};
 use crate::yaml::Node;
 
+use super::implicit::is_reserved;
 use super::limits::{Limits, Types};
 use super::open::Undeclared;
 use super::relation::Relation;
@@ -61,6 +62,10 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
     }
     if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
         return Judgement { reason: Some(format!("a list of more than {ITEMS} items")), ..Judgement::known(together) };
+    }
+    // Keys that no schema declares count as well.
+    if before.properties != after.properties && is_reserved(pair) {
+        return Judgement::known(together);
     }
     let (old, new) = shapes(pair, before, after);
     let mut judgement = Judgement::of(order_local(&old, &new, role(pair.position)));

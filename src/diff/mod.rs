@@ -9,6 +9,7 @@ mod column;
 mod crd;
 mod document;
 mod format;
+mod implicit;
 mod judge;
 mod limits;
 mod logic;

@@ -7,6 +7,7 @@ use crate::fact::{Affected, Aspect, Effect, Fact};
 use crate::schema::{Keyword, Schema};
 use crate::yaml::{Entry, Node};
 
+use super::implicit;
 use super::limits::Limits;
 use super::open::Undeclared;
 use super::rename::{self, Match};
@@ -54,9 +55,21 @@ impl Walk<'_> {
         let mut added: Vec<Property<'t>> = Vec::new();
         for (old, new) in lists {
             match (old, new) {
-                (Some(old), Some(new)) => self.property(pair, old, new, &required),
-                (Some(old), None) => removed.push((old, Schema::new(old.value))),
-                (None, Some(new)) => added.push((new, Schema::new(new.value))),
+                (Some(old), Some(new)) => self.property(pair, (old, old.key), (new, new.key), &required),
+                (Some(old), None) => match implicit::property(pair, old.name()) {
+                    Some(new) => {
+                        self.spelled_out(old.name(), old.key, pair.new_key);
+                        self.property(pair, (old, old.key), (new, pair.new_key), &required);
+                    }
+                    None => removed.push((old, Schema::new(old.value))),
+                },
+                (None, Some(new)) => match implicit::property(pair, new.name()) {
+                    Some(old) => {
+                        self.spelled_out(new.name(), pair.old_key, new.key);
+                        self.property(pair, (old, pair.old_key), (new, new.key), &required);
+                    }
+                    None => added.push((new, Schema::new(new.value))),
+                },
                 (None, None) => {}
             }
         }
@@ -79,7 +92,20 @@ impl Walk<'_> {
         }
     }
 
-    fn property<'t>(&mut self, pair: &Pair<'_, 't>, old: Entry<'t>, new: Entry<'t>, required: &Required<'t>) {
+    /// What every resource has is declared by one side only.
+    fn spelled_out(&mut self, name: &str, old: Node<'_>, new: Node<'_>) {
+        let fact = self.fact_at(Aspect::Presence, Effect::Rewritten, &self.old_path.key(name));
+        self.push(fact.before(self.old_place(old)).after(self.new_place(new)).word("keyword", "properties"));
+    }
+
+    /// A property of both sides, each with the key that is shown for it.
+    fn property<'t>(
+        &mut self,
+        pair: &Pair<'_, 't>,
+        (old, old_key): (Entry<'t>, Node<'t>),
+        (new, new_key): (Entry<'t>, Node<'t>),
+        required: &Required<'t>,
+    ) {
         if self.equal(old.value, new.value) {
             return;
         }
@@ -88,8 +114,8 @@ impl Walk<'_> {
             walk.node(&Pair {
                 old: Schema::new(old.value),
                 new: Schema::new(new.value),
-                old_key: old.key,
-                new_key: new.key,
+                old_key,
+                new_key,
                 position: required.position(old.name(), new.name()),
                 name: (old.name(), new.name()),
                 up: Some(pair),
@@ -110,7 +136,7 @@ impl Walk<'_> {
         let mut fact = deprecated(fact, &Schema::new(old.value));
         fact.to = Some(self.new_path.key(new.name()));
         self.push(fact);
-        self.property(pair, *old, *new, required);
+        self.property(pair, (*old, old.key), (*new, new.key), required);
         let (was, is) = (required.old.contains(old.name()), required.new.contains(new.name()));
         if was != is {
             self.required(pair, (old.name(), new.name()), is);

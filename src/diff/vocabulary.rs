@@ -54,6 +54,7 @@ const WORDS: &[(&[Aspect], &[Effect])] = &[
     (&[A::Description, A::Annotation], ALTER),
     (&[A::Meaning], &[E::Changed]),
     (&[A::CelMessage, A::CelMessageExpression, A::CelReason, A::CelFieldPath], ALTER),
+    (&[A::Presence], &[E::Rewritten]),
     (TYPES, &[E::Rewritten]),
     (BOUNDS, &[E::Rewritten]),
     (JUNCTORS, &[E::Rewritten]),

@@ -87,7 +87,9 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
             fact.evidence.certainty = Certainty::Proved;
             fact.evidence.witness = Some(witness);
         }
-        Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && inhabited() => return harmless(fact),
+        Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
+            return harmless(fact);
+        }
         Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
         Err(Unshown::Undecided(reason)) => {
             // The rule by itself refuses something; whether the rest of the schema let it pass is open.

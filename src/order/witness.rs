@@ -63,6 +63,26 @@ impl<'s> Witnesses<'s> {
         Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head }
     }
 
+    /// Whether the path leads to a resource, or to what the server itself puts into one: there it knows more than the schema says.
+    pub fn is_reserved(&self, path: &FieldPath) -> bool {
+        let steps = path.steps();
+        let own = match steps.first() {
+            None => true,
+            Some(Step::Key(name)) => matches!(&**name, "apiVersion" | "kind" | "metadata"),
+            Some(_) => false,
+        };
+        let within = |root: &'s Shape| {
+            let mut node = Some(root);
+            let mut found = false;
+            for step in steps {
+                node = node.and_then(|node| below(node, step));
+                found |= node.is_some_and(|node| node.embedded);
+            }
+            found
+        };
+        own || within(self.old) || within(self.new)
+    }
+
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
         super::smallest(self.old).is_some_and(|body| self.before.request(body).accepted())
