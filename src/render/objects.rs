@@ -154,4 +154,3 @@ fn no_crd(kind: &str, api_version: &str) -> String {
         _ => format!("no CRD is given for {kind} of {api_version}"),
     }
 }
-

@@ -202,12 +202,15 @@ impl Search<'_, '_> {
             Some(file) => Config::parse(&file.text, self.book).map_err(|faults| refuse(file, &faults, self.streams))?,
         };
         let baseline = match (&self.judging.baseline, &config.baseline, &file) {
-            (Some(path), _, _) => Some(path.as_path()).filter(|path| self.accept || path.exists()).map(|path| self.named(path)).transpose()?,
+            (Some(path), _, _) => {
+                Some(path.as_path()).filter(|path| self.accept || path.exists()).map(|path| self.named(path)).transpose()?
+            }
             (None, Some(name), Some(file)) => {
                 let input = Folder::of(Some(file)).input(&name.value);
                 let loaded = self.load(&[input])?;
                 if loaded.is_none() && self.accept {
-                    let fault = Fault::new(format!("the baseline `{}` isn't there; `crdwise baseline write` makes it", name.value), name.span);
+                    let fault =
+                        Fault::new(format!("the baseline `{}` isn't there; `crdwise baseline write` makes it", name.value), name.span);
                     return Err(refuse(file, &[fault], self.streams));
                 }
                 loaded

@@ -21,3 +21,4 @@ mod server;
 mod stages;
 mod storage;
 mod vectors;
+mod verdicts;

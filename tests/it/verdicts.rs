@@ -1,0 +1,112 @@
+//! Small pairs of schemas whose verdict is known: traps that a comparison of keywords falls into.
+
+use crdwise::finding::Class;
+use crdwise::policy::{DEFAULT, Policy};
+use crdwise::review::{Judgement, Side, review};
+use crdwise::rule::Book;
+use serde_json::{Value, json};
+
+fn crd(spec: &Value) -> String {
+    let root = if spec.get("root").is_some() { spec["root"].clone() } else { json!({"type": "object", "properties": {"spec": spec}}) };
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": root}});
+    let names = json!({"plural": "widgets", "kind": "Widget"});
+    let spec = json!({"group": "shop.example.com", "names": names, "scope": "Namespaced", "versions": [version]});
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+           "metadata": {"name": "widgets.shop.example.com"}, "spec": spec})
+    .to_string()
+}
+
+fn verdict(old: &Value, new: &Value) -> Class {
+    let documents = |name: &str, spec: &Value| crdwise::crd::Documents::of_text(name, &crd(spec));
+    let (old, new) = (documents("old.json", old), documents("new.json", new));
+    let policy = Policy::find(DEFAULT).unwrap();
+    let report = review(&Side::new("old", &old), &Side::new("new", &new), &Judgement::new(Book::builtin(), &policy));
+    report.verdict.unwrap()
+}
+
+fn check(cases: &[(&str, Value, Value, Class)]) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|(name, old, new, expected)| {
+            let said = verdict(old, new);
+            (said != *expected).then(|| format!("{name}: {said}, not {expected}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn object(properties: Value) -> Value {
+    json!({"type": "object", "properties": properties})
+}
+
+fn with(mut schema: Value, more: Value) -> Value {
+    schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    schema
+}
+
+fn rules(texts: &[&str]) -> Value {
+    json!({"x-kubernetes-validations": texts.iter().map(|text| json!({"rule": text, "message": "a rule"})).collect::<Vec<_>>()})
+}
+
+const BREAKS: Class = Class::SemanticBreaking;
+
+#[test]
+fn a_rule_that_begins_to_run_on_create_refuses_more() {
+    let number = |rule: &str| object(json!({"n": with(json!({"type": "integer"}), rules(&[rule]))}));
+    let texts = |list: &[&str]| with(object(json!({"x": {"type": "string"}, "b": {"type": "string"}})), rules(list));
+    check(&[
+        ("oldSelf goes", number("self >= oldSelf && self >= 3"), number("self >= 3"), BREAKS),
+        (
+            "its other half runs alone",
+            texts(&["self.b == oldSelf.b && has(self.x)"]),
+            texts(&["self.b == oldSelf.b", "has(self.x)"]),
+            BREAKS,
+        ),
+    ]);
+}
+
+#[test]
+fn what_a_rule_reads_may_be_absent() {
+    let text = json!({"type": "string"});
+    let inner = with(object(json!({"y": text})), json!({"required": ["y"]}));
+    let outer = |rule: &str| with(object(json!({"s": text, "x": inner})), with(json!({"required": ["s"]}), rules(&[rule])));
+    let nested = |more: Value| object(json!({"a": {"type": "integer"}, "o": object(with(json!({"x": text}), more))}));
+    let guarded = rules(&["!has(self.o.nw) || self.o.nw > 3"]);
+    let named = |rule: &str| with(object(json!({"a": text, "b": text})), with(json!({"required": ["b"]}), rules(&[rule])));
+    check(&[
+        (
+            "a required part of an optional object",
+            outer("self.s.indexOf('a') >= 0"),
+            outer("has(self.x.y) && self.s.indexOf('a') >= 0"),
+            BREAKS,
+        ),
+        ("a new field of an optional object", nested(json!({})), with(nested(json!({"nw": {"type": "integer"}})), guarded), BREAKS),
+        ("a name in a string", named("self.b.startsWith('self.a')"), named("self.b.startsWith('self.a') && has(self.a)"), BREAKS),
+        ("a guard", named("self.b.indexOf('a') >= 0"), named("has(self.a) ? self.b.indexOf('a') >= 0 : true"), Class::Additive),
+    ]);
+}
+
+#[test]
+fn a_resource_has_more_than_it_declares() {
+    let embedded = |properties: Value, more: Value| {
+        let node = with(object(with(json!({"d": {"type": "integer"}}), properties)), json!({"x-kubernetes-embedded-resource": true}));
+        object(json!({"e": with(node, more)}))
+    };
+    let plain = || embedded(json!({}), json!({}));
+    let kind = || embedded(json!({"kind": {"type": "string", "enum": ["Y"]}}), json!({}));
+    let metadata = |more: Value| embedded(json!({"metadata": with(json!({"type": "object"}), more)}), json!({}));
+    let short = || json!({"properties": {"name": {"type": "string", "maxLength": 3}}});
+    let root =
+        |more: Value| json!({"root": object(json!({"metadata": with(json!({"type": "object"}), more), "spec": {"type": "object"}}))});
+    check(&[
+        ("a kind is demanded", plain(), kind(), BREAKS),
+        ("no longer", kind(), plain(), Class::Additive),
+        ("names are bounded", plain(), metadata(short()), BREAKS),
+        ("labels are demanded", plain(), metadata(json!({"required": ["labels"]})), BREAKS),
+        ("only declared", plain(), metadata(json!({})), Class::None),
+        ("its own keys count", plain(), embedded(json!({}), json!({"maxProperties": 3})), BREAKS),
+        ("those of metadata, too", metadata(json!({})), metadata(json!({"maxProperties": 1})), BREAKS),
+        ("the object's own name", root(json!({})), root(short()), BREAKS),
+        ("and back", root(short()), root(json!({})), Class::Additive),
+    ]);
+}
