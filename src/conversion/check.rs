@@ -9,6 +9,7 @@ use super::convert::Converter;
 use super::graph::Tangle;
 use super::hop::Hop;
 use super::image::image;
+use super::keep::Preserve;
 use super::laws::{Counterexample, Trial, Verdict, difference};
 use super::manifest::{Direction, Manifest, Reverse};
 use super::step::{Op, Step};
@@ -264,6 +265,13 @@ impl<'m> Judge<'m> {
                 }
             }
             shape = image(&step.op, &shape);
+        }
+        if let Some(Preserve::Field(path)) = &self.manifest.preserve
+            && let (Err(_), Err(hint)) = (known(&hop.old.shape, path), known(&hop.new.shape, path))
+        {
+            fine = false;
+            let fact = self.fact(Aspect::Step, Effect::Unknown, self.manifest.place(self.manifest.preserve_span)).path(path);
+            self.facts.push(fact.key(format!("{}/preserve", self.manifest.name)).word("side", hop.to.name).word("hint", hint));
         }
         fine
     }

@@ -210,3 +210,18 @@ fn expressions_are_tested() {
     let cel = "- cel: {from: spec.a, to: spec.b, forward: \"self + '!'\", back: 'self.substring(0, self.size() - 1)'}";
     check("{a: {type: string}}", "{b: {type: string, minLength: 1}}", cel, "", "tttxpp");
 }
+
+#[test]
+fn a_field_that_keeps_values_must_have_room_for_them() {
+    let keep = "preserve: {field: spec.kept}";
+    let drop = "- drop: {path: spec.a}";
+    let room = "kept: {type: object, x-kubernetes-preserve-unknown-fields: true}";
+    let old = format!("{{a: {{type: string}}, k: {{type: string}}, {room}}}");
+    check(&old, &format!("{{k: {{type: string}}, {room}}}"), drop, keep, "pppppp");
+    // The new version prunes it ….
+    let laws = check(&old, "{k: {type: string}}", drop, keep, "tpxppp");
+    assert!(because(&laws.returns).starts_with("`spec.a` is lost"), "{}", because(&laws.returns));
+    // … or refuses it.
+    let laws = check(&old, "{k: {type: string}, kept: {type: string}}", drop, keep, "xtxppp");
+    assert!(because(&laws.valid).contains("spec.kept"), "{}", because(&laws.valid));
+}

@@ -75,6 +75,7 @@ pub struct Manifest {
     pub reverse: Reverse,
     pub reverse_span: Span,
     pub preserve: Option<Preserve>,
+    pub preserve_span: Span,
     pub examples: Vec<Example>,
     /// Names that must not be used again.
     pub tombstones: Vec<Mention>,

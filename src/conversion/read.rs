@@ -97,6 +97,9 @@ impl Reader {
             reverse,
             reverse_span: root.get("reverse").map_or_else(|| named.map_or(form::first(root), Node::span), form::first),
             preserve: self.preserve(root.get("preserve")),
+            preserve_span: root
+                .get("preserve")
+                .map_or_else(|| form::first(root), |node| node.entry_at(0).map_or(node, |entry| entry.value).span()),
             examples: root.get("examples").into_iter().flat_map(Node::items).map(example).collect(),
             tombstones: self.mentions(root.get("tombstones")),
             meaning_changed: self.mentions(root.get("meaningChanged")),

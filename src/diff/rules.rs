@@ -90,7 +90,8 @@ impl Walk<'_> {
     }
 
     fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
-        let on_new_fields = !was && (about_new_fields(pair, rule) || (judgement.relation == Relation::Equal && reads_new_fields(pair, rule)));
+        let on_new_fields =
+            !was && (about_new_fields(pair, rule) || (judgement.relation == Relation::Equal && reads_new_fields(pair, rule)));
         let effect = match judgement.relation {
             _ if on_new_fields => Effect::Added,
             Relation::Equal => Effect::Rewritten,
