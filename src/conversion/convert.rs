@@ -1,11 +1,13 @@
 //! One object and a manifest come in; the object in its other form goes out.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::validate::ObjectPath;
 
-use super::address::place;
+use super::address::{Keys, place};
 use super::keep::{Kept, Turn};
 use super::manifest::{Direction, Manifest, Ready};
 use super::step::{Op, Refusal, view};
@@ -24,7 +26,26 @@ pub enum ConvertError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub path: ObjectPath,
-    pub guidance: String,
+    pub about: About,
+}
+
+/// What a note is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// Guidance for what only a person can do.
+    Manual(String),
+    /// A value that was kept for the way back and found no place any more, as JSON.
+    Homeless(String),
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = if self.path.steps().is_empty() { String::new() } else { format!(" at `{}`", self.path) };
+        match &self.about {
+            About::Manual(guidance) => write!(f, "`{}` needs a person: {guidance}", self.path),
+            About::Homeless(value) => write!(f, "{value} was kept for the way back and is dropped: what it belonged to{at} has changed"),
+        }
+    }
 }
 
 /// A step that found something to do.
@@ -42,6 +63,7 @@ pub struct Converter<'m> {
     manifest: &'m Manifest,
     direction: Direction,
     ready: Vec<Ready>,
+    keys: Arc<Keys>,
 }
 
 impl<'m> Converter<'m> {
@@ -56,7 +78,13 @@ impl<'m> Converter<'m> {
                 _ => "a step has no inverse".to_owned(),
             },
         })?;
-        Ok(Converter { manifest, direction, ready })
+        Ok(Converter { manifest, direction, ready, keys: Arc::default() })
+    }
+
+    /// Tells list items apart by the keys that schemas declare, when kept values are put back.
+    pub(crate) fn with_keys(mut self, keys: &Arc<Keys>) -> Self {
+        self.keys = Arc::clone(keys);
+        self
     }
 
     pub fn manifest(&self) -> &'m Manifest {
@@ -82,11 +110,13 @@ impl<'m> Converter<'m> {
         let preserve = self.manifest.preserve.as_ref();
         let mut kept = preserve.map(|preserve| Kept::load(preserve, object, forward));
         let mut notes = Vec::new();
+        let keys = kept.as_ref().map(|kept| Keys::clone(&self.keys).recall(kept.labels()));
         for ready in &self.ready {
-            run(ready, object, kept.as_mut(), &mut notes, done.as_deref_mut())?;
+            run(ready, object, keys.as_ref(), kept.as_mut(), &mut notes, done.as_deref_mut())?;
         }
         if let (Some(preserve), Some(kept)) = (preserve, kept) {
-            kept.store(preserve, object, forward);
+            let homeless = kept.store(preserve, object, forward).into_iter();
+            notes.extend(homeless.map(|(path, value)| Note { path, about: About::Homeless(value.to_string()) }));
         }
         let end = self.manifest.end(self.direction);
         if let (Some(version), Some(map)) = (&end.version, object.as_object_mut()) {
@@ -108,6 +138,7 @@ impl<'m> Converter<'m> {
 fn run(
     ready: &Ready,
     object: &mut Value,
+    keys: Option<&Keys>,
     mut kept: Option<&mut Kept>,
     notes: &mut Vec<Note>,
     mut done: Option<&mut Vec<Done>>,
@@ -125,7 +156,8 @@ fn run(
     if !step.preserve || ready.inverse.is_none() {
         kept = None;
     }
-    step.region.visit(object, &mut |container, at| {
+    let keys = keys.filter(|_| kept.is_some());
+    step.region.visit(object, keys, &mut |container, at| {
         let refusal = |reason| Refusal {
             step: ready.index,
             name: step.name,
@@ -135,7 +167,7 @@ fn run(
         if let (Op::Manual { guidance, .. }, Some(names)) = (&ready.op, inner.first())
             && super::address::get(container, names).is_some_and(|value| !value.is_null())
         {
-            notes.push(Note { path: place(&at.path, names), guidance: guidance.clone() });
+            notes.push(Note { path: place(&at.path, names), about: About::Manual(guidance.clone()) });
         }
         let before = (kept.is_some() || done.is_some()).then(|| view(container, inner));
         let restored = kept.as_deref_mut().is_some_and(|kept| kept.restore(&turn, at, container));

@@ -2,6 +2,7 @@
 //! said about each of them, go out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -10,6 +11,7 @@ use crate::schema::Shape;
 use crate::validate::{ObjectPath, ObjectStep};
 use crate::yaml::{self, Budget, Node, Span};
 
+use super::address::Keys;
 use super::catalogue::Conversions;
 use super::convert::{ConvertError, Converter, Done};
 use super::graph::{Graph, Leg};
@@ -64,6 +66,8 @@ pub struct Workshop<'m> {
     graphs: BTreeMap<(&'m str, &'m str), Graph<'m>>,
     /// Schemas to judge results by.
     grounds: BTreeMap<Key, Ground>,
+    /// By group and kind, what the items of their lists are told apart by.
+    keys: BTreeMap<(String, String), Arc<Keys>>,
     target: Target,
     budget: Budget,
 }
@@ -71,7 +75,7 @@ pub struct Workshop<'m> {
 impl<'m> Workshop<'m> {
     pub fn new(conversions: &'m Conversions, target: Target) -> Self {
         let graphs = conversions.kinds().into_iter().map(|(group, kind)| ((group, kind), conversions.graph(group, kind))).collect();
-        Workshop { graphs, grounds: BTreeMap::new(), target, budget: Budget::default() }
+        Workshop { graphs, grounds: BTreeMap::new(), keys: BTreeMap::new(), target, budget: Budget::default() }
     }
 
     /// Also holds results against the CRDs.
@@ -83,6 +87,11 @@ impl<'m> Workshop<'m> {
                 self.grounds.entry(key).or_insert_with(|| Ground::new(Shape::of(schema), crd.group(), version.name, crd.kind()));
             }
         }
+        let mut keys: BTreeMap<(String, String), Keys> = BTreeMap::new();
+        for ((group, kind, _), ground) in &self.grounds {
+            keys.entry((group.clone(), kind.clone())).or_default().learn(&ground.shape);
+        }
+        self.keys = keys.into_iter().map(|(name, keys)| (name, Arc::new(keys))).collect();
         self
     }
 
@@ -100,7 +109,7 @@ impl<'m> Workshop<'m> {
         names
     }
 
-    pub fn convert(&self, text: &std::sync::Arc<str>) -> Outcome {
+    pub fn convert(&self, text: &Arc<str>) -> Outcome {
         let mut outcome = Outcome::default();
         let mut edits: Vec<Rewritten> = Vec::new();
         for document in yaml::parse(text, &self.budget) {
@@ -168,7 +177,10 @@ impl<'m> Workshop<'m> {
         let mut failed = false;
         for leg in legs {
             let converter = match Converter::new(leg.manifest, leg.direction) {
-                Ok(converter) => converter,
+                Ok(converter) => match self.keys.get(&(leg.manifest.group.clone(), leg.manifest.kind.clone())) {
+                    Some(keys) => converter.with_keys(keys),
+                    None => converter,
+                },
                 Err(error) => {
                     outcome.remarks.push(Remark { message: error.to_string(), span: first_line(node), error: true });
                     return None;
@@ -178,11 +190,9 @@ impl<'m> Workshop<'m> {
             let result = converter.convert_and_tell(&mut object, &mut done);
             let at = |path: &ObjectPath| self.span(node, &before, path);
             match result {
-                Ok(notes) => remarks.extend(notes.iter().map(|note| Remark {
-                    message: format!("`{}` needs a person: {}", note.path, note.guidance),
-                    span: at(&note.path),
-                    error: false,
-                })),
+                Ok(notes) => {
+                    remarks.extend(notes.iter().map(|note| Remark { message: note.to_string(), span: at(&note.path), error: false }))
+                }
                 Err(ConvertError::Refused(refusal)) => {
                     remarks.push(Remark { message: refusal.to_string(), span: at(&refusal.path), error: true });
                     failed = true;

@@ -3,12 +3,15 @@
 //!
 //! A law is proved by the conditions of the steps where they allow it, and else tested with objects of the schemas.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::crd::FieldPath;
 use crate::fact::Effect;
 use crate::schema::Shape;
 
+use super::address::Keys;
 use super::convert::{ConvertError, Converter};
 use super::exact::{Obstacle, exact, idle, total};
 use super::ground::Ground;
@@ -65,7 +68,10 @@ enum Turned {
 
 impl<'m> Trial<'m> {
     pub fn new(manifest: &'m Manifest, old: &'m Ground, new: &'m Ground) -> Self {
-        let way = |direction| Converter::new(manifest, direction).ok();
+        let mut keys = Keys::default();
+        [old, new].into_iter().for_each(|ground| keys.learn(&ground.shape));
+        let keys = Arc::new(keys);
+        let way = |direction| Converter::new(manifest, direction).ok().map(|converter| converter.with_keys(&keys));
         Trial { manifest, old, new, there: way(Direction::Forward), back: way(Direction::Back) }
     }
 

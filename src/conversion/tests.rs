@@ -128,6 +128,36 @@ fn kept_values_follow_their_list_items() {
 }
 
 #[test]
+fn kept_values_follow_items_without_a_name() {
+    let conversions = manifest("- drop: {path: 'spec.l[].a'}", "preserve: {annotation: shop.example.com/v1}");
+    let there = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
+    let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
+    let converted = there.converted(&object("v1", json!({"l": [{"k": 1, "v": 0, "a": "x"}, {"k": 2, "v": 0, "a": "y"}]}))).unwrap();
+    let mut new = converted.clone();
+    new["spec"]["l"].as_array_mut().unwrap().reverse();
+    let swapped = json!([{"k": 2, "v": 0, "a": "y"}, {"k": 1, "v": 0, "a": "x"}]);
+    assert_eq!(back.converted(&new).unwrap()["spec"]["l"], swapped);
+    // Nobody knows which item a changed one was ….
+    let mut changed = new.clone();
+    changed["spec"]["l"][0]["v"] = json!(1);
+    let mut old = changed.clone();
+    let notes = back.convert(&mut old).unwrap();
+    assert_eq!(old["spec"]["l"], json!([{"k": 2, "v": 1}, {"k": 1, "v": 0, "a": "x"}]));
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].to_string().starts_with("\"y\" was kept"), "{}", notes[0]);
+    // … unless the schema says.
+    let shape = "{l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], \
+                 properties: {k: {type: integer}, v: {type: integer}}}}}";
+    let mut keys = address::Keys::default();
+    keys.learn(&testing::ground(shape, "v2").shape);
+    let keys = std::sync::Arc::new(keys);
+    let mut new = there.clone().with_keys(&keys).converted(&object("v1", json!({"l": [{"k": 1, "a": "x"}, {"k": 2, "a": "y"}]}))).unwrap();
+    new["spec"]["l"] = json!([{"k": 2, "v": 1}, {"k": 1}]);
+    // What the schema said is known from the labels.
+    assert_eq!(back.converted(&new).unwrap()["spec"]["l"], json!([{"k": 2, "v": 1, "a": "y"}, {"k": 1, "a": "x"}]));
+}
+
+#[test]
 fn both_forms_at_once_are_decided_as_asked() {
     let both = object("v1", json!({"a": 1, "b": 2}));
     let run = |conflict: &str| {
