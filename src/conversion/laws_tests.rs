@@ -206,6 +206,18 @@ fn types() {
 }
 
 #[test]
+fn fractions_are_not_cut_off() {
+    let retype = "- retype: {path: spec.a, was: number, becomes: integer}";
+    let laws = check("{a: {type: number}}", "{a: {type: integer}}", retype, "", "xptppp");
+    let Verdict::Broken(broken) = &laws.valid else { panic!("{:?}", laws.valid) };
+    assert_eq!(broken.object["spec"]["a"], serde_json::json!(0.5));
+    // One level down, between bounds.
+    let old = "{l: {type: array, items: {type: object, properties: {a: {type: number, minimum: 3, maximum: 4}}}}}";
+    let new = "{l: {type: array, items: {type: object, properties: {b: {type: integer, minimum: 3, maximum: 4}}}}}";
+    check(old, new, "- retype: {from: 'spec.l[].a', to: 'spec.l[].b', was: number, becomes: integer}", "", "xptppp");
+}
+
+#[test]
 fn expressions_are_tested() {
     let cel = "- cel: {from: spec.a, to: spec.b, forward: \"self + '!'\", back: 'self.substring(0, self.size() - 1)'}";
     check("{a: {type: string}}", "{b: {type: string, minLength: 1}}", cel, "", "tttxpp");
