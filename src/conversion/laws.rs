@@ -10,10 +10,11 @@ use serde_json::Value;
 use crate::crd::FieldPath;
 use crate::fact::Effect;
 use crate::schema::Shape;
+use crate::schema::shape::Type;
 
 use super::address::Keys;
 use super::convert::{ConvertError, Converter};
-use super::exact::{Obstacle, exact, idle, total};
+use super::exact::{Obstacle, exact, idle, too_large, total};
 use super::ground::Ground;
 use super::image::image;
 use super::keep::Preserve;
@@ -140,8 +141,10 @@ impl<'m> Trial<'m> {
             "the field that keeps what is lost has no room for it".to_owned()
         } else if manual.is_empty() {
             match search::refused(&image, &end.shape) {
-                Answer::None if self.always_succeeds(direction) => return Verdict::Proved,
-                Answer::None => "a step may fail".to_owned(),
+                Answer::None => match self.stumbles(direction) {
+                    None => return Verdict::Proved,
+                    Some(why) => why,
+                },
                 Answer::Body(body) => {
                     if let Turned::To(origin) = self.turn(&end.whole(body), direction.turned())
                         && start.accepts(&origin)
@@ -166,13 +169,21 @@ impl<'m> Trial<'m> {
         Verdict::Tested { objects, because }
     }
 
-    fn always_succeeds(&self, direction: Direction) -> bool {
+    /// Why a step may fail on an object of the schema; `None` if none can.
+    fn stumbles(&self, direction: Direction) -> Option<String> {
         let (start, _) = self.grounds(direction);
         let mut shape = start.shape.clone();
-        self.manifest.ready(direction).unwrap_or_default().iter().all(|ready| {
+        self.manifest.ready(direction).unwrap_or_default().iter().find_map(|ready| {
             let sure = total(&ready.op, &shape, ready.step.conflict);
+            let number = |path: &FieldPath| {
+                declared(&shape, path).is_some_and(|child| matches!(child.ty, Some(Type::Integer | Type::Number)) && !child.int_or_string)
+            };
+            let why = match &ready.op {
+                Op::Scale { from, factor, .. } if number(from) => too_large(from, *factor),
+                _ => "a step may fail".to_owned(),
+            };
             shape = image(&ready.op, &shape);
-            sure
+            (!sure).then_some(why)
         })
     }
 

@@ -118,6 +118,20 @@ fn units() {
 }
 
 #[test]
+fn large_numbers_are_not_proved() {
+    let scale = "- scale: {from: spec.s, to: spec.ms, multiply: 1000}";
+    for old in [
+        "{s: {type: integer}}",
+        "{s: {type: integer, format: int64, minimum: 0}}",
+        "{s: {type: integer, minimum: 0, maximum: 9223372036854775807}}",
+    ] {
+        let laws = check(old, "{ms: {type: integer}}", scale, "", if old.contains("minimum") { "txtxpp" } else { "tptxpp" });
+        assert!(because(&laws.valid).contains("values above 9223372036854775 can't be converted"), "{}", because(&laws.valid));
+    }
+    check("{s: {type: integer, format: int32}}", "{ms: {type: integer}}", scale, "", "pxpxpp");
+}
+
+#[test]
 fn values() {
     let (old, new) = ("{m: {type: string, enum: [Never, Auto, Full]}}", "{m: {type: string, enum: [Disabled, Auto, Full]}}");
     check(old, new, "- mapValues: {path: spec.m, values: {Never: Disabled}}", "", "pppppp");
