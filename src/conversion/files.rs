@@ -13,7 +13,7 @@ use crate::yaml::{self, Budget, Node, Span};
 
 use super::address::Keys;
 use super::catalogue::Conversions;
-use super::convert::{ConvertError, Converter, Done};
+use super::convert::{ConvertError, Converter, Done, Told};
 use super::graph::{Graph, Leg};
 use super::ground::Ground;
 use super::manifest::Direction;
@@ -186,8 +186,8 @@ impl<'m> Workshop<'m> {
                     return None;
                 }
             };
-            let mut done = Vec::new();
-            let result = converter.convert_and_tell(&mut object, &mut done);
+            let mut told = Told::default();
+            let result = converter.convert_and_tell(&mut object, &mut told);
             let at = |path: &ObjectPath| self.span(node, &before, path);
             match result {
                 Ok(notes) => {
@@ -202,7 +202,7 @@ impl<'m> Workshop<'m> {
                     failed = true;
                 }
             }
-            remarks.extend(done.iter().filter_map(|done| deprecated(leg, done)).map(|(message, path)| Remark {
+            remarks.extend(told.done.iter().filter_map(|done| deprecated(leg, done)).map(|(message, path)| Remark {
                 message,
                 span: at(&path),
                 error: false,
@@ -210,7 +210,16 @@ impl<'m> Workshop<'m> {
             if failed {
                 break;
             }
-            before.extend(leg.manifest.ready(leg.direction).unwrap_or_default().into_iter().map(|ready| ready.op));
+            let ops: Vec<Op> = leg.manifest.ready(leg.direction).unwrap_or_default().into_iter().map(|ready| ready.op).collect();
+            for loss in &told.lost {
+                // Of a deprecated field it was said that it is dropped.
+                if leg.manifest.in_place() && leg.direction == Direction::Forward && matches!(ops.get(loss.turn), Some(Op::Drop { .. })) {
+                    continue;
+                }
+                let earlier: Vec<Op> = before.iter().chain(ops.iter().take(loss.turn)).cloned().collect();
+                remarks.push(Remark { message: loss.to_string(), span: self.span(node, &earlier, &loss.path), error: false });
+            }
+            before.extend(ops);
         }
         if !failed {
             failed = self.judged(node, &object, &before, &mut remarks);

@@ -171,6 +171,23 @@ impl Turn<'_> {
         self.inverse.is_some_and(|inverse| inverse.apply(container, self.inverse_inner, self.conflict).is_ok())
     }
 
+    /// Which of the values before the step its inverse doesn't bring back, and what comes in its place. A default that is written
+    /// out where it was left out, or was there anyway, loses nothing.
+    pub fn forgets(&self, before: &[Option<Value>], container: &Value) -> Option<(usize, Option<Value>)> {
+        if self.inverse.is_none() || matches!(self.op, Op::Default { .. } | Op::Manual { .. }) {
+            return None;
+        }
+        let mut scratch = scratch(&view(container, self.inner), self.inner, container);
+        let returned = if self.undo(&mut scratch) { view(&scratch, self.inner) } else { vec![None; before.len()] };
+        let lost = |(was, back): &(&Option<Value>, Option<Value>)| match (was, back) {
+            (None, _) => false,
+            (Some(was), Some(back)) => !super::step::same(was, back),
+            (Some(_), None) => true,
+        };
+        let pairs = before.iter().zip(returned);
+        pairs.enumerate().find(|(_, pair)| lost(pair)).map(|(index, (_, back))| (index, back))
+    }
+
     /// Fields are put only into parents that are there.
     fn may_write(&self, container: &Value) -> bool {
         let parent = |names: &Names| names.split_last().and_then(|(_, above)| super::address::get(container, above)).is_some();

@@ -205,3 +205,66 @@ fn older_objects_are_canonicalised_and_newer_ones_ignored() {
     assert!(matches!(canonical("v1", &object("v2", json!({}))), Canonical::NotSupported(_)));
     assert!(matches!(canonical("v2", &object("v3", json!({}))), Canonical::NotSupported(_)));
 }
+
+/// What is said about a file of objects, with the lines that it is said about, and the file as it is afterwards.
+fn told(conversions: &Conversions, to: &str, text: &str) -> (Vec<(usize, String)>, String) {
+    let workshop = files::Workshop::new(conversions, files::Target { to: to.to_owned(), from: None });
+    let outcome = workshop.convert(&text.into());
+    let line = |at: u32| text[..at as usize].lines().count().max(1) + usize::from(text[..at as usize].ends_with('\n'));
+    (outcome.remarks.iter().map(|remark| (line(remark.span.start), remark.message.clone())).collect(), outcome.text)
+}
+
+#[test]
+fn what_can_not_be_brought_back_is_told() {
+    let head = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n";
+    let cases = [
+        (
+            "- unwrap: {from: spec.l, to: spec.b}",
+            "",
+            "  l: [p, q]\n",
+            5,
+            "`spec.l` can't be brought back: it is [\"p\",\"q\"] and would come back as [\"p\"]",
+        ),
+        (
+            "- scale: {from: spec.ms, to: spec.s, divide: 1000}",
+            "",
+            "  k: 1\n  ms: 1500\n",
+            6,
+            "`spec.ms` can't be brought back: it is 1500 and would come back as 1000",
+        ),
+        ("- drop: {path: spec.a}", "reverse: {none: nobody needs it any more}", "  a: 1\n", 5, "`spec.a` can't be brought back: it is 1"),
+        (
+            "- rename: {from: spec.a, to: spec.b}\n- drop: {path: spec.b.c}",
+            "",
+            "  a:\n    c: 1\n    d: 2\n",
+            6,
+            "`spec.b.c` can't be brought back: it is 1",
+        ),
+        (
+            "- drop: {path: spec.a}",
+            "reverse: {steps: [{set: {path: spec.a, value: 3}}]}",
+            "  a: 1\n",
+            5,
+            "`spec.a` can't be brought back: it is 1 and would come back as 3",
+        ),
+    ];
+    for (steps, rest, spec, line, message) in cases {
+        let conversions = manifest(steps, rest);
+        assert_eq!(told(&conversions, "v2", &format!("{head}{spec}")).0, [(line, message.to_owned())], "{steps}");
+    }
+    // Nothing is said where all comes back, or is kept.
+    let quiet = [
+        ("- unwrap: {from: spec.l, to: spec.b}", "preserve: {annotation: shop.example.com/v1}", "  l: [p, q]\n"),
+        ("- unwrap: {from: spec.l, to: spec.b}", "", "  l: [p]\n"),
+        ("- default: {path: spec.n, value: 3}", "", "  n: 3\n"),
+    ];
+    for (steps, rest, spec) in quiet {
+        let conversions = manifest(steps, rest);
+        assert_eq!(told(&conversions, "v2", &format!("{head}{spec}")).0, [], "{steps}");
+    }
+    // The same on the way back.
+    let conversions = manifest("- wrap: {from: spec.ref, to: spec.refs}", "");
+    let text = "apiVersion: shop.example.com/v2\nkind: Widget\nmetadata: {name: w}\nspec:\n  refs:\n  - name: a\n  - name: b\n";
+    let (said, _) = told(&conversions, "v1", text);
+    assert!(said[0].1.starts_with("`spec.refs` can't be brought back"), "{said:?}");
+}
