@@ -268,3 +268,18 @@ fn what_can_not_be_brought_back_is_told() {
     let (said, _) = told(&conversions, "v1", text);
     assert!(said[0].1.starts_with("`spec.refs` can't be brought back"), "{said:?}");
 }
+
+#[test]
+fn within_one_api_version_there_is_a_way_back() {
+    let text = "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nmetadata: {name: widget}\n\
+                resource: {group: shop.example.com, kind: Widget}\nfrom: {version: v1, bundle: v1.0.0}\n\
+                to: {version: v1, bundle: v1.1.0}\nsteps:\n- rename: {from: spec.a, to: spec.b}\n";
+    let conversions = Conversions::of_text("widget.yaml", text);
+    let old = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  a: v\n";
+    let new = old.replace("a: v", "b: v");
+    assert_eq!(told(&conversions, "v1.0.0", &new), (Vec::new(), old.to_owned()));
+    assert_eq!(told(&conversions, "v1.0.0", old), (Vec::new(), old.to_owned()));
+    assert_eq!(told(&conversions, "v1.1.0", old).1, new);
+    assert_eq!(told(&conversions, "v1", old).1, new);
+    assert_eq!(told(&conversions, "v1", &new).1, new);
+}
