@@ -50,9 +50,22 @@ impl Found {
                 Some(path) => vec![path.clone()],
                 None => old.to_vec(),
             };
-            found.before = beside(reader, &old).filter(|_| !old.is_empty()).map(|loaded| loaded.0);
+            found.look_before(reader, &old);
         }
         Ok(found)
+    }
+
+    /// What stood beside the old bundle, if that is not the same that stands beside the new one.
+    fn look_before(&mut self, reader: &Reader, old: &[OsString]) {
+        if old.is_empty() {
+            return;
+        }
+        let files = |conversions: &Conversions| conversions.documents().files.iter().map(|file| file.origin.clone()).collect::<Vec<_>>();
+        let now = self.now.as_ref().map(files);
+        // A revision is whole: what is not there was not there.
+        let whole = || reader.parse(old).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Revision { .. })));
+        let before = beside(reader, old).map(|loaded| loaded.0).or_else(|| whole().then(Conversions::default));
+        self.before = before.filter(|before| before.is_empty() || now != Some(files(before)));
     }
 
     pub fn none() -> Found {
@@ -212,12 +225,19 @@ pub(super) fn check(arguments: &cli::ConversionsCheck, streams: &mut Streams<'_>
     let sought = Sought { old: Some((&mut old, cli::ConfigSide::New)), new: &mut new, accept: false };
     let setting = Setting::new(&reader, &arguments.judging, sought, streams)?;
     let (old_side, new_side) = (old.side(), new.side());
-    let found = Found::new(&reader, arguments.conversions.as_ref(), std::slice::from_ref(&arguments.new))?;
+    let mut found = Found::new(&reader, arguments.conversions.as_ref(), std::slice::from_ref(&arguments.new))?;
+    if arguments.conversions.is_none() {
+        found.look_before(&reader, std::slice::from_ref(&arguments.old));
+    }
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
     let Some(conversions) = found.now() else {
         return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; name them with --conversions".into() });
     };
-    let checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
+    let mut checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
+    for fact in check::astray(conversions, found.manifests().before, &old_side.bundle, &new_side.bundle) {
+        let owner = checked.iter_mut().find(|one| fact.words.get("name") == Some(&one.manifest));
+        owner.into_iter().for_each(|one| one.facts.push(fact.clone()));
+    }
     let judgement = Judgement { conversions: found.manifests(), ..setting.judgement() };
     let facts: Vec<crate::fact::Fact> = checked.iter().flat_map(|one| one.facts.iter().cloned()).collect();
     let report = crate::review::of_manifests(&facts, &old_side, &new_side, &judgement);
@@ -239,8 +259,11 @@ fn table(checked: &[Checked]) -> String {
     for one in checked {
         let _ = writeln!(out, "{}: {} → {}", one.manifest, one.from, one.to);
         if one.laws.is_empty() {
-            let _ =
-                writeln!(out, "  not checked: {}", if one.facts.is_empty() { "its versions are in neither bundle" } else { "see below" });
+            let _ = writeln!(
+                out,
+                "  not checked: {}",
+                if one.facts.is_empty() { "it leads between other versions than those of the two sides" } else { "see below" }
+            );
         }
         for (law, verdict) in &one.laws {
             let said = match verdict {
