@@ -166,6 +166,18 @@ fn one(manifest: &Manifest, old: &Bundle<'_>, new: &Bundle<'_>) -> Checked {
             let trial = Trial::new(manifest, &hop.old, &hop.new);
             checked.laws = judge.laws(&trial);
         }
+        if let (Some(mention), Some((_, verdict))) =
+            (manifest.meaning_changed.first(), checked.laws.iter_mut().find(|(law, _)| *law == Law::VersionBlind))
+            && !matches!(verdict, Verdict::Broken(_))
+        {
+            *verdict = Verdict::Broken(Box::new(Counterexample {
+                object: serde_json::Value::Null,
+                result: None,
+                because: format!("the meaning of `{}` changed, as the manifest says", mention.path),
+                path: Some(mention.path.clone()),
+                step: None,
+            }));
+        }
         judge.meanings();
         judge.readable(&hop);
     }
