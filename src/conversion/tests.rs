@@ -283,3 +283,12 @@ fn within_one_api_version_there_is_a_way_back() {
     assert_eq!(told(&conversions, "v1", old).1, new);
     assert_eq!(told(&conversions, "v1", &new).1, new);
 }
+
+#[test]
+fn examples_may_leave_out_what_the_manifest_says() {
+    let conversions = manifest("- rename: {from: spec.a, to: spec.b}", "examples: [{old: {spec: {a: 1}}, new: {spec: {b: 1}}}]");
+    let example = &conversions.manifests[0].examples[0];
+    let converter = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
+    assert_eq!(converter.converted(&example.old).unwrap(), example.new);
+    assert_eq!(example.old["apiVersion"], "shop.example.com/v1");
+}
