@@ -1,7 +1,7 @@
 //! A file with objects and the version they should have come in; its text with the objects in that version, and what is to be
 //! said about each of them, go out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -100,13 +100,12 @@ impl<'m> Workshop<'m> {
         self.graphs.values().any(|graph| !graph.named(&self.target.to).is_empty())
     }
 
-    /// Versions that the manifests lead to.
+    /// What may be asked for: API versions, and below them the versions of bundles.
     pub fn targets(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.graphs.values().flat_map(|graph| graph.nodes.iter().filter_map(|node| node.version.clone())).collect();
-        names.sort();
-        names.dedup();
-        names
+        let nodes = || self.graphs.values().flat_map(|graph| &graph.nodes);
+        let versions: BTreeSet<&String> = nodes().filter_map(|node| node.version.as_ref()).collect();
+        let bundles: BTreeSet<_> = nodes().filter_map(|node| node.bundle.as_ref()).collect();
+        versions.into_iter().cloned().chain(bundles.into_iter().map(ToString::to_string)).collect()
     }
 
     pub fn convert(&self, text: &Arc<str>) -> Outcome {
