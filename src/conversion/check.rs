@@ -1,16 +1,17 @@
 //! Manifests and two bundles come in; facts about the manifests go out: paths that don't exist, laws that don't hold, what only
 //! people can do, examples that are wrong.
 
-use crate::crd::{Bundle, FieldPath, Place, Step as PathStep};
+use crate::crd::{Bundle, Crd, FieldPath, Place, Step as PathStep};
 use crate::fact::{Affected, Aspect, Certainty, Effect, Evidence, Fact, Outcome, Subject, Witness};
 
 use super::catalogue::Conversions;
 use super::convert::Converter;
 use super::graph::Tangle;
-use super::hop::Hop;
+use super::hop::{Hop, fits};
 use super::image::image;
+use super::keep::Preserve;
 use super::laws::{Counterexample, Trial, Verdict, difference};
-use super::manifest::{Direction, Manifest, Reverse};
+use super::manifest::{Direction, Endpoint, Manifest, Reverse};
 use super::step::{Op, Step};
 use super::surgery::{declared, open, prefix};
 use super::trace::destination;
@@ -67,6 +68,56 @@ pub fn check(conversions: &Conversions, old: &Bundle<'_>, new: &Bundle<'_>, only
     checked
 }
 
+/// Manifests that apply to nothing, each with the reason. One that was there before stays for the chain; where nobody knows what was
+/// there, only those are told that can't be of an earlier change.
+pub fn astray(conversions: &Conversions, before: Option<&Conversions>, old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
+    let known = |manifest: &Manifest| before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name));
+    let fresh = conversions.manifests.iter().filter(|manifest| !known(manifest));
+    let told = fresh.filter_map(|manifest| Some((manifest, aimless(manifest, before.is_some(), old, new)?)));
+    told.map(|(manifest, reason)| {
+        Fact::new(Subject::Conversion, Aspect::Coverage, Effect::Unused, &crd_name(&manifest.group, &manifest.kind, old, new))
+            .after(manifest.place(manifest.span))
+            .key(manifest.name.clone())
+            .word("name", manifest.name.clone())
+            .word("from", manifest.from.to_string())
+            .word("new", manifest.to.to_string())
+            .word("reason", reason)
+    })
+    .collect()
+}
+
+/// Why a manifest applies to nothing of two bundles.
+fn aimless(manifest: &Manifest, fresh: bool, old: &Bundle<'_>, new: &Bundle<'_>) -> Option<String> {
+    let (before, after) = (of_kind(manifest, old), of_kind(manifest, new));
+    if before.is_empty() && after.is_empty() {
+        let kinds = old.crds.iter().chain(&new.crds).filter(|crd| crd.group() == manifest.group).map(|crd| crd.kind());
+        let hint = crate::rule::nearest(&manifest.kind, kinds);
+        return Some(format!("neither side has the kind `{}` in {}{hint}", manifest.kind, manifest.group));
+    }
+    if manifest.webhook || Hop::new(manifest, old, new).is_some() {
+        return None;
+    }
+    let release = |crds: &[&Crd<'_>]| crate::bump::parse(crds.first()?.bundle_version()?.value);
+    let (past, present) = (release(&before), release(&after));
+    let ahead = |end: &Endpoint| end.bundle.is_some() && past.is_some() && end.bundle > past && end.bundle != present;
+    let meant =
+        |end: &Endpoint, crd: &&Crd<'_>| fits(end, crd) && end.version.as_deref().is_none_or(|version| crd.version(version).is_some());
+    let nowhere = |end: &Endpoint| !before.iter().chain(&after).any(|crd| meant(end, crd));
+    let ends = [&manifest.from, &manifest.to];
+    if !fresh && !ends.iter().any(|end| ahead(end) && nowhere(end)) {
+        return None;
+    }
+    let missing: Vec<String> = ends.iter().filter(|end| nowhere(end)).map(|end| format!("`{end}`")).collect();
+    Some(match missing.as_slice() {
+        [] => format!("this change doesn't lead from `{}` to `{}`", manifest.from, manifest.to),
+        ends => format!("neither side has {}", ends.join(" or ")),
+    })
+}
+
+fn of_kind<'b, 't>(manifest: &Manifest, bundle: &'b Bundle<'t>) -> Vec<&'b Crd<'t>> {
+    bundle.crds.iter().filter(|crd| crd.group() == manifest.group && crd.kind() == manifest.kind).collect()
+}
+
 fn crd_name(group: &str, kind: &str, old: &Bundle<'_>, new: &Bundle<'_>) -> String {
     let named = new.crds.iter().chain(&old.crds).find(|crd| crd.group() == group && crd.kind() == kind);
     named.map(|crd| crd.name.to_owned()).unwrap_or_default()
@@ -114,6 +165,18 @@ fn one(manifest: &Manifest, old: &Bundle<'_>, new: &Bundle<'_>) -> Checked {
         if judge.paths(&hop) {
             let trial = Trial::new(manifest, &hop.old, &hop.new);
             checked.laws = judge.laws(&trial);
+        }
+        if let (Some(mention), Some((_, verdict))) =
+            (manifest.meaning_changed.first(), checked.laws.iter_mut().find(|(law, _)| *law == Law::VersionBlind))
+            && !matches!(verdict, Verdict::Broken(_))
+        {
+            *verdict = Verdict::Broken(Box::new(Counterexample {
+                object: serde_json::Value::Null,
+                result: None,
+                because: format!("the meaning of `{}` changed, as the manifest says", mention.path),
+                path: Some(mention.path.clone()),
+                step: None,
+            }));
         }
         judge.meanings();
         judge.readable(&hop);
@@ -264,6 +327,13 @@ impl<'m> Judge<'m> {
                 }
             }
             shape = image(&step.op, &shape);
+        }
+        if let Some(Preserve::Field(path)) = &self.manifest.preserve
+            && let (Err(_), Err(hint)) = (known(&hop.old.shape, path), known(&hop.new.shape, path))
+        {
+            fine = false;
+            let fact = self.fact(Aspect::Step, Effect::Unknown, self.manifest.place(self.manifest.preserve_span)).path(path);
+            self.facts.push(fact.key(format!("{}/preserve", self.manifest.name)).word("side", hop.to.name).word("hint", hint));
         }
         fine
     }

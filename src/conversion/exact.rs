@@ -310,11 +310,7 @@ fn divides(child: &Shape, at: &FieldPath, factor: Factor) -> Result<(), Obstacle
         return lost(format!("`{at}` is no integer, and fractions are rounded"));
     }
     if factor.multiply % factor.divide == 0 {
-        let times = (factor.multiply / factor.divide) as f64;
-        let fits = |bound: Option<f64>| bound.is_some_and(|bound| bound.abs() * times < i64::MAX as f64);
-        let small = child.format.as_deref() == Some("int32") && times < f64::from(u32::MAX);
-        let bounded = small || (fits(child.bounds.minimum) && fits(child.bounds.maximum));
-        return if bounded { Ok(()) } else { lost(format!("`{at}` has no bounds: a very large value doesn't fit after scaling")) };
+        return if scales(child, factor) { Ok(()) } else { lost(too_large(at, factor)) };
     }
     let step = child.bounds.multiple_of.filter(|step| step.fract() == 0.0 && *step < 9.0e15).map_or(1, |step| step as i64);
     let whole = step.checked_mul(factor.multiply).is_some_and(|step| step % factor.divide == 0);
@@ -327,6 +323,28 @@ fn divides(child: &Shape, at: &FieldPath, factor: Factor) -> Result<(), Obstacle
         Some(odd) => lost_by(at, odd, said),
         None => lost(said),
     }
+}
+
+/// Whether every value of the node fits into its type once it is scaled.
+fn scales(child: &Shape, factor: Factor) -> bool {
+    if let Some(values) = &child.enum_values {
+        return values.iter().all(|value| factor.apply(value).is_ok());
+    }
+    let times = factor.multiply as f64 / factor.divide as f64;
+    let largest = match child.ty {
+        Some(Type::Integer) => i64::MAX as f64,
+        Some(Type::Number) => f64::MAX,
+        _ => return false,
+    };
+    let fits = |bound: Option<f64>| bound.is_some_and(|bound| bound.abs() < largest / times);
+    let small = child.format.as_deref() == Some("int32") && child.ty == Some(Type::Integer) && times < f64::from(u32::MAX);
+    times <= 1.0 || small || (fits(child.bounds.minimum) && fits(child.bounds.maximum))
+}
+
+/// What to say of values that don't fit after scaling.
+pub(crate) fn too_large(at: &FieldPath, factor: Factor) -> String {
+    let limit = i128::from(i64::MAX) * i128::from(factor.divide) / i128::from(factor.multiply.max(1));
+    format!("`{at}` is not bounded: values above {limit} can't be converted")
 }
 
 fn canonical(child: &Shape, at: &FieldPath, was: Scalar, becomes: Scalar) -> Result<(), Obstacle> {
@@ -397,7 +415,7 @@ pub(crate) fn total(op: &Op, shape: &Shape, conflict: Conflict) -> bool {
                     table.otherwise == super::step::values::Otherwise::Keep
                         || child(from).is_some_and(|child| injective(child, from, table).is_ok())
                 }
-                Op::Scale { .. } => matches!(ty, Some(Type::Integer | Type::Number)),
+                Op::Scale { factor, .. } => child(from).is_some_and(|child| scales(child, *factor)),
                 Op::Retype { was, becomes, .. } => match (ty, was, becomes) {
                     (Some(Type::Integer), Scalar::Integer | Scalar::Number, Scalar::String | Scalar::Number) => true,
                     (Some(Type::Number), Scalar::Number, Scalar::String) => true,

@@ -1,7 +1,8 @@
 //! A file with objects and the version they should have come in; its text with the objects in that version, and what is to be
 //! said about each of them, go out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -10,8 +11,9 @@ use crate::schema::Shape;
 use crate::validate::{ObjectPath, ObjectStep};
 use crate::yaml::{self, Budget, Node, Span};
 
+use super::address::Keys;
 use super::catalogue::Conversions;
-use super::convert::{ConvertError, Converter, Done};
+use super::convert::{ConvertError, Converter, Done, Told};
 use super::graph::{Graph, Leg};
 use super::ground::Ground;
 use super::manifest::Direction;
@@ -64,6 +66,8 @@ pub struct Workshop<'m> {
     graphs: BTreeMap<(&'m str, &'m str), Graph<'m>>,
     /// Schemas to judge results by.
     grounds: BTreeMap<Key, Ground>,
+    /// By group and kind, what the items of their lists are told apart by.
+    keys: BTreeMap<(String, String), Arc<Keys>>,
     target: Target,
     budget: Budget,
 }
@@ -71,7 +75,7 @@ pub struct Workshop<'m> {
 impl<'m> Workshop<'m> {
     pub fn new(conversions: &'m Conversions, target: Target) -> Self {
         let graphs = conversions.kinds().into_iter().map(|(group, kind)| ((group, kind), conversions.graph(group, kind))).collect();
-        Workshop { graphs, grounds: BTreeMap::new(), target, budget: Budget::default() }
+        Workshop { graphs, grounds: BTreeMap::new(), keys: BTreeMap::new(), target, budget: Budget::default() }
     }
 
     /// Also holds results against the CRDs.
@@ -83,6 +87,11 @@ impl<'m> Workshop<'m> {
                 self.grounds.entry(key).or_insert_with(|| Ground::new(Shape::of(schema), crd.group(), version.name, crd.kind()));
             }
         }
+        let mut keys: BTreeMap<(String, String), Keys> = BTreeMap::new();
+        for ((group, kind, _), ground) in &self.grounds {
+            keys.entry((group.clone(), kind.clone())).or_default().learn(&ground.shape);
+        }
+        self.keys = keys.into_iter().map(|(name, keys)| (name, Arc::new(keys))).collect();
         self
     }
 
@@ -91,16 +100,15 @@ impl<'m> Workshop<'m> {
         self.graphs.values().any(|graph| !graph.named(&self.target.to).is_empty())
     }
 
-    /// Versions that the manifests lead to.
+    /// What may be asked for: API versions, and below them the versions of bundles.
     pub fn targets(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.graphs.values().flat_map(|graph| graph.nodes.iter().filter_map(|node| node.version.clone())).collect();
-        names.sort();
-        names.dedup();
-        names
+        let nodes = || self.graphs.values().flat_map(|graph| &graph.nodes);
+        let versions: BTreeSet<&String> = nodes().filter_map(|node| node.version.as_ref()).collect();
+        let bundles: BTreeSet<_> = nodes().filter_map(|node| node.bundle.as_ref()).collect();
+        versions.into_iter().cloned().chain(bundles.into_iter().map(ToString::to_string)).collect()
     }
 
-    pub fn convert(&self, text: &std::sync::Arc<str>) -> Outcome {
+    pub fn convert(&self, text: &Arc<str>) -> Outcome {
         let mut outcome = Outcome::default();
         let mut edits: Vec<Rewritten> = Vec::new();
         for document in yaml::parse(text, &self.budget) {
@@ -137,6 +145,8 @@ impl<'m> Workshop<'m> {
         let goals = graph.named(&self.target.to);
         let starts = graph.named(self.target.from.as_deref().unwrap_or(version));
         let legs = match graph.route(&starts, &goals) {
+            // The object may be in a newer form than the oldest of its API version, unless somebody says otherwise.
+            Some(legs) if legs.is_empty() && self.target.from.is_none() => graph.retreat(&starts, &goals).unwrap_or_default(),
             Some(legs) => legs,
             None if version == self.target.to || goals.is_empty() => {
                 outcome.current += 1;
@@ -168,21 +178,22 @@ impl<'m> Workshop<'m> {
         let mut failed = false;
         for leg in legs {
             let converter = match Converter::new(leg.manifest, leg.direction) {
-                Ok(converter) => converter,
+                Ok(converter) => match self.keys.get(&(leg.manifest.group.clone(), leg.manifest.kind.clone())) {
+                    Some(keys) => converter.with_keys(keys),
+                    None => converter,
+                },
                 Err(error) => {
                     outcome.remarks.push(Remark { message: error.to_string(), span: first_line(node), error: true });
                     return None;
                 }
             };
-            let mut done = Vec::new();
-            let result = converter.convert_and_tell(&mut object, &mut done);
+            let mut told = Told::default();
+            let result = converter.convert_and_tell(&mut object, &mut told);
             let at = |path: &ObjectPath| self.span(node, &before, path);
             match result {
-                Ok(notes) => remarks.extend(notes.iter().map(|note| Remark {
-                    message: format!("`{}` needs a person: {}", note.path, note.guidance),
-                    span: at(&note.path),
-                    error: false,
-                })),
+                Ok(notes) => {
+                    remarks.extend(notes.iter().map(|note| Remark { message: note.to_string(), span: at(&note.path), error: false }))
+                }
                 Err(ConvertError::Refused(refusal)) => {
                     remarks.push(Remark { message: refusal.to_string(), span: at(&refusal.path), error: true });
                     failed = true;
@@ -192,7 +203,7 @@ impl<'m> Workshop<'m> {
                     failed = true;
                 }
             }
-            remarks.extend(done.iter().filter_map(|done| deprecated(leg, done)).map(|(message, path)| Remark {
+            remarks.extend(told.done.iter().filter_map(|done| deprecated(leg, done)).map(|(message, path)| Remark {
                 message,
                 span: at(&path),
                 error: false,
@@ -200,7 +211,16 @@ impl<'m> Workshop<'m> {
             if failed {
                 break;
             }
-            before.extend(leg.manifest.ready(leg.direction).unwrap_or_default().into_iter().map(|ready| ready.op));
+            let ops: Vec<Op> = leg.manifest.ready(leg.direction).unwrap_or_default().into_iter().map(|ready| ready.op).collect();
+            for loss in &told.lost {
+                // Of a deprecated field it was said that it is dropped.
+                if leg.manifest.in_place() && leg.direction == Direction::Forward && matches!(ops.get(loss.turn), Some(Op::Drop { .. })) {
+                    continue;
+                }
+                let earlier: Vec<Op> = before.iter().chain(ops.iter().take(loss.turn)).cloned().collect();
+                remarks.push(Remark { message: loss.to_string(), span: self.span(node, &earlier, &loss.path), error: false });
+            }
+            before.extend(ops);
         }
         if !failed {
             failed = self.judged(node, &object, &before, &mut remarks);

@@ -168,6 +168,15 @@ impl<'m> Graph<'m> {
     }
 }
 
+impl<'m> Graph<'m> {
+    /// The way back to one of the nodes for an object that may be in any of the forms: it is taken for the newest.
+    pub fn retreat(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
+        let back = |legs: &Vec<Leg<'m>>| !legs.is_empty() && legs.iter().all(|leg| leg.direction == Direction::Back);
+        let mut pairs = starts.iter().rev().flat_map(|start| goals.iter().rev().map(move |goal| (*start, *goal)));
+        pairs.find_map(|(start, goal)| self.way(start, goal, self.edges.len()).filter(back))
+    }
+}
+
 fn said(end: &Endpoint) -> usize {
     usize::from(end.version.is_some()) + usize::from(end.bundle.is_some()) + usize::from(end.channel.is_some())
 }

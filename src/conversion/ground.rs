@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::order;
 use crate::schema::Shape;
-use crate::schema::shape::{Extra, ListType};
+use crate::schema::shape::{Extra, ListType, Type};
 use crate::validate::{Compiled, Outcome};
 
 /// One end of a conversion.
@@ -77,6 +77,8 @@ impl Ground {
                     objects.extend(doubled);
                 }
             }
+            let broken = objects.iter().find_map(|object| self.with_fractions(object));
+            objects.extend(broken);
             objects
         })
     }
@@ -101,6 +103,30 @@ impl Ground {
             }
         }
         object
+    }
+
+    /// The object with a fraction wherever a number may be one.
+    fn with_fractions(&self, object: &Value) -> Option<Value> {
+        let mut leaves = Vec::new();
+        numbers(object, &self.shape, "", &mut leaves);
+        let mut object = object.clone();
+        let mut found = false;
+        for pointer in leaves.into_iter().take(DISTINCT) {
+            let Some(number) = object.pointer(&pointer).and_then(Value::as_f64) else { continue };
+            // A half, and else one near what is there.
+            for fraction in [0.5, number + 0.5, number - 0.5] {
+                let Some(slot) = object.pointer_mut(&pointer) else { break };
+                let before = std::mem::replace(slot, Value::from(fraction));
+                if self.accepts(&object) {
+                    found = true;
+                    break;
+                }
+                if let Some(slot) = object.pointer_mut(&pointer) {
+                    *slot = before;
+                }
+            }
+        }
+        found.then_some(object)
     }
 
     /// The object with a list of one item made a list of two, which is where most conversions of lists go wrong.
@@ -136,6 +162,30 @@ fn collect(value: &Value, at: &str, leaves: &mut Vec<String>) {
         Value::Object(map) => map.iter().for_each(|(key, child)| collect(child, &format!("{at}/{}", escaped(key)), leaves)),
         Value::Array(items) => items.iter().enumerate().for_each(|(index, child)| collect(child, &format!("{at}/{index}"), leaves)),
         _ => leaves.push(at.to_owned()),
+    }
+}
+
+/// Where numbers stand that need not be whole.
+fn numbers(value: &Value, shape: &Shape, at: &str, leaves: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, child) in map {
+                let below = shape.properties.get(key).or(match &shape.extra {
+                    Extra::Values(values) => Some(values),
+                    _ => None,
+                });
+                if let Some(below) = below {
+                    numbers(child, below, &format!("{at}/{}", escaped(key)), leaves);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(below) = &shape.items {
+                items.iter().enumerate().for_each(|(index, item)| numbers(item, below, &format!("{at}/{index}"), leaves));
+            }
+        }
+        Value::Number(_) if shape.ty == Some(Type::Number) => leaves.push(at.to_owned()),
+        _ => {}
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::address::{Names, Spot, put, take};
 use super::step::{Conflict, Op, view};
 use crate::crd::FieldPath;
+use crate::validate::ObjectPath;
 
 /// Where lost values are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub(crate) struct Kept {
     coming: Map<String, Value>,
     /// Values of the side that is being left.
     going: Map<String, Value>,
+    /// The object came with such values: it was converted before.
+    carried: bool,
+    /// Values that were kept and could not be put back.
+    unfit: Vec<(ObjectPath, Value)>,
 }
 
 const OLD: &str = "old";
@@ -82,15 +87,26 @@ impl Kept {
             _ => Map::new(),
         };
         let (old, new) = (side(OLD), side(NEW));
-        if forward { Kept { coming: new, going: old } } else { Kept { coming: old, going: new } }
+        let (coming, going) = if forward { (new, old) } else { (old, new) };
+        Kept { coming, carried: !going.is_empty(), going, unfit: Vec::new() }
     }
 
-    pub fn store(self, preserve: &Preserve, object: &mut Value, forward: bool) {
+    /// The names by which items were told apart when values were kept.
+    pub fn labels(&self) -> impl Iterator<Item = &String> {
+        self.coming.keys()
+    }
+
+    /// Writes down what is kept from now on. Gives the values that found no place any more.
+    pub fn store(self, preserve: &Preserve, object: &mut Value, forward: bool) -> Vec<(ObjectPath, Value)> {
+        let mut homeless = self.unfit;
+        let left = self.coming.into_values().filter_map(|saved| first_saved(&saved));
+        homeless.extend(left.map(|value| (ObjectPath::root(), value)));
         let mut whole = Map::new();
         if !self.going.is_empty() {
             whole.insert(if forward { OLD } else { NEW }.to_owned(), Value::Object(self.going));
         }
         preserve.write(object, whole);
+        homeless
     }
 
     /// Puts back what was kept for this place, if it still fits. Says whether it did.
@@ -99,15 +115,20 @@ impl Kept {
         if self.coming.is_empty() {
             return false;
         }
-        let Some(Value::Array(saved)) = self.coming.remove(&key(turn.name, at, inner)) else { return false };
+        let found = at.labels().iter().find_map(|label| self.coming.remove(&key(turn.name, label, inner)));
+        let Some(Value::Array(saved)) = found else { return false };
+        let whole = first_saved(&Value::Array(saved.clone()));
         let saved: Vec<Option<Value>> = saved.into_iter().map(unpack).collect();
         if saved.len() != inner.len() || !turn.may_write(container) {
+            self.unfit.extend(whole.map(|value| (at.path.clone(), value)));
             return false;
         }
         let mut scratch = scratch(&saved, inner, container);
         let fits = turn.undo(&mut scratch) && view(&scratch, inner) == view(container, inner);
         if fits {
             assign(container, inner, &saved);
+        } else if !matches!(turn.op, Op::Default { .. } | Op::Undefault { .. }) {
+            self.unfit.extend(whole.map(|value| (at.path.clone(), value)));
         }
         fits
     }
@@ -122,10 +143,12 @@ impl Kept {
         if unchanged && returned {
             return;
         }
-        let key = key(turn.name, at, inner);
+        let key = key(turn.name, &at.label(), inner);
+        // Later steps may have changed by what an item of a list is known.
+        let known = self.going.contains_key(&key) || (self.carried && at.in_list());
         if returned {
             self.going.remove(&key);
-        } else if !(unchanged && self.going.contains_key(&key)) {
+        } else if !(unchanged && known) {
             self.going.insert(key, Value::Array(before.into_iter().map(pack).collect()));
         }
     }
@@ -146,6 +169,23 @@ pub(crate) struct Turn<'m> {
 impl Turn<'_> {
     fn undo(&self, container: &mut Value) -> bool {
         self.inverse.is_some_and(|inverse| inverse.apply(container, self.inverse_inner, self.conflict).is_ok())
+    }
+
+    /// Which of the values before the step its inverse doesn't bring back, and what comes in its place. A default that is written
+    /// out where it was left out, or was there anyway, loses nothing.
+    pub fn forgets(&self, before: &[Option<Value>], container: &Value) -> Option<(usize, Option<Value>)> {
+        if self.inverse.is_none() || matches!(self.op, Op::Default { .. } | Op::Manual { .. }) {
+            return None;
+        }
+        let mut scratch = scratch(&view(container, self.inner), self.inner, container);
+        let returned = if self.undo(&mut scratch) { view(&scratch, self.inner) } else { vec![None; before.len()] };
+        let lost = |(was, back): &(&Option<Value>, Option<Value>)| match (was, back) {
+            (None, _) => false,
+            (Some(was), Some(back)) => !super::step::same(was, back),
+            (Some(_), None) => true,
+        };
+        let pairs = before.iter().zip(returned);
+        pairs.enumerate().find(|(_, pair)| lost(pair)).map(|(index, (_, back))| (index, back))
     }
 
     /// Fields are put only into parents that are there.
@@ -210,11 +250,14 @@ fn unpack(value: Value) -> Option<Value> {
     }
 }
 
+/// The first of the values that were kept for a place.
+fn first_saved(saved: &Value) -> Option<Value> {
+    saved.as_array()?.iter().find_map(|packed| unpack(packed.clone()))
+}
+
 /// The step and the place of its first path.
-fn key(step: &str, at: &Spot, inner: &[Names]) -> String {
-    let field =
-        inner.first().map(|names| super::address::place(&crate::validate::ObjectPath::root(), names).to_string()).unwrap_or_default();
-    let label = at.label();
+fn key(step: &str, label: &str, inner: &[Names]) -> String {
+    let field = inner.first().map(|names| super::address::place(&ObjectPath::root(), names).to_string()).unwrap_or_default();
     let dot = if label.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
     format!("{step} {label}{dot}{field}")
 }

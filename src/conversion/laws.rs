@@ -3,20 +3,25 @@
 //!
 //! A law is proved by the conditions of the steps where they allow it, and else tested with objects of the schemas.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::crd::FieldPath;
 use crate::fact::Effect;
 use crate::schema::Shape;
+use crate::schema::shape::Type;
 
+use super::address::Keys;
 use super::convert::{ConvertError, Converter};
-use super::exact::{Obstacle, exact, idle, total};
+use super::exact::{Obstacle, exact, idle, too_large, total};
 use super::ground::Ground;
 use super::image::image;
+use super::keep::Preserve;
 use super::manifest::{Direction, Manifest, Reverse};
 use super::search::{self, Answer, Wanted};
 use super::step::{Op, Reason};
-use super::surgery::{always_there, declared, kept_by};
+use super::surgery::{always_there, declared, holds_anything, kept_by};
 use super::trace;
 
 /// An object that breaks a law.
@@ -64,7 +69,10 @@ enum Turned {
 
 impl<'m> Trial<'m> {
     pub fn new(manifest: &'m Manifest, old: &'m Ground, new: &'m Ground) -> Self {
-        let way = |direction| Converter::new(manifest, direction).ok();
+        let mut keys = Keys::default();
+        [old, new].into_iter().for_each(|ground| keys.learn(&ground.shape));
+        let keys = Arc::new(keys);
+        let way = |direction| Converter::new(manifest, direction).ok().map(|converter| converter.with_keys(&keys));
         Trial { manifest, old, new, there: way(Direction::Forward), back: way(Direction::Back) }
     }
 
@@ -100,9 +108,19 @@ impl<'m> Trial<'m> {
         examples.chain(start.samples())
     }
 
-    /// The operations of a direction.
+    /// Whether what a direction loses is kept beside the objects that it gives: their schema must have room for it.
+    fn keeps(&self, direction: Direction) -> bool {
+        let (_, end) = self.grounds(direction);
+        match &self.manifest.preserve {
+            None => false,
+            Some(Preserve::Annotation(_)) => true,
+            Some(Preserve::Field(path)) => holds_anything(&end.shape, path),
+        }
+    }
+
+    /// The operations of a direction, and whether what each loses is kept.
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
-        let kept = self.manifest.preserve.is_some();
+        let kept = self.keeps(direction);
         let ready = self.manifest.ready(direction)?;
         Some(ready.into_iter().map(|ready| (ready.op, kept && ready.step.preserve && ready.inverse.is_some())).collect())
     }
@@ -118,10 +136,15 @@ impl<'m> Trial<'m> {
         let (start, end) = self.grounds(direction);
         let Some(image) = self.image(direction) else { return Verdict::Undecided("there is no such way".into()) };
         let manual = self.manuals();
-        let because = if manual.is_empty() {
+        let cramped = self.manifest.preserve.is_some() && !self.keeps(direction);
+        let because = if cramped {
+            "the field that keeps what is lost has no room for it".to_owned()
+        } else if manual.is_empty() {
             match search::refused(&image, &end.shape) {
-                Answer::None if self.always_succeeds(direction) => return Verdict::Proved,
-                Answer::None => "a step may fail".to_owned(),
+                Answer::None => match self.stumbles(direction) {
+                    None => return Verdict::Proved,
+                    Some(why) => why,
+                },
                 Answer::Body(body) => {
                     if let Turned::To(origin) = self.turn(&end.whole(body), direction.turned())
                         && start.accepts(&origin)
@@ -146,13 +169,21 @@ impl<'m> Trial<'m> {
         Verdict::Tested { objects, because }
     }
 
-    fn always_succeeds(&self, direction: Direction) -> bool {
+    /// Why a step may fail on an object of the schema; `None` if none can.
+    fn stumbles(&self, direction: Direction) -> Option<String> {
         let (start, _) = self.grounds(direction);
         let mut shape = start.shape.clone();
-        self.manifest.ready(direction).unwrap_or_default().iter().all(|ready| {
+        self.manifest.ready(direction).unwrap_or_default().iter().find_map(|ready| {
             let sure = total(&ready.op, &shape, ready.step.conflict);
+            let number = |path: &FieldPath| {
+                declared(&shape, path).is_some_and(|child| matches!(child.ty, Some(Type::Integer | Type::Number)) && !child.int_or_string)
+            };
+            let why = match &ready.op {
+                Op::Scale { from, factor, .. } if number(from) => too_large(from, *factor),
+                _ => "a step may fail".to_owned(),
+            };
             shape = image(&ready.op, &shape);
-            sure
+            (!sure).then_some(why)
         })
     }
 
@@ -250,7 +281,8 @@ impl<'m> Trial<'m> {
                 (None, format!("it can't be converted back: {error}"), None, step)
             }
             Turned::To(returned) => {
-                let (before, after) = (start.normal(object), start.normal(&returned));
+                // The place where values are kept is the conversion's own.
+                let (before, after) = (start.normal(&self.unkept(object)), start.normal(&self.unkept(&returned)));
                 let (path, said) = difference(&before, &after, &FieldPath::root())?;
                 (Some(returned), said, Some(path), None)
             }
@@ -286,11 +318,16 @@ impl<'m> Trial<'m> {
         Verdict::Tested { objects, because: "a step may find something to do in what it gave".into() }
     }
 
-    fn bare(&self, object: &Value) -> Value {
+    fn unkept(&self, object: &Value) -> Value {
         let mut object = object.clone();
         if let Some(preserve) = &self.manifest.preserve {
             preserve.clear(&mut object);
         }
+        object
+    }
+
+    fn bare(&self, object: &Value) -> Value {
+        let mut object = self.unkept(object);
         if let Some(map) = object.as_object_mut() {
             map.remove("apiVersion");
         }

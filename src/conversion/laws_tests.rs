@@ -118,6 +118,20 @@ fn units() {
 }
 
 #[test]
+fn large_numbers_are_not_proved() {
+    let scale = "- scale: {from: spec.s, to: spec.ms, multiply: 1000}";
+    for old in [
+        "{s: {type: integer}}",
+        "{s: {type: integer, format: int64, minimum: 0}}",
+        "{s: {type: integer, minimum: 0, maximum: 9223372036854775807}}",
+    ] {
+        let laws = check(old, "{ms: {type: integer}}", scale, "", if old.contains("minimum") { "txtxpp" } else { "tptxpp" });
+        assert!(because(&laws.valid).contains("values above 9223372036854775 can't be converted"), "{}", because(&laws.valid));
+    }
+    check("{s: {type: integer, format: int32}}", "{ms: {type: integer}}", scale, "", "pxpxpp");
+}
+
+#[test]
 fn values() {
     let (old, new) = ("{m: {type: string, enum: [Never, Auto, Full]}}", "{m: {type: string, enum: [Disabled, Auto, Full]}}");
     check(old, new, "- mapValues: {path: spec.m, values: {Never: Disabled}}", "", "pppppp");
@@ -206,7 +220,34 @@ fn types() {
 }
 
 #[test]
+fn fractions_are_not_cut_off() {
+    let retype = "- retype: {path: spec.a, was: number, becomes: integer}";
+    let laws = check("{a: {type: number}}", "{a: {type: integer}}", retype, "", "xptppp");
+    let Verdict::Broken(broken) = &laws.valid else { panic!("{:?}", laws.valid) };
+    assert_eq!(broken.object["spec"]["a"], serde_json::json!(0.5));
+    // One level down, between bounds.
+    let old = "{l: {type: array, items: {type: object, properties: {a: {type: number, minimum: 3, maximum: 4}}}}}";
+    let new = "{l: {type: array, items: {type: object, properties: {b: {type: integer, minimum: 3, maximum: 4}}}}}";
+    check(old, new, "- retype: {from: 'spec.l[].a', to: 'spec.l[].b', was: number, becomes: integer}", "", "xptppp");
+}
+
+#[test]
 fn expressions_are_tested() {
     let cel = "- cel: {from: spec.a, to: spec.b, forward: \"self + '!'\", back: 'self.substring(0, self.size() - 1)'}";
     check("{a: {type: string}}", "{b: {type: string, minLength: 1}}", cel, "", "tttxpp");
+}
+
+#[test]
+fn a_field_that_keeps_values_must_have_room_for_them() {
+    let keep = "preserve: {field: spec.kept}";
+    let drop = "- drop: {path: spec.a}";
+    let room = "kept: {type: object, x-kubernetes-preserve-unknown-fields: true}";
+    let old = format!("{{a: {{type: string}}, k: {{type: string}}, {room}}}");
+    check(&old, &format!("{{k: {{type: string}}, {room}}}"), drop, keep, "pppppp");
+    // The new version prunes it ….
+    let laws = check(&old, "{k: {type: string}}", drop, keep, "tpxppp");
+    assert!(because(&laws.returns).starts_with("`spec.a` is lost"), "{}", because(&laws.returns));
+    // … or refuses it.
+    let laws = check(&old, "{k: {type: string}, kept: {type: string}}", drop, keep, "xtxppp");
+    assert!(because(&laws.valid).contains("spec.kept"), "{}", because(&laws.valid));
 }

@@ -75,6 +75,7 @@ pub struct Manifest {
     pub reverse: Reverse,
     pub reverse_span: Span,
     pub preserve: Option<Preserve>,
+    pub preserve_span: Span,
     pub examples: Vec<Example>,
     /// Names that must not be used again.
     pub tombstones: Vec<Mention>,
@@ -108,6 +109,8 @@ pub(crate) struct Ready {
     pub step: Step,
     pub op: Op,
     pub inverse: Option<Op>,
+    /// What would bring back the step alone, even where there is no way back; `None` where the way back has steps of its own.
+    pub undo: Option<Op>,
     pub op_inner: Vec<Names>,
     pub inverse_inner: Vec<Names>,
 }
@@ -147,7 +150,16 @@ impl Manifest {
         let forward = |index: usize, step: &Step, paired: bool| {
             let inverse = if paired { step.op.inverse() } else { None };
             let inner = step.region.inner.clone();
-            Ready { index, op: step.op.clone(), inverse_inner: oriented(&step.op, &inner), op_inner: inner, inverse, step: step.clone() }
+            let undo = if matches!(self.reverse, Reverse::Steps(_)) { None } else { step.op.inverse() };
+            Ready {
+                index,
+                undo,
+                op: step.op.clone(),
+                inverse_inner: oriented(&step.op, &inner),
+                op_inner: inner,
+                inverse,
+                step: step.clone(),
+            }
         };
         match (direction, &self.reverse) {
             (Direction::Forward, _) => Some(self.steps.iter().enumerate().map(|(index, step)| forward(index, step, auto)).collect()),
@@ -165,6 +177,7 @@ impl Manifest {
                         inverse_inner: inner,
                         op,
                         inverse: Some(step.op.clone()),
+                        undo: Some(step.op.clone()),
                         step: step.clone(),
                     })
                 };

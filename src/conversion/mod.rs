@@ -28,7 +28,7 @@ mod words;
 
 pub use canonical::{Canonical, Canonicaliser};
 pub use catalogue::{Conversions, Unusable};
-pub use convert::{ConvertError, Converter, Note};
+pub use convert::{About, ConvertError, Converter, Done, Loss, Note, Told};
 pub use form::Malformed;
 pub use keep::Preserve;
 pub use manifest::{Direction, Endpoint, Manifest, Reverse};

@@ -85,7 +85,7 @@ impl Reader {
             self.wrong(root.entry("to").map_or(root, |entry| entry.key), "`from` and `to` are the same version");
         }
         let reverse = self.reverse(root.get("reverse"));
-        let manifest = Manifest {
+        let mut manifest = Manifest {
             name,
             file,
             span: named.map_or_else(|| form::first(root), Node::span),
@@ -97,11 +97,15 @@ impl Reader {
             reverse,
             reverse_span: root.get("reverse").map_or_else(|| named.map_or(form::first(root), Node::span), form::first),
             preserve: self.preserve(root.get("preserve")),
-            examples: root.get("examples").into_iter().flat_map(Node::items).map(example).collect(),
+            preserve_span: root
+                .get("preserve")
+                .map_or_else(|| form::first(root), |node| node.entry_at(0).map_or(node, |entry| entry.value).span()),
+            examples: Vec::new(),
             tombstones: self.mentions(root.get("tombstones")),
             meaning_changed: self.mentions(root.get("meaningChanged")),
             webhook: root.get("webhook").and_then(Node::as_bool).unwrap_or(false),
         };
+        manifest.examples = root.get("examples").into_iter().flat_map(Node::items).map(|node| example(node, &manifest)).collect();
         if manifest.webhook && !manifest.steps.is_empty() {
             self.wrong(root.entry("webhook").map_or(root, |entry| entry.key), "a webhook converts, or steps do, not both");
         }
@@ -389,9 +393,20 @@ fn factor(node: Node<'_>) -> Factor {
     Factor { multiply: number("multiply"), divide: number("divide"), round }
 }
 
-fn example(node: Node<'_>) -> Example {
-    let side = |key: &str| node.get(key).map(Node::to_json).unwrap_or_default();
-    Example { old: side("old"), new: side("new"), span: form::first(node) }
+/// An example with what every object of the manifest begins with, where it leaves that out.
+fn example(node: Node<'_>, manifest: &Manifest) -> Example {
+    let side = |key: &str, end: &Endpoint| {
+        let mut object = node.get(key).map(Node::to_json).unwrap_or_default();
+        if let Value::Object(map) = &mut object {
+            if let Some(version) = &end.version {
+                let group = if manifest.group.is_empty() { String::new() } else { format!("{}/", manifest.group) };
+                map.entry("apiVersion").or_insert_with(|| format!("{group}{version}").into());
+            }
+            map.entry("kind").or_insert_with(|| manifest.kind.clone().into());
+        }
+        object
+    };
+    Example { old: side("old", &manifest.from), new: side("new", &manifest.to), span: form::first(node) }
 }
 
 /// The name of a kind of step, as it lives for ever.

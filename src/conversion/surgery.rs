@@ -214,6 +214,35 @@ pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<()
     Ok(())
 }
 
+/// Whether a field of this name can hold an object of any content: declared without conditions, or inside of what keeps everything.
+pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
+    let object = |node: &Shape| {
+        node.ty.is_none_or(|ty| ty == Type::Object)
+            && !node.embedded
+            && node.required.is_empty()
+            && node.property_count == Count::default()
+            && node.enum_values.is_none()
+            && node.all_of.is_empty()
+            && node.any_of.is_empty()
+            && node.one_of.is_empty()
+            && node.not.is_none()
+            && node.rules.is_empty()
+    };
+    for depth in 1..=path.steps().len() {
+        if declared(shape, &prefix(path, depth)).is_none() {
+            return declared(shape, &prefix(path, depth - 1)).is_some_and(|parent| parent.preserve_unknown);
+        }
+    }
+    declared(shape, path).is_some_and(|node| {
+        let inside = match &node.extra {
+            Extra::Any => true,
+            Extra::Values(values) => object(values) && values.properties.is_empty() && values.preserve_unknown,
+            _ => node.preserve_unknown,
+        };
+        object(node) && node.properties.is_empty() && inside
+    })
+}
+
 fn holds_objects(shape: &Shape) -> bool {
     !matches!(shape.ty, Some(Type::String | Type::Integer | Type::Number | Type::Boolean))
 }

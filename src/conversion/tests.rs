@@ -128,6 +128,36 @@ fn kept_values_follow_their_list_items() {
 }
 
 #[test]
+fn kept_values_follow_items_without_a_name() {
+    let conversions = manifest("- drop: {path: 'spec.l[].a'}", "preserve: {annotation: shop.example.com/v1}");
+    let there = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
+    let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
+    let converted = there.converted(&object("v1", json!({"l": [{"k": 1, "v": 0, "a": "x"}, {"k": 2, "v": 0, "a": "y"}]}))).unwrap();
+    let mut new = converted.clone();
+    new["spec"]["l"].as_array_mut().unwrap().reverse();
+    let swapped = json!([{"k": 2, "v": 0, "a": "y"}, {"k": 1, "v": 0, "a": "x"}]);
+    assert_eq!(back.converted(&new).unwrap()["spec"]["l"], swapped);
+    // Nobody knows which item a changed one was ….
+    let mut changed = new.clone();
+    changed["spec"]["l"][0]["v"] = json!(1);
+    let mut old = changed.clone();
+    let notes = back.convert(&mut old).unwrap();
+    assert_eq!(old["spec"]["l"], json!([{"k": 2, "v": 1}, {"k": 1, "v": 0, "a": "x"}]));
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].to_string().starts_with("\"y\" was kept"), "{}", notes[0]);
+    // … unless the schema says.
+    let shape = "{l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], \
+                 properties: {k: {type: integer}, v: {type: integer}}}}}";
+    let mut keys = address::Keys::default();
+    keys.learn(&testing::ground(shape, "v2").shape);
+    let keys = std::sync::Arc::new(keys);
+    let mut new = there.clone().with_keys(&keys).converted(&object("v1", json!({"l": [{"k": 1, "a": "x"}, {"k": 2, "a": "y"}]}))).unwrap();
+    new["spec"]["l"] = json!([{"k": 2, "v": 1}, {"k": 1}]);
+    // What the schema said is known from the labels.
+    assert_eq!(back.converted(&new).unwrap()["spec"]["l"], json!([{"k": 2, "v": 1, "a": "y"}, {"k": 1, "a": "x"}]));
+}
+
+#[test]
 fn both_forms_at_once_are_decided_as_asked() {
     let both = object("v1", json!({"a": 1, "b": 2}));
     let run = |conflict: &str| {
@@ -174,4 +204,91 @@ fn older_objects_are_canonicalised_and_newer_ones_ignored() {
     assert_eq!(canonical("v2", &object("v2", json!({"b": 1}))), Canonical::AlreadyCurrent);
     assert!(matches!(canonical("v1", &object("v2", json!({}))), Canonical::NotSupported(_)));
     assert!(matches!(canonical("v2", &object("v3", json!({}))), Canonical::NotSupported(_)));
+}
+
+/// What is said about a file of objects, with the lines that it is said about, and the file as it is afterwards.
+fn told(conversions: &Conversions, to: &str, text: &str) -> (Vec<(usize, String)>, String) {
+    let workshop = files::Workshop::new(conversions, files::Target { to: to.to_owned(), from: None });
+    let outcome = workshop.convert(&text.into());
+    let line = |at: u32| text[..at as usize].lines().count().max(1) + usize::from(text[..at as usize].ends_with('\n'));
+    (outcome.remarks.iter().map(|remark| (line(remark.span.start), remark.message.clone())).collect(), outcome.text)
+}
+
+#[test]
+fn what_can_not_be_brought_back_is_told() {
+    let head = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n";
+    let cases = [
+        (
+            "- unwrap: {from: spec.l, to: spec.b}",
+            "",
+            "  l: [p, q]\n",
+            5,
+            "`spec.l` can't be brought back: it is [\"p\",\"q\"] and would come back as [\"p\"]",
+        ),
+        (
+            "- scale: {from: spec.ms, to: spec.s, divide: 1000}",
+            "",
+            "  k: 1\n  ms: 1500\n",
+            6,
+            "`spec.ms` can't be brought back: it is 1500 and would come back as 1000",
+        ),
+        ("- drop: {path: spec.a}", "reverse: {none: nobody needs it any more}", "  a: 1\n", 5, "`spec.a` can't be brought back: it is 1"),
+        (
+            "- rename: {from: spec.a, to: spec.b}\n- drop: {path: spec.b.c}",
+            "",
+            "  a:\n    c: 1\n    d: 2\n",
+            6,
+            "`spec.b.c` can't be brought back: it is 1",
+        ),
+        (
+            "- drop: {path: spec.a}",
+            "reverse: {steps: [{set: {path: spec.a, value: 3}}]}",
+            "  a: 1\n",
+            5,
+            "`spec.a` can't be brought back: it is 1 and would come back as 3",
+        ),
+    ];
+    for (steps, rest, spec, line, message) in cases {
+        let conversions = manifest(steps, rest);
+        assert_eq!(told(&conversions, "v2", &format!("{head}{spec}")).0, [(line, message.to_owned())], "{steps}");
+    }
+    // Nothing is said where all comes back, or is kept.
+    let quiet = [
+        ("- unwrap: {from: spec.l, to: spec.b}", "preserve: {annotation: shop.example.com/v1}", "  l: [p, q]\n"),
+        ("- unwrap: {from: spec.l, to: spec.b}", "", "  l: [p]\n"),
+        ("- default: {path: spec.n, value: 3}", "", "  n: 3\n"),
+    ];
+    for (steps, rest, spec) in quiet {
+        let conversions = manifest(steps, rest);
+        assert_eq!(told(&conversions, "v2", &format!("{head}{spec}")).0, [], "{steps}");
+    }
+    // The same on the way back.
+    let conversions = manifest("- wrap: {from: spec.ref, to: spec.refs}", "");
+    let text = "apiVersion: shop.example.com/v2\nkind: Widget\nmetadata: {name: w}\nspec:\n  refs:\n  - name: a\n  - name: b\n";
+    let (said, _) = told(&conversions, "v1", text);
+    assert!(said[0].1.starts_with("`spec.refs` can't be brought back"), "{said:?}");
+}
+
+#[test]
+fn within_one_api_version_there_is_a_way_back() {
+    let text = "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nmetadata: {name: widget}\n\
+                resource: {group: shop.example.com, kind: Widget}\nfrom: {version: v1, bundle: v1.0.0}\n\
+                to: {version: v1, bundle: v1.1.0}\nsteps:\n- rename: {from: spec.a, to: spec.b}\n";
+    let conversions = Conversions::of_text("widget.yaml", text);
+    let old = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  a: v\n";
+    let new = old.replace("a: v", "b: v");
+    assert_eq!(told(&conversions, "v1.0.0", &new), (Vec::new(), old.to_owned()));
+    assert_eq!(told(&conversions, "v1.0.0", old), (Vec::new(), old.to_owned()));
+    assert_eq!(told(&conversions, "v1.1.0", old).1, new);
+    assert_eq!(told(&conversions, "v1", old).1, new);
+    assert_eq!(told(&conversions, "v1", &new).1, new);
+}
+
+#[test]
+fn examples_may_leave_out_what_the_manifest_says() {
+    let conversions = manifest("- rename: {from: spec.a, to: spec.b}", "examples: [{old: {spec: {a: 1}}, new: {spec: {b: 1}}}]");
+    let example = &conversions.manifests[0].examples[0];
+    let converter = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
+    assert_eq!(converter.converted(&example.old).unwrap(), example.new);
+    assert_eq!(example.old["apiVersion"], "shop.example.com/v1");
 }

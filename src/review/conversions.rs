@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::conversion::check::check;
+use crate::conversion::check::{astray, check};
 use crate::conversion::coverage::{Cover, Coverage};
 use crate::conversion::hop::Hop;
 use crate::conversion::scaffold::{Draft, scaffold};
@@ -115,6 +115,7 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
                 .word("new", manifest.to.to_string()),
         );
     }
+    found.extend(astray(now, judgement.conversions.before, &old.bundle, &new.bundle));
     let checked = check(now, &old.bundle, &new.bundle, &|manifest| of_change(manifest) || used.contains(&manifest.name));
     found.extend(checked.into_iter().flat_map(|one| one.facts));
     found

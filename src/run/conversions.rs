@@ -1,5 +1,6 @@
 //! `convert`, `conversions check` and `conversions scaffold`, and the manifests that a review finds beside its inputs.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -50,9 +51,22 @@ impl Found {
                 Some(path) => vec![path.clone()],
                 None => old.to_vec(),
             };
-            found.before = beside(reader, &old).filter(|_| !old.is_empty()).map(|loaded| loaded.0);
+            found.look_before(reader, &old);
         }
         Ok(found)
+    }
+
+    /// What stood beside the old bundle, if that is not the same that stands beside the new one.
+    fn look_before(&mut self, reader: &Reader, old: &[OsString]) {
+        if old.is_empty() {
+            return;
+        }
+        let files = |conversions: &Conversions| conversions.documents().files.iter().map(|file| file.origin.clone()).collect::<Vec<_>>();
+        let now = self.now.as_ref().map(files);
+        // A revision is whole: what is not there was not there.
+        let whole = || reader.parse(old).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Revision { .. })));
+        let before = beside(reader, old).map(|loaded| loaded.0).or_else(|| whole().then(Conversions::default));
+        self.before = before.filter(|before| before.is_empty() || now != Some(files(before)));
     }
 
     pub fn none() -> Found {
@@ -212,18 +226,26 @@ pub(super) fn check(arguments: &cli::ConversionsCheck, streams: &mut Streams<'_>
     let sought = Sought { old: Some((&mut old, cli::ConfigSide::New)), new: &mut new, accept: false };
     let setting = Setting::new(&reader, &arguments.judging, sought, streams)?;
     let (old_side, new_side) = (old.side(), new.side());
-    let found = Found::new(&reader, arguments.conversions.as_ref(), std::slice::from_ref(&arguments.new))?;
+    let mut found = Found::new(&reader, arguments.conversions.as_ref(), std::slice::from_ref(&arguments.new))?;
+    if arguments.conversions.is_none() {
+        found.look_before(&reader, std::slice::from_ref(&arguments.old));
+    }
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
     let Some(conversions) = found.now() else {
         return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; name them with --conversions".into() });
     };
-    let checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
+    let mut checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
+    for fact in check::astray(conversions, found.manifests().before, &old_side.bundle, &new_side.bundle) {
+        let owner = checked.iter_mut().find(|one| fact.words.get("name") == Some(&one.manifest));
+        owner.into_iter().for_each(|one| one.facts.push(fact.clone()));
+    }
     let judgement = Judgement { conversions: found.manifests(), ..setting.judgement() };
     let facts: Vec<crate::fact::Fact> = checked.iter().flat_map(|one| one.facts.iter().cloned()).collect();
     let report = crate::review::of_manifests(&facts, &old_side, &new_side, &judgement);
     let to_people = arguments.output.format.iter().any(|flag| flag.format == cli::Format::Human && flag.file.is_none());
     if to_people && !arguments.output.quiet {
-        streams.write(&table(&checked))?;
+        let text = table(&checked, streams.out_style().width);
+        streams.write(&text)?;
     }
     if conversions.manifests.is_empty() {
         exit = exit.or(Exit::Unread);
@@ -234,25 +256,39 @@ pub(super) fn check(arguments: &cli::ConversionsCheck, streams: &mut Streams<'_>
 }
 
 /// The laws of each manifest, and how each is known.
-fn table(checked: &[Checked]) -> String {
+fn table(checked: &[Checked], width: usize) -> String {
+    const TITLES: usize = 34;
     let mut out = String::new();
+    let mut line = |lead: &str, indent: usize, text: &str| {
+        let indent = " ".repeat(indent);
+        let options = textwrap::Options::new(width.max(2 * TITLES)).initial_indent(lead).subsequent_indent(&indent);
+        let options = options.word_splitter(textwrap::WordSplitter::NoHyphenation);
+        for line in textwrap::wrap(&crate::render::visible(text), options) {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    };
+    let mut generated = false;
     for one in checked {
-        let _ = writeln!(out, "{}: {} → {}", one.manifest, one.from, one.to);
+        line("", 2, &format!("{}: {} → {}", one.manifest, one.from, one.to));
         if one.laws.is_empty() {
-            let _ =
-                writeln!(out, "  not checked: {}", if one.facts.is_empty() { "its versions are in neither bundle" } else { "see below" });
+            let why = if one.facts.is_empty() { "it leads between other versions than those of the two sides" } else { "see below" };
+            line("  ", 4, &format!("not checked: {why}"));
         }
         for (law, verdict) in &one.laws {
             let said = match verdict {
                 Verdict::Proved => "proved".to_owned(),
                 Verdict::Tested { objects, because } => {
-                    format!("tested with {objects} generated objects, the same in every run ({because})")
+                    generated = true;
+                    format!("tested with {objects} objects: {because}")
                 }
                 Verdict::Broken(broken) => format!("broken: {}", broken.because),
                 Verdict::Undecided(why) => format!("not decided: {why}"),
             };
-            let _ = writeln!(out, "  {:<34} {}", law.title(), crate::render::visible(&said));
+            line(&format!("  {:<TITLES$} ", law.title()), TITLES + 3, &said);
         }
+    }
+    if generated {
+        line("", 0, "Tested is what could not be proved, with objects made from the schemas, the same in every run.");
     }
     out
 }
@@ -306,8 +342,9 @@ pub(super) fn convert(arguments: &cli::Convert, streams: &mut Streams<'_>) -> Re
 fn write(arguments: &cli::Convert, files: &[File], outcomes: &[Outcome], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let mut exit = Exit::Clean;
     let mut printed = String::new();
+    let mut warnings = Warnings::new(outcomes);
     for (file, outcome) in files.iter().zip(outcomes) {
-        remarks(file, outcome, streams);
+        remarks(file, outcome, &mut warnings, streams);
         if outcome.failed() {
             exit = exit.or(Exit::Findings);
         }
@@ -357,8 +394,47 @@ fn write(arguments: &cli::Convert, files: &[File], outcomes: &[Outcome], streams
     Ok(exit)
 }
 
+/// Warnings of all files, each told once: how often, by what it says of a place regardless of which item of a list that is.
+struct Warnings {
+    left: BTreeMap<String, usize>,
+}
+
+impl Warnings {
+    fn new(outcomes: &[Outcome]) -> Warnings {
+        let mut left: BTreeMap<String, usize> = BTreeMap::new();
+        for remark in outcomes.iter().flat_map(|outcome| &outcome.remarks).filter(|remark| !remark.error) {
+            *left.entry(general(&remark.message)).or_default() += 1;
+        }
+        Warnings { left }
+    }
+
+    /// The message with the number of others like it; `None` if it was told.
+    fn tell(&mut self, message: &str) -> Option<String> {
+        match self.left.remove(&general(message))? {
+            1 => Some(message.to_owned()),
+            count => Some(format!("{message} (the first of {count})")),
+        }
+    }
+}
+
+/// `spec.rules[3].a` as `spec.rules[].a`.
+fn general(message: &str) -> String {
+    let mut inside = false;
+    let mut text = String::with_capacity(message.len());
+    for (at, c) in message.char_indices() {
+        let rest = message.get(at + c.len_utf8()..).unwrap_or_default();
+        inside = inside && c.is_ascii_digit();
+        if !inside {
+            text.push(c);
+        }
+        let number = || rest.split_once(']').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
+        inside = inside || (c == '[' && number());
+    }
+    text
+}
+
 /// Errors are drawn, warnings are a line each.
-fn remarks(file: &File, outcome: &Outcome, streams: &mut Streams<'_>) {
+fn remarks(file: &File, outcome: &Outcome, warnings: &mut Warnings, streams: &mut Streams<'_>) {
     for remark in &outcome.remarks {
         let at = file.place(remark.span.start as usize);
         if remark.error {
@@ -367,8 +443,27 @@ fn remarks(file: &File, outcome: &Outcome, streams: &mut Streams<'_>) {
                 Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(Place { file: 0, span: remark.span }) };
             let text = human::problem(&remark.message, None, &[Some(spot)], &documents, &streams.err_style());
             streams.raw_error(&text);
-        } else {
-            streams.warning(&format!("{}:{}:{}: {}", file.name, at.line, at.column, remark.message));
+        } else if let Some(message) = warnings.tell(&remark.message) {
+            streams.warning(&format!("{}:{}:{}: {message}", file.name, at.line, at.column));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_lists_are_told_together() {
+        assert_eq!(general("`spec.l[12].a` is [1,2] and [] or [3"), "`spec.l[].a` is [1,2] and [] or [3");
+    }
+
+    #[test]
+    fn the_table_fits_the_screen() {
+        let tested = Verdict::Tested { objects: 6, because: "a step may find something to do in what it gave, and so on".into() };
+        let laws = check::Law::ALL.map(|law| (law, tested.clone())).to_vec();
+        let one = Checked { manifest: "widget".repeat(9), from: "v1 1.0.0".into(), to: "v1 1.1.0".into(), laws, facts: Vec::new() };
+        let text = table(&[one], 80);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 }

@@ -63,7 +63,8 @@ pub(crate) fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, R
         }
         (Value::String(text), Scalar::Boolean) => text.parse::<bool>().map(Value::Bool).map_err(|_| unreadable(text)),
         (Value::Number(number), Scalar::Integer) => {
-            let whole = number.as_f64().filter(|float| float.abs() < 9.0e15).map(|float| float.trunc() as i64);
+            // A fraction is not cut off: nobody could bring it back.
+            let whole = number.as_f64().filter(|float| float.abs() < 9.0e15 && float.fract() == 0.0).map(|float| float as i64);
             number.as_i64().or(whole).map(Value::from).ok_or_else(|| unreadable(&number.to_string()))
         }
         (Value::Number(number), Scalar::String) => Ok(Value::String(number.to_string())),
@@ -91,7 +92,7 @@ mod tests {
             (json!("80"), Scalar::String, Scalar::Integer, json!(80)),
             (json!("80"), Scalar::Integer, Scalar::String, json!("80")),
             (json!(true), Scalar::Boolean, Scalar::String, json!("true")),
-            (json!(2.5), Scalar::Number, Scalar::Integer, json!(2)),
+            (json!(2.0), Scalar::Number, Scalar::Integer, json!(2)),
             (json!(2), Scalar::Number, Scalar::String, json!("2")),
             (json!(5), Scalar::Integer, Scalar::Number, json!(5)),
         ];
@@ -99,6 +100,7 @@ mod tests {
             assert_eq!(retype(&value, from, to), Ok(expected), "{value} {from:?} {to:?}");
         }
         assert!(retype(&json!("x"), Scalar::String, Scalar::Integer).is_err());
+        assert!(retype(&json!(0.5), Scalar::Number, Scalar::Integer).is_err());
         assert!(retype(&json!([]), Scalar::String, Scalar::Integer).is_err());
     }
 }

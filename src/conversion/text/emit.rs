@@ -9,10 +9,13 @@ use crate::yaml::{Data, Node};
 
 use super::Renames;
 
-/// Where each name stands first in the source.
+/// In which order names stand in the source.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
+    /// Where each name stands first.
     ranks: BTreeMap<String, usize>,
+    /// The names of each mapping, by the same names sorted.
+    mappings: BTreeMap<Vec<String>, Vec<String>>,
 }
 
 impl Order {
@@ -37,20 +40,38 @@ impl Order {
 
     fn collect(&mut self, node: Node<'_>) {
         match node.data() {
-            Data::Map => node.entries().for_each(|entry| {
-                self.see(entry.name());
-                self.collect(entry.value);
-            }),
+            Data::Map => {
+                let names: Vec<String> = node.entries().map(|entry| entry.name().to_owned()).collect();
+                let mut sorted = names.clone();
+                sorted.sort();
+                self.mappings.entry(sorted).or_insert(names);
+                node.entries().for_each(|entry| {
+                    self.see(entry.name());
+                    self.collect(entry.value);
+                });
+            }
             Data::Seq => node.items().for_each(|item| self.collect(item)),
             _ => {}
         }
     }
 
-    /// Entries in the order of the source, new names at the end.
+    /// Entries in the order of a mapping of the source with the same names, or of the one that has most of them; new names at
+    /// the end.
     pub fn entries<'v>(&self, map: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
         let mut entries: Vec<_> = map.iter().collect();
-        entries.sort_by_key(|(name, _)| self.ranks.get(*name).copied().unwrap_or(usize::MAX));
+        let model = self.model(map);
+        let place = |name: &String| model.and_then(|names| names.iter().position(|other| other == name)).unwrap_or(usize::MAX);
+        let rank = |name: &String| self.ranks.get(name).copied().unwrap_or(usize::MAX);
+        let known = entries.iter().all(|(name, _)| place(name) != usize::MAX);
+        entries.sort_by_key(|(name, _)| if known { place(name) } else { rank(name) });
         entries
+    }
+
+    /// A mapping of the source that has all these names, and as few others as there are.
+    fn model(&self, map: &Map<String, Value>) -> Option<&Vec<String>> {
+        let sorted: Vec<String> = map.keys().cloned().collect();
+        let all = |names: &&Vec<String>| map.keys().all(|name| names.contains(name));
+        self.mappings.get(&sorted).or_else(|| self.mappings.values().filter(all).min_by_key(|names| names.len()))
     }
 }
 

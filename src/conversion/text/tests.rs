@@ -73,6 +73,20 @@ fn what_can_not_be_patched_is_written_anew() {
 }
 
 #[test]
+fn keys_of_what_is_written_anew_keep_their_order() {
+    let text: Arc<str> = "kind: K\nspec: {ref: {group: \"\", kind: Service, name: web}}\n".into();
+    let documents = yaml::parse(&text, &Budget::default());
+    let tree = documents[0].tree.as_ref().unwrap();
+    let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service", "name": "web"}]}});
+    let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
+    assert_eq!(rewritten.text.trim(), "kind: K\nspec: {refs: [{group: \"\", kind: Service, name: web}]}");
+    // What one of them lost on the way doesn't change the order of the others.
+    let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service"}]}});
+    let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
+    assert_eq!(rewritten.text.trim(), "kind: K\nspec: {refs: [{group: \"\", kind: Service}]}");
+}
+
+#[test]
 fn json_stays_json() {
     let text: Arc<str> = "{\"kind\": \"K\", \"spec\": {\"b\": 1, \"a\": 2}}".into();
     let documents = yaml::parse(&text, &Budget::default());
