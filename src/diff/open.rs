@@ -1,8 +1,10 @@
 //! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
 use crate::fact::{Affected, Aspect, Effect, Fact};
-use crate::schema::{Additional, Keyword, Schema};
+use crate::order::Sample;
+use crate::schema::{Additional, Keyword, Schema, Shape};
 
+use super::around;
 use super::change::Changes;
 use super::limits::Types;
 use super::relation::Relation;
@@ -69,11 +71,13 @@ impl Walk<'_> {
             return true;
         }
         let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
-        let (relation, walked) = match (old, new) {
+        let (guess, walked) = match (old, new) {
             (_, Undeclared::Values | Undeclared::Emptied | Undeclared::Preserved) if had && !has => (self.released(pair), false),
             (Undeclared::Values, _) if has && !had => (Relation::Narrowed, false),
             _ => (self.reopened(pair, old, new), true),
         };
+        let opening = exactly(pair, (old, new), walked, guess);
+        let relation = opening.relation;
         let aspect = match (old, new) {
             (Undeclared::Preserved, Undeclared::Pruned)
             | (Undeclared::Pruned | Undeclared::Values | Undeclared::Emptied, Undeclared::Preserved) => Aspect::PreserveUnknown,
@@ -96,7 +100,11 @@ impl Walk<'_> {
             let side = if had { &pair.old } else { &pair.new };
             fact = fact.word("fields", wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
         }
-        self.push(affected(fact, relation, new));
+        let fact = affected(fact, relation, new);
+        // What preserves prunes nothing: a value that is lost there is refused.
+        let refused = opening.lost && new == Undeclared::Preserved;
+        let fact = if refused { fact.affects(&[Affected::Writers, Affected::Stored]) } else { fact };
+        self.push_lost(fact, opening.sample);
         walked
     }
 
@@ -104,7 +112,7 @@ impl Walk<'_> {
     fn released<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
         let mut lost = false;
         for (entry, child) in pair.old.properties() {
-            lost |= has_default(child.node());
+            lost |= has_default(&child);
             lost |= match pair.new.additional() {
                 Additional::Schema(values) => {
                     let inner = Walk::new(self.scope);
@@ -173,6 +181,60 @@ impl Walk<'_> {
     }
 }
 
+/// What became of the values of a node whose undeclared keys have another fate.
+struct Opening {
+    relation: Relation,
+    /// Proved: some value is refused or pruned now.
+    lost: bool,
+    /// Such a value of the node.
+    sample: Option<Sample>,
+}
+
+/// What the keywords suggest, corrected by the exact comparison: nulls that were dropped may be counted now, and what undeclared
+/// keys held may no longer fit.
+fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
+    let (old, new) = fates;
+    let known = |relation| Opening { relation, lost: false, sample: None };
+    // Junk that was pruned before and is refused now is not what the old schema knew, but it is told.
+    if matches!(new, Undeclared::Pruned | Undeclared::Refused) {
+        return known(guess);
+    }
+    let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
+    let refilled = values_default(&pair.old)
+        || (old.keeps() && values_default(&pair.new))
+        || (old == Undeclared::Values && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
+    // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
+    let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Changed } else { relation };
+    let notice = around::notice(pair);
+    let order = open_shapes(pair, walked).and_then(|(before, after)| around::compare(pair, notice.as_ref(), before, after));
+    let Some(order) = order else { return known(filled(guess)) };
+    let relation = match (order.loses, guess) {
+        (Some(true), Relation::Equal | Relation::Widened) => Relation::of(true, order.gained.is_some()),
+        (Some(false), Relation::Narrowed | Relation::Undecided) => Relation::of(false, order.gained.is_some()),
+        (None, Relation::Equal | Relation::Widened) if old.keeps() || notice.is_some() => Relation::Undecided,
+        (_, guess) => guess,
+    };
+    let sample = match &notice {
+        Some(notice) => order.lost.and_then(|found| notice.part(found)),
+        None => order.lost,
+    };
+    Opening { relation: filled(relation), lost: order.loses == Some(true), sample }
+}
+
+/// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
+fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
+    let (old, mut after) = (around::shape(&pair.old)?, around::shape(&pair.new)?);
+    // Names that only one side demands are told as such; here both demand them.
+    after.required.extend(old.required);
+    after.nullable = false;
+    // A clause without conditions that names a key which nobody declares: a null in it may be dropped here and counted there.
+    let name = (0..).map(|n| format!("key{n}")).find(|name| !after.properties.contains_key(name) && !old.properties.contains_key(name))?;
+    after.all_of.push(Shape { properties: [(name, Shape::any(after.at))].into(), ..Shape::any(after.at) });
+    let properties = if walked { after.properties.clone() } else { old.properties };
+    let before = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, properties, ..after.clone() };
+    Some((before, after))
+}
+
 fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
     let fact = match relation {
         Relation::Equal => fact,
@@ -203,8 +265,12 @@ fn accepts_anything(schema: &Schema<'_>) -> bool {
     schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
 }
 
-fn has_default(node: crate::yaml::Node<'_>) -> bool {
-    node.get("default").is_some() || node.entries().any(|entry| has_default(entry.value))
+/// Whether anything at or below a node is filled by default.
+fn has_default(schema: &Schema<'_>) -> bool {
+    schema.default().is_some()
+        || schema.properties().any(|(_, child)| has_default(&child))
+        || schema.items().is_some_and(|items| has_default(&items))
+        || matches!(schema.additional(), Additional::Schema(values) if has_default(&values))
 }
 
 /// `Some` where `additionalProperties` is a flag.

@@ -83,3 +83,68 @@ fn what_is_required_is_told_where_declarations_go() {
         "required-added@spec.a",
     ]);
 }
+
+/// The same change of `spec.o`.
+#[track_caller]
+fn objects(old: &str, new: &str, class: Class, rules: &[&str]) {
+    let spec = |o: &str| format!("{{type: object, properties: {{o: {o}}}}}");
+    specs(&spec(old), &spec(new), class, rules);
+}
+
+#[test]
+fn undeclared_keys_that_were_kept_meet_the_new_schema() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let adds = |old: &str, new: &str, rule| objects(old, new, Class::Additive, &[rule]);
+    let kept = "{type: object, PUF, properties: {a: {type: integer}}}";
+    breaks(kept, "{type: object, additionalProperties: true}", "map-values-changed@spec.o");
+    breaks(kept, "{type: object, additionalProperties: {type: integer}}", "map-values-narrowed@spec.o");
+    adds(kept, "{type: object, additionalProperties: {PUF}}", "map-values-widened@spec.o");
+    let emptied = "{type: object, additionalProperties: true, properties: {a: {type: integer}}}";
+    breaks(emptied, "{type: object, additionalProperties: {type: integer}}", "map-values-narrowed@spec.o");
+    adds(emptied, "{type: object, PUF}", "preserve-unknown-fields-added@spec.o");
+    // a map whose keys are all kept, one of them declared as it was
+    adds(
+        "{type: object, additionalProperties: {type: integer}}",
+        "{type: object, PUF, properties: {a: {type: integer}}}",
+        "preserve-unknown-fields-added@spec.o",
+    );
+    breaks(
+        "{type: object, additionalProperties: {type: integer}}",
+        "{type: object, PUF, properties: {a: {type: string}}}",
+        "preserve-unknown-fields-removed@spec.o",
+    );
+}
+
+#[test]
+fn defaults_in_values_of_a_map_go_with_their_schema() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let filled = "{type: object, additionalProperties: {type: object, properties: {x: {type: integer, default: 1}}}}";
+    breaks(filled, "{type: object, PUF}", "preserve-unknown-fields-changed@spec.o");
+    let scalar = "{type: object, additionalProperties: {type: integer, default: 1}}";
+    breaks(scalar, "{type: object, additionalProperties: true}", "map-values-changed@spec.o");
+    breaks(scalar, "{type: object, PUF, properties: {a: {type: integer}}}", "preserve-unknown-fields-changed@spec.o");
+    // a field of that name is no default
+    objects(
+        "{type: object, properties: {default: {type: integer}}}",
+        "{type: object, PUF}",
+        Class::Additive,
+        &["preserve-unknown-fields-added@spec.o"],
+    );
+}
+
+#[test]
+fn nulls_that_were_dropped_are_counted_where_keys_are_kept() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let map = |more: &str| format!("{{type: object, additionalProperties: {{type: string}}{more}}}");
+    let kept = |more: &str| format!("{{type: object, PUF{more}}}");
+    for more in [", maxProperties: 1", ", not: {required: [a]}"] {
+        breaks(&map(more), &kept(more), "preserve-unknown-fields-changed@spec.o");
+    }
+    objects(&map(", minProperties: 1"), &kept(", minProperties: 1"), Class::Additive, &["preserve-unknown-fields-added@spec.o"]);
+    let clause = ", allOf: [{properties: {d: {enum: [a]}}}]";
+    breaks(&format!("{{type: object, properties: {{d: {{type: string}}}}{clause}}}"), &kept(clause), "preserve-unknown-fields-changed@spec.o");
+    breaks(&kept(", required: [a]"), "{type: object, additionalProperties: {PUF}, required: [a]}", "map-values-narrowed@spec.o");
+    // what is counted from above
+    let around = |o: &str| format!("{{type: object, properties: {{o: {o}}}, allOf: [{{properties: {{o: {{maxProperties: 1}}}}}}]}}");
+    specs(&around(&map("")), &around(&kept("")), Class::SemanticBreaking, &["preserve-unknown-fields-changed@spec.o"]);
+}
