@@ -50,13 +50,18 @@ impl Notice<'_> {
     }
 }
 
-/// The keyword that looks at which keys a node has, the uppermost if there are several.
-pub(super) fn notice<'t>(pair: &Pair<'_, 't>) -> Option<Notice<'t>> {
+/// What a node may have against one key more.
+pub(super) const MOST: &[Keyword] = &[Keyword::MaxProperties, Keyword::Enum];
+/// What a node may have against one key more or less.
+pub(super) const KEYS: &[Keyword] = &[Keyword::MaxProperties, Keyword::MinProperties, Keyword::Required, Keyword::Enum];
+
+/// The keyword that looks at which keys a node has, one of its `own` or a junctor, the uppermost if there are several.
+pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
     let mut hops = Vec::new();
     let mut found: Option<Notice<'t>> = None;
     let mut here = pair;
     loop {
-        if let Some(new) = keyword(&here.new, &hops) {
+        if let Some(new) = keyword(&here.new, &hops, own) {
             let old = Keyword::parse(new.name()).and_then(|word| here.old.entry(word));
             found = Some(Notice { old, new, hops: hops.clone() });
         }
@@ -113,6 +118,24 @@ pub(super) fn shape(schema: &Schema<'_>) -> Option<Shape> {
     Some(shape)
 }
 
+/// Adds a clause without conditions that names a key which nobody declares, so that a comparison tries what becomes of a null in it.
+pub(super) fn name_a_key(shape: &mut Shape, taken: &Shape) {
+    let mut names = (0..).map(|n| format!("key{n}"));
+    let free = names.find(|name| !shape.properties.contains_key(name) && !taken.properties.contains_key(name));
+    shape.all_of.extend(free.map(|name| Shape { properties: [(name, Shape::any(shape.at))].into(), ..Shape::any(shape.at) }));
+}
+
+/// Whether the objects around a node can refuse a null in it that they didn't see before.
+pub(super) fn notices_null(pair: &Pair<'_, '_>) -> bool {
+    let (Some(up), Some(hop)) = (pair.up, hop(pair)) else { return false };
+    let Some(notice) = notice(up, KEYS) else { return false };
+    let (Some(mut outer), Some(child)) = (shape(&up.new), shape(&pair.new)) else { return true };
+    let name = outer.clone();
+    name_a_key(&mut outer, &name);
+    let seen = |nullable: bool| placed(outer.clone(), hop, Shape { nullable, ..child.clone() });
+    compare(up, Some(&notice), seen(false), seen(true)).is_none_or(|order| order.loses != Some(false))
+}
+
 /// The step that leads to a node from the one above it, where the new schema has it there.
 fn hop<'t>(pair: &Pair<'_, 't>) -> Option<Hop<'t>> {
     let up = &pair.up?.new;
@@ -138,11 +161,8 @@ fn placed(mut outer: Shape, hop: Hop<'_>, child: Shape) -> Shape {
 }
 
 /// The keyword of a node on the spine that looks at the keys of the node to which `hops` lead.
-fn keyword<'t>(schema: &Schema<'t>, hops: &[Hop<'t>]) -> Option<Entry<'t>> {
-    let own: &[Keyword] = match hops {
-        [] => &[Keyword::MaxProperties, Keyword::MinProperties, Keyword::Required, Keyword::Enum],
-        _ => &[Keyword::Enum],
-    };
+fn keyword<'t>(schema: &Schema<'t>, hops: &[Hop<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
+    let own = if hops.is_empty() { own } else { &[Keyword::Enum] };
     let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || entry.value.len() > 0));
     let clause = |word: Keyword| {
         let looks = match word {

@@ -1,6 +1,6 @@
 //! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
-use crate::fact::{Affected, Aspect, Effect, Fact};
+use crate::fact::{Affected, Aspect, Effect, Evidence, Fact};
 use crate::order::Sample;
 use crate::schema::{Additional, Keyword, Schema, Shape};
 
@@ -157,27 +157,45 @@ impl Walk<'_> {
         Undeclared::of(parent).keeps() && !accepts_anything(child)
     }
 
-    /// A new field that is filled by default can be one too many for the object around it.
+    /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
+    pub(super) fn misses_null(&self, pair: &Pair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
+        if !Undeclared::of(&pair.old).keeps() || child.flag(Keyword::Nullable) {
+            return false;
+        }
+        let Some(notice) = around::notice(pair, around::KEYS) else { return false };
+        let Some(after) = around::shape(&pair.new) else { return true };
+        let mut before = after.clone();
+        before.properties.remove(name);
+        let order = around::compare(pair, Some(&notice), before, after);
+        order.is_none_or(|order| order.loses != Some(false))
+    }
+
+    /// A new field that is filled by default can be one too many for the objects around it.
     pub(super) fn crowded<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
         if child.default().is_none() {
             return;
         }
-        let most = pair.new.count(Keyword::MaxProperties).and_then(|most| usize::try_from(most).ok());
-        let room = pair.old.property_count() < most.unwrap_or(usize::MAX)
-            && !Undeclared::of(&pair.old).keeps()
-            && Undeclared::of(&pair.old) != Undeclared::Values;
-        let full = most.is_some() && !room;
-        let junctors = [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
-        let quoted = serde_json::Value::from(name).to_string();
-        let named =
-            junctors.iter().filter_map(|&word| pair.new.entry(word)).find(|entry| wording::canonical(entry.value).contains(&quoted));
-        let counted = pair.new.entry(Keyword::MaxProperties).filter(|_| full);
-        let Some(entry) = counted.or(named) else { return };
-        let old = Keyword::parse(entry.name()).and_then(|word| pair.old.entry(word));
-        let reason = format!("the default of the new field `{name}` counts against {}", entry.name());
-        let fact = self.keyword_fact(pair, Aspect::Accepted, Effect::Narrowed, old, Some(entry));
+        let Some(notice) = around::notice(pair, around::MOST) else { return };
+        let shapes = around::shape(&pair.new).map(|after| {
+            let mut before = after.clone();
+            before.properties.remove(name);
+            (before, after)
+        });
+        let order = shapes.and_then(|(before, after)| around::compare(pair, Some(&notice), before, after));
+        let effect = match order.as_ref().map(|order| order.loses) {
+            Some(Some(false)) => return,
+            Some(Some(true)) => Effect::Narrowed,
+            Some(None) | None => Effect::Undecided,
+        };
+        let reason = format!("the default of the new field `{name}` counts against {}", notice.new.name());
+        let mut fact = self.keyword_fact(pair, Aspect::Accepted, effect, notice.old, Some(notice.new));
+        if effect == Effect::Undecided {
+            let why = order.as_ref().and_then(|order| order.reason.clone());
+            fact = fact.evidence(Evidence::undecided(why.unwrap_or_else(|| "a list that is too long to be tried".to_owned())));
+        }
         let ratchet = self.ratchet(true);
-        self.push(fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet));
+        let fact = fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet);
+        self.push_lost(fact, order.and_then(|order| order.lost).and_then(|found| notice.part(found)));
     }
 }
 
@@ -205,7 +223,7 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
         || (old == Undeclared::Values && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
     // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
     let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Changed } else { relation };
-    let notice = around::notice(pair);
+    let notice = around::notice(pair, around::KEYS);
     let order = open_shapes(pair, walked).and_then(|(before, after)| around::compare(pair, notice.as_ref(), before, after));
     let Some(order) = order else { return known(filled(guess)) };
     let relation = match (order.loses, guess) {
@@ -225,11 +243,9 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
 fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
     let (old, mut after) = (around::shape(&pair.old)?, around::shape(&pair.new)?);
     // Names that only one side demands are told as such; here both demand them.
-    after.required.extend(old.required);
+    after.required.extend(old.required.iter().cloned());
     after.nullable = false;
-    // A clause without conditions that names a key which nobody declares: a null in it may be dropped here and counted there.
-    let name = (0..).map(|n| format!("key{n}")).find(|name| !after.properties.contains_key(name) && !old.properties.contains_key(name))?;
-    after.all_of.push(Shape { properties: [(name, Shape::any(after.at))].into(), ..Shape::any(after.at) });
+    around::name_a_key(&mut after, &old);
     let properties = if walked { after.properties.clone() } else { old.properties };
     let before = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, properties, ..after.clone() };
     Some((before, after))

@@ -148,3 +148,35 @@ fn nulls_that_were_dropped_are_counted_where_keys_are_kept() {
     let around = |o: &str| format!("{{type: object, properties: {{o: {o}}}, allOf: [{{properties: {{o: {{maxProperties: 1}}}}}}]}}");
     specs(&around(&map("")), &around(&kept("")), Class::SemanticBreaking, &["preserve-unknown-fields-changed@spec.o"]);
 }
+
+#[test]
+fn a_new_default_is_noticed_from_above() {
+    let fields = |more: &str| format!("{{type: object, properties: {{a: {{type: integer}}{more}}}}}");
+    let filled = ", b: {type: integer, default: 5}";
+    let check = |around: &dyn Fn(&str) -> String, rule: &str| {
+        let (old, new) = (around(&fields("")), around(&fields(filled)));
+        specs(&old, &new, Class::SemanticBreaking, &[rule]);
+    };
+    let over = |junctor: &str| {
+        let junctor = junctor.to_owned();
+        move |o: &str| format!("{{type: object, properties: {{p: {{type: string}}, o: {o}}}, {junctor}}}")
+    };
+    check(&over("allOf: [{properties: {o: {maxProperties: 1}}}]"), "accepted-narrowed@spec.o");
+    check(&over("not: {required: [p], properties: {o: {minProperties: 2}}}"), "accepted-narrowed@spec.o");
+    check(&over("anyOf: [{properties: {o: {enum: [{a: 1}]}}}, {required: [p]}]"), "accepted-narrowed@spec.o");
+    check(
+        &|o| format!("{{type: object, properties: {{l: {{type: array, items: {o}}}}}, allOf: [{{properties: {{l: {{items: {{maxProperties: 1}}}}}}}}]}}"),
+        "accepted-narrowed@spec.l[]",
+    );
+    let own = |more: &str, word: &str| format!("{{type: object, properties: {{a: {{type: integer}}{more}}}, {word}}}");
+    objects(&own("", "enum: [{a: 1}]"), &own(filled, "enum: [{a: 1}]"), Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    objects(&own("", "maxProperties: 1"), &own(filled, "maxProperties: 1"), Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    objects(&own("", "maxProperties: 2"), &own(filled, "maxProperties: 2"), Class::Additive, &["field-added@spec.o.b"]);
+    // a clause about the other field doesn't mind
+    objects(&own("", "allOf: [{required: [a]}]"), &own(filled, "allOf: [{required: [a]}]"), Class::Additive, &["field-added@spec.o.b"]);
+    // apiVersion, kind and metadata count as well
+    let root = |most: u32, more: &str| format!("{{type: object, maxProperties: {most}, properties: {{spec: {{type: object}}{more}}}}}");
+    let z = ", z: {type: integer, default: 1}";
+    roots(&root(4, ""), &root(4, z), Class::SemanticBreaking, &["accepted-narrowed@"]);
+    roots(&root(5, ""), &root(5, z), Class::Additive, &["field-added@z"]);
+}
