@@ -180,3 +180,38 @@ fn a_new_default_is_noticed_from_above() {
     roots(&root(4, ""), &root(4, z), Class::SemanticBreaking, &["accepted-narrowed@"]);
     roots(&root(5, ""), &root(5, z), Class::Additive, &["field-added@z"]);
 }
+
+#[test]
+fn nulls_that_are_kept_now_are_noticed() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let adds = |old: &str, new: &str, rule| objects(old, new, Class::Additive, &[rule]);
+    let map = |null: &str, more: &str| format!("{{type: object, additionalProperties: {{type: integer{null}}}, {more}}}");
+    let now = ", nullable: true";
+    for more in ["maxProperties: 1", "x-kubernetes-validations: [{rule: \"self.all(k, k != 'bad')\"}]"] {
+        breaks(&map("", more), &map(now, more), "null-handling-changed@spec.o{}");
+    }
+    adds(&map("", "minProperties: 1"), &map(now, "minProperties: 1"), "null-handling-widened@spec.o{}");
+    let field = |null: &str, more: &str| format!("{{type: object, properties: {{a-b: {{type: integer{null}}}, c: {{type: integer}}}}, {more}}}");
+    breaks(&field("", "maxProperties: 1"), &field(now, "maxProperties: 1"), "null-handling-changed@spec.o.a-b");
+    adds(&field("", "maxProperties: 2"), &field(now, "maxProperties: 2"), "null-handling-widened@spec.o.a-b");
+    let rule = "x-kubernetes-validations: [{rule: \"!has(self.a__dash__b)\"}]";
+    breaks(&field("", rule), &field(now, rule), "null-handling-changed@spec.o.a-b");
+    let above = |null: &str| {
+        format!(
+            "{{type: object, properties: {{o: {{type: object, properties: {{b: {{type: integer{null}}}}}}}}}, not: {{required: [o], properties: {{o: {{required: [b]}}}}}}}}"
+        )
+    };
+    specs(&above(""), &above(now), Class::SemanticBreaking, &["null-handling-changed@spec.o.b"]);
+}
+
+#[test]
+fn nulls_that_are_dropped_once_a_name_is_declared_are_missed() {
+    let kept = |more: &str| format!("{{type: object, PUF{more}}}");
+    let declared = ", properties: {a: {PUF}}";
+    for more in [", required: [a]", ", minProperties: 1"] {
+        let (old, new) = (kept(more), kept(&format!("{more}{declared}")));
+        objects(&old, &new, Class::SemanticBreaking, &["field-added-under-preserve@spec.o.a"]);
+    }
+    objects(&kept(""), &kept(declared), Class::Additive, &["field-added@spec.o.a"]);
+    objects(&kept(", required: [a]"), &kept(", required: [a], properties: {a: {PUF, nullable: true}}"), Class::Additive, &["field-added@spec.o.a"]);
+}
