@@ -215,3 +215,38 @@ fn nulls_that_are_dropped_once_a_name_is_declared_are_missed() {
     objects(&kept(""), &kept(declared), Class::Additive, &["field-added@spec.o.a"]);
     objects(&kept(", required: [a]"), &kept(", required: [a], properties: {a: {PUF, nullable: true}}"), Class::Additive, &["field-added@spec.o.a"]);
 }
+
+/// The same change of an integer field.
+#[track_caller]
+fn integers(old: &str, new: &str, class: Class, rules: &[&str]) {
+    objects(&format!("{{type: integer{old}}}"), &format!("{{type: integer{new}}}"), class, rules);
+}
+
+#[test]
+fn a_fractional_bound_refuses_all_integers_beside_their_type_only() {
+    for word in ["maximum: 2.5", "minimum: 0.5", "multipleOf: 2.5"] {
+        for junctor in ["allOf", "anyOf", "oneOf"] {
+            let (clause, spine) = (format!(", {junctor}: [{{{word}}}]"), format!(", {word}"));
+            integers(&clause, &spine, Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+            integers(&spine, &clause, Class::Additive, &["accepted-widened@spec.o"]);
+        }
+    }
+}
+
+#[test]
+fn a_multiple_of_nothing_refuses_everything() {
+    for factor in ["-2", "0"] {
+        let none = format!(", multipleOf: {factor}");
+        integers("", &none, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+        integers(&none, "", Class::Additive, &["bound-widened@spec.o"]);
+        integers(", multipleOf: 2", &none, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+    }
+}
+
+#[test]
+fn integers_in_a_clause_meet_the_bound_as_they_are_written() {
+    // 0 passes both, 0.0 only the first
+    integers(", allOf: [{minimum: 0}]", ", allOf: [{minimum: 0.5}]", Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+    // 1 and 1.0 are refused by both
+    integers(", allOf: [{maximum: 0}]", ", maximum: 0", Class::None, &["schema-rewritten@spec.o", "schema-rewritten@spec.o"]);
+}
