@@ -104,6 +104,10 @@ impl Walk<'_> {
         // What preserves prunes nothing: a value that is lost there is refused.
         let refused = opening.lost && new == Undeclared::Preserved;
         let fact = if refused { fact.affects(&[Affected::Writers, Affected::Stored]) } else { fact };
+        let fact = match opening.reason.filter(|_| relation == Relation::Undecided) {
+            Some(reason) => fact.evidence(Evidence::undecided(reason)),
+            None => fact,
+        };
         self.push_lost(fact, opening.sample);
         walked
     }
@@ -206,13 +210,15 @@ struct Opening {
     lost: bool,
     /// Such a value of the node.
     sample: Option<Sample>,
+    /// Why it is undecided.
+    reason: Option<String>,
 }
 
 /// What the keywords suggest, corrected by the exact comparison: nulls that were dropped may be counted now, and what undeclared
 /// keys held may no longer fit.
 fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
     let (old, new) = fates;
-    let known = |relation| Opening { relation, lost: false, sample: None };
+    let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
     // Junk that was pruned before and is refused now is not what the old schema knew, but it is told.
     if matches!(new, Undeclared::Pruned | Undeclared::Refused) {
         return known(guess);
@@ -236,7 +242,7 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
         Some(notice) => order.lost.and_then(|found| notice.part(found)),
         None => order.lost,
     };
-    Opening { relation: filled(relation), lost: order.loses == Some(true), sample }
+    Opening { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
 }
 
 /// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
