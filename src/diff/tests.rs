@@ -250,3 +250,31 @@ fn integers_in_a_clause_meet_the_bound_as_they_are_written() {
     // 1 and 1.0 are refused by both
     integers(", allOf: [{maximum: 0}]", ", maximum: 0", Class::None, &["schema-rewritten@spec.o", "schema-rewritten@spec.o"]);
 }
+
+#[test]
+fn an_unserved_version_validates_nothing() {
+    let crd = |served: bool, storage: bool, field: &str| {
+        let version = |name: &str, served: bool, storage: bool, field: &str| {
+            format!(
+                "    - {{name: {name}, served: {served}, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object{field}}}}}}}}}}}\n"
+            )
+        };
+        format!("{HEAD}  versions:\n{}{}", version("v1", served, storage, field), version("v2", true, !storage, ", properties: {a: {type: string}}"))
+    };
+    let field = |more: &str| format!(", properties: {{a: {{type: string{more}}}}}");
+    let class = |served, storage, old: &str, new: &str| judged(&facts(&crd(served, storage, old), &crd(served, storage, new))).0;
+    for storage in [false, true] {
+        for (old, new) in [
+            (field(", maxLength: 5"), field(", maxLength: 3")),
+            (field(""), field(", enum: [x]")),
+            (field(""), field(", x-kubernetes-validations: [{rule: \"self != 'x'\"}]")),
+            (field(""), format!("{}, required: [a]", field(""))),
+        ] {
+            assert_eq!(class(false, storage, &old, &new), Class::None, "{old} -> {new}");
+            assert_eq!(class(true, storage, &old, &new), Class::SemanticBreaking, "{old} -> {new}");
+        }
+        // objects that are stored at it are read through its schema
+        assert_eq!(class(false, storage, &field(""), ""), Class::SemanticBreaking);
+        assert_eq!(class(false, storage, &field(", default: x"), &field(", default: y")), Class::SemanticBreaking);
+    }
+}
