@@ -183,6 +183,7 @@ impl Walk<'_> {
         let shapes = around::shape(&pair.new).map(|after| {
             let mut before = after.clone();
             before.properties.remove(name);
+            forgo(&mut before, name);
             (before, after)
         });
         let order = shapes.and_then(|(before, after)| around::compare(pair, Some(&notice), before, after));
@@ -255,6 +256,13 @@ fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
     let properties = if walked { after.properties.clone() } else { old.properties };
     let before = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, properties, ..after.clone() };
     Some((before, after))
+}
+
+/// Demands a name no longer, neither by the node nor by a clause that always holds: what is filled by default is never missing.
+fn forgo(shape: &mut Shape, name: &str) {
+    shape.required.remove(name);
+    let single = [&mut shape.any_of, &mut shape.one_of].into_iter().filter(|clauses| clauses.len() == 1);
+    single.chain([&mut shape.all_of]).flatten().for_each(|clause| forgo(clause, name));
 }
 
 fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {

@@ -172,6 +172,10 @@ fn a_new_default_is_noticed_from_above() {
     objects(&own("", "enum: [{a: 1}]"), &own(filled, "enum: [{a: 1}]"), Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
     objects(&own("", "maxProperties: 1"), &own(filled, "maxProperties: 1"), Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
     objects(&own("", "maxProperties: 2"), &own(filled, "maxProperties: 2"), Class::Additive, &["field-added@spec.o.b"]);
+    for demand in ["required: [b]", "allOf: [{required: [b]}]"] {
+        let new = own(filled, &format!("maxProperties: 1, {demand}"));
+        objects(&own("", "maxProperties: 1"), &new, Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    }
     // a clause about the other field doesn't mind
     objects(&own("", "allOf: [{required: [a]}]"), &own(filled, "allOf: [{required: [a]}]"), Class::Additive, &["field-added@spec.o.b"]);
     // apiVersion, kind and metadata count as well
