@@ -86,6 +86,8 @@ pub(super) struct Limits<'t> {
     /// Values that every `enum` names, by their canonical text.
     pub values: Option<BTreeSet<String>>,
     pub numbers: Numbers,
+    /// A bound that no integer can be compared with, beside `type: integer`: no value passes.
+    impossible: bool,
     pub length: Count,
     pub patterns: BTreeSet<&'t str>,
     pub formats: BTreeSet<String>,
@@ -108,6 +110,7 @@ impl<'t> Limits<'t> {
             types: Types::of(schema),
             values: None,
             numbers: Numbers::default(),
+            impossible: false,
             length: Count::default(),
             patterns: BTreeSet::new(),
             formats: BTreeSet::new(),
@@ -158,7 +161,11 @@ impl<'t> Limits<'t> {
         };
         self.numbers.lower.extend(bound(Keyword::Minimum, Keyword::ExclusiveMinimum));
         self.numbers.upper.extend(bound(Keyword::Maximum, Keyword::ExclusiveMaximum));
-        self.numbers.multiples.extend(schema.number(Keyword::MultipleOf).filter(|multiple| *multiple > 0.0));
+        self.numbers.multiples.extend(schema.number(Keyword::MultipleOf));
+        // A clause has no type of its own, and compares with the bound cut to an integer.
+        let integer = schema.ty() == Some("integer") && !schema.is_int_or_string();
+        let words = [Keyword::Minimum, Keyword::Maximum, Keyword::MultipleOf];
+        self.impossible |= integer && words.iter().filter_map(|&word| schema.number(word)).any(|number| number.fract() != 0.0);
     }
 
     fn take_children(&mut self, schema: &Schema<'t>) {
@@ -219,7 +226,7 @@ impl<'t> Limits<'t> {
 
     /// Whether no value at all passes, because an integer node has a fractional bound.
     pub(super) fn refuses_all(&self) -> bool {
-        self.types == Types::INTEGER && self.numbers.is_empty_for_integer()
+        self.types == Types::INTEGER && self.impossible
     }
 }
 

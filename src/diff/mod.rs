@@ -3,6 +3,7 @@
 //! CRDs are paired by name and channel, versions by name, schema nodes by their path. Nothing is judged here.
 
 mod accept;
+mod around;
 mod attribute;
 mod change;
 mod column;

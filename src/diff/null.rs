@@ -3,6 +3,7 @@
 use crate::fact::{Affected, Aspect, Effect, Ratchet};
 use crate::schema::{Keyword, Schema};
 
+use super::around;
 use super::change::Changes;
 use super::relation::Relation;
 use super::walk::{Pair, Position, Walk};
@@ -169,22 +170,25 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the object around a property notices that the property is there: by counting, by a junctor or by a CEL rule.
+/// Whether the objects around a node notice that a null is there: by a CEL rule, or by counting or a junctor.
 fn noticed(pair: &Pair<'_, '_>) -> bool {
-    let (name, _) = pair.name;
-    let mentions = |schema: &Schema<'_>, parent: bool| {
-        let rules = schema.cel_rules().any(|rule| rule.rule().contains(name));
-        let junctors = [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
-        rules || (parent && (schema.count(Keyword::MaxProperties).is_some() || junctors.iter().any(|&word| schema.word(word).is_some())))
-    };
-    let mut up = pair.up;
-    let mut parent = true;
-    while let Some(around) = up {
-        if !name.is_empty() && (mentions(&around.old, parent) || mentions(&around.new, parent)) {
+    mentioned(pair) || around::notices_null(pair)
+}
+
+/// Whether a rule above a node names it. What has no name of its own is seen by every rule up to the next name.
+fn mentioned(pair: &Pair<'_, '_>) -> bool {
+    let mut here = pair;
+    let mut name = "";
+    while let Some(around) = here.up {
+        if name.is_empty() {
+            name = here.name.0;
+        }
+        let escaped = crate::cel::name::escape(name);
+        let names = |rule: &str| rule.contains(name) || escaped.as_ref().is_some_and(|escaped| rule.contains(escaped.as_str()));
+        if [&around.old, &around.new].iter().any(|schema| schema.cel_rules().any(|rule| names(rule.rule()))) {
             return true;
         }
-        parent = false;
-        up = around.up;
+        here = around;
     }
     false
 }

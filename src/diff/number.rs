@@ -1,6 +1,6 @@
 //! Numeric keywords of a node as the server applies them.
 //!
-//! `type: integer` with a fractional bound rejects everything. `type: number` compares a value written as an integer
+//! `type: integer` with a fractional bound beside it rejects everything. `type: number`, and a clause, which has no type, compare a value written as an integer
 //! with the bound cut to an integer, so its integers and its fractions are two sets with bounds of their own.
 
 use super::relation::Relation;
@@ -20,20 +20,20 @@ impl Number {
         }
     }
 
-    fn is_fraction(self) -> bool {
-        matches!(self, Number::Float(float) if float.fract() != 0.0)
-    }
-
     /// Whether a float no longer tells it from its neighbours.
     pub(super) fn is_beyond_floats(self) -> bool {
         matches!(self, Number::Int(int) if int.unsigned_abs() > 1 << 53)
     }
 
     fn truncated(self) -> i128 {
+        self.rounded(f64::trunc)
+    }
+
+    fn rounded(self, round: fn(f64) -> f64) -> i128 {
         match self {
             Number::Int(int) => i128::from(int),
             // ok: the cast saturates, and a bound beyond it bounds nothing
-            Number::Float(float) => float.trunc() as i128,
+            Number::Float(float) => round(float) as i128,
         }
     }
 }
@@ -42,6 +42,13 @@ impl Number {
 pub(super) struct Bound {
     pub value: Number,
     pub exclusive: bool,
+}
+
+impl Bound {
+    /// Whether an integer that equals the bound is refused.
+    fn is_strict(self) -> bool {
+        self.exclusive && self.value.float().fract() == 0.0
+    }
 }
 
 /// Every numeric condition of a node: its own and those of the clauses that hold with it.
@@ -53,18 +60,21 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Whether `type: integer` rejects every value because of a fractional bound.
-    pub(super) fn is_empty_for_integer(&self) -> bool {
-        let bounds = self.lower.iter().chain(&self.upper);
-        bounds.into_iter().any(|bound| bound.value.is_fraction()) || self.multiples.iter().any(|multiple| multiple.fract() != 0.0)
-    }
-
     fn least(&self) -> Option<i128> {
         self.lower.iter().map(|bound| bound.value.truncated() + i128::from(bound.exclusive)).max()
     }
 
     fn greatest(&self) -> Option<i128> {
         self.upper.iter().map(|bound| bound.value.truncated() - i128::from(bound.exclusive)).min()
+    }
+
+    /// The least integer written as a fraction (`2.0`), which meets the bound itself.
+    fn least_written(&self) -> Option<i128> {
+        self.lower.iter().map(|bound| bound.value.rounded(f64::ceil) + i128::from(bound.is_strict())).max()
+    }
+
+    fn greatest_written(&self) -> Option<i128> {
+        self.upper.iter().map(|bound| bound.value.rounded(f64::floor) - i128::from(bound.is_strict())).min()
     }
 
     /// The strongest lower bound on fractions; an exclusive one is stronger.
@@ -84,16 +94,24 @@ pub(super) struct Held {
     pub fractions: bool,
 }
 
+impl Held {
+    fn only_integers(self) -> bool {
+        self.integers && !self.fractions
+    }
+}
+
 pub(super) fn lower(old: &Numbers, new: &Numbers, held: Held) -> Relation {
     let integers = bound(held.integers, old.least(), new.least(), |a, b| a.cmp(b));
+    let written = bound(held.only_integers(), old.least_written(), new.least_written(), |a, b| a.cmp(b));
     let fractions = bound(held.fractions, old.floor(), new.floor(), |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    integers.and(fractions)
+    integers.and(written).and(fractions)
 }
 
 pub(super) fn upper(old: &Numbers, new: &Numbers, held: Held) -> Relation {
     let integers = bound(held.integers, old.greatest(), new.greatest(), |a, b| b.cmp(a));
+    let written = bound(held.only_integers(), old.greatest_written(), new.greatest_written(), |a, b| b.cmp(a));
     let fractions = bound(held.fractions, old.ceiling(), new.ceiling(), |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    integers.and(fractions)
+    integers.and(written).and(fractions)
 }
 
 /// `strength` orders bounds from the weaker to the stronger; none is the weakest.
@@ -115,8 +133,10 @@ pub(super) fn multiples(old: &Numbers, new: &Numbers, held: Held) -> Relation {
     }
     // A multiple of 1 binds no integer; a fraction of a multiple holds wherever the multiple does.
     let binds = |multiple: f64| held.fractions || multiple != 1.0;
-    let implied =
-        |by: &[f64], one: f64| by.iter().any(|&other| one == other || (one.fract() == 0.0 && other.fract() == 0.0 && other % one == 0.0));
+    // What is no factor at all is met by nothing.
+    let implied = |by: &[f64], one: f64| {
+        by.iter().any(|&other| one == other || other <= 0.0 || (one > 0.0 && one.fract() == 0.0 && other.fract() == 0.0 && other % one == 0.0))
+    };
     let unmet = |from: &[f64], by: &[f64]| from.iter().any(|&one| binds(one) && !implied(by, one));
     Relation::of(unmet(&new.multiples, &old.multiples), unmet(&old.multiples, &new.multiples))
 }

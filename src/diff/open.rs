@@ -1,8 +1,10 @@
 //! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
-use crate::fact::{Affected, Aspect, Effect, Fact};
-use crate::schema::{Additional, Keyword, Schema};
+use crate::fact::{Affected, Aspect, Effect, Evidence, Fact};
+use crate::order::Sample;
+use crate::schema::{Additional, Keyword, Schema, Shape};
 
+use super::around;
 use super::change::Changes;
 use super::limits::Types;
 use super::relation::Relation;
@@ -69,11 +71,13 @@ impl Walk<'_> {
             return true;
         }
         let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
-        let (relation, walked) = match (old, new) {
+        let (guess, walked) = match (old, new) {
             (_, Undeclared::Values | Undeclared::Emptied | Undeclared::Preserved) if had && !has => (self.released(pair), false),
             (Undeclared::Values, _) if has && !had => (Relation::Narrowed, false),
             _ => (self.reopened(pair, old, new), true),
         };
+        let opening = exactly(pair, (old, new), walked, guess);
+        let relation = opening.relation;
         let aspect = match (old, new) {
             (Undeclared::Preserved, Undeclared::Pruned)
             | (Undeclared::Pruned | Undeclared::Values | Undeclared::Emptied, Undeclared::Preserved) => Aspect::PreserveUnknown,
@@ -96,7 +100,15 @@ impl Walk<'_> {
             let side = if had { &pair.old } else { &pair.new };
             fact = fact.word("fields", wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
         }
-        self.push(affected(fact, relation, new));
+        let fact = affected(fact, relation, new);
+        // What preserves prunes nothing: a value that is lost there is refused.
+        let refused = opening.lost && new == Undeclared::Preserved;
+        let fact = if refused { fact.affects(&[Affected::Writers, Affected::Stored]) } else { fact };
+        let fact = match opening.reason.filter(|_| relation == Relation::Undecided) {
+            Some(reason) => fact.evidence(Evidence::undecided(reason)),
+            None => fact,
+        };
+        self.push_lost(fact, opening.sample);
         walked
     }
 
@@ -104,7 +116,7 @@ impl Walk<'_> {
     fn released<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
         let mut lost = false;
         for (entry, child) in pair.old.properties() {
-            lost |= has_default(child.node());
+            lost |= has_default(&child);
             lost |= match pair.new.additional() {
                 Additional::Schema(values) => {
                     let inner = Walk::new(self.scope);
@@ -149,28 +161,108 @@ impl Walk<'_> {
         Undeclared::of(parent).keeps() && !accepts_anything(child)
     }
 
-    /// A new field that is filled by default can be one too many for the object around it.
+    /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
+    pub(super) fn misses_null(&self, pair: &Pair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
+        if !Undeclared::of(&pair.old).keeps() || child.flag(Keyword::Nullable) {
+            return false;
+        }
+        let Some(notice) = around::notice(pair, around::KEYS) else { return false };
+        let Some(after) = around::shape(&pair.new) else { return true };
+        let mut before = after.clone();
+        before.properties.remove(name);
+        let order = around::compare(pair, Some(&notice), before, after);
+        order.is_none_or(|order| order.loses != Some(false))
+    }
+
+    /// A new field that is filled by default can be one too many for the objects around it.
     pub(super) fn crowded<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
         if child.default().is_none() {
             return;
         }
-        let most = pair.new.count(Keyword::MaxProperties).and_then(|most| usize::try_from(most).ok());
-        let room = pair.old.property_count() < most.unwrap_or(usize::MAX)
-            && !Undeclared::of(&pair.old).keeps()
-            && Undeclared::of(&pair.old) != Undeclared::Values;
-        let full = most.is_some() && !room;
-        let junctors = [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
-        let quoted = serde_json::Value::from(name).to_string();
-        let named =
-            junctors.iter().filter_map(|&word| pair.new.entry(word)).find(|entry| wording::canonical(entry.value).contains(&quoted));
-        let counted = pair.new.entry(Keyword::MaxProperties).filter(|_| full);
-        let Some(entry) = counted.or(named) else { return };
-        let old = Keyword::parse(entry.name()).and_then(|word| pair.old.entry(word));
-        let reason = format!("the default of the new field `{name}` counts against {}", entry.name());
-        let fact = self.keyword_fact(pair, Aspect::Accepted, Effect::Narrowed, old, Some(entry));
+        let Some(notice) = around::notice(pair, around::MOST) else { return };
+        let shapes = around::shape(&pair.new).map(|after| {
+            let mut before = after.clone();
+            before.properties.remove(name);
+            forgo(&mut before, name);
+            (before, after)
+        });
+        let order = shapes.and_then(|(before, after)| around::compare(pair, Some(&notice), before, after));
+        let effect = match order.as_ref().map(|order| order.loses) {
+            Some(Some(false)) => return,
+            Some(Some(true)) => Effect::Narrowed,
+            Some(None) | None => Effect::Undecided,
+        };
+        let reason = format!("the default of the new field `{name}` counts against {}", notice.new.name());
+        let mut fact = self.keyword_fact(pair, Aspect::Accepted, effect, notice.old, Some(notice.new));
+        if effect == Effect::Undecided {
+            let why = order.as_ref().and_then(|order| order.reason.clone());
+            fact = fact.evidence(Evidence::undecided(why.unwrap_or_else(|| "a list that is too long to be tried".to_owned())));
+        }
         let ratchet = self.ratchet(true);
-        self.push(fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet));
+        let fact = fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet);
+        self.push_lost(fact, order.and_then(|order| order.lost).and_then(|found| notice.part(found)));
     }
+}
+
+/// What became of the values of a node whose undeclared keys have another fate.
+struct Opening {
+    relation: Relation,
+    /// Proved: some value is refused or pruned now.
+    lost: bool,
+    /// Such a value of the node.
+    sample: Option<Sample>,
+    /// Why it is undecided.
+    reason: Option<String>,
+}
+
+/// What the keywords suggest, corrected by the exact comparison: nulls that were dropped may be counted now, and what undeclared
+/// keys held may no longer fit.
+fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
+    let (old, new) = fates;
+    let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
+    // Junk that was pruned before and is refused now is not what the old schema knew, but it is told.
+    if matches!(new, Undeclared::Pruned | Undeclared::Refused) {
+        return known(guess);
+    }
+    let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
+    let refilled = values_default(&pair.old)
+        || (old.keeps() && values_default(&pair.new))
+        || (old == Undeclared::Values && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
+    // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
+    let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Changed } else { relation };
+    let notice = around::notice(pair, around::KEYS);
+    let order = open_shapes(pair, walked).and_then(|(before, after)| around::compare(pair, notice.as_ref(), before, after));
+    let Some(order) = order else { return known(filled(guess)) };
+    let relation = match (order.loses, guess) {
+        (Some(true), Relation::Equal | Relation::Widened) => Relation::of(true, order.gained.is_some()),
+        (Some(false), Relation::Narrowed | Relation::Undecided) => Relation::of(false, order.gained.is_some()),
+        (None, Relation::Equal | Relation::Widened) if old.keeps() || notice.is_some() => Relation::Undecided,
+        (_, guess) => guess,
+    };
+    let sample = match &notice {
+        Some(notice) => order.lost.and_then(|found| notice.part(found)),
+        None => order.lost,
+    };
+    Opening { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
+}
+
+/// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
+fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
+    let (old, mut after) = (around::shape(&pair.old)?, around::shape(&pair.new)?);
+    // Names that only one side demands are told as such; here both demand them.
+    after.required.extend(old.required.iter().cloned());
+    after.nullable = false;
+    around::name_a_key(&mut after, &old);
+    let properties = if walked { after.properties.clone() } else { old.properties };
+    let before = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, properties, ..after.clone() };
+    Some((before, after))
+}
+
+/// Demands a name no longer, neither by the node nor by a clause that always holds: what is filled by default is never missing.
+fn forgo(shape: &mut Shape, name: &str) {
+    shape.required.remove(name);
+    let single = [&mut shape.any_of, &mut shape.one_of].into_iter().filter(|clauses| clauses.len() == 1);
+    single.chain([&mut shape.all_of]).flatten().for_each(|clause| forgo(clause, name));
 }
 
 fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
@@ -203,8 +295,12 @@ fn accepts_anything(schema: &Schema<'_>) -> bool {
     schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
 }
 
-fn has_default(node: crate::yaml::Node<'_>) -> bool {
-    node.get("default").is_some() || node.entries().any(|entry| has_default(entry.value))
+/// Whether anything at or below a node is filled by default.
+fn has_default(schema: &Schema<'_>) -> bool {
+    schema.default().is_some()
+        || schema.properties().any(|(_, child)| has_default(&child))
+        || schema.items().is_some_and(|items| has_default(&items))
+        || matches!(schema.additional(), Additional::Schema(values) if has_default(&values))
 }
 
 /// `Some` where `additionalProperties` is a flag.

@@ -86,6 +86,17 @@ impl Walk<'_> {
             self.added(pair, *entry, schema, &required);
         }
         let told: BTreeSet<&str> = removed.iter().chain(&added).map(|(entry, _)| entry.name()).collect();
+        self.demanded(pair, &required, &told);
+    }
+
+    /// Names that must be there, where another fact tells what became of the declarations.
+    pub(super) fn demands<'t>(&mut self, pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
+        if limits.is_some() {
+            self.demanded(pair, &Required::of(pair, limits), &BTreeSet::new());
+        }
+    }
+
+    fn demanded<'t>(&mut self, pair: &Pair<'_, 't>, required: &Required<'t>, told: &BTreeSet<&str>) {
         let names = required.old.symmetric_difference(&required.new).filter(|name| !told.contains(**name));
         for name in names.copied().collect::<Vec<_>>() {
             self.required(pair, (name, name), required.new.contains(name));
@@ -185,7 +196,7 @@ impl Walk<'_> {
                 fact = fact.word("demanded", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
             }
         }
-        if self.meets_old_data(&pair.old, schema) {
+        if self.meets_old_data(&pair.old, schema) || self.misses_null(pair, name, schema) {
             fact = fact.word("kept", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
         }
         self.push(fact);

@@ -1,7 +1,7 @@
 //! Versions of one CRD: those that both sides have, those that came and those that went.
 
 use crate::crd::{Maturity, Version};
-use crate::fact::{Affected, Aspect, Effect, Subject};
+use crate::fact::{Affected, Affects, Aspect, Effect, Evidence, Fact, Subject};
 use crate::yaml::Node;
 
 use super::crd::Review;
@@ -29,8 +29,14 @@ impl<'a, 't> Review<'a, 't> {
         match (&before.schema, &after.schema) {
             (Some(old), Some(new)) => {
                 let scope = self.scope(after, Subject::Field, None);
-                let facts = Walk::new(scope).shown((old, schema_key(before)), (new, schema_key(after)), self.resource(after));
-                self.facts.extend(facts);
+                let sides = ((old, schema_key(before)), (new, schema_key(after)));
+                if before.served || after.served {
+                    let facts = Walk::new(scope).shown(sides.0, sides.1, self.resource(after));
+                    self.facts.extend(facts);
+                } else {
+                    let facts = Walk::new(scope).run(sides.0, sides.1);
+                    self.facts.extend(facts.into_iter().map(unserved));
+                }
             }
             (None, None) => {}
             (old, new) => {
@@ -114,6 +120,29 @@ impl<'a, 't> Review<'a, 't> {
         }
         self.facts.push(fact);
     }
+}
+
+/// A request is validated by the schema of its own version alone: one that is not served prunes and fills what is stored at it, and
+/// refuses nothing.
+fn unserved(mut fact: Fact) -> Fact {
+    let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
+    let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
+    // What has another type is pruned by other fields, and a default that went is no longer filled in.
+    let stays = matches!(fact.aspect, Aspect::Type | Aspect::IntOrString | Aspect::Default | Aspect::Structure);
+    if hurt || !refuses || stays {
+        return fact;
+    }
+    fact.affects = Affects::NONE;
+    fact.ratchet = None;
+    fact.evidence = Evidence::proved();
+    for word in ["writers", "readers", "demanded"] {
+        fact.words.remove(word);
+    }
+    if fact.aspect != Aspect::Presence {
+        fact.effect = Effect::Rewritten;
+        fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+    }
+    fact
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

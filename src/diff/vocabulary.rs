@@ -40,7 +40,7 @@ const FIELD: &[(&[Aspect], &[Effect])] = &[
     (&[A::Format], &[E::Narrowed, E::Widened, E::Changed]),
     (&[A::Default], &[E::Added, E::Removed, E::Changed, E::Narrowed, E::Widened]),
     (&[A::Items], &[E::Added, E::Removed, E::Undecided]),
-    (OPEN, &[E::Narrowed, E::Widened, E::Changed]),
+    (OPEN, DIRECTION),
     (MERGE, &[E::Changed]),
     (RULES, &[E::Added, E::Removed, E::Narrowed, E::Widened, E::Changed, E::Undecided]),
     (JUNCTORS, DIRECTION),

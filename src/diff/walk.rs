@@ -118,6 +118,8 @@ impl<'a> Walk<'a> {
         self.rules(pair, &mut changes);
         if self.opened(pair, &mut changes) {
             self.properties(pair, limits.as_ref());
+        } else {
+            self.demands(pair, limits.as_ref());
         }
         self.told(pair, &mut changes, limits.as_ref());
         self.items(pair, &mut changes);

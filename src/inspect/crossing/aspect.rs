@@ -39,7 +39,7 @@ impl<'t> Walk<'_, '_, 't> {
     /// True where the types differ, so that nothing below can be compared.
     pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath) -> bool {
         let Some((index, said)) = self.differ(rooms, &|here| kind(here)) else { return false };
-        let emptied = self.empties(rooms);
+        let emptied = self.empties(rooms, path);
         let Some(fact) = self.mixed(rooms, index, Aspect::Type, path, said) else { return true };
         fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
         if emptied {
@@ -49,11 +49,20 @@ impl<'t> Walk<'_, '_, 't> {
         true
     }
 
-    /// Whether some version's objects meet a version that declares something else there, and prunes all their keys.
-    fn empties(&self, rooms: &[Room<'t>]) -> bool {
-        let declared = || rooms.iter().filter_map(Room::declared);
-        let has_fields = |here: &Declared<'t>| here.holds_objects() && here.schema.ty().is_some();
-        declared().any(has_fields) && declared().any(|here| !has_fields(here) && !here.keeps)
+    /// Whether objects of one version meet a version that declares something else there, and prunes all their keys.
+    fn empties(&mut self, rooms: &[Room<'t>], path: &FieldPath) -> bool {
+        let mut emptied = false;
+        for form in ["object", "array"] {
+            let is = |here: &Declared<'t>| here.schema.ty() == Some(form) && !here.schema.is_int_or_string();
+            let at = |index: usize| rooms.get(index).and_then(Room::declared);
+            let full = |index: usize| at(index).is_some_and(|here| is(here) && here.holds_fields());
+            let other = |index: usize| at(index).is_some_and(|here| !is(here) && !here.keeps);
+            if let Some(loss) = self.loss(full, other) {
+                self.tell(&loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields")]);
+                emptied = true;
+            }
+        }
+        emptied
     }
 
     pub(super) fn aspects(&mut self, rooms: &[Room<'t>], path: &FieldPath) {

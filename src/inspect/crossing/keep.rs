@@ -27,7 +27,8 @@ pub(super) struct Declared<'t> {
     required: bool,
 }
 
-const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
+/// What the server keeps of every resource, also of an embedded one.
+pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl<'t> Room<'t> {
     pub fn root(schema: &Schema<'t>, key: Node<'t>) -> Self {
@@ -101,6 +102,15 @@ impl<'t> Declared<'t> {
         match self.schema.ty() {
             Some("object") | None => !self.schema.is_int_or_string(),
             Some("array") => self.items().declared().is_some_and(Declared::holds_objects),
+            _ => false,
+        }
+    }
+
+    /// Whether something stays in an object or in the objects of a list that are written here.
+    pub fn holds_fields(&self) -> bool {
+        match self.schema.ty() {
+            Some("array") => self.items().declared().is_some_and(Declared::holds_fields),
+            Some("object") => self.keeps || self.is_map() || self.is_embedded() || self.schema.property_count() > 0,
             _ => false,
         }
     }

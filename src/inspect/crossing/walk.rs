@@ -6,7 +6,7 @@ use crate::crd::{FieldPath, Step};
 use crate::fact::{Affected, Aspect, Effect, Subject};
 use crate::inspect::ledger::Ledger;
 
-use super::keep::{Declared, Room};
+use super::keep::{Declared, META, Room};
 use super::{Gate, anchor, list};
 
 pub(super) struct Walk<'w, 'b, 't> {
@@ -17,13 +17,13 @@ pub(super) struct Walk<'w, 'b, 't> {
 }
 
 /// Who loses what: the versions through which it is written, and those whose schema drops it.
-struct Loss {
+pub(super) struct Loss {
     /// Objects are stored in a version that drops it.
     at_once: bool,
     /// The versions to blame: those written through if it is lost at once, else those that erase it.
     via: Vec<usize>,
     /// A version that has it.
-    owner: usize,
+    pub owner: usize,
 }
 
 impl<'w, 'b, 't> Walk<'w, 'b, 't> {
@@ -45,10 +45,10 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         if self.presence(&mut rooms, path) {
             return;
         }
+        self.hollow(&mut rooms, path);
         if self.types(&rooms, path) {
             return;
         }
-        self.hollow(&mut rooms, path);
         self.aspects(&rooms, path);
         self.children(&rooms, path);
     }
@@ -65,7 +65,11 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
                 continue;
             }
             path.push(Step::Key(name.into()));
-            self.node(rooms.iter().map(|room| room.child(name)).collect(), path);
+            let mut children: Vec<Room<'t>> = rooms.iter().map(|room| room.child(name)).collect();
+            if META.contains(&name) {
+                self.embedded(rooms, &mut children, path);
+            }
+            self.node(children, path);
             path.pop();
         }
         if declared().any(|here| here.schema.items().is_some()) {
@@ -89,6 +93,23 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
             *room = Room::Told;
         }
         loss.at_once
+    }
+
+    /// apiVersion, kind and metadata of an embedded resource, which nobody has to declare and other versions prune.
+    fn embedded(&mut self, rooms: &[Room<'t>], children: &mut [Room<'t>], path: &FieldPath) {
+        let is_embedded = |index: usize| rooms.get(index).and_then(Room::declared).is_some_and(Declared::is_embedded);
+        let absent = |index: usize| children.get(index).is_some_and(Room::is_absent);
+        if let Some(loss) = self.loss(is_embedded, absent) {
+            self.tell(&loss, Aspect::Presence, anchor(rooms, loss.owner), path, &[]);
+            for room in children.iter_mut().filter(|room| room.is_absent()) {
+                *room = Room::Told;
+            }
+        }
+        // What one of them keeps as a whole, another may declare without its fields.
+        let closed = |index: usize| children.get(index).and_then(Room::declared).is_some_and(|here| here.holds_objects() && !here.keeps && !here.is_map());
+        if let Some(loss) = self.loss(is_embedded, closed) {
+            self.tell(&loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields that are not declared")]);
+        }
     }
 
     /// Keys that no version names: kept by a map or by preserve-unknown-fields here, pruned by a closed object there.
@@ -129,7 +150,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
     }
 
     /// What follows from some versions keeping a thing and others dropping it.
-    fn loss(&self, keeps: impl Fn(usize) -> bool, drops: impl Fn(usize) -> bool) -> Option<Loss> {
+    pub(super) fn loss(&self, keeps: impl Fn(usize) -> bool, drops: impl Fn(usize) -> bool) -> Option<Loss> {
         let served = |index: &usize| self.gates.get(*index).is_some_and(|gate| gate.served);
         let all = 0..self.gates.len();
         let keepers: Vec<usize> = all.clone().filter(|&index| keeps(index)).collect();
@@ -142,7 +163,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         (!via.is_empty()).then_some(Loss { at_once: false, via, owner })
     }
 
-    fn tell(&mut self, loss: &Loss, aspect: Aspect, node: Option<crate::yaml::Node<'t>>, path: &FieldPath, words: &[(&'static str, &str)]) {
+    pub(super) fn tell(&mut self, loss: &Loss, aspect: Aspect, node: Option<crate::yaml::Node<'t>>, path: &FieldPath, words: &[(&'static str, &str)]) {
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let (via, storage, owner) = (list(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
         let Some(node) = node else { return };
