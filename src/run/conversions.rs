@@ -37,6 +37,15 @@ pub(super) struct Found {
 impl Found {
     /// What `--conversions` names, or what stands beside the new bundle; and what stood beside the old one.
     pub fn of_review(reader: &Reader, arguments: &cli::Review) -> Result<Found, Stop> {
+        if arguments.staged && arguments.conversions.is_none() {
+            // The index and the last commit, whatever lies in the working tree.
+            let here = [OsString::from(".")];
+            let inputs = if arguments.inputs.is_empty() { &here[..] } else { &arguments.inputs };
+            let at = |revision: &str| inputs.iter().filter_map(|input| at_revision(revision.as_ref(), input)).collect::<Vec<_>>();
+            let mut found = Found::new(reader, None, &at(""))?;
+            found.look_before(reader, &at("HEAD"));
+            return Ok(found);
+        }
         let (old, new): (&[OsString], &[OsString]) = match arguments.inputs.as_slice() {
             [old, new] if arguments.against.is_none() && arguments.against_tag.is_none() && !arguments.staged => {
                 (std::slice::from_ref(old), std::slice::from_ref(new))
@@ -77,7 +86,10 @@ impl Found {
         let mut found = Found { now: None, before: None, asked: asked.cloned(), unread: Vec::new() };
         let loaded = match asked {
             Some(asked) => Some(load(reader, &reader.parse(std::slice::from_ref(asked))?)),
-            None => beside(reader, inputs).or_else(|| beside(reader, &[OsString::from(".")])),
+            None => beside(reader, inputs).or_else(|| {
+                let paths = reader.parse(inputs).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Path(_))));
+                paths.then(|| beside(reader, &[OsString::from(".")])).flatten()
+            }),
         };
         if let Some((conversions, unread)) = loaded {
             found.now = Some(conversions);
