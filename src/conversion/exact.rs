@@ -331,11 +331,11 @@ fn scales(child: &Shape, factor: Factor) -> bool {
         return values.iter().all(|value| factor.apply(value).is_ok());
     }
     let times = factor.multiply as f64 / factor.divide as f64;
-    let largest = match child.ty {
-        Some(Type::Integer) => i64::MAX as f64,
-        Some(Type::Number) => f64::MAX,
-        _ => return false,
-    };
+    if !matches!(child.ty, Some(Type::Integer | Type::Number)) {
+        return false;
+    }
+    // Whole values of a number are scaled as integers too.
+    let largest = i64::MAX as f64;
     let fits = |bound: Option<f64>| bound.is_some_and(|bound| bound.abs() < largest / times);
     let small = child.format.as_deref() == Some("int32") && child.ty == Some(Type::Integer) && times < f64::from(u32::MAX);
     times <= 1.0 || small || (fits(child.bounds.minimum) && fits(child.bounds.maximum))

@@ -16,7 +16,7 @@ use super::catalogue::Conversions;
 use super::convert::{ConvertError, Converter, Done, Told};
 use super::graph::{Graph, Leg};
 use super::ground::Ground;
-use super::manifest::Direction;
+use super::manifest::{Direction, Reverse};
 use super::step::Op;
 use super::text::{Rewritten, rename_pairs, rewrite};
 use super::trace::origin;
@@ -285,10 +285,13 @@ fn deprecated(leg: &Leg<'_>, done: &Done) -> Option<(String, ObjectPath)> {
     if leg.direction == Direction::Back || !leg.manifest.in_place() {
         return None;
     }
-    let op = &leg.manifest.steps.get(done.step)?.op;
+    let step = leg.manifest.steps.get(done.step)?;
+    let op = &step.op;
     let new = match op {
         Op::Drop { .. } => {
-            return Some((format!("`{}` is deprecated and has no replacement: it is dropped", done.path), done.path.clone()));
+            let kept = leg.manifest.preserve.is_some() && step.preserve && matches!(leg.manifest.reverse, Reverse::Auto);
+            let fate = if kept { "dropped, and kept for the way back" } else { "dropped" };
+            return Some((format!("`{}` is deprecated and has no replacement: it is {fate}", done.path), done.path.clone()));
         }
         Op::Split { into, .. } => into.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" and "),
         Op::Merge { to, .. } => format!("`{to}`"),

@@ -128,6 +128,9 @@ fn large_numbers_are_not_proved() {
         let laws = check(old, "{ms: {type: integer}}", scale, "", if old.contains("minimum") { "txtxpp" } else { "tptxpp" });
         assert!(because(&laws.valid).contains("values above 9223372036854775 can't be converted"), "{}", because(&laws.valid));
     }
+    let number = "{s: {type: number, minimum: 0, maximum: 1000000000000000000}}";
+    let laws = laws(number, "{ms: {type: number}}", scale, "");
+    assert!(matches!(laws.valid, Verdict::Tested { .. }), "{}", because(&laws.valid));
     check("{s: {type: integer, format: int32}}", "{ms: {type: integer}}", scale, "", "pxpxpp");
 }
 

@@ -15,6 +15,9 @@ struct Edit {
     text: String,
 }
 
+/// How much further right the items of a list stand.
+const MARGIN: &str = "  ";
+
 pub(super) struct Patch<'p> {
     file: &'p str,
     renames: &'p Renames,
@@ -37,6 +40,11 @@ impl<'p> Patch<'p> {
         if self.stuck {
             return None;
         }
+        // Lines that go or are written anew are not moved to the right as well.
+        let spans: Vec<(usize, usize, bool)> =
+            self.edits.iter().filter(|edit| edit.start < edit.end).map(|edit| (edit.start, edit.end, edit.text.is_empty())).collect();
+        let within = |at: usize| spans.iter().any(|(start, end, gone)| (*start < at || (*gone && *start == at)) && at < *end);
+        self.edits.retain(|edit| edit.start < edit.end || edit.text != MARGIN || !within(edit.start));
         self.edits.sort_by_key(|edit| (edit.start, edit.end));
         let mut text = String::with_capacity(end.saturating_sub(start) + 64);
         let mut at = start;
@@ -163,7 +171,7 @@ impl<'p> Patch<'p> {
                 let end = self.end(node);
                 while line < end {
                     if self.file.get(line..).is_some_and(|text| !text.starts_with(['\n', '\r'])) {
-                        self.edit(line, line, "  ");
+                        self.edit(line, line, MARGIN);
                     }
                     line = self.line_end(line);
                 }

@@ -87,6 +87,17 @@ fn keys_of_what_is_written_anew_keep_their_order() {
 }
 
 #[test]
+fn what_goes_from_a_mapping_that_becomes_an_item_leaves_no_trace() {
+    let text: Arc<str> = "spec:\n  ref:\n    kind: S # service\n    opts:\n      x: 1\n      y: 2\n    ns: m\n  k: 1\n".into();
+    let documents = yaml::parse(&text, &Budget::default());
+    let tree = documents[0].tree.as_ref().unwrap();
+    let target = json!({"spec": {"refs": [{"kind": "S"}], "k": 1}});
+    let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
+    assert!(!rewritten.anew);
+    assert_eq!(rewritten.text.trim_end(), "spec:\n  refs:\n    - kind: S # service\n  k: 1");
+}
+
+#[test]
 fn json_stays_json() {
     let text: Arc<str> = "{\"kind\": \"K\", \"spec\": {\"b\": 1, \"a\": 2}}".into();
     let documents = yaml::parse(&text, &Budget::default());
