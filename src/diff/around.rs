@@ -163,7 +163,7 @@ fn placed(mut outer: Shape, hop: Hop<'_>, child: Shape) -> Shape {
 /// The keyword of a node on the spine that looks at the keys of the node to which `hops` lead.
 fn keyword<'t>(schema: &Schema<'t>, hops: &[Hop<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
     let own = if hops.is_empty() { own } else { &[Keyword::Enum] };
-    let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || entry.value.len() > 0));
+    let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || !entry.value.is_empty()));
     let clause = |word: Keyword| {
         let looks = match word {
             Keyword::Not => schema.not().is_some_and(|not| looks(&not, hops)),

@@ -135,7 +135,8 @@ pub(super) fn multiples(old: &Numbers, new: &Numbers, held: Held) -> Relation {
     let binds = |multiple: f64| held.fractions || multiple != 1.0;
     // What is no factor at all is met by nothing.
     let implied = |by: &[f64], one: f64| {
-        by.iter().any(|&other| one == other || other <= 0.0 || (one > 0.0 && one.fract() == 0.0 && other.fract() == 0.0 && other % one == 0.0))
+        by.iter()
+            .any(|&other| one == other || other <= 0.0 || (one > 0.0 && one.fract() == 0.0 && other.fract() == 0.0 && other % one == 0.0))
     };
     let unmet = |from: &[f64], by: &[f64]| from.iter().any(|&one| binds(one) && !implied(by, one));
     Relation::of(unmet(&new.multiples, &old.multiples), unmet(&old.multiples, &new.multiples))

@@ -73,15 +73,20 @@ fn what_is_required_is_told_where_declarations_go() {
     for open in ["PUF", "additionalProperties: true", "additionalProperties: {type: integer}"] {
         breaks(old, &format!("{{type: object, {open}, required: [a]}}"), &["required-added@spec.a"]);
         let required = "{type: object, properties: {a: {type: integer}}, required: [a]}";
-        adds(required, &format!("{{type: object, {open}, required: [a]}}"), &[match open {
-            "PUF" => "preserve-unknown-fields-added@spec",
-            _ => "map-values-widened@spec",
-        }]);
+        adds(
+            required,
+            &format!("{{type: object, {open}, required: [a]}}"),
+            &[match open {
+                "PUF" => "preserve-unknown-fields-added@spec",
+                _ => "map-values-widened@spec",
+            }],
+        );
     }
-    breaks("{type: object, additionalProperties: {type: integer}}", "{type: object, properties: {a: {type: integer}}, required: [a]}", &[
-        "map-values-narrowed@spec",
-        "required-added@spec.a",
-    ]);
+    breaks(
+        "{type: object, additionalProperties: {type: integer}}",
+        "{type: object, properties: {a: {type: integer}}, required: [a]}",
+        &["map-values-narrowed@spec", "required-added@spec.a"],
+    );
 }
 
 /// The same change of `spec.o`.
@@ -142,7 +147,11 @@ fn nulls_that_were_dropped_are_counted_where_keys_are_kept() {
     }
     objects(&map(", minProperties: 1"), &kept(", minProperties: 1"), Class::Additive, &["preserve-unknown-fields-added@spec.o"]);
     let clause = ", allOf: [{properties: {d: {enum: [a]}}}]";
-    breaks(&format!("{{type: object, properties: {{d: {{type: string}}}}{clause}}}"), &kept(clause), "preserve-unknown-fields-changed@spec.o");
+    breaks(
+        &format!("{{type: object, properties: {{d: {{type: string}}}}{clause}}}"),
+        &kept(clause),
+        "preserve-unknown-fields-changed@spec.o",
+    );
     breaks(&kept(", required: [a]"), "{type: object, additionalProperties: {PUF}, required: [a]}", "map-values-narrowed@spec.o");
     // what is counted from above
     let around = |o: &str| format!("{{type: object, properties: {{o: {o}}}, allOf: [{{properties: {{o: {{maxProperties: 1}}}}}}]}}");
@@ -165,7 +174,11 @@ fn a_new_default_is_noticed_from_above() {
     check(&over("not: {required: [p], properties: {o: {minProperties: 2}}}"), "accepted-narrowed@spec.o");
     check(&over("anyOf: [{properties: {o: {enum: [{a: 1}]}}}, {required: [p]}]"), "accepted-narrowed@spec.o");
     check(
-        &|o| format!("{{type: object, properties: {{l: {{type: array, items: {o}}}}}, allOf: [{{properties: {{l: {{items: {{maxProperties: 1}}}}}}}}]}}"),
+        &|o| {
+            format!(
+                "{{type: object, properties: {{l: {{type: array, items: {o}}}}}, allOf: [{{properties: {{l: {{items: {{maxProperties: 1}}}}}}}}]}}"
+            )
+        },
         "accepted-narrowed@spec.l[]",
     );
     let own = |more: &str, word: &str| format!("{{type: object, properties: {{a: {{type: integer}}{more}}}, {word}}}");
@@ -195,7 +208,8 @@ fn nulls_that_are_kept_now_are_noticed() {
         breaks(&map("", more), &map(now, more), "null-handling-changed@spec.o{}");
     }
     adds(&map("", "minProperties: 1"), &map(now, "minProperties: 1"), "null-handling-widened@spec.o{}");
-    let field = |null: &str, more: &str| format!("{{type: object, properties: {{a-b: {{type: integer{null}}}, c: {{type: integer}}}}, {more}}}");
+    let field =
+        |null: &str, more: &str| format!("{{type: object, properties: {{a-b: {{type: integer{null}}}, c: {{type: integer}}}}, {more}}}");
     breaks(&field("", "maxProperties: 1"), &field(now, "maxProperties: 1"), "null-handling-changed@spec.o.a-b");
     adds(&field("", "maxProperties: 2"), &field(now, "maxProperties: 2"), "null-handling-widened@spec.o.a-b");
     let rule = "x-kubernetes-validations: [{rule: \"!has(self.a__dash__b)\"}]";
@@ -217,7 +231,12 @@ fn nulls_that_are_dropped_once_a_name_is_declared_are_missed() {
         objects(&old, &new, Class::SemanticBreaking, &["field-added-under-preserve@spec.o.a"]);
     }
     objects(&kept(""), &kept(declared), Class::Additive, &["field-added@spec.o.a"]);
-    objects(&kept(", required: [a]"), &kept(", required: [a], properties: {a: {PUF, nullable: true}}"), Class::Additive, &["field-added@spec.o.a"]);
+    objects(
+        &kept(", required: [a]"),
+        &kept(", required: [a], properties: {a: {PUF, nullable: true}}"),
+        Class::Additive,
+        &["field-added@spec.o.a"],
+    );
 }
 
 /// The same change of an integer field.
@@ -263,7 +282,11 @@ fn an_unserved_version_validates_nothing() {
                 "    - {{name: {name}, served: {served}, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object{field}}}}}}}}}}}\n"
             )
         };
-        format!("{HEAD}  versions:\n{}{}", version("v1", served, storage, field), version("v2", true, !storage, ", properties: {a: {type: string}}"))
+        format!(
+            "{HEAD}  versions:\n{}{}",
+            version("v1", served, storage, field),
+            version("v2", true, !storage, ", properties: {a: {type: string}}")
+        )
     };
     let field = |more: &str| format!(", properties: {{a: {{type: string{more}}}}}");
     let class = |served, storage, old: &str, new: &str| judged(&facts(&crd(served, storage, old), &crd(served, storage, new))).0;
@@ -281,4 +304,16 @@ fn an_unserved_version_validates_nothing() {
         assert_eq!(class(false, storage, &field(""), ""), Class::SemanticBreaking);
         assert_eq!(class(false, storage, &field(", default: x"), &field(", default: y")), Class::SemanticBreaking);
     }
+}
+
+#[test]
+fn what_every_embedded_resource_has_meets_a_new_declaration() {
+    let embedded =
+        |more: &str| format!("{{type: object, x-kubernetes-embedded-resource: true, properties: {{d: {{type: integer}}{more}}}}}");
+    let breaks = |more: &str, rule| objects(&embedded(""), &embedded(more), Class::SemanticBreaking, &[rule]);
+    let adds = |more: &str, rule| objects(&embedded(""), &embedded(more), Class::Additive, &[rule]);
+    breaks(", kind: {type: string, enum: [Y]}", "field-added-under-preserve@spec.o.kind");
+    breaks(", metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}", "field-added-under-preserve@spec.o.metadata");
+    adds(", kind: {type: string}", "field-added@spec.o.kind");
+    adds(", metadata: {type: object}", "field-added@spec.o.metadata");
 }

@@ -285,7 +285,9 @@ fn an_embedded_resource_loses_its_metadata_where_it_is_a_plain_object() {
     assert_eq!(losses(&kept, &embedded), Vec::<String>::new());
     // declared, but not what is in it
     let string = "{type: string}";
-    let named = format!("{{type: object, properties: {{apiVersion: {string}, kind: {string}, metadata: {{type: object}}, spec: {{type: object}}}}}}");
+    let named = format!(
+        "{{type: object, properties: {{apiVersion: {string}, kind: {string}, metadata: {{type: object}}, spec: {{type: object}}}}}}"
+    );
     let embedded = named.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
     assert_eq!(losses(&named, &embedded), ["properties@spec.o.metadata at once"]);
 }

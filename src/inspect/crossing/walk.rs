@@ -106,7 +106,9 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
             }
         }
         // What one of them keeps as a whole, another may declare without its fields.
-        let closed = |index: usize| children.get(index).and_then(Room::declared).is_some_and(|here| here.holds_objects() && !here.keeps && !here.is_map());
+        let closed = |index: usize| {
+            children.get(index).and_then(Room::declared).is_some_and(|here| here.holds_objects() && !here.keeps && !here.is_map())
+        };
         if let Some(loss) = self.loss(is_embedded, closed) {
             self.tell(&loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields that are not declared")]);
         }
@@ -163,7 +165,14 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         (!via.is_empty()).then_some(Loss { at_once: false, via, owner })
     }
 
-    pub(super) fn tell(&mut self, loss: &Loss, aspect: Aspect, node: Option<crate::yaml::Node<'t>>, path: &FieldPath, words: &[(&'static str, &str)]) {
+    pub(super) fn tell(
+        &mut self,
+        loss: &Loss,
+        aspect: Aspect,
+        node: Option<crate::yaml::Node<'t>>,
+        path: &FieldPath,
+        words: &[(&'static str, &str)],
+    ) {
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let (via, storage, owner) = (list(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
         let Some(node) = node else { return };
