@@ -157,13 +157,8 @@ impl Walk<'_> {
     }
 
     /// Whether a field that is declared now, where undeclared keys were kept, can refuse or prune what stands there.
-    pub(super) fn meets_old_data(&self, parent: &Schema<'_>, name: &str, child: &Schema<'_>) -> bool {
-        // The server keeps these of every embedded resource, and knows their types by itself.
-        let embedded = parent.flag(Keyword::EmbeddedResource) && matches!(name, "apiVersion" | "kind" | "metadata");
-        match embedded {
-            true => !says_only(child, &[Keyword::Type, Keyword::PreserveUnknownFields]),
-            false => Undeclared::of(parent).keeps() && !accepts_anything(child),
-        }
+    pub(super) fn meets_old_data(&self, parent: &Schema<'_>, child: &Schema<'_>) -> bool {
+        Undeclared::of(parent).keeps() && !accepts_anything(child)
     }
 
     /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
@@ -295,13 +290,9 @@ fn holds_objects(schema: &Schema<'_>) -> bool {
 
 /// Whether a node takes and keeps everything but null.
 fn accepts_anything(schema: &Schema<'_>) -> bool {
-    schema.preserves_unknown() && says_only(schema, &[Keyword::PreserveUnknownFields, Keyword::Nullable])
-}
-
-/// Whether a node says nothing but these, and what is documentation.
-fn says_only(schema: &Schema<'_>, words: &[Keyword]) -> bool {
-    let silent = [Keyword::Description, Keyword::Title, Keyword::Example, Keyword::ExternalDocs];
-    schema.words().all(|(word, _)| silent.contains(&word) || words.contains(&word))
+    let silent =
+        [Keyword::Description, Keyword::Title, Keyword::Example, Keyword::ExternalDocs, Keyword::PreserveUnknownFields, Keyword::Nullable];
+    schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
 }
 
 /// Whether anything at or below a node is filled by default.

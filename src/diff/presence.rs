@@ -196,7 +196,7 @@ impl Walk<'_> {
                 fact = fact.word("demanded", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
             }
         }
-        if self.meets_old_data(&pair.old, name, schema) || self.misses_null(pair, name, schema) {
+        if self.meets_old_data(&pair.old, schema) || self.misses_null(pair, name, schema) {
             fact = fact.word("kept", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
         }
         self.push(fact);

@@ -305,15 +305,3 @@ fn an_unserved_version_validates_nothing() {
         assert_eq!(class(false, storage, &field(", default: x"), &field(", default: y")), Class::SemanticBreaking);
     }
 }
-
-#[test]
-fn what_every_embedded_resource_has_meets_a_new_declaration() {
-    let embedded =
-        |more: &str| format!("{{type: object, x-kubernetes-embedded-resource: true, properties: {{d: {{type: integer}}{more}}}}}");
-    let breaks = |more: &str, rule| objects(&embedded(""), &embedded(more), Class::SemanticBreaking, &[rule]);
-    let adds = |more: &str, rule| objects(&embedded(""), &embedded(more), Class::Additive, &[rule]);
-    breaks(", kind: {type: string, enum: [Y]}", "field-added-under-preserve@spec.o.kind");
-    breaks(", metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}", "field-added-under-preserve@spec.o.metadata");
-    adds(", kind: {type: string}", "field-added@spec.o.kind");
-    adds(", metadata: {type: object}", "field-added@spec.o.metadata");
-}

@@ -137,6 +137,8 @@ fn is_condition(fact: &Fact) -> bool {
         | Aspect::MapType
         | Aspect::EmbeddedResource
         | Aspect::Items
+        | Aspect::AdditionalProperties
+        | Aspect::PreserveUnknown
         | Aspect::Structure => false,
         _ => true,
     }

@@ -238,7 +238,8 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
             let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", visible(&report.policy));
         }
         None => {
-            let _ = writeln!(out, "lint: {findings} (policy {})", visible(&report.policy));
+            let what = if report.old.is_some() { "conversions" } else { "lint" };
+            let _ = writeln!(out, "{what}: {findings} (policy {})", visible(&report.policy));
         }
     }
     if options.incomplete {
