@@ -7,16 +7,11 @@ use serde_json::Value;
 use crate::order::{self, Order, Role, Sample, order_roots};
 use crate::schema::shape::Extra;
 use crate::schema::{Additional, Keyword, Schema, Shape};
-use crate::yaml::{Entry, Node};
+use crate::yaml::Entry;
 
 use super::accept::JUNCTORS;
-use super::judge::is_oversized;
+use super::judge::{self, is_oversized};
 use super::walk::{Pair, Position};
-
-/// Nodes of a schema that one comparison looks at; of a larger one only the first level.
-const NODES: usize = 2_000;
-/// Nodes of a child that is looked at all the same.
-const SMALL: usize = 60;
 
 /// One step from a node down to a child.
 #[derive(Debug, Clone, Copy)]
@@ -97,25 +92,9 @@ pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old:
     Some(order::order(&before, &after, role))
 }
 
-/// The shape of a node, of a large one without what is far below it; nothing where a list is too long to be tried.
+/// The shape of a node; nothing where a list is too long to be tried.
 pub(super) fn shape(schema: &Schema<'_>) -> Option<Shape> {
-    if is_oversized(schema.node()) {
-        return None;
-    }
-    if count(schema.node(), NODES) < NODES {
-        return Some(Shape::of(schema));
-    }
-    let anything = |schema: &Schema<'_>| match count(schema.node(), SMALL) < SMALL {
-        true => Shape::of(schema),
-        false => Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) },
-    };
-    let mut shape = Shape::local(schema);
-    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), anything(&child))).collect();
-    shape.items = schema.items().map(|items| Box::new(anything(&items)));
-    if let Additional::Schema(values) = schema.additional() {
-        shape.extra = Extra::Values(Box::new(anything(&values)));
-    }
-    Some(shape)
+    (!is_oversized(schema.node())).then(|| judge::shape(schema))
 }
 
 /// Adds a clause without conditions that names a key which nobody declares, so that a comparison tries what becomes of a null in it.
@@ -201,16 +180,4 @@ fn unruled(shape: &mut Shape) {
     if let Extra::Values(values) = &mut shape.extra {
         unruled(values);
     }
-}
-
-/// Nodes below and with this one, up to a limit.
-fn count(node: Node<'_>, limit: usize) -> usize {
-    let mut sum = 1;
-    for child in node.entries().map(|entry| entry.value).chain(node.items()) {
-        if sum >= limit {
-            return sum;
-        }
-        sum += count(child, limit - sum);
-    }
-    sum
 }

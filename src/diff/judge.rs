@@ -154,7 +154,7 @@ fn rule_of(rule: &str) -> crate::schema::shape::CelRule {
 }
 
 /// The shape of a node; where much is below it, its large children are taken to accept anything, which hides no loss.
-fn shape(schema: &Schema<'_>) -> Shape {
+pub(super) fn shape(schema: &Schema<'_>) -> Shape {
     if count(schema.node(), NODES) < NODES {
         return Shape::of(schema);
     }
