@@ -6,10 +6,12 @@
 //! is locked, nothing is written. Who owns the repository is git's to judge (`safe.directory`).
 //! Git 2.30 or newer is needed, for `--end-of-options`.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 use super::GitError;
 
@@ -60,13 +62,15 @@ const STDERR_BYTES: u64 = 64 << 10;
 pub(super) struct Git {
     dir: PathBuf,
     environment: Vec<(OsString, Option<OsString>)>,
+    /// What was asked before: one run sees one state of the repository, and starting git takes longer than looking here.
+    answers: Arc<Mutex<HashMap<Vec<OsString>, Answer>>>,
 }
 
 /// What a run of git left.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub ok: bool,
-    pub out: Vec<u8>,
+    pub out: Arc<[u8]>,
     pub err: String,
 }
 
@@ -74,7 +78,7 @@ impl Git {
     pub(super) fn new(dir: &Path, environment: &[(OsString, Option<OsString>)]) -> Git {
         // An empty path is the current directory to `join`, but not to a child process.
         let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        Git { dir: here.to_owned(), environment: environment.to_vec() }
+        Git { dir: here.to_owned(), environment: environment.to_vec(), answers: Arc::default() }
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -107,6 +111,18 @@ impl Git {
 
     /// Runs git to its end; at most `limit` bytes of output.
     pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<Answer, GitError> {
+        let question: Vec<OsString> = arguments.iter().map(|argument| argument.as_ref().to_owned()).collect();
+        if let Some(known) = self.answers.lock().ok().and_then(|answers| answers.get(&question).cloned()) {
+            return Ok(known);
+        }
+        let answer = self.ask(arguments, limit)?;
+        if let Ok(mut answers) = self.answers.lock() {
+            answers.insert(question, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<Answer, GitError> {
         let mut child = spawn(&mut self.command(arguments))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let mut out = Vec::new();
@@ -128,7 +144,7 @@ impl Git {
         let failed = |error: std::io::Error| GitError::Failed { command: name(), said: error.to_string() };
         read.map_err(failed)?;
         let status = child.wait().map_err(failed)?;
-        Ok(Answer { ok: status.success(), out, err: String::from_utf8_lossy(&err).trim().to_owned() })
+        Ok(Answer { ok: status.success(), out: out.into(), err: String::from_utf8_lossy(&err).trim().to_owned() })
     }
 }
 
