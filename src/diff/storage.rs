@@ -70,7 +70,10 @@ impl<'t> Review<'_, 't> {
 
     /// Paths whose values don't survive the way from one version's schema into the other's.
     fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
-        self.between(self.old, before, self.new, after).iter().filter(|fact| loses(fact)).map(|fact| fact.path.to_string()).collect()
+        let differences = self.between(self.old, before, self.new, after);
+        let mut paths: Vec<String> = differences.iter().filter(|fact| loses(fact)).map(|fact| fact.path.to_string()).collect();
+        paths.dedup();
+        paths
     }
 
     /// Facts about one version's schema against another's.

@@ -344,10 +344,9 @@ pub(super) fn convert(arguments: &cli::Convert, streams: &mut Streams<'_>) -> Re
     let sum = |count: fn(&Outcome) -> usize| outcomes.iter().map(count).sum::<usize>();
     let (converted, current, other, anew) = (sum(|o| o.converted), sum(|o| o.current), sum(|o| o.other), sum(|o| o.anew));
     let rewritten = if anew > 0 { format!(" ({anew} of them written anew, without comments)") } else { String::new() };
-    streams.note(&format!(
-        "{} files: {converted} objects converted{rewritten}, {current} were there already, {other} of other kinds",
-        loaded.files.len()
-    ));
+    let plural = |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
+    let (files, converted) = (plural(loaded.files.len(), "file"), plural(converted, "object"));
+    streams.note(&format!("{files}: {converted} converted{rewritten}, {current} there already, {other} of other kinds"));
     Ok(exit)
 }
 

@@ -13,6 +13,7 @@ mod history;
 mod mutations;
 mod objects;
 mod properties;
+mod referee;
 mod repository;
 mod request_path;
 mod rules;

@@ -423,10 +423,14 @@ impl<'s> Solver<'s> {
 
     /// Decides every cell.
     fn complete(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
+        let counted = frame.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX);
+        // Where keys are counted, one that nobody has named may be null, which not every view counts.
+        let mut with_stranger = frame.clone();
+        let frame =
+            if counted && unlike_nulls(goal) && self.stranger(goal, &mut with_stranger, None).is_ok() { &with_stranger } else { frame };
         let mut order: Vec<&Cell<'s>> = frame.cells.values().collect();
         // Those with something to fail at come first.
         order.sort_by_key(|cell| cell.is_plain());
-        let counted = frame.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX);
         let filled = if counted { self.fill_counted(goal, frame, &order) } else { self.fill_each(goal, &order) };
         match filled {
             Ok(mut map) => {
@@ -609,9 +613,19 @@ impl<'s> Solver<'s> {
         let mut scratch = frame.clone();
         let name = self.stranger(goal, &mut scratch, None)?;
         let cell = scratch.cells.get(&name).cloned().ok_or(None)?;
-        let filled = self.option(goal, &cell, Request::Value)?;
+        let filled = match self.option(goal, &cell, Request::Value) {
+            Err(None) => self.option(goal, &cell, Request::Null)?,
+            filled => filled?,
+        };
         Ok((frame.clone(), filled))
     }
+}
+
+/// Whether some views count a null under a key that nobody names, and others don't.
+fn unlike_nulls(goal: &Goal<'_>) -> bool {
+    let counts = |view: &View<'_>| matches!(view.spine.seat("\u{0}").effect(Request::Null), Effect::Absent);
+    let mut views = goal.views.iter().map(counts);
+    views.next().is_some_and(|first| views.any(|other| other != first))
 }
 
 /// Picks one option for each cell, and a number of fillers, so that all counts are in range.

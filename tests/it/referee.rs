@@ -1,0 +1,215 @@
+//! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
+
+use crdwise::order::{Order, Relation, Sample, around, filled, order_roots, smallest};
+use crdwise::schema::{Schema, Shape};
+use crdwise::validate::Compiled;
+use crdwise::yaml::{Budget, parse};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::{Map, Value, json};
+
+const PAIRS: u32 = 300;
+
+fn maybe(word: &'static str, value: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Vec<(&'static str, Value)>> {
+    prop_oneof![2 => Just(Vec::new()), 1 => value.prop_map(move |value| vec![(word, value)])].boxed()
+}
+
+fn number(range: std::ops::Range<i64>) -> impl Strategy<Value = Value> {
+    range.prop_map(Value::from)
+}
+
+fn join(base: Value, parts: Vec<Vec<(&'static str, Value)>>) -> Value {
+    let mut map: Map<String, Value> = base.as_object().cloned().unwrap_or_default();
+    map.extend(parts.into_iter().flatten().map(|(word, value)| (word.to_owned(), value)));
+    Value::Object(map)
+}
+
+/// Conditions on a string, as a node or a clause can have them.
+fn text() -> impl Strategy<Value = Vec<Vec<(&'static str, Value)>>> {
+    let values = subsequence(vec!["", "a", "b", "ab", "abc"], 1..4).prop_map(|list| json!(list));
+    let patterns = select(vec!["^a", "b$", "^[ab]*$", "^(a|b|ab)$", "^a?b?$"]).prop_map(|text| json!(text));
+    (maybe("minLength", number(0..3)), maybe("maxLength", number(1..4)), maybe("enum", values), maybe("pattern", patterns))
+        .prop_map(|(a, b, c, d)| vec![a, b, c, d])
+}
+
+fn integer() -> impl Strategy<Value = Vec<Vec<(&'static str, Value)>>> {
+    let values = subsequence(vec![-1, 0, 1, 2, 3, 6], 1..4).prop_map(|list| json!(list));
+    let bounds = (maybe("minimum", number(-2..4)), maybe("maximum", number(0..7)), any::<bool>(), any::<bool>());
+    (bounds, maybe("multipleOf", number(1..4)), maybe("enum", values)).prop_map(|((low, high, above, below), multiple, values)| {
+        let strict = |bound: &Vec<_>, word, strict: bool| if strict && !bound.is_empty() { vec![(word, json!(true))] } else { vec![] };
+        vec![strict(&low, "exclusiveMinimum", above), strict(&high, "exclusiveMaximum", below), low, high, multiple, values]
+    })
+}
+
+fn clauses(
+    conditions: impl Strategy<Value = Vec<Vec<(&'static str, Value)>>> + Clone + 'static,
+) -> BoxedStrategy<Vec<(&'static str, Value)>> {
+    let clause = conditions.prop_map(|parts| join(json!({}), parts));
+    let list = prop::collection::vec(clause.clone(), 1..3).prop_map(Value::Array);
+    prop_oneof![
+        4 => Just(Vec::new()),
+        1 => (select(vec!["allOf", "anyOf", "oneOf"]), list).prop_map(|(word, list)| vec![(word, list)]),
+        1 => clause.prop_map(|clause| vec![("not", clause)]),
+    ]
+    .boxed()
+}
+
+fn node() -> BoxedStrategy<Value> {
+    let null = || maybe("nullable", Just(json!(true)));
+    let texts = (text(), clauses(text().boxed()), null()).prop_map(|(mut parts, clauses, null)| {
+        parts.extend([clauses, null]);
+        join(json!({"type": "string"}), parts)
+    });
+    let integers = (integer(), clauses(integer().boxed()), null()).prop_map(|(mut parts, clauses, null)| {
+        parts.extend([clauses, null]);
+        join(json!({"type": "integer"}), parts)
+    });
+    let leaf = prop_oneof![3 => texts, 3 => integers, 1 => Just(json!({"type": "boolean"}))].boxed();
+    leaf.prop_recursive(3, 12, 3, move |inner| {
+        let counts = |least, most| (maybe(least, number(0..3)), maybe(most, number(1..4)));
+        let lists = (inner.clone(), counts("minItems", "maxItems"))
+            .prop_map(|(items, (least, most))| join(json!({"type": "array", "items": items}), vec![least, most]));
+        let names = || subsequence(vec!["a", "b", "c"], 0..3);
+        let demanded = clauses(
+            names()
+                .prop_filter("a clause says something", |names| !names.is_empty())
+                .prop_map(|n| vec![vec![("required", json!(n))]])
+                .boxed(),
+        );
+        let open = maybe("x-kubernetes-preserve-unknown-fields", Just(json!(true)));
+        let objects = (prop::collection::vec(inner.clone(), 3), names(), names(), counts("minProperties", "maxProperties"), demanded, open)
+            .prop_map(|(nodes, declared, required, (least, most), clauses, open)| {
+                let properties: Map<String, Value> = declared.into_iter().zip(nodes).map(|(name, node)| (name.to_owned(), node)).collect();
+                let required = if required.is_empty() { vec![] } else { vec![("required", json!(required))] };
+                join(json!({"type": "object", "properties": properties}), vec![required, least, most, clauses, open])
+            });
+        let maps = (inner, counts("minProperties", "maxProperties"))
+            .prop_map(|(values, (least, most))| join(json!({"type": "object", "additionalProperties": values}), vec![least, most]));
+        prop_oneof![1 => lists, 2 => objects, 1 => maps]
+    })
+    .boxed()
+}
+
+/// Two schemas of which the second is mostly the first with one field changed.
+fn pair() -> impl Strategy<Value = (Value, Value)> {
+    let root = |x: &Value, y: &Value| json!({"type": "object", "properties": {"x": x, "y": y}});
+    (node(), node(), node()).prop_map(move |(x, y, z)| (root(&x, &y), root(&x, &z)))
+}
+
+fn shape(schema: &Value) -> Shape {
+    let documents = parse(&schema.to_string().into(), &Budget::default());
+    Shape::of(&Schema::new(documents[0].tree.as_ref().unwrap().root()))
+}
+
+fn whole(body: &Value) -> Value {
+    let mut object = body.clone();
+    object["apiVersion"] = json!("shop.example.com/v1");
+    object["kind"] = json!("Widget");
+    object["metadata"] = json!({"name": "w"});
+    object
+}
+
+/// Whether the first schema accepts and keeps the object and the second doesn't.
+fn is_lost(before: &Compiled, after: &Compiled, body: &Value) -> bool {
+    let (old, new) = (before.request(whole(body)), after.request(whole(body)));
+    old.accepted() && old.pruned.is_empty() && (!new.accepted() || !new.pruned.is_empty())
+}
+
+/// The schema in the words of JSON Schema's fourth draft. Undeclared keys are open there; the server prunes them before it looks.
+fn translated(schema: &Value) -> Value {
+    let Value::Object(map) = schema else { return schema.clone() };
+    let mut out = Map::new();
+    for (word, value) in map {
+        let value = match (word.as_str(), value) {
+            ("nullable", _) => continue,
+            (word, _) if word.starts_with("x-kubernetes") => continue,
+            ("properties", Value::Object(children)) => {
+                children.iter().map(|(name, child)| (name.clone(), translated(child))).collect::<Map<_, _>>().into()
+            }
+            ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => list.iter().map(translated).collect(),
+            ("items" | "additionalProperties" | "not", child) => translated(child),
+            (_, value) => value.clone(),
+        };
+        out.insert(word.clone(), value);
+    }
+    match map.get("nullable") {
+        Some(Value::Bool(true)) => json!({"anyOf": [{"enum": [null]}, out]}),
+        _ => Value::Object(out),
+    }
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(list) => list.iter().any(has_null),
+        Value::Object(map) => map.values().any(has_null),
+        _ => false,
+    }
+}
+
+/// What the other validator says of an object that ours calls lost; nothing where it knows no such thing as a dropped null or key.
+fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bool> {
+    let response = after.request(whole(body));
+    if has_null(body) || response.accepted() || !response.pruned.is_empty() {
+        return None;
+    }
+    let takes = |schema: &Value| Some(jsonschema::draft4::new(&translated(schema)).ok()?.is_valid(body));
+    Some(takes(old)? && !takes(new)?)
+}
+
+fn body(sample: &Option<Sample>) -> Option<&Value> {
+    sample.as_ref().and_then(Sample::value)
+}
+
+fn contradiction(order: &Order, sides: [(&Compiled, &Compiled, &Option<Sample>); 2], objects: &[Value]) -> Option<String> {
+    let never = [
+        matches!(order.relation, Relation::Equal | Relation::Wider) || order.loses == Some(false),
+        matches!(order.relation, Relation::Equal | Relation::Narrower),
+    ];
+    for ((before, after, sample), never) in sides.into_iter().zip(never) {
+        // A null that is pruned is no value that is lost.
+        let lost = |object: &&Value| is_lost(before, after, object) && !(has_null(object) && after.request(whole(object)).accepted());
+        if let Some(object) = objects.iter().filter(|_| never).find(lost) {
+            return Some(format!("{:?}, and yet {object} is lost", order.relation));
+        }
+        if let Some(shown) = body(sample)
+            && !is_lost(before, after, shown)
+        {
+            return Some(format!("{:?}, and {shown} doesn't show it", order.relation));
+        }
+    }
+    None
+}
+
+#[test]
+fn no_object_contradicts_the_comparison_of_made_up_schemas() {
+    let pairs = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(PAIRS);
+    let config = Config { cases: pairs, max_shrink_iters: 2_000, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let counts = std::cell::RefCell::new(std::collections::BTreeMap::<String, usize>::new());
+    let count = |what: String| *counts.borrow_mut().entry(what).or_default() += 1;
+    let outcome = runner.run(&pair(), |(old, new)| {
+        let (a, b) = (shape(&old), shape(&new));
+        let (before, after) = (Compiled::new(&a), Compiled::new(&b));
+        let order = order_roots(&a, &b);
+        count(format!("{:?}", order.relation));
+        let mut objects = around(&a);
+        objects.extend(around(&b));
+        objects.extend([&a, &b].into_iter().flat_map(|shape| [smallest(shape), filled(shape)]).flatten());
+        let wrong = contradiction(&order, [(&before, &after, &order.lost), (&after, &before, &order.gained)], &objects);
+        prop_assert!(wrong.is_none(), "{}\n{old}\n{new}", wrong.unwrap_or_default());
+        for (first, second, judge, sample) in [(&old, &new, &after, &order.lost), (&new, &old, &before, &order.gained)] {
+            let Some(shown) = body(sample) else { continue };
+            if let Some(agreed) = agrees(first, second, judge, shown) {
+                count("confirmed by another validator".to_owned());
+                prop_assert!(agreed, "another validator takes {shown} otherwise\n{first}\n{second}");
+            }
+        }
+        Ok(())
+    });
+    println!("{:?}", counts.borrow());
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
