@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdwise::crd::Documents;
+use crdwise::crd::{Bundle, Documents};
+use crdwise::diff::{Options, diff};
 use crdwise::policy::Policy;
 use crdwise::review::{self, Judgement, Side};
 use crdwise::rule::Book;
@@ -44,6 +45,14 @@ fn whole_review(old: &[crdwise::source::File], new: &[crdwise::source::File]) ->
     crdwise::render::json::render(&report).len()
 }
 
+/// The comparison alone, of bundles that are read already.
+fn differences(old: &[crdwise::source::File], new: &[crdwise::source::File], witnesses: bool) -> Duration {
+    let budget = Budget::default();
+    let (old, new) = (Documents::parse(old.to_vec(), &budget), Documents::parse(new.to_vec(), &budget));
+    let (old, new) = (Bundle::read(&old), Bundle::read(&new));
+    time(|| diff(&old, &new, &Options { witnesses, ..Options::default() }).len())
+}
+
 fn lint(new: &[crdwise::source::File]) -> usize {
     let new = Documents::parse(new.to_vec(), &Budget::default());
     let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
@@ -65,7 +74,7 @@ fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
     let bytes: usize = old_files.iter().chain(&new_files).map(|file| file.text.len()).sum();
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
-    let mut best = [Duration::MAX; 5];
+    let mut best = [Duration::MAX; 7];
     for _ in 0..rounds {
         let measured = [
             time(|| bare_parse(&old_files) + bare_parse(&new_files)),
@@ -73,16 +82,23 @@ fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
             two.install(|| time(|| whole_review(&old_files, &new_files))),
             time(|| bare_parse(&new_files)),
             one.install(|| time(|| lint(&new_files))),
+            one.install(|| differences(&old_files, &new_files, true)),
+            one.install(|| differences(&old_files, &new_files, false)),
         ];
         for (slot, value) in best.iter_mut().zip(measured) {
             *slot = (*slot).min(value);
         }
     }
-    let [parse, single, double, parse_new, lint] = best.map(millis);
+    let [parse, single, double, parse_new, lint, shown, bare] = best.map(millis);
     println!("{name}: {:.1} MB", bytes as f64 / 1e6);
     println!("  bare event parse of both sides, 1 thread   {parse:9.2} ms");
     println!("  whole review, 1 thread                     {single:9.2} ms   {:.2} × the parse", single / parse);
     println!("  whole review, 2 threads                    {double:9.2} ms   {:.2} × the parse", double / parse);
+    println!(
+        "  the review without witnesses, 1 thread     {:9.2} ms   with them {:.2} × of it",
+        single - shown + bare,
+        single / (single - shown + bare)
+    );
     println!("  lint of the new side, 1 thread             {lint:9.2} ms   {:.2} × its parse ({parse_new:.2} ms)", lint / parse_new);
     if let Some(peak) = peak(old, new) {
         let input = bytes as f64 / 1e6;

@@ -1,12 +1,15 @@
-//! Ten thousand objects: what it costs to parse them, and what to judge them. The second is to be hidden by the first.
+//! Ten thousand objects: what it costs to parse them, to judge them, and to convert them from text to text.
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::time::{Duration, Instant};
 
+use crdwise::conversion::Conversions;
+use crdwise::conversion::files::{Target, Workshop};
 use crdwise::crd::{Bundle, Documents};
 use crdwise::source::{File, Origin};
 use crdwise::validate::check_objects;
 use crdwise::yaml::Budget;
+use rayon::prelude::*;
 
 fn main() {
     let crds = Documents::parse(vec![File::new("crd.yaml", CRD, Origin::Stdin)], &Budget::default());
@@ -16,7 +19,12 @@ fn main() {
     let reports = check_objects(&documents, &bundle, None);
     assert_eq!(reports.len(), COUNT);
     assert!(reports.iter().all(|report| report.is_clean()), "{:?}", reports.iter().find(|report| !report.is_clean()));
-    let (mut parse, mut judge) = (Duration::MAX, Duration::MAX);
+    let conversions = Conversions::of_text("conversion.yaml", MANIFEST);
+    assert_eq!(conversions.manifests.len(), 1, "{:?}", conversions.unusable);
+    let workshop = Workshop::new(&conversions, Target { to: "v2".to_owned(), from: None });
+    let converted: usize = files.iter().map(|file| workshop.convert(&file.text).converted).sum();
+    assert_eq!(converted, COUNT);
+    let (mut parse, mut judge, mut convert) = (Duration::MAX, Duration::MAX, Duration::MAX);
     for _ in 0..10 {
         let copy = files.clone();
         let start = Instant::now();
@@ -25,18 +33,34 @@ fn main() {
         let start = Instant::now();
         std::hint::black_box(check_objects(&documents, &bundle, None).len());
         judge = judge.min(start.elapsed());
+        let start = Instant::now();
+        files.par_iter().for_each(|file| drop(std::hint::black_box(workshop.convert(&file.text))));
+        convert = convert.min(start.elapsed());
     }
     let millis = |duration: Duration| duration.as_secs_f64() * 1e3;
     println!(
-        "{COUNT} objects: parse {:.1} ms, judge {:.1} ms ({:.2} × the parse)",
+        "{COUNT} objects: parse {:.1} ms, judge {:.1} ms ({:.2} × the parse), convert, parsing and writing included, {:.1} ms ({:.2} ×)",
         millis(parse),
         millis(judge),
-        millis(judge) / millis(parse)
+        millis(judge) / millis(parse),
+        millis(convert),
+        millis(convert) / millis(parse)
     );
 }
 
 const COUNT: usize = 10_000;
 
+const MANIFEST: &str = "apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: route-v2}
+resource: {group: shop.example.com, kind: Route}
+from: {version: v1}
+to: {version: v2}
+steps:
+- rename: {from: spec.hostnames, to: spec.hosts}
+- mapValues: {path: spec.mode, values: {Fast: Quick}}
+reverse: auto
+";
 const CRD: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: routes.shop.example.com}
