@@ -90,7 +90,7 @@ pub struct Told {
 pub struct Converter<'m> {
     manifest: &'m Manifest,
     direction: Direction,
-    ready: Vec<Ready>,
+    ready: Arc<[Ready]>,
     keys: Arc<Keys>,
 }
 

@@ -211,7 +211,8 @@ impl<'m> Workshop<'m> {
             if failed {
                 break;
             }
-            let ops: Vec<Op> = leg.manifest.ready(leg.direction).unwrap_or_default().into_iter().map(|ready| ready.op).collect();
+            let ready = leg.manifest.ready(leg.direction);
+            let ops: Vec<Op> = ready.iter().flat_map(|ready| ready.iter()).map(|ready| ready.op.clone()).collect();
             for loss in &told.lost {
                 // Of a deprecated field it was said that it is dropped.
                 if leg.manifest.in_place() && leg.direction == Direction::Forward && matches!(ops.get(loss.turn), Some(Op::Drop { .. })) {

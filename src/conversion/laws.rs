@@ -122,7 +122,7 @@ impl<'m> Trial<'m> {
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
         let kept = self.keeps(direction);
         let ready = self.manifest.ready(direction)?;
-        Some(ready.into_iter().map(|ready| (ready.op, kept && ready.step.preserve && ready.inverse.is_some())).collect())
+        Some(ready.iter().map(|ready| (ready.op.clone(), kept && ready.step.preserve && ready.inverse.is_some())).collect())
     }
 
     /// The shape of everything that a direction can give.
@@ -340,7 +340,7 @@ impl<'m> Trial<'m> {
         let (old, new) = (&self.old.shape, &self.new.shape);
         let mut tested = 0;
         let mut open = None;
-        for ready in &ready {
+        for ready in ready.iter() {
             // The first step that does something acts on the object as it was, so each is looked at alone.
             if idle(&ready.op, old) || idle(&ready.op, new) || !self.may_act(&ready.op) {
                 continue;

@@ -1,5 +1,7 @@
 //! A conversion manifest: how objects of one kind get from one version to another and back.
 
+use std::sync::{Arc, OnceLock};
+
 use semver::Version;
 use serde_json::Value;
 
@@ -83,7 +85,12 @@ pub struct Manifest {
     pub meaning_changed: Vec<Mention>,
     /// Done by a conversion webhook; nothing here can be checked.
     pub webhook: bool,
+    /// The steps of either direction, once they were asked for: ten thousand objects take the same ones.
+    pub(crate) prepared: Prepared,
 }
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Prepared([OnceLock<Option<Arc<[Ready]>>>; 2]);
 
 /// Which way a manifest is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,7 +149,13 @@ impl Manifest {
     }
 
     /// The steps in the order and form of one direction; `None` if there is no way in this direction.
-    pub(crate) fn ready(&self, direction: Direction) -> Option<Vec<Ready>> {
+    pub(crate) fn ready(&self, direction: Direction) -> Option<Arc<[Ready]>> {
+        let [forward, back] = &self.prepared.0;
+        let known = if direction == Direction::Forward { forward } else { back };
+        known.get_or_init(|| self.prepare(direction).map(Into::into)).clone()
+    }
+
+    fn prepare(&self, direction: Direction) -> Option<Vec<Ready>> {
         if self.webhook {
             return None;
         }

@@ -104,6 +104,7 @@ impl Reader {
             tombstones: self.mentions(root.get("tombstones")),
             meaning_changed: self.mentions(root.get("meaningChanged")),
             webhook: root.get("webhook").and_then(Node::as_bool).unwrap_or(false),
+            prepared: Default::default(),
         };
         manifest.examples = root.get("examples").into_iter().flat_map(Node::items).map(|node| example(node, &manifest)).collect();
         if manifest.webhook && !manifest.steps.is_empty() {
