@@ -59,11 +59,15 @@ fn breaks(fact: &Fact) -> bool {
 }
 
 fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
-    let Found { mut fact, lost } = found;
+    let Found { mut fact, mut lost } = found;
     if !breaks(&fact) || *left == 0 {
         return fact;
     }
     *left -= 1;
+    // Sets and maps refuse what a list may hold twice.
+    if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) {
+        lost = lost.or_else(|| witnesses.twice(&fact.path).map(Sample::Sent));
+    }
     let null = Sample::Sent(serde_json::Value::Null);
     let what = match (&lost, fact.aspect, fact.effect) {
         (Some(sample), _, _) => What::Sample(sample),

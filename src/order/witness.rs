@@ -63,6 +63,22 @@ impl<'s> Witnesses<'s> {
         Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head }
     }
 
+    /// A list with one item twice, for the old list at a path.
+    pub fn twice(&self, path: &FieldPath) -> Option<Value> {
+        let items = path.steps().iter().try_fold(self.old, below)?.items.as_deref()?;
+        let goal = Goal {
+            views: vec![View { spine: Spine::of(items), faithful: true }],
+            literals: vec![Literal { view: 0, holds: true, term: Term::Spine(items) }],
+            quest: Quest::Nothing,
+            pin: None,
+            root: false,
+        };
+        match Solver::new(Taste::Small).solve(&goal) {
+            Find::Sat(item) => Some(json!([item, item])),
+            _ => None,
+        }
+    }
+
     /// Whether the path leads to a resource, or to what the server itself puts into one: there it knows more than the schema says.
     pub fn is_reserved(&self, path: &FieldPath) -> bool {
         let steps = path.steps();
