@@ -4,6 +4,8 @@ mod bundle;
 mod model;
 mod path;
 mod read;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Skipped};
 pub use model::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};

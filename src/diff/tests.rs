@@ -1,21 +1,12 @@
 //! Pairs of small bundles and the facts between them.
 
+use crate::crd::testing::HEAD;
 use crate::crd::{Bundle, Documents};
 use crate::fact::Fact;
 use crate::finding::Class;
 use crate::rule::Book;
 
 use super::{Options, diff};
-
-const HEAD: &str = "\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.shop.example.com}
-spec:
-  group: shop.example.com
-  names: {plural: widgets, kind: Widget}
-  scope: Namespaced
-";
 
 fn facts(old: &str, new: &str) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));

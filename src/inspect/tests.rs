@@ -1,20 +1,11 @@
 //! Cases beside those of the rule pages: near misses, orders, and what an update changes.
 
+use crate::crd::testing::HEAD;
 use crate::crd::{Bundle, Documents};
 use crate::fact::Fact;
 
 use super::update::is_refusal;
 use super::{inspect, review};
-
-const HEAD: &str = "\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.shop.example.com}
-spec:
-  group: shop.example.com
-  names: {plural: widgets, kind: Widget}
-  scope: Namespaced
-";
 
 fn facts(text: &str) -> Vec<Fact> {
     let documents = Documents::of_text("crd.yaml", text);

@@ -50,11 +50,11 @@ fn show(sample: &Option<Sample>) -> String {
     body(sample).map_or("-".to_owned(), Value::to_string)
 }
 
-fn body(sample: &Option<Sample>) -> Option<&Value> {
+pub fn body(sample: &Option<Sample>) -> Option<&Value> {
     sample.as_ref().and_then(Sample::value)
 }
 
-fn whole(body: &Value) -> Value {
+pub fn whole(body: &Value) -> Value {
     let mut object = body.clone();
     object["apiVersion"] = json!("vec.example.com/v1");
     object["kind"] = json!("Item");
@@ -63,7 +63,7 @@ fn whole(body: &Value) -> Value {
 }
 
 /// Whether the first schema accepts and keeps the object and the second doesn't.
-fn is_lost(before: &Compiled, after: &Compiled, body: &Value) -> bool {
+pub fn is_lost(before: &Compiled, after: &Compiled, body: &Value) -> bool {
     let (old, new) = (before.request(whole(body)), after.request(whole(body)));
     old.accepted() && old.pruned.is_empty() && (!new.accepted() || !new.pruned.is_empty())
 }

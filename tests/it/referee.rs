@@ -9,6 +9,8 @@ use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
+use crate::containment::{body, is_lost, whole};
+
 const PAIRS: u32 = 300;
 
 fn maybe(word: &'static str, value: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Vec<(&'static str, Value)>> {
@@ -102,20 +104,6 @@ fn shape(schema: &Value) -> Shape {
     Shape::of(&Schema::new(documents[0].tree.as_ref().unwrap().root()))
 }
 
-fn whole(body: &Value) -> Value {
-    let mut object = body.clone();
-    object["apiVersion"] = json!("shop.example.com/v1");
-    object["kind"] = json!("Widget");
-    object["metadata"] = json!({"name": "w"});
-    object
-}
-
-/// Whether the first schema accepts and keeps the object and the second doesn't.
-fn is_lost(before: &Compiled, after: &Compiled, body: &Value) -> bool {
-    let (old, new) = (before.request(whole(body)), after.request(whole(body)));
-    old.accepted() && old.pruned.is_empty() && (!new.accepted() || !new.pruned.is_empty())
-}
-
 /// The schema in the words of JSON Schema's fourth draft. Undeclared keys are open there; the server prunes them before it looks.
 fn translated(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
@@ -156,10 +144,6 @@ fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bo
     }
     let takes = |schema: &Value| Some(jsonschema::draft4::new(&translated(schema)).ok()?.is_valid(body));
     Some(takes(old)? && !takes(new)?)
-}
-
-fn body(sample: &Option<Sample>) -> Option<&Value> {
-    sample.as_ref().and_then(Sample::value)
 }
 
 fn contradiction(order: &Order, sides: [(&Compiled, &Compiled, &Option<Sample>); 2], objects: &[Value]) -> Option<String> {
