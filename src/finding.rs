@@ -107,12 +107,10 @@ impl Finding {
 
 /// Stays the same while lines, texts and values change: rule, CRD, version, path, and what tells twins apart.
 pub fn fingerprint(parts: &[&str]) -> String {
-    // FNV-1a with 64 bits: short, stable across releases, and no secret depends on it.
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in parts {
-        for byte in part.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-    format!("{hash:016x}")
+    format!("{:016x}", hash(parts.iter().flat_map(|part| part.bytes().chain([0]))))
+}
+
+/// FNV-1a with 64 bits: short, stable across releases, and no secret depends on it.
+pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

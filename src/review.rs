@@ -104,10 +104,7 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     inspect::settle(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
     facts.extend(conversions::meanings(&judgement.conversions, old, new));
     let covering = Covering::new(&judgement.conversions, old, new);
-    let judge_all = |facts: &[Fact]| -> Vec<Finding> {
-        let judged = facts.par_iter().with_min_len(64).map(|fact| judge(fact, Some(old), new, judgement, Some(&covering)));
-        judged.collect::<Vec<_>>().into_iter().flatten().collect()
-    };
+    let judge_all = |facts: &[Fact]| judge_all(facts, Some(old), new, judgement, Some(&covering));
     let mut findings = judge_all(&facts);
     findings.extend(judge_all(&conversions::facts(&facts, old, new, judgement, &covering)));
     let (class, required) = report::verdict(&findings);
@@ -138,9 +135,8 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let outlook = Outlook { versioned: side.version.is_some(), ..judgement.outlook };
     facts.extend(inspect::guidelines(&side.bundle, &outlook));
     inspect::settle(&mut facts, None, &side.bundle, &outlook);
-    let judged = facts.par_iter().with_min_len(64).map(|fact| judge(fact, None, side, judgement, None));
-    let mut findings: Vec<Finding> = judged.collect::<Vec<_>>().into_iter().flatten().collect();
-    findings.extend(mixed_versions(side).iter().flat_map(|fact| judge(fact, None, side, judgement, None)));
+    facts.extend(mixed_versions(side));
+    let mut findings = judge_all(&facts, None, side, judgement, None);
     accept(&mut findings, None, side, judgement);
     finish(&mut findings);
     Report {
@@ -166,12 +162,12 @@ fn accept(findings: &mut Vec<Finding>, old: Option<&Side<'_>>, new: &Side<'_>, j
     let mut facts = judgement.waivers.apply(findings, &scope(old, new, judgement.book));
     waive_sums(findings);
     facts.extend(judgement.changed.iter().cloned());
-    findings.extend(facts.iter().flat_map(|fact| judge(fact, old, new, judgement, None)));
+    findings.extend(judge_all(&facts, old, new, judgement, None));
 }
 
 /// Judges facts about manifests alone.
 pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
-    let mut findings: Vec<Finding> = facts.iter().flat_map(|fact| judge(fact, Some(old), new, judgement, None)).collect();
+    let mut findings = judge_all(facts, Some(old), new, judgement, None);
     finish(&mut findings);
     Report {
         schema: report::SCHEMA,
@@ -200,6 +196,18 @@ fn waive_sums(findings: &mut [Finding]) {
 /// Sorted by place, and numbered where a fingerprint would name two findings.
 fn finish(findings: &mut [Finding]) {
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
+}
+
+/// Judges facts, in their order.
+fn judge_all(
+    facts: &[Fact],
+    old: Option<&Side<'_>>,
+    new: &Side<'_>,
+    judgement: &Judgement<'_>,
+    covering: Option<&Covering<'_>>,
+) -> Vec<Finding> {
+    let judged = facts.par_iter().with_min_len(64).map(|fact| judge(fact, old, new, judgement, covering));
+    judged.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
 fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, covering: Option<&Covering<'_>>) -> Vec<Finding> {

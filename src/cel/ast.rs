@@ -84,6 +84,34 @@ pub struct Comprehension {
     pub result: Expr,
 }
 
+/// The macros that ask whether a condition holds in a list or a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantifier {
+    All,
+    Exists,
+    ExistsOne,
+}
+
+impl Comprehension {
+    /// The quantifier that this was expanded from, and its condition.
+    pub fn quantifier(&self) -> Option<(Quantifier, &Expr)> {
+        let Kind::Call(step) = &self.step.kind else { return None };
+        let is_accu = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if *name == self.accu);
+        match (step.function.as_str(), step.args.as_slice(), self.init.literal()) {
+            ("_&&_", [accu, condition], Some(Literal::Bool(true))) if is_accu(accu) && is_accu(&self.result) => {
+                Some((Quantifier::All, condition))
+            }
+            ("_||_", [accu, condition], Some(Literal::Bool(false))) if is_accu(accu) && is_accu(&self.result) => {
+                Some((Quantifier::Exists, condition))
+            }
+            ("_?_:_", [condition, _, accu], Some(Literal::Int(0))) if is_accu(accu) && !is_accu(&self.result) => {
+                Some((Quantifier::ExistsOne, condition))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Name of the accumulator that macros use; no expression can spell it.
 pub const ACCU: &str = "@result";
 
@@ -114,8 +142,14 @@ impl Expr {
         out
     }
 
+    /// Whether the expression can be taken apart into its cases without becoming too large.
+    pub fn is_manageable(&self) -> bool {
+        const MOST: u64 = 2_000;
+        self.spread() <= MOST
+    }
+
     /// How large the expression is when every choice is written out: conditions and comparisons of truths count twice.
-    pub fn spread(&self) -> u64 {
+    fn spread(&self) -> u64 {
         let twice = |index: usize| match &self.kind {
             Kind::Call(call) => match call.function.as_str() {
                 "_?_:_" => index == 0,

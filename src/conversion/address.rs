@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::crd::{FieldPath, Step};
+use crate::finding::hash;
 use crate::schema::Shape;
 use crate::schema::shape::{Extra, ListType};
 use crate::validate::{ObjectPath, ObjectStep};
@@ -237,12 +238,11 @@ impl Walk<'_> {
         names
     }
 
-    /// A number for what an item holds, the same before and after the step (FNV-1a of its JSON).
+    /// A number for what an item holds, the same before and after the step.
     fn held(&self, item: &Value, rest: &[Step]) -> u64 {
         let mut item = item.clone();
         self.inner.iter().for_each(|names| strip(&mut item, rest, names));
-        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        item.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step)
+        hash(item.to_string().bytes())
     }
 }
 

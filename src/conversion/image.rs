@@ -14,7 +14,7 @@ use super::step::parts::PartType;
 use super::step::retype::Scalar;
 use super::step::scale::Factor;
 use super::step::values::Table;
-use super::surgery::{always_below, anything, attach, declared, detach, detach_with_parents, literal, node_mut};
+use super::surgery::{always_below, anything, attach, declared, detach, detach_with_parents, literal};
 use super::words::{follow, forget};
 
 /// What an operation makes of the objects of a shape.
@@ -53,7 +53,7 @@ fn change(op: &Op, shape: &mut Shape, container: usize) -> Option<()> {
         Op::Undefault { path, .. } => {
             forget(shape, path);
             let (crate::crd::Step::Key(name), above) = path.steps().split_last()? else { return None };
-            node_mut(shape, above)?.required.remove(&**name);
+            shape.at_mut(above)?.required.remove(&**name);
             Some(())
         }
         Op::Add { path, value: Some(value) } | Op::Default { path, value } => {
@@ -130,7 +130,7 @@ fn replace(
         let (child, sure) = change(child)?;
         return attach(shape, container, to, child, always && sure);
     }
-    let node = node_mut(shape, from.steps())?;
+    let node = shape.at_mut(from.steps())?;
     let (child, _) = change(node.clone())?;
     *node = child;
     Some(())

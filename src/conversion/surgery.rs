@@ -7,30 +7,8 @@ use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, Type};
 
 /// The declared node at a path.
-pub(crate) fn node<'s>(shape: &'s Shape, steps: &[Hop]) -> Option<&'s Shape> {
-    steps.iter().try_fold(shape, |shape, hop| match hop {
-        Hop::Key(name) => shape.properties.get(&**name),
-        Hop::Items => shape.items.as_deref(),
-        Hop::Values => match &shape.extra {
-            Extra::Values(values) => Some(&**values),
-            _ => None,
-        },
-    })
-}
-
-pub(crate) fn node_mut<'s>(shape: &'s mut Shape, steps: &[Hop]) -> Option<&'s mut Shape> {
-    steps.iter().try_fold(shape, |shape, hop| match hop {
-        Hop::Key(name) => shape.properties.get_mut(&**name),
-        Hop::Items => shape.items.as_deref_mut(),
-        Hop::Values => match &mut shape.extra {
-            Extra::Values(values) => Some(&mut **values),
-            _ => None,
-        },
-    })
-}
-
 pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
-    node(shape, path.steps())
+    shape.at(path.steps())
 }
 
 /// Whether an object of this node may hold keys that it doesn't declare.
@@ -64,7 +42,7 @@ pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
 /// Whether the field is there whenever its parent is.
 pub(crate) fn always_there(shape: &Shape, path: &FieldPath) -> bool {
     let Some((Hop::Key(name), above)) = path.steps().split_last() else { return false };
-    node(shape, above).is_some_and(|parent| {
+    shape.at(above).is_some_and(|parent| {
         parent.required.contains(&**name) && parent.properties.get(&**name).is_some_and(|child| child.default.is_none())
     })
 }
@@ -81,7 +59,7 @@ pub(crate) fn prefix(path: &FieldPath, depth: usize) -> FieldPath {
 /// Takes a property out of its parent.
 pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
     let (Hop::Key(name), above) = path.steps().split_last()? else { return None };
-    let parent = node_mut(shape, above)?;
+    let parent = shape.at_mut(above)?;
     parent.required.remove(&**name);
     parent.property_count = Count::default();
     parent.properties.remove(&**name)
@@ -102,7 +80,7 @@ pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &Fi
         }
         let gone = sure && parent.properties.is_empty() && !open(parent);
         let Some((Hop::Key(name), above)) = at.steps().split_last() else { break };
-        if let Some(holder) = node_mut(shape, above) {
+        if let Some(holder) = shape.at_mut(above) {
             holder.required.remove(&**name);
             if gone {
                 holder.properties.remove(&**name);
@@ -120,7 +98,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     for depth in container..above.len() {
         let at = child.at;
         let Some(Hop::Key(next)) = path.steps().get(depth) else { continue };
-        let parent = node_mut(shape, path.steps().get(..depth)?)?;
+        let parent = shape.at_mut(path.steps().get(..depth)?)?;
         if !parent.properties.contains_key(&**next) {
             parent.properties.insert(next.as_ref().to_owned(), Shape { ty: Some(Type::Object), ..Shape::any(at) });
             parent.property_count = Count::default();
@@ -132,7 +110,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
             parent.required.insert(next.as_ref().to_owned());
         }
     }
-    let parent = node_mut(shape, above)?;
+    let parent = shape.at_mut(above)?;
     parent.property_count = Count::default();
     // What stands there already stays where there is nothing to put over it.
     let standing = parent.properties.contains_key(&**name);

@@ -3,8 +3,6 @@
 use crate::crd::{FieldPath, Step as Hop};
 use crate::schema::Shape;
 
-use super::surgery::node_mut;
-
 /// After a field moved, rules and junctors of all nodes above it speak of its new place; where they can't be made to, they go.
 ///
 /// A shape that lost a condition takes more than before, never less.
@@ -16,7 +14,7 @@ pub(crate) fn follow(shape: &mut Shape, from: &FieldPath, to: &FieldPath) {
         if to.steps().get(..depth) != Some(above) {
             return;
         }
-        let Some(node) = node_mut(shape, above) else { return };
+        let Some(node) = shape.at_mut(above) else { return };
         let names = |hops: &[Hop]| -> Option<Vec<String>> {
             hops.iter().map(|hop| if let Hop::Key(name) = hop { Some(name.as_ref().to_owned()) } else { None }).collect()
         };
@@ -51,7 +49,7 @@ pub(crate) fn forget(shape: &mut Shape, path: &FieldPath) {
     let Some(last) = path.name().map(str::to_owned) else { return };
     for depth in 0..path.steps().len() {
         let Some(above) = path.steps().get(..depth) else { return };
-        let Some(node) = node_mut(shape, above) else { return };
+        let Some(node) = shape.at_mut(above) else { return };
         node.rules.retain(|rule| !mentions(&rule.rule, &last));
         let head = match path.steps().get(depth) {
             Some(Hop::Key(name)) => Some(name.as_ref().to_owned()),

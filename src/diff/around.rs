@@ -4,13 +4,13 @@
 
 use serde_json::Value;
 
-use crate::order::{self, Order, Role, Sample, order_roots};
+use crate::order::{self, Order, Sample, order_roots};
 use crate::schema::shape::Extra;
 use crate::schema::{Additional, Keyword, Schema, Shape};
 use crate::yaml::Entry;
 
 use super::accept::JUNCTORS;
-use super::judge::{self, is_oversized};
+use super::judge::{self, is_oversized, role};
 use super::walk::{Pair, Position};
 
 /// One step from a node down to a child.
@@ -80,16 +80,13 @@ pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old:
     }
     unruled(&mut before);
     unruled(&mut after);
-    let role = match here.position {
-        Position::Root => return Some(order_roots(&before, &after)),
-        Position::Property { .. } => Role::Field,
-        Position::Item => Role::Item,
-        Position::Value => Role::Entry,
-    };
+    if matches!(here.position, Position::Root) {
+        return Some(order_roots(&before, &after));
+    }
     // An absent node is never what makes the difference.
     before.default = None;
     after.default = None;
-    Some(order::order(&before, &after, role))
+    Some(order::order(&before, &after, role(here.position)))
 }
 
 /// The shape of a node; nothing where a list is too long to be tried.

@@ -188,7 +188,7 @@ fn count(node: Node<'_>, limit: usize) -> usize {
     sum
 }
 
-fn role(position: Position) -> Role {
+pub(super) fn role(position: Position) -> Role {
     match position {
         Position::Root | Position::Property { .. } => Role::Field,
         Position::Item => Role::Item,

@@ -4,15 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::cel::ast::{Comprehension, Expr, Kind, Literal};
+use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier};
 use crate::cel::normal::Writer;
 use crate::cel::parse::parse;
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const STEPS: u32 = 20_000;
-
-/// Rules that are larger when written out are not taken apart.
-const SPREAD: u64 = 2_000;
 
 /// A rule in a form where order, negation and spelling no longer matter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,20 +37,13 @@ pub(super) enum Term {
     },
     /// `range.all(x, body)` and its like.
     Fold {
-        fold: Fold,
+        fold: Quantifier,
         range: String,
         /// The name of the first variable in `body`.
         first: String,
         body: Box<Term>,
     },
     Other(String),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fold {
-    All,
-    Exists,
-    ExistsOne,
 }
 
 /// A float with a total order.
@@ -77,7 +67,7 @@ impl Ord for Bits {
 impl Term {
     /// `None` for what is not CEL, or too much of it.
     pub(super) fn parse(rule: &str) -> Option<Term> {
-        parse(rule).ok().filter(|expr| expr.spread() <= SPREAD).map(|expr| term(&expr, &mut Writer::default()))
+        parse(rule).ok().filter(Expr::is_manageable).map(|expr| term(&expr, &mut Writer::default()))
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
@@ -181,16 +171,8 @@ fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
     }
 }
 
-/// The macros `all`, `exists` and `exists_one`, by what they are expanded to.
 fn quantifier(fold: &Comprehension, writer: &mut Writer<'_>) -> Option<Term> {
-    let Kind::Call(step) = &fold.step.kind else { return None };
-    let is_accu = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if *name == fold.accu);
-    let (kind, condition) = match (step.function.as_str(), step.args.as_slice(), fold.init.literal()) {
-        ("_&&_", [accu, condition], Some(Literal::Bool(true))) if is_accu(accu) && is_accu(&fold.result) => (Fold::All, condition),
-        ("_||_", [accu, condition], Some(Literal::Bool(false))) if is_accu(accu) && is_accu(&fold.result) => (Fold::Exists, condition),
-        ("_?_:_", [condition, _, accu], Some(Literal::Int(0))) if is_accu(accu) && !is_accu(&fold.result) => (Fold::ExistsOne, condition),
-        _ => return None,
-    };
+    let (kind, condition) = fold.quantifier()?;
     let range = writer.write(&fold.range, false);
     let (depth, body) = writer.inside(fold, |writer| term(condition, writer));
     // Behind the accumulator; whether there is a second variable is part of the name.
@@ -286,7 +268,7 @@ fn demands(term: &Term, field: &str) -> bool {
         Term::Not(inner) => !matches!(&**inner, Term::And(_) | Term::Or(_) | Term::Not(_) | Term::Fold { .. }) && demands(inner, field),
         // Something must be there for which the body is true.
         Term::Fold { fold, range, first, body } => {
-            reads(range, field) || (*fold != Fold::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
+            reads(range, field) || (*fold != Quantifier::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
         }
         Term::Less { left, .. } | Term::Greater { left, .. } | Term::In { left, .. } | Term::Other(left) => reads(left, field),
     }
@@ -343,7 +325,7 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
         }
         (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && v.is_subset(w),
         (Term::Fold { fold: f, range: r, first: x, body: p }, Term::Fold { fold: g, range: s, first: y, body: q }) => {
-            f == g && r == s && x == y && if *f == Fold::ExistsOne { refines(p, q) } else { implies(p, q, steps) }
+            f == g && r == s && x == y && if *f == Quantifier::ExistsOne { refines(p, q) } else { implies(p, q, steps) }
         }
         (Term::Not(p), Term::Not(q)) => match (&**p, &**q) {
             // both sides read the same expression, so neither can fail where the other holds

@@ -1,12 +1,13 @@
 //! Versions of one CRD: those that both sides have, those that came and those that went.
 
 use crate::crd::{Maturity, Version};
-use crate::fact::{Affected, Affects, Aspect, Effect, Evidence, Fact, Subject};
+use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::yaml::Node;
 
 use super::crd::Review;
 use super::walk::{Scope, Walk};
 use super::witness::Resource;
+use super::witness::harmless;
 
 impl<'a, 't> Review<'a, 't> {
     pub(super) fn versions(&mut self) {
@@ -124,7 +125,7 @@ impl<'a, 't> Review<'a, 't> {
 
 /// A request is validated by the schema of its own version alone: one that is not served prunes and fills what is stored at it, and
 /// refuses nothing.
-fn unserved(mut fact: Fact) -> Fact {
+fn unserved(fact: Fact) -> Fact {
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
     // What has another type is pruned by other fields, and a default that went is no longer filled in.
@@ -132,17 +133,7 @@ fn unserved(mut fact: Fact) -> Fact {
     if hurt || !refuses || stays {
         return fact;
     }
-    fact.affects = Affects::NONE;
-    fact.ratchet = None;
-    fact.evidence = Evidence::proved();
-    for word in ["writers", "readers", "demanded"] {
-        fact.words.remove(word);
-    }
-    if fact.aspect != Aspect::Presence {
-        fact.effect = Effect::Rewritten;
-        fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
-    }
-    fact
+    harmless(fact)
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

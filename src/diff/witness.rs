@@ -148,8 +148,8 @@ fn is_condition(fact: &Fact) -> bool {
     }
 }
 
-/// It is proved that no object can have such a value here: something around the field refuses it already.
-fn harmless(mut fact: Fact) -> Fact {
+/// A fact that hurts nobody: it is proved that what it speaks of reaches no object.
+pub(super) fn harmless(mut fact: Fact) -> Fact {
     fact.affects = Affects::NONE;
     fact.ratchet = None;
     fact.evidence = Evidence::proved();

@@ -9,7 +9,7 @@ use crate::crd::{FieldPath, Step};
 use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, Type};
 
-use super::solve::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+use super::solve::{Find, Formula, Goal, Pin, Solver, Target, Taste};
 
 /// Objects that [`around`] makes at most.
 pub const MAX_AROUND: usize = 600;
@@ -67,14 +67,7 @@ pub(super) struct Maker<'s> {
 
 impl<'s> Maker<'s> {
     pub(super) fn new(root: &'s Shape, taste: Taste) -> Self {
-        let goal = Goal {
-            views: vec![View { spine: Spine::of(root), faithful: true }],
-            literals: vec![Literal { view: 0, holds: true, term: Term::Spine(root) }],
-            quest: Quest::Nothing,
-            pin: None,
-            root: true,
-        };
-        Maker { solver: Solver::new(taste).with_roots(&[root]), goal }
+        Maker { solver: Solver::new(taste).with_roots(&[root]), goal: Goal::of(root, true) }
     }
 
     pub(super) fn make(&mut self, pin: Option<Pin<'s>>) -> Option<Value> {

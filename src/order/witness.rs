@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Outcome, Witness};
 use crate::schema::Shape;
-use crate::schema::shape::Extra;
 use crate::validate::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::Sample;
@@ -65,15 +64,8 @@ impl<'s> Witnesses<'s> {
 
     /// A list with one item twice, for the old list at a path.
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
-        let items = path.steps().iter().try_fold(self.old, below)?.items.as_deref()?;
-        let goal = Goal {
-            views: vec![View { spine: Spine::of(items), faithful: true }],
-            literals: vec![Literal { view: 0, holds: true, term: Term::Spine(items) }],
-            quest: Quest::Nothing,
-            pin: None,
-            root: false,
-        };
-        match Solver::new(Taste::Small).solve(&goal) {
+        let items = self.old.at(path.steps())?.items.as_deref()?;
+        match Solver::new(Taste::Small).solve(&Goal::of(items, false)) {
             Find::Sat(item) => Some(json!([item, item])),
             _ => None,
         }
@@ -87,14 +79,9 @@ impl<'s> Witnesses<'s> {
             Some(Step::Key(name)) => matches!(&**name, "apiVersion" | "kind" | "metadata"),
             Some(_) => false,
         };
-        let within = |root: &'s Shape| {
-            let mut node = Some(root);
-            let mut found = false;
-            for step in steps {
-                node = node.and_then(|node| below(node, step));
-                found |= node.is_some_and(|node| node.embedded);
-            }
-            found
+        let within = |root: &Shape| {
+            let mut ways = (1..=steps.len()).filter_map(|length| steps.get(..length));
+            ways.any(|way| root.at(way).is_some_and(|node| node.embedded))
         };
         own || within(self.old) || within(self.new)
     }
@@ -120,41 +107,22 @@ impl<'s> Witnesses<'s> {
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause) -> Result<Witness, Unshown> {
-        // Where only one change is to be seen, the object must be fine apart from it.
-        let lenient = target.filter(|target| matches!(target, Target::Value(_))).and_then(|_| self.lenient(path, cause));
-        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]).with_roots(lenient.as_ref().as_slice());
+        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
-        let goal = |accepted: Option<bool>, quest: Quest| {
-            let mut literals = vec![Literal { view: 0, holds: true, term: Term::Spine(self.old) }];
-            literals.extend(accepted.map(|holds| Literal { view: 1, holds, term: Term::Spine(self.new) }));
-            Goal {
-                views: vec![View { spine: Spine::of(self.old), faithful: true }, View { spine: Spine::of(self.new), faithful: false }],
-                literals,
-                quest,
-                pin,
-                root: true,
-            }
-        };
-        // The smallest object that has the value mostly shows the difference already.
-        let plain = pin.map(|_| goal(None, Quest::Nothing));
-        let asked = [goal(Some(false), Quest::Nothing), goal(Some(true), Quest::Loses(1)), goal(Some(true), Quest::Differs)];
-        let apart = lenient.as_ref().map(|lenient| Goal {
-            views: vec![View { spine: Spine::of(self.old), faithful: true }, View { spine: Spine::of(lenient), faithful: false }],
-            literals: vec![
-                Literal { view: 0, holds: true, term: Term::Spine(self.old) },
-                Literal { view: 1, holds: true, term: Term::Spine(lenient) },
-            ],
-            quest: Quest::Nothing,
-            pin,
-            root: true,
-        });
-        // It only helps to find an object: that there is none proves nothing.
-        if let Some(Find::Sat(body)) = apart.map(|goal| solver.solve(&goal))
+        let goal = |accepted: Option<bool>, quest: Quest| self.goal(self.new, accepted, quest, pin);
+        // Where only one change is to be seen, the object must be fine apart from it. That there is none proves nothing.
+        if matches!(target, Some(Target::Value(_)))
+            && let Some(lenient) = self.lenient(path, cause)
+            && let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient])
+            && let Find::Sat(body) = solver.solve(&self.goal(&lenient, Some(true), Quest::Nothing, pin))
             && let Some(witness) = self.confirm(&body, path, cause)
         {
             return Ok(witness);
         }
+        // The smallest object that has the value mostly shows the difference already.
+        let plain = pin.map(|_| goal(None, Quest::Nothing));
+        let asked = [goal(Some(false), Quest::Nothing), goal(Some(true), Quest::Loses(1)), goal(Some(true), Quest::Differs)];
         let mut open = None;
         for goal in plain.into_iter().chain(asked) {
             solver.refill();
@@ -171,30 +139,32 @@ impl<'s> Witnesses<'s> {
         Err(open.map_or(Unshown::Nothing, Unshown::Undecided))
     }
 
+    /// An object that the old schema accepts and keeps; `accepted` says what another one makes of it.
+    fn goal<'g>(&'g self, new: &'g Shape, accepted: Option<bool>, quest: Quest, pin: Option<Pin<'g>>) -> Goal<'g> {
+        let mut goal = Goal { quest, pin, ..Goal::of(self.old, true) };
+        goal.views.push(View { spine: Spine::of(new), faithful: false });
+        goal.literals.extend(accepted.map(|holds| Literal { view: 1, holds, term: Term::Spine(new) }));
+        goal
+    }
+
     /// The new schema, with the node at the path as it was.
     fn lenient(&self, path: &FieldPath, cause: Cause) -> Option<Shape> {
-        let was = path.steps().iter().try_fold(self.old, below)?;
+        if cause == Cause::Near {
+            return None;
+        }
+        let was = self.old.at(path.steps())?;
         let mut shape = self.new.clone();
-        let node = path.steps().iter().try_fold(&mut shape, |node, step| match step {
-            Step::Key(name) => node.properties.get_mut(&**name),
-            Step::Items => node.items.as_deref_mut(),
-            Step::Values => match &mut node.extra {
-                Extra::Values(values) => Some(&mut **values),
-                _ => None,
-            },
-        })?;
-        match cause {
-            Cause::Near => return None,
-            Cause::Rule => node.rules.clone_from(&was.rules),
-            Cause::Here => {
-                let is = std::mem::replace(node, was.clone());
-                node.ty = is.ty;
-                node.properties = is.properties;
-                node.items = is.items;
-                node.extra = is.extra;
-                node.required = is.required;
-                node.rules = is.rules;
-            }
+        let node = shape.at_mut(path.steps())?;
+        if cause == Cause::Rule {
+            node.rules.clone_from(&was.rules);
+        } else {
+            let is = std::mem::replace(node, was.clone());
+            node.ty = is.ty;
+            node.properties = is.properties;
+            node.items = is.items;
+            node.extra = is.extra;
+            node.required = is.required;
+            node.rules = is.rules;
         }
         Some(shape)
     }
@@ -211,18 +181,6 @@ impl<'s> Witnesses<'s> {
         let new = self.after.request(object.clone());
         let (outcome, because) = verdict(&old, &new, path, cause)?;
         Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
-    }
-}
-
-/// What stands one step below a node.
-fn below<'s>(node: &'s Shape, step: &Step) -> Option<&'s Shape> {
-    match step {
-        Step::Key(name) => node.properties.get(&**name),
-        Step::Items => node.items.as_deref(),
-        Step::Values => match &node.extra {
-            Extra::Values(values) => Some(values),
-            _ => None,
-        },
     }
 }
 

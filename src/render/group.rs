@@ -105,6 +105,6 @@ impl Group<'_> {
     }
 }
 
-pub(super) fn plural(count: usize, one: &str) -> String {
+pub(crate) fn plural(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }

@@ -22,4 +22,5 @@ mod view;
 
 pub use anchor::{Anchor, Anchors};
 pub use escape::visible;
+pub(crate) use group::plural;
 pub use view::View;

@@ -16,7 +16,7 @@ use crate::conversion::laws::Verdict;
 use crate::conversion::{Conversions, scaffold as drafts};
 use crate::crd::{Documents, Place};
 use crate::finding::Spot;
-use crate::render::human;
+use crate::render::{human, plural};
 use crate::review::{Judgement, Manifests};
 use crate::source::{File, Input, InputKind, Origin};
 
@@ -344,7 +344,6 @@ pub(super) fn convert(arguments: &cli::Convert, streams: &mut Streams<'_>) -> Re
     let sum = |count: fn(&Outcome) -> usize| outcomes.iter().map(count).sum::<usize>();
     let (converted, current, other, anew) = (sum(|o| o.converted), sum(|o| o.current), sum(|o| o.other), sum(|o| o.anew));
     let rewritten = if anew > 0 { format!(" ({anew} of them written anew, without comments)") } else { String::new() };
-    let plural = |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
     let (files, converted) = (plural(loaded.files.len(), "file"), plural(converted, "object"));
     streams.note(&format!("{files}: {converted} converted{rewritten}, {current} there already, {other} of other kinds"));
     Ok(exit)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::crd::Step;
 use crate::yaml::NodeId;
 
 use super::{Additional, Keyword, Schema};
@@ -132,6 +133,29 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The declared node to which steps lead.
+    pub fn at(&self, steps: &[Step]) -> Option<&Shape> {
+        steps.iter().try_fold(self, |shape, step| match step {
+            Step::Key(name) => shape.properties.get(&**name),
+            Step::Items => shape.items.as_deref(),
+            Step::Values => match &shape.extra {
+                Extra::Values(values) => Some(&**values),
+                _ => None,
+            },
+        })
+    }
+
+    pub fn at_mut(&mut self, steps: &[Step]) -> Option<&mut Shape> {
+        steps.iter().try_fold(self, |shape, step| match step {
+            Step::Key(name) => shape.properties.get_mut(&**name),
+            Step::Items => shape.items.as_deref_mut(),
+            Step::Values => match &mut shape.extra {
+                Extra::Values(values) => Some(&mut **values),
+                _ => None,
+            },
+        })
+    }
+
     /// Accepts everything and says nothing.
     pub fn any(at: NodeId) -> Self {
         Shape {

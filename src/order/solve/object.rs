@@ -767,6 +767,13 @@ pub(crate) fn root_keys() -> [(&'static str, Value); 3] {
 }
 
 impl<'s> Goal<'s> {
+    /// A value that the shape accepts and keeps; `root` if it is a whole resource.
+    pub(crate) fn of(shape: &'s Shape, root: bool) -> Self {
+        let views = vec![View { spine: Spine::of(shape), faithful: true }];
+        let literals = vec![Literal { view: 0, holds: true, term: Term::Spine(shape) }];
+        Goal { views, literals, quest: Quest::Nothing, pin: None, root }
+    }
+
     /// A goal about a value that nobody prunes.
     pub(super) fn scalar(literals: Vec<Literal<'s>>) -> Self {
         let views = vec![View { spine: Spine::Free, faithful: false }];

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::cel::ast::{Call, Comprehension, Expr, Kind as Node, Literal};
+use crate::cel::ast::{Call, Comprehension, Expr, Kind as Node, Literal, Quantifier};
 use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
@@ -27,8 +27,6 @@ use super::kind::{Kind, Kinds};
 /// Integers up to here are floats without loss.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// Rules that are larger when written out are only run.
-const SPREAD: u64 = 2_000;
 /// Cases of one expression that are told apart.
 const MAX_CASES: usize = 64;
 
@@ -126,7 +124,7 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
 }
 
 fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
-    let expr = parse(&rule.rule).ok().filter(|expr| expr.spread() <= SPREAD)?;
+    let expr = parse(&rule.rule).ok().filter(Expr::is_manageable)?;
     let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
     if transition {
         // What compares with the object before doesn't run when there is none.
@@ -496,12 +494,12 @@ impl<'s> Subject<'s> {
 
     /// `all` and `exists`.
     fn quantifier(&self, fold: &Comprehension) -> Option<Truth> {
-        let Some(Literal::Bool(all)) = fold.init.literal() else { return None };
-        let Node::Call(step) = &fold.step.kind else { return None };
-        let [Expr { kind: Node::Ident(accu), .. }, body] = step.args.as_slice() else { return None };
-        let Node::Ident(result) = &fold.result.kind else { return None };
-        let wanted = if *all { "_&&_" } else { "_||_" };
-        if step.function != wanted || *accu != fold.accu || *result != fold.accu || fold.var2.is_some() {
+        let (all, body) = match fold.quantifier()? {
+            (Quantifier::All, body) => (true, body),
+            (Quantifier::Exists, body) => (false, body),
+            (Quantifier::ExistsOne, _) => return None,
+        };
+        if fold.var2.is_some() {
             return None;
         }
         let (path, ty) = self.path(&fold.range)?;
@@ -511,11 +509,11 @@ impl<'s> Subject<'s> {
             _ => return None,
         };
         let inner = Subject { name: &fold.var, ty: inner }.truth(body)?;
-        let inner = if *all { inner } else { inner.not() };
+        let inner = if all { inner } else { inner.not() };
         let kinds = ty.kinds();
         let guarded = |formula: Rc<Formula>| at(&path, Formula::all([Rc::new(Formula::Is(kinds)), formula]));
         let truth = Truth { holds: guarded(Rc::new(each(inner.holds))), fails: guarded(Rc::new(each(inner.fails.negated())).negated()) };
-        Some(if *all { truth } else { truth.not() })
+        Some(if all { truth } else { truth.not() })
     }
 }
 
