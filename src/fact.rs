@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::crd::{FieldPath, Place};
+use crate::crd::{FieldPath, Place, Repeat};
 
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
@@ -432,6 +432,19 @@ impl Fact {
     pub fn evidence(mut self, evidence: Evidence) -> Self {
         self.evidence = evidence;
         self
+    }
+
+    /// The same fact about a version whose schemas are written like those of the fact's own.
+    pub fn repeated(&self, version: &str, before: Option<Repeat<'_>>, after: Repeat<'_>) -> Fact {
+        let mut fact = self.clone().version(version);
+        fact.before = self.before.map(|place| before.map_or(place, |repeat| repeat.place(place)));
+        fact.after = self.after.map(|place| after.place(place));
+        if let Some(name) = fact.evidence.witness.as_mut().and_then(|witness| witness.object.get_mut("apiVersion"))
+            && let Some((group, _)) = name.as_str().and_then(|name| name.rsplit_once('/'))
+        {
+            *name = format!("{group}/{version}").into();
+        }
+        fact
     }
 
     /// Whether the field is one that controllers write and users read.

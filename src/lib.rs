@@ -52,6 +52,7 @@ pub mod finding;
 pub mod form;
 pub mod glob;
 pub mod inspect;
+mod memo;
 pub mod order;
 pub mod policy;
 pub mod render;

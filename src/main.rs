@@ -2,6 +2,10 @@ use std::process::ExitCode;
 
 use crdwise::run::{self, Streams};
 
+/// Trees, shapes and facts are many small pieces that live briefly.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut streams = Streams::standard();
     ExitCode::from(run::main(std::env::args_os(), &mut streams).code())

@@ -93,14 +93,17 @@ impl<'j> Judgement<'j> {
 
 /// Compares two bundles.
 pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
-    let mut facts = crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default());
+    let (mut facts, inspected) = rayon::join(
+        || crate::diff::diff(&old.bundle, &new.bundle, &crate::diff::Options::default()),
+        || inspect::review(&old.bundle, &new.bundle),
+    );
     // What was not read is not judged: it neither came nor went.
     facts.retain(|fact| match (fact.subject, fact.aspect, fact.effect) {
         (Subject::Crd, Aspect::Presence, Effect::Removed) => !new.incomplete,
         (Subject::Crd, Aspect::Presence, Effect::Added) => !old.incomplete,
         _ => true,
     });
-    facts.extend(inspect::review(&old.bundle, &new.bundle));
+    facts.extend(inspected);
     inspect::settle(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
     facts.extend(conversions::meanings(&judgement.conversions, old, new));
     let covering = Covering::new(&judgement.conversions, old, new);

@@ -3,6 +3,8 @@
 //! Every node has a number; checking and costing keep what they learn about a node under it. Parts that a macro
 //! repeats share a number, as they do in cel-go.
 
+use std::borrow::Cow;
+
 /// A node of an expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
@@ -46,7 +48,8 @@ pub struct Select {
 /// A function, method or operator (`_+_`, `_?._`, …).
 #[derive(Clone, Debug)]
 pub struct Call {
-    pub function: String,
+    /// Operators and what macros call are known words.
+    pub function: Cow<'static, str>,
     pub target: Option<Box<Expr>>,
     pub args: Vec<Expr>,
 }
@@ -97,7 +100,7 @@ impl Comprehension {
     pub fn quantifier(&self) -> Option<(Quantifier, &Expr)> {
         let Kind::Call(step) = &self.step.kind else { return None };
         let is_accu = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if *name == self.accu);
-        match (step.function.as_str(), step.args.as_slice(), self.init.literal()) {
+        match (&*step.function, step.args.as_slice(), self.init.literal()) {
             ("_&&_", [accu, condition], Some(Literal::Bool(true))) if is_accu(accu) && is_accu(&self.result) => {
                 Some((Quantifier::All, condition))
             }
@@ -109,6 +112,37 @@ impl Comprehension {
             }
             _ => None,
         }
+    }
+}
+
+/// What is learnt about nodes, under their numbers.
+#[derive(Clone, Debug)]
+pub struct Learnt<T>(Vec<Option<T>>);
+
+impl<T> Default for Learnt<T> {
+    fn default() -> Self {
+        Learnt(Vec::new())
+    }
+}
+
+impl<T> Learnt<T> {
+    pub fn get(&self, node: &Expr) -> Option<&T> {
+        self.0.get(node.id as usize)?.as_ref()
+    }
+
+    pub fn insert(&mut self, id: u32, known: T) {
+        let index = id as usize;
+        if self.0.len() <= index {
+            // Numbers are given in order, so there are about as many as this one says.
+            self.0.resize_with(index + 1, || None);
+        }
+        if let Some(slot) = self.0.get_mut(index) {
+            *slot = Some(known);
+        }
+    }
+
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().flatten()
     }
 }
 
@@ -151,7 +185,7 @@ impl Expr {
     /// How large the expression is when every choice is written out: conditions and comparisons of truths count twice.
     fn spread(&self) -> u64 {
         let twice = |index: usize| match &self.kind {
-            Kind::Call(call) => match call.function.as_str() {
+            Kind::Call(call) => match &*call.function {
                 "_?_:_" => index == 0,
                 "_==_" | "_!=_" => true,
                 _ => false,
@@ -170,6 +204,15 @@ impl Expr {
                 let prefix = s.operand.qualified_name()?;
                 Some(format!("{prefix}.{}", s.field))
             }
+            _ => None,
+        }
+    }
+
+    /// The name that a chain of plain selections starts with: `a` of `a.b.c`.
+    pub fn head(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Ident(name) => Some(name),
+            Kind::Select(s) if !s.test => s.operand.head(),
             _ => None,
         }
     }

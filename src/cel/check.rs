@@ -3,11 +3,9 @@
 //! Comes in: a parsed expression and the [`Decl`] of `self`. Goes out: the expression with names resolved, the type of
 //! every node and the overloads of every call — or why the server refuses it, or why we can't tell.
 
-use std::collections::HashMap;
-
 use thiserror::Error;
 
-use super::ast::{Comprehension, Entry, Expr, Kind, List, Literal};
+use super::ast::{Comprehension, Entry, Expr, Kind, Learnt, List, Literal};
 use super::decl::{Decl, Kind as DeclKind};
 use super::library;
 use super::literals;
@@ -17,7 +15,7 @@ use super::types::Type;
 use super::unify::Substitution;
 
 /// What an expression is for, hence what it must give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     Rule,
     Message,
@@ -48,9 +46,9 @@ impl Problem {
 #[derive(Clone, Debug)]
 pub struct Checked {
     pub expr: Expr,
-    pub types: HashMap<u32, Type>,
+    pub types: Learnt<Type>,
     /// Ids of the overloads that a call may turn out to be.
-    pub overloads: HashMap<u32, Vec<&'static str>>,
+    pub overloads: Learnt<Vec<&'static str>>,
     pub uses_old_self: bool,
 }
 
@@ -62,28 +60,30 @@ pub(super) const SELF_TYPE: &str = "@self";
 
 /// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
 pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<Checked, Problem> {
-    let expr = parse::parse(source).map_err(|e| match e.too_deep {
+    let expr = parse::read(source).map_err(|e| match e.too_deep {
         true => Problem::unsure(e.at, e.message),
         false => Problem::refused(e.at, format!("Syntax error: {}", e.message)),
     })?;
-    let self_type = decl.cel_type(SELF_TYPE);
+    let self_type = decl.cel_type(&|| SELF_TYPE.to_owned());
     let old_type = if optional_old_self { Type::optional(self_type.clone()) } else { self_type.clone() };
     let mut checker = Checker {
         decl,
         substitution: Substitution::default(),
-        types: HashMap::new(),
-        overloads: HashMap::new(),
+        types: Learnt::default(),
+        overloads: Learnt::default(),
         scope: vec![("self".into(), self_type), ("oldSelf".into(), old_type)],
         problem: None,
         uses_old_self: false,
     };
-    let mut expr = expr;
+    let mut expr = Expr::clone(&expr);
     checker.expr(&mut expr);
-    let types = checker.types.iter().map(|(id, t)| (*id, checker.substitution.apply(t, true))).collect();
     if let Some(problem) = checker.problem {
         return Err(problem);
     }
-    let checked = Checked { expr, types, overloads: checker.overloads, uses_old_self: checker.uses_old_self };
+    for t in checker.types.values_mut().filter(|t| !t.is_plain()) {
+        *t = checker.substitution.apply(t, true);
+    }
+    let checked = Checked { expr, types: checker.types, overloads: checker.overloads, uses_old_self: checker.uses_old_self };
     literals::validate(&checked)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
@@ -97,19 +97,19 @@ pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: boo
 
 impl Checked {
     pub fn type_of(&self, expr: &Expr) -> Type {
-        self.types.get(&expr.id).cloned().unwrap_or(Type::Dyn)
+        self.types.get(expr).cloned().unwrap_or(Type::Dyn)
     }
 
     pub fn overloads_of(&self, expr: &Expr) -> &[&'static str] {
-        self.overloads.get(&expr.id).map_or(&[], Vec::as_slice)
+        self.overloads.get(expr).map_or(&[], Vec::as_slice)
     }
 }
 
 struct Checker<'d> {
     decl: &'d Decl,
     substitution: Substitution,
-    types: HashMap<u32, Type>,
-    overloads: HashMap<u32, Vec<&'static str>>,
+    types: Learnt<Type>,
+    overloads: Learnt<Vec<&'static str>>,
     /// Variables in scope, innermost last.
     scope: Vec<(String, Type)>,
     /// The first thing that is wrong, or, if nothing is, the first doubt.
@@ -131,7 +131,7 @@ impl Checker<'_> {
     }
 
     fn type_of(&self, expr: &Expr) -> Type {
-        self.types.get(&expr.id).cloned().unwrap_or(Type::Error)
+        self.types.get(expr).cloned().unwrap_or(Type::Error)
     }
 
     fn expr(&mut self, e: &mut Expr) {
@@ -154,7 +154,7 @@ impl Checker<'_> {
             Kind::Comprehension(c) => self.comprehension(c),
         };
         // `[1].map(a, {a: a}).map(b, {b: b})…` doubles its type at each step.
-        let t = if t.larger_than(MAX_TYPE_PARTS) {
+        let t = if !t.is_plain() && t.larger_than(MAX_TYPE_PARTS) {
             self.doubt(e.at, "a type is too large to be followed".into());
             Type::Error
         } else {
@@ -184,7 +184,7 @@ impl Checker<'_> {
     }
 
     fn select(&mut self, e: &mut Expr) -> Type {
-        if let Some(qualified) = e.qualified_name() {
+        if let Some(qualified) = qualified(e) {
             if qualified.contains('.')
                 && let Some(t) = self.lookup(&qualified)
             {
@@ -231,14 +231,12 @@ impl Checker<'_> {
 
     fn struct_field(&self, object: &str, field: &str) -> Option<Type> {
         let DeclKind::Object(declared) = &self.decl.named(SELF_TYPE, object)?.kind else { return None };
-        let escaped = format!("__{field}__");
-        let spelled = match declared.field(field) {
-            Some(_) => field,
-            // Reserved words can be written as they are after a dot.
-            None if name::reserved(field) && declared.field(&escaped).is_some() => &escaped,
-            None => return None,
-        };
-        Some(declared.field(spelled)?.1.cel_type(&format!("{object}.{spelled}")))
+        if let Some((_, decl)) = declared.field(field) {
+            return Some(decl.cel_type(&|| format!("{object}.{field}")));
+        }
+        // Reserved words can be written as they are after a dot.
+        let escaped = name::reserved(field).then(|| format!("__{field}__"))?;
+        Some(declared.field(&escaped)?.1.cel_type(&|| format!("{object}.{escaped}")))
     }
 
     fn call(&mut self, e: &mut Expr) -> Type {
@@ -258,19 +256,19 @@ impl Checker<'_> {
             self.expr(arg);
         }
         if let Some(target) = &mut call.target {
-            let namespaced = target.qualified_name().map(|prefix| format!("{prefix}.{}", call.function));
+            let namespaced = qualified(target).map(|prefix| format!("{prefix}.{}", call.function));
             match namespaced.filter(|name| library::function(name).is_some()) {
                 Some(name) => {
-                    call.function = name;
+                    call.function = name.into();
                     call.target = None;
                 }
                 None => self.expr(target),
             }
         }
-        let function = call.function.strip_prefix('.').unwrap_or(&call.function).to_string();
+        let function = call.function.clone();
         let types: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.type_of(a)).collect();
         let member = call.target.is_some();
-        self.resolve(at, id, &function, member, &types)
+        self.resolve(at, id, function.strip_prefix('.').unwrap_or(&function), member, &types)
     }
 
     fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[Type]) -> Type {
@@ -404,6 +402,11 @@ impl Checker<'_> {
             self.refuse(e.at, format!("expected type '{expected}' but found '{found}'"));
         }
     }
+}
+
+/// `a.b.c` as one name, where it can be the name of a type or of a function. What starts with the object never is.
+fn qualified(e: &Expr) -> Option<String> {
+    (!matches!(e.head()?, "self" | "oldSelf")).then(|| e.qualified_name())?
 }
 
 fn undeclared(name: &str) -> String {

@@ -4,6 +4,7 @@
 //! Sizes are the server's own estimates; they decide whether a rule fits its budget.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::schema::Shape;
@@ -24,8 +25,12 @@ const MIN_QUOTED: i64 = 2;
 const MIN_BOOL: i64 = 4;
 
 /// What CEL knows about a schema node.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decl {
+    /// Tells most nodes apart at a glance.
+    print: u64,
+    /// How many nodes there are from here on.
+    pub nodes: usize,
     pub kind: Kind,
     pub nullable: bool,
     /// Bytes of a string, items of a list, entries of a map; 0 for what has no size.
@@ -36,7 +41,7 @@ pub struct Decl {
     pub bounded: bool,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     Bool,
     Int,
@@ -63,7 +68,7 @@ pub enum Kind {
     Nothing,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
     /// By the name in the schema, not the escaped one.
     pub fields: BTreeMap<String, Arc<Decl>>,
@@ -73,11 +78,14 @@ impl Decl {
     /// What CEL sees of `shape`. `root` for the root of a resource: its type and name are always visible there.
     pub fn of(shape: &Shape, root: bool) -> Decl {
         let (kind, max_size, min_bytes, bounded) = Self::parts(shape, root);
-        Decl { kind, nullable: shape.nullable, max_size, min_bytes, bounded }
+        Decl::new(kind, shape.nullable, max_size, min_bytes, bounded)
     }
 
-    fn plain(kind: Kind, min_bytes: i64) -> Decl {
-        Decl { kind, nullable: false, max_size: 0, min_bytes, bounded: true }
+    fn new(kind: Kind, nullable: bool, max_size: u64, min_bytes: i64, bounded: bool) -> Decl {
+        let mut hasher = DefaultHasher::new();
+        let nodes = kind.print(&mut hasher);
+        (nullable, max_size, min_bytes, bounded).hash(&mut hasher);
+        Decl { print: hasher.finish(), nodes, kind, nullable, max_size, min_bytes, bounded }
     }
 
     fn parts(shape: &Shape, root: bool) -> (Kind, u64, i64, bool) {
@@ -142,6 +150,31 @@ impl Decl {
         (Kind::Object(Object { fields }), 0, min_bytes, true)
     }
 
+    /// What was made of a property. Nothing for the type and name of a resource, where more is visible than the schema says.
+    pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
+        match &self.kind {
+            Kind::Object(_) if matches!(name, "apiVersion" | "kind" | "metadata") => None,
+            Kind::Object(object) => object.fields.get(name),
+            _ => None,
+        }
+    }
+
+    /// What was made of the items of a list.
+    pub fn items(&self) -> Option<&Arc<Decl>> {
+        match &self.kind {
+            Kind::List { item, .. } => Some(item),
+            _ => None,
+        }
+    }
+
+    /// What was made of the values of a map.
+    pub fn values(&self) -> Option<&Arc<Decl>> {
+        match &self.kind {
+            Kind::Map { value } => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether expressions can see a value of this node at all.
     pub fn exposed(&self) -> bool {
         match &self.kind {
@@ -153,7 +186,7 @@ impl Decl {
     }
 
     /// The CEL type. `name` is what an object of this node is called; objects of different nodes never have one type.
-    pub fn cel_type(&self, name: &str) -> Type {
+    pub fn cel_type(&self, name: &dyn Fn() -> String) -> Type {
         match &self.kind {
             Kind::Bool => Type::Bool,
             Kind::Int => Type::Int,
@@ -163,9 +196,9 @@ impl Decl {
             Kind::Duration => Type::Duration,
             Kind::Date | Kind::DateTime => Type::Timestamp,
             Kind::IntOrString | Kind::Unknown | Kind::Nothing => Type::Dyn,
-            Kind::List { item, .. } => Type::list(item.cel_type(&format!("{name}.@idx"))),
-            Kind::Map { value } => Type::map(Type::String, value.cel_type(&format!("{name}.@elem"))),
-            Kind::Object(_) => Type::Struct(name.into()),
+            Kind::List { item, .. } => Type::list(item.cel_type(&|| name() + ".@idx")),
+            Kind::Map { value } => Type::map(Type::String, value.cel_type(&|| name() + ".@elem")),
+            Kind::Object(_) => Type::Struct(name().into()),
         }
     }
 
@@ -185,12 +218,47 @@ impl Decl {
     }
 }
 
+impl Hash for Decl {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.print.hash(state);
+    }
+}
+
+impl Kind {
+    /// Feeds what stands here, with the prints of what is below. Returns the number of nodes.
+    fn print(&self, hasher: &mut impl Hasher) -> usize {
+        std::mem::discriminant(self).hash(hasher);
+        let below = |decl: &Decl, hasher: &mut _| {
+            decl.hash(hasher);
+            decl.nodes
+        };
+        1 + match self {
+            Kind::List { item, list_type, keys } => {
+                (std::mem::discriminant(list_type), keys).hash(hasher);
+                below(item, hasher)
+            }
+            Kind::Map { value } => below(value, hasher),
+            Kind::Object(object) => {
+                let mut nodes = 0;
+                for (name, field) in &object.fields {
+                    name.hash(hasher);
+                    nodes += below(field, hasher);
+                }
+                nodes
+            }
+            _ => 0,
+        }
+    }
+}
+
 impl Object {
     /// The field that an expression calls `ident`: its name in the schema and its node, if expressions see it.
     pub fn field(&self, ident: &str) -> Option<(&str, &Decl)> {
-        let raw = name::unescape(ident)?;
-        let (raw, decl) = self.fields.get_key_value(&raw)?;
-        let known = name::escape(raw).as_deref() == Some(ident) && decl.exposed();
+        let (raw, decl) = match name::is_plain(ident) {
+            true => self.fields.get_key_value(ident)?,
+            false => self.fields.get_key_value(&name::unescape(ident)?)?,
+        };
+        let known = (name::is_plain(raw) && raw == ident || name::escape(raw).as_deref() == Some(ident)) && decl.exposed();
         known.then_some((raw.as_str(), &**decl))
     }
 }
@@ -208,12 +276,12 @@ fn resource_fields(shape: &Shape, fields: &mut BTreeMap<String, Arc<Decl>>) {
     if complete {
         return;
     }
-    let text = || Arc::new(Decl { max_size: request_text(), bounded: false, ..Decl::plain(Kind::String, MIN_QUOTED) });
+    let text = || Arc::new(Decl::new(Kind::String, false, request_text(), MIN_QUOTED, false));
     let names = ["name", "generateName"].map(|key| (key.to_string(), text()));
     let metadata = Object { fields: names.into() };
     fields.insert("kind".into(), text());
     fields.insert("apiVersion".into(), text());
-    fields.insert("metadata".into(), Arc::new(Decl::plain(Kind::Object(metadata), MIN_QUOTED)));
+    fields.insert("metadata".into(), Arc::new(Decl::new(Kind::Object(metadata), false, 0, MIN_QUOTED, true)));
 }
 
 /// The longest string that fits a request.

@@ -59,7 +59,7 @@ fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), Prob
 }
 
 fn check_call(checked: &Checked, e: &Expr, call: &Call) -> Result<(), Problem> {
-    let function = call.function.as_str();
+    let function = &*call.function;
     if let [arg] = call.args.as_slice()
         && call.target.is_none()
         && CONVERSIONS.contains(&function)

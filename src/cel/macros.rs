@@ -16,7 +16,7 @@ pub(super) fn call(p: &mut Parser, at: usize, function: String, args: Vec<Expr>)
         };
         return Ok(p.node(at, Kind::Select(Select { test: true, ..select })));
     }
-    Ok(p.node(at, Kind::Call(Call { function, target: None, args })))
+    Ok(p.node(at, Kind::Call(Call { function: function.into(), target: None, args })))
 }
 
 /// A call on a target: one of the comprehensions, or a method.
@@ -50,7 +50,7 @@ pub(super) fn member_call(p: &mut Parser, at: usize, function: String, target: E
         }
         ("optMap" | "optFlatMap", 2) => expansion.opt_map(&function, target, args),
         ("sortBy", 2) => expansion.sort_by(target, args),
-        _ => Ok(p.node(at, Kind::Call(Call { function, target: Some(Box::new(target)), args }))),
+        _ => Ok(p.node(at, Kind::Call(Call { function: function.into(), target: Some(Box::new(target)), args }))),
     }
 }
 
@@ -84,12 +84,12 @@ impl Expansion<'_> {
         self.node(Kind::List(List { items, optional: vec![] }))
     }
 
-    fn call(&mut self, function: &str, args: Vec<Expr>) -> Expr {
+    fn call(&mut self, function: &'static str, args: Vec<Expr>) -> Expr {
         self.p.call(self.at, function, args)
     }
 
-    fn method(&mut self, function: &str, target: Expr, args: Vec<Expr>) -> Expr {
-        self.node(Kind::Call(Call { function: function.to_string(), target: Some(Box::new(target)), args }))
+    fn method(&mut self, function: &'static str, target: Expr, args: Vec<Expr>) -> Expr {
+        self.node(Kind::Call(Call { function: function.into(), target: Some(Box::new(target)), args }))
     }
 
     /// The names of one or two iteration variables.

@@ -32,6 +32,12 @@ pub fn reserved(word: &str) -> bool {
     RESERVED.binary_search(&word).is_ok()
 }
 
+/// Whether a name is an identifier that stands for itself.
+pub fn is_plain(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(word) && !name.contains("__") && !reserved(name)
+}
+
 /// The identifier a rule uses for a property, or `None` if CEL can't name it at all.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {

@@ -95,7 +95,7 @@ impl<'s> Writer<'s> {
 
     /// `&&`, `||`, `!` and comparisons, with a negation drawn inwards: CEL's logic of errors allows it.
     fn logic(&mut self, call: &Call, negated: bool) -> Option<String> {
-        match (call.function.as_str(), call.args.as_slice()) {
+        match (&*call.function, call.args.as_slice()) {
             ("!_", [a]) => Some(self.write(a, !negated)),
             ("_&&_" | "_||_", [_, _]) => {
                 let conjunction = (call.function == "_&&_") != negated;
@@ -134,7 +134,7 @@ impl<'s> Writer<'s> {
     }
 
     fn call(&mut self, call: &Call) -> String {
-        if let ("_?_:_", [condition, yes, no]) = (call.function.as_str(), call.args.as_slice()) {
+        if let ("_?_:_", [condition, yes, no]) = (&*call.function, call.args.as_slice()) {
             let condition = self.write(condition, false);
             if condition == truth(true) || condition == truth(false) {
                 return self.write(if condition == truth(true) { yes } else { no }, false);
@@ -142,7 +142,7 @@ impl<'s> Writer<'s> {
         }
         let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
         let mut args: Vec<String> = arguments.iter().map(|arg| self.write(arg, false)).collect();
-        let function = match call.function.as_str() {
+        let function = match &*call.function {
             "_>_" => "_<_",
             "_>=_" => "_<=_",
             other => other,
@@ -293,7 +293,7 @@ impl Reader {
             _ => vec![],
         });
         if let ([place], true) = (places.as_slice(), call.function != "_?._") {
-            let met: Vec<_> = literals.map(|literal| (place.path.clone(), call.function.clone(), literal)).collect();
+            let met: Vec<_> = literals.map(|literal| (place.path.clone(), call.function.to_string(), literal)).collect();
             self.reads.meetings.extend(met);
         }
     }
@@ -336,7 +336,7 @@ impl Reader {
                 _ => None,
             },
             Kind::Select(select) => self.child(&select.operand, &select.field),
-            Kind::Call(call) => match (call.function.as_str(), call.args.as_slice(), &call.target) {
+            Kind::Call(call) => match (&*call.function, call.args.as_slice(), &call.target) {
                 ("_?._", [operand, field], _) => match field.literal() {
                     Some(Literal::String(field)) => self.child(operand, field),
                     _ => None,

@@ -6,12 +6,15 @@
 //! reserved words and back-quoted names that the server refuses, and needs 100 µs for a rule. It stays the second
 //! opinion of this one (see the tests).
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 use super::ast::{Call, Entry, Expr, Kind, List, Literal, Select, Struct};
 use super::lex::{self, Token};
 use super::macros;
 use super::name;
+use crate::memo::Memo;
 
 /// cel-go stops at this many nested selections, indexes, method calls, conditionals and binary operators other than
 /// `&&` and `||`.
@@ -38,6 +41,18 @@ impl SyntaxError {
     pub(super) fn new(at: usize, message: String) -> Self {
         SyntaxError { at, message, too_deep: false }
     }
+}
+
+/// Bytes of expressions that a thread remembers.
+const REMEMBERED: usize = 1 << 18;
+
+thread_local! {
+    static KNOWN: Memo<String, Result<Arc<Expr>, SyntaxError>> = Memo::new(REMEMBERED);
+}
+
+/// Reads one expression, or finds it among those that this thread has read.
+pub fn read(source: &str) -> Result<Arc<Expr>, SyntaxError> {
+    KNOWN.with(|known| known.get(source, |_| source.len(), || parse(source).map(Arc::new)))
 }
 
 /// Reads one expression.
@@ -117,8 +132,8 @@ impl Parser {
         Expr { id: self.ids, at, kind }
     }
 
-    pub(super) fn call(&mut self, at: usize, function: &str, args: Vec<Expr>) -> Expr {
-        self.node(at, Kind::Call(Call { function: function.to_string(), target: None, args }))
+    pub(super) fn call(&mut self, at: usize, function: &'static str, args: Vec<Expr>) -> Expr {
+        self.node(at, Kind::Call(Call { function: function.into(), target: None, args }))
     }
 
     /// Refuses to let macros grow an expression without end.
@@ -171,11 +186,17 @@ impl Parser {
 
     /// Terms joined by `||`, each of them terms joined by `&&`.
     fn logical(&mut self, sign: &'static str, operator: &'static str) -> Parsed {
-        let mut terms = vec![];
-        let mut places = vec![];
-        let mut highest = 0;
+        let term = |parser: &mut Self| if sign == "||" { parser.logical("&&", "_&&_") } else { parser.relation() };
+        let first = term(self)?;
+        let place = self.at();
+        if !self.eat(sign) {
+            return Ok(first);
+        }
+        let mut places = vec![place];
+        let mut terms = vec![first];
+        let mut highest = self.height;
         loop {
-            terms.push(if sign == "||" { self.logical("&&", "_&&_")? } else { self.relation()? });
+            terms.push(term(self)?);
             places.push(self.at());
             highest = self.height.max(highest);
             if !self.eat(sign) {
@@ -187,7 +208,7 @@ impl Parser {
     }
 
     /// A balanced tree, so that a chain of a thousand terms doesn't become a thousand levels.
-    fn balance(&mut self, mut terms: Vec<Expr>, places: &[usize], operator: &str) -> Expr {
+    fn balance(&mut self, mut terms: Vec<Expr>, places: &[usize], operator: &'static str) -> Expr {
         if terms.len() < 2 {
             return terms.pop().unwrap_or_else(|| self.node(0, Kind::Literal(Literal::Null)));
         }
@@ -395,15 +416,16 @@ impl Parser {
 
     /// `first.b.c{field: value}`, if the tokens ahead have that form.
     fn message(&mut self, at: usize, first: &str) -> Result<Option<Expr>, SyntaxError> {
-        let mut type_name = first.to_string();
         let mut ahead = self.next;
+        let mut parts = vec![];
         while let (Some((Token::Sign("."), _)), Some((Token::Ident(part), _))) = (self.tokens.get(ahead), self.tokens.get(ahead + 1)) {
-            type_name = format!("{type_name}.{part}");
+            parts.push(part.as_str());
             ahead += 2;
         }
         if !matches!(self.tokens.get(ahead), Some((Token::Sign("{"), _))) {
             return Ok(None);
         }
+        let type_name = parts.into_iter().fold(first.to_string(), |name, part| name + "." + part);
         self.next = ahead + 1;
         let (mut values, mut highest) = (vec![], 0);
         while matches!(self.peek(), Token::Ident(_) | Token::Sign("?")) {

@@ -20,9 +20,11 @@ fn adopt(e: &other::IdedExpr) -> Expr {
         }),
         other::Expr::Ident(name) => Kind::Ident(name.clone()),
         other::Expr::Select(s) => Kind::Select(Select { operand: Box::new(adopt(&s.operand)), field: s.field.clone(), test: s.test }),
-        other::Expr::Call(c) => {
-            Kind::Call(Call { function: c.func_name.clone(), target: c.target.as_deref().map(|t| Box::new(adopt(t))), args: all(&c.args) })
-        }
+        other::Expr::Call(c) => Kind::Call(Call {
+            function: c.func_name.clone().into(),
+            target: c.target.as_deref().map(|t| Box::new(adopt(t))),
+            args: all(&c.args),
+        }),
         other::Expr::List(l) => Kind::List(List { items: all(&l.elements), optional: l.optional_indices.clone() }),
         other::Expr::Map(m) => Kind::Map(m.entries.iter().filter_map(entry).collect()),
         other::Expr::Comprehension(c) => Kind::Comprehension(Box::new(Comprehension {

@@ -40,7 +40,7 @@ impl<'s> Site<'s> {
 pub fn sites(root: &Shape) -> Vec<Site<'_>> {
     let mut out = vec![];
     let mut walk = Walk { out: &mut out, path: FieldPath::root(), around: vec![], uncorrelated: None };
-    walk.node(root, true);
+    walk.node(root, true, None);
     out
 }
 
@@ -52,13 +52,16 @@ struct Walk<'w, 's> {
 }
 
 impl<'s> Walk<'_, 's> {
-    fn node(&mut self, shape: &'s Shape, root: bool) {
-        if !shape.rules.is_empty() {
+    /// `decl` is what a node around this one made of it already.
+    fn node(&mut self, shape: &'s Shape, root: bool, decl: Option<&Arc<Decl>>) {
+        let own = (decl.is_none() && !shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
+        let decl = decl.or(own.as_ref());
+        if let Some(decl) = decl.filter(|_| !shape.rules.is_empty()) {
             let occurrences = self.around.iter().try_fold(1_u64, |product, container| Some(product.saturating_mul(container.max?)));
             self.out.push(Site {
                 path: self.path.clone(),
                 shape,
-                decl: Arc::new(Decl::of(shape, root || shape.embedded)),
+                decl: Arc::clone(decl),
                 occurrences,
                 around: self.around.clone(),
                 uncorrelated: self.uncorrelated.clone(),
@@ -66,13 +69,18 @@ impl<'s> Walk<'_, 's> {
         }
         for (name, property) in &shape.properties {
             self.path.push(Step::Key(name.as_str().into()));
-            self.node(property, false);
+            self.node(property, false, decl.and_then(|decl| decl.property(name)));
             self.path.pop();
         }
         if let Extra::Values(values) = &shape.extra {
             // Only an object's size bounds its values; on other types the keyword says nothing.
             let max = if shape.ty == Some(Type::Object) { shape.property_count.max } else { Some(1) };
-            self.child(values, Step::Values, Container { path: self.path.clone(), is_list: false, max });
+            self.child(
+                values,
+                decl.and_then(|decl| decl.values()),
+                Step::Values,
+                Container { path: self.path.clone(), is_list: false, max },
+            );
         }
         if let Some(items) = &shape.items {
             let max = if shape.ty == Some(Type::Array) { shape.item_count.max } else { Some(1) };
@@ -80,15 +88,15 @@ impl<'s> Walk<'_, 's> {
             if shape.list_type != ListType::Map && self.uncorrelated.is_none() {
                 self.uncorrelated = Some(self.path.clone());
             }
-            self.child(items, Step::Items, Container { path: self.path.clone(), is_list: true, max });
+            self.child(items, decl.and_then(|decl| decl.items()), Step::Items, Container { path: self.path.clone(), is_list: true, max });
             self.uncorrelated = before;
         }
     }
 
-    fn child(&mut self, shape: &'s Shape, step: Step, container: Container) {
+    fn child(&mut self, shape: &'s Shape, decl: Option<&Arc<Decl>>, step: Step, container: Container) {
         self.around.push(container);
         self.path.push(step);
-        self.node(shape, false);
+        self.node(shape, false, decl);
         self.path.pop();
         self.around.pop();
     }

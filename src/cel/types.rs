@@ -44,6 +44,11 @@ impl Type {
         Type::Optional(Arc::new(inner))
     }
 
+    /// Whether it is not made of other types.
+    pub fn is_plain(&self) -> bool {
+        !matches!(self, Type::List(_) | Type::Map(..) | Type::Optional(_) | Type::Type(Some(_)) | Type::Param(_))
+    }
+
     pub fn is_dyn_or_error(&self) -> bool {
         matches!(self, Type::Dyn | Type::Error)
     }

@@ -52,6 +52,9 @@ impl Substitution {
 
     /// `t` with what is known filled in; what isn't becomes `dyn` if `to_dyn`.
     pub fn apply(&self, t: &Type, to_dyn: bool) -> Type {
+        if t.is_plain() {
+            return t.clone();
+        }
         if let Some(bound) = self.find(t) {
             return self.apply(bound, to_dyn);
         }

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use crate::crd::{Bundle, Crd, FieldPath, Step as Hop};
 use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::finding::Class;
+use crate::inspect::find;
 use crate::rule::{Book, Need};
-use crate::schema::Shape;
-use crate::schema::shape::{Extra, Type};
+use crate::schema::shape::Type;
+use crate::schema::{Additional, Schema};
 
 use super::manifest::{API_VERSION, KIND};
-use super::surgery::declared;
 
 /// A manifest as text, for a person to finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn needs(fact: &Fact) -> bool {
     })
 }
 
-fn find<'b, 't>(bundle: &'b Bundle<'t>, name: &str, channel: Option<&str>) -> Option<&'b Crd<'t>> {
+fn named<'b, 't>(bundle: &'b Bundle<'t>, name: &str, channel: Option<&str>) -> Option<&'b Crd<'t>> {
     let mut named = bundle.crds.iter().filter(|crd| crd.name == name);
     let same = named.clone().find(|crd| crd.channel().map(|channel| channel.value) == channel);
     same.or_else(|| named.next())
@@ -60,10 +60,10 @@ fn find<'b, 't>(bundle: &'b Bundle<'t>, name: &str, channel: Option<&str>) -> Op
 
 fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Option<Draft> {
     let (name, channel, from, to) = way;
-    let (before, after) = (find(old, name, channel.as_deref())?, find(new, name, channel.as_deref())?);
-    let shape = |crd: &Crd<'_>, version: &str| crd.version(version).and_then(|version| version.schema.as_ref()).map(Shape::of);
-    let (old_shape, new_shape) = (shape(before, from)?, shape(after, to)?);
-    let mut writer = Writer { old: &old_shape, new: &new_shape, steps: Vec::new(), loses: false };
+    let (before, after) = (named(old, name, channel.as_deref())?, named(new, name, channel.as_deref())?);
+    let (old_version, new_version) = (before.version(from)?, after.version(to)?);
+    let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
+    let mut writer = Writer { old: old_schema, new: new_schema, steps: Vec::new(), loses: false };
     let mut ordered: Vec<&&Fact> = facts.iter().collect();
     // Inner fields first: then every path is still called what it was.
     ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
@@ -112,15 +112,15 @@ fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Opti
     Some(Draft { crd: name.clone(), channel: channel.clone(), name: manifest, text })
 }
 
-struct Writer<'s> {
-    old: &'s Shape,
-    new: &'s Shape,
+struct Writer<'s, 'o, 'n> {
+    old: &'s Schema<'o>,
+    new: &'s Schema<'n>,
     /// A comment and a step.
     steps: Vec<(String, String)>,
     loses: bool,
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_, '_> {
     fn step(&mut self, comment: impl Into<String>, step: impl Into<String>) {
         let pair = (comment.into(), step.into());
         if !self.steps.iter().any(|(_, step)| *step == pair.1) {
@@ -140,7 +140,7 @@ impl Writer<'_> {
             (Aspect::Type | Aspect::IntOrString, _) => self.retyped(fact, all),
             (Aspect::Presence, Effect::Added) | (Aspect::Required, Effect::Added) => {
                 let target = fact.to.as_ref().unwrap_or(path);
-                let value = declared(self.new, target).and_then(|shape| shape.enum_values.as_ref()?.first().cloned());
+                let value = find(self.new, target).and_then(|schema| Some(schema.enum_values()?.next()?.to_json()));
                 let said = value.map_or_else(|| TODO.to_owned(), |value| value.to_string());
                 self.step(
                     "every object needs a value here; is this the one?",
@@ -168,11 +168,11 @@ impl Writer<'_> {
     fn renamed(&mut self, fact: &Fact) {
         let Some(to) = &fact.to else { return };
         let (from, to) = (&fact.path, here(&fact.path, to));
-        let (old, new) = (declared(self.old, from), fact.to.as_ref().and_then(|to| declared(self.new, to)));
-        let list = |shape: Option<&Shape>| shape.is_some_and(|shape| shape.ty == Some(Type::Array));
-        let verb = match (list(old), list(new)) {
-            (false, true) if is_map(old) => "mapToList",
-            (true, false) if is_map(new) => "listToMap",
+        let (old, new) = (find(self.old, from), fact.to.as_ref().and_then(|to| find(self.new, to)));
+        let list = |schema: Option<&Schema<'_>>| schema.is_some_and(|schema| ty(schema) == Some(Type::Array));
+        let verb = match (list(old.as_ref()), list(new.as_ref())) {
+            (false, true) if is_map(old.as_ref()) => "mapToList",
+            (true, false) if is_map(new.as_ref()) => "listToMap",
             (false, true) => "wrap",
             (true, false) => "unwrap",
             _ if from.parent() == to.parent() => "rename",
@@ -193,15 +193,15 @@ impl Writer<'_> {
         if all.iter().any(|other| other.path == fact.path && other.aspect == Aspect::Presence) {
             return;
         }
-        let (old, new) = (declared(self.old, &fact.path), declared(self.new, fact.to.as_ref().unwrap_or(&fact.path)));
-        let ty = |shape: Option<&Shape>| shape.filter(|shape| !shape.int_or_string).and_then(|shape| shape.ty);
+        let (old, new) = (find(self.old, &fact.path), find(self.new, fact.to.as_ref().unwrap_or(&fact.path)));
+        let ty = |schema: Option<&Schema<'_>>| schema.filter(|schema| !schema.is_int_or_string()).and_then(ty);
         let at = quoted(&fact.path);
         let scalar = |ty: Option<Type>| ty.filter(|ty| !matches!(ty, Type::Object | Type::Array)).map(Type::name);
-        match (ty(old), ty(new)) {
-            (Some(Type::Object), Some(Type::Array)) if is_map(old) => {
+        match (ty(old.as_ref()), ty(new.as_ref())) {
+            (Some(Type::Object), Some(Type::Array)) if is_map(old.as_ref()) => {
                 self.step("the field of an item that holds the key", format!("mapToList: {{from: {at}, to: {at}, key: {TODO}}}"));
             }
-            (Some(Type::Array), Some(Type::Object)) if is_map(new) => {
+            (Some(Type::Array), Some(Type::Object)) if is_map(new.as_ref()) => {
                 self.step("the field of an item that holds the key", format!("listToMap: {{from: {at}, to: {at}, key: {TODO}}}"));
             }
             (Some(_), Some(Type::Array)) => self.step("one value and a list of values", format!("wrap: {{from: {at}, to: {at}}}")),
@@ -223,17 +223,22 @@ impl Writer<'_> {
 
     /// Values that are refused from now on, each with a place for what it becomes.
     fn enums(&mut self, fact: &Fact) -> bool {
-        let values = |shape: Option<&Shape>| shape.and_then(|shape| shape.enum_values.clone());
-        let (old, new) = (values(declared(self.old, &fact.path)), values(declared(self.new, fact.to.as_ref().unwrap_or(&fact.path))));
-        let (Some(old), Some(new)) = (old, new) else { return false };
-        let kept: BTreeSet<String> = new.iter().map(ToString::to_string).collect();
-        let gone: Vec<String> = old.iter().map(ToString::to_string).filter(|value| !kept.contains(value)).collect();
+        let (old, new) = (find(self.old, &fact.path), find(self.new, fact.to.as_ref().unwrap_or(&fact.path)));
+        let values = |schema: Option<&Schema<'_>>| -> Option<Vec<String>> {
+            Some(schema?.enum_values()?.map(|value| value.to_json().to_string()).collect())
+        };
+        let (Some(old), Some(new)) = (values(old.as_ref()), values(new.as_ref())) else { return false };
+        if old.is_empty() || new.is_empty() {
+            return false;
+        }
+        let kept: BTreeSet<&String> = new.iter().collect();
+        let gone: Vec<&String> = old.iter().filter(|value| !kept.contains(value)).collect();
         if gone.is_empty() || gone.len() > MAPPED {
             return false;
         }
         let gone: Vec<String> = gone.iter().map(|value| format!("{value}: {TODO}")).collect();
         self.loses = true;
-        let offered: Vec<String> = new.iter().take(8).map(ToString::to_string).collect();
+        let offered: Vec<&str> = new.iter().take(8).map(String::as_str).collect();
         let comment = format!("what each of these becomes, one of {}", offered.join(", "));
         self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
         true
@@ -251,8 +256,12 @@ fn here(from: &FieldPath, to: &FieldPath) -> FieldPath {
     }
 }
 
-fn is_map(shape: Option<&Shape>) -> bool {
-    shape.is_some_and(|shape| matches!(shape.extra, Extra::Values(_)))
+fn is_map(schema: Option<&Schema<'_>>) -> bool {
+    schema.is_some_and(|schema| matches!(schema.additional(), Additional::Schema(_)))
+}
+
+fn ty(schema: &Schema<'_>) -> Option<Type> {
+    schema.ty().and_then(Type::parse)
 }
 
 /// A path as it stands inside of braces.

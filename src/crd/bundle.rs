@@ -20,6 +20,27 @@ pub struct Place {
     pub span: Span,
 }
 
+/// From a schema to another one that is written alike.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeat<'t> {
+    /// The schema and the key it stands under.
+    pub from: (Node<'t>, Node<'t>),
+    pub to: (Node<'t>, Node<'t>),
+}
+
+impl Repeat<'_> {
+    /// Where in the other schema the same thing stands.
+    pub fn place(&self, place: Place) -> Place {
+        let ((from, from_key), (to, to_key)) = (self.from, self.to);
+        if place.span == from_key.span() {
+            return Place { span: to_key.span(), ..place };
+        }
+        let (base, target) = (from.span().start, to.span().start);
+        let moved = |at: u32| at.wrapping_sub(base).wrapping_add(target);
+        Place { span: Span { start: moved(place.span.start), end: moved(place.span.end) }, ..place }
+    }
+}
+
 /// Parsed files of one side. Bundles borrow from it.
 #[derive(Debug, Default)]
 pub struct Documents {

@@ -7,6 +7,6 @@ mod read;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Skipped};
+pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Repeat, Skipped};
 pub use model::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};
 pub use path::{FieldPath, Step};

@@ -5,24 +5,23 @@ use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::yaml::Node;
 
 use super::Options;
+use super::version::Compared;
 
 /// Facts about one CRD come together here.
 pub(super) struct Review<'a, 't> {
     pub old: &'a Crd<'t>,
     pub new: &'a Crd<'t>,
     pub options: &'a Options,
-    /// Whether equal bytes are equal data.
-    pub plain: bool,
     pub facts: Vec<Fact>,
+    /// Pairs of schemas that are compared already.
+    pub compared: Vec<Compared<'t>>,
 }
 
 pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options) -> Vec<Fact> {
-    let same_syntax = old.node.tree().is_json() == new.node.tree().is_json();
-    let plain = same_syntax && !has_alias(old.node.source()) && !has_alias(new.node.source());
-    if plain && old.node.source() == new.node.source() {
+    if old.node.alike(new.node) {
         return Vec::new();
     }
-    let mut review = Review { old, new, options, plain, facts: Vec::new() };
+    let mut review = Review { old, new, options, facts: Vec::new(), compared: Vec::new() };
     review.api();
     review.names();
     review.metadata();
@@ -36,17 +35,6 @@ pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options) -> Vec<Fa
         key(a).cmp(&key(b))
     });
     facts
-}
-
-/// An alias repeats a node that stands elsewhere, so equal text may be other data. Prose with an asterisk only costs the shortcut.
-fn has_alias(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    text.match_indices('*').any(|(at, _)| {
-        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-        let after = bytes.get(at + 1);
-        before.is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'[' | b'{' | b',' | b':'))
-            && after.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-    })
 }
 
 pub(super) fn removed(crd: &Crd<'_>) -> Fact {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier};
 use crate::cel::normal::Writer;
-use crate::cel::parse::parse;
+use crate::cel::parse::read;
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const STEPS: u32 = 20_000;
@@ -67,7 +67,7 @@ impl Ord for Bits {
 impl Term {
     /// `None` for what is not CEL, or too much of it.
     pub(super) fn parse(rule: &str) -> Option<Term> {
-        parse(rule).ok().filter(Expr::is_manageable).map(|expr| term(&expr, &mut Writer::default()))
+        read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut Writer::default()))
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
@@ -144,7 +144,7 @@ fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
         Kind::Literal(Literal::Bool(true)) => Term::True,
         Kind::Literal(Literal::Bool(false)) => Term::False,
         Kind::Comprehension(fold) => quantifier(fold, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
-        Kind::Call(call) => match (call.function.as_str(), call.args.as_slice()) {
+        Kind::Call(call) => match (&*call.function, call.args.as_slice()) {
             ("_&&_", args) => all(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
             ("_||_", args) => any(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
             ("!_", [inner]) => term(inner, writer).negated(),

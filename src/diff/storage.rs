@@ -87,7 +87,6 @@ impl<'t> Review<'_, 't> {
             new_file: new.file,
             subject: Subject::Field,
             against: Some(before.name),
-            plain: self.plain,
             options: self.options,
         };
         Walk::new(scope).run((from, before.name_node), (to, after.name_node))

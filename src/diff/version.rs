@@ -1,6 +1,6 @@
 //! Versions of one CRD: those that both sides have, those that came and those that went.
 
-use crate::crd::{Maturity, Version};
+use crate::crd::{Maturity, Repeat, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::yaml::Node;
 
@@ -31,13 +31,23 @@ impl<'a, 't> Review<'a, 't> {
             (Some(old), Some(new)) => {
                 let scope = self.scope(after, Subject::Field, None);
                 let sides = ((old, schema_key(before)), (new, schema_key(after)));
-                if before.served || after.served {
+                let (served, start) = (before.served || after.served, self.facts.len());
+                let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
+                if let Some(known) = self.compared.iter().find(|known| known.served == served && known.is_repeated_by(own)) {
+                    let moved = (Repeat { from: known.old, to: own.0 }, Repeat { from: known.new, to: own.1 });
+                    let facts = self.facts.get(known.facts.clone()).unwrap_or_default().iter();
+                    let facts: Vec<Fact> = facts.map(|fact| fact.repeated(after.name, Some(moved.0), moved.1)).collect();
+                    self.facts.extend(facts);
+                    return;
+                }
+                if served {
                     let facts = Walk::new(scope).shown(sides.0, sides.1, self.resource(after));
                     self.facts.extend(facts);
                 } else {
                     let facts = Walk::new(scope).run(sides.0, sides.1);
                     self.facts.extend(facts.into_iter().map(unserved));
                 }
+                self.compared.push(Compared { old: own.0, new: own.1, served, facts: start..self.facts.len() });
             }
             (None, None) => {}
             (old, new) => {
@@ -67,7 +77,6 @@ impl<'a, 't> Review<'a, 't> {
             new_file: self.new.file,
             subject,
             against,
-            plain: self.plain,
             options: self.options,
         }
     }
@@ -120,6 +129,22 @@ impl<'a, 't> Review<'a, 't> {
             fact = fact.affects(&[Affected::Stored, Affected::Data]);
         }
         self.facts.push(fact);
+    }
+}
+
+/// The schemas of a version on both sides, each with its key, and the facts about them.
+pub(super) struct Compared<'t> {
+    old: (Node<'t>, Node<'t>),
+    new: (Node<'t>, Node<'t>),
+    served: bool,
+    facts: std::ops::Range<usize>,
+}
+
+impl<'t> Compared<'t> {
+    /// Whether another version has the same schemas, and no rule can tell the two versions apart.
+    fn is_repeated_by(&self, (old, new): ((Node<'t>, Node<'t>), (Node<'t>, Node<'t>))) -> bool {
+        let named = |schema: Node<'_>| memchr::memmem::find(schema.source().as_bytes(), b".apiVersion").is_some();
+        self.old.0.alike(old.0) && self.new.0.alike(new.0) && !named(old.0) && !named(new.0)
     }
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Scope<'a> {
     /// The older version that a new one is compared with.
     pub against: Option<&'a str>,
     /// Whether equal bytes are equal data: no alias stands in either document.
-    pub plain: bool,
     pub options: &'a Options,
 }
 
@@ -97,7 +96,7 @@ impl<'a> Walk<'a> {
 
     pub(super) fn equal(&self, old: Node<'_>, new: Node<'_>) -> bool {
         // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
-        self.scope.plain && old.source() == new.source()
+        old.alike(new)
     }
 
     pub(super) fn node<'t>(&mut self, pair: &Pair<'_, 't>) {

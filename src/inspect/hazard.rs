@@ -2,10 +2,10 @@
 
 use crate::fact::{Aspect, Effect};
 use crate::schema::format::Format;
+use crate::schema::pattern::Pattern;
 use crate::schema::{Additional, Keyword, Schema};
 use crate::yaml::{Data, Node};
 
-use super::pattern;
 use super::route::Route;
 use super::structural::is_open;
 use super::walk::{Level, Scope, Walk};
@@ -26,7 +26,7 @@ pub(super) fn node<'t>(
         Some("array") => list(walk, schema, route),
         Some("string") => {
             if let Some(entry) = schema.entry(Keyword::Pattern)
-                && let Some(text) = entry.value.as_str().filter(|text| pattern::is_unanchored(text))
+                && let Some(text) = entry.value.as_str().filter(|text| Pattern::new(text).is_ok_and(|pattern| pattern.is_unanchored()))
             {
                 let fact = walk.note((Aspect::Pattern, Effect::Unsafe), entry.value, route);
                 fact.words.insert("pattern", text.to_owned());

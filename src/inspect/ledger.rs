@@ -1,6 +1,6 @@
 //! Collects the facts about one CRD, so that every check writes only what is its own.
 
-use crate::crd::{Crd, Place};
+use crate::crd::{Crd, Place, Repeat};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::yaml::Node;
 
@@ -38,6 +38,12 @@ impl<'t> Ledger<'t> {
         let last = self.facts.len() - 1;
         // ok: something was pushed just above
         &mut self.facts[last]
+    }
+
+    /// Says of another version what was said of one that is written alike.
+    pub fn repeat(&mut self, facts: std::ops::Range<usize>, version: &str, repeat: Repeat<'_>) {
+        let facts: Vec<Fact> = self.facts.get(facts).unwrap_or_default().iter().map(|fact| fact.repeated(version, None, repeat)).collect();
+        self.facts.extend(facts);
     }
 
     pub fn len(&self) -> usize {

@@ -43,7 +43,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use crate::crd::{Api, Bundle, Crd};
+use crate::crd::{Api, Bundle, Crd, Repeat};
 use crate::fact::{Affected, Fact};
 use crate::schema::{Keyword, Schema};
 use crate::yaml::Node;
@@ -71,11 +71,16 @@ pub fn update(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     review(old, new).into_iter().filter(|fact| update::is_refusal(fact) && !fact.pre_existing).collect()
 }
 
-/// The CRD of the same name, in the same channel if it is in several. A bundle is sorted by name.
+/// The CRD of the same name, in the same channel if it is in several.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
-    let start = old.crds.partition_point(|other| other.name < crd.name);
-    let named = || old.crds.iter().skip(start).take_while(|other| other.name == crd.name);
-    named().find(|other| other.track() == crd.track()).or_else(|| named().next())
+    named(old, crd.name).find(|other| other.track() == crd.track()).or_else(|| named(old, crd.name).next())
+}
+
+/// CRDs of a name: one for each channel. A bundle is sorted by name.
+fn named<'b, 't>(bundle: &'b Bundle<'t>, name: &str) -> impl Iterator<Item = &'b Crd<'t>> {
+    let start = bundle.crds.partition_point(|crd| crd.name < name);
+    let end = bundle.crds.partition_point(|crd| crd.name <= name);
+    bundle.crds.get(start..end).unwrap_or_default().iter()
 }
 
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
@@ -132,25 +137,43 @@ fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
     surface::check(&mut ledger, &layout, demands);
     conversion::check(&mut ledger, demands);
     let structural = needs_structure(crd, &layout, demands);
-    let mut sound: Vec<Node<'_>> = Vec::new();
+    let mut walked: Vec<Walked<'_>> = Vec::new();
     for edition in &layout.editions {
         let Some(schema) = &edition.schema else { continue };
         let key = edition.wrapper.and_then(|node| node.entry("openAPIV3Schema")).map_or_else(|| edition.anchor(), |entry| entry.key);
-        let mut walk = Walk::new(&mut ledger, demands, edition.name, layout.schema_field(edition), structural);
+        let (place, field, start) = ((schema.node(), key), layout.schema_field(edition), ledger.len());
+        // Versions often share their schema, and the server's answer.
+        if let Some(known) = walked.iter().find(|known| demands.unchanged.is_empty() && known.answers(schema.node(), &field, &ledger)) {
+            ledger.repeat(known.facts.clone(), edition.name, Repeat { from: known.place, to: place });
+            continue;
+        }
+        let mut walk = Walk::new(&mut ledger, demands, edition.name, field.clone(), structural);
         if let Some(first) = layout.editions.first().filter(|_| layout.shared_schema) {
             walk.budget_version = first.name;
         }
         walk.root(schema, key);
-        // Versions often share their schema, and the server's answer.
-        let known = demands.unchanged.is_empty() && sound.iter().any(|other| other.same(schema.node()));
-        if walk.settle(schema, known) && !known {
-            sound.push(schema.node());
-        }
+        walk.settle(schema);
+        walked.push(Walked { place, field, facts: start..ledger.len() });
     }
     reach::check(&mut ledger, &layout);
     crossing::check(&mut ledger);
     convention::crd(&mut ledger, &layout);
     ledger.into_facts()
+}
+
+/// A version's schema with the key it stands under, the server's path of it, and the facts about it.
+struct Walked<'t> {
+    place: (Node<'t>, Node<'t>),
+    field: String,
+    facts: std::ops::Range<usize>,
+}
+
+impl<'t> Walked<'t> {
+    /// Whether what was found is all that there is to find in another schema. What the server refuses is told by its path.
+    fn answers(&self, schema: Node<'t>, field: &str, ledger: &Ledger<'_>) -> bool {
+        let accepted = || ledger.facts().get(self.facts.clone()).unwrap_or_default().iter().all(|fact| fact.field.is_none());
+        (self.field == field || accepted()) && self.place.0.alike(schema)
+    }
 }
 
 /// Schemas must be structural unless the old one wasn't, unknown fields are kept, and nothing in the schema depends on structure.

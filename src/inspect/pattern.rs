@@ -1,6 +1,4 @@
-//! Patterns: what the server's regular expressions don't have, and patterns that match more than they seem to.
-
-use regex_syntax::hir::{Class, Hir, HirKind, Look};
+//! Patterns: what the server's regular expressions don't have.
 
 use crate::fact::{Aspect, Effect};
 use crate::schema::pattern::{Pattern, PatternError};
@@ -17,88 +15,5 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
         let reason = format!("must be a valid regular expression, but isn't: {fault}");
         let fact = walk.refuse((Aspect::Pattern, Effect::Invalid), entry.value, route, ".pattern", reason);
         fact.words.insert("pattern", text.to_owned());
-    }
-}
-
-/// Whether a pattern reads like a description of the whole value and is searched for anywhere in it.
-///
-/// `[a-z]+` is: it takes `"A-a-!"`. `^https?://`, `%$`, `.+@.+` and `\S` are not: there the open end is meant, or changes nothing.
-pub(super) fn is_unanchored(text: &str) -> bool {
-    let Ok(hir) = regex_syntax::ParserBuilder::new().unicode(true).utf8(true).build().parse(text) else { return false };
-    let looks = hir.properties();
-    let starts = looks.look_set_prefix().contains(Look::Start);
-    let ends = looks.look_set_suffix().contains(Look::End);
-    match (starts, ends) {
-        (true, true) => false,
-        (true, false) => describes(last(&hir)),
-        (false, true) => describes(first(&hir)),
-        (false, false) => describes(first(&hir)) && describes(last(&hir)) && repeats(&hir),
-    }
-}
-
-fn first(hir: &Hir) -> Option<&Hir> {
-    match hir.kind() {
-        HirKind::Concat(parts) => parts.iter().find(|part| !matches!(part.kind(), HirKind::Look(_) | HirKind::Empty)).and_then(first),
-        HirKind::Capture(group) => first(&group.sub),
-        HirKind::Empty | HirKind::Look(_) => None,
-        _ => Some(hir),
-    }
-}
-
-fn last(hir: &Hir) -> Option<&Hir> {
-    match hir.kind() {
-        HirKind::Concat(parts) => parts.iter().rev().find(|part| !matches!(part.kind(), HirKind::Look(_) | HirKind::Empty)).and_then(last),
-        HirKind::Capture(group) => last(&group.sub),
-        HirKind::Empty | HirKind::Look(_) => None,
-        _ => Some(hir),
-    }
-}
-
-/// A set of characters at the open end, single or repeated, that is not simply "anything".
-fn describes(edge: Option<&Hir>) -> bool {
-    let Some(edge) = edge else { return false };
-    match edge.kind() {
-        HirKind::Class(class) => is_narrow(class),
-        HirKind::Repetition(repetition) => match repetition.sub.kind() {
-            HirKind::Class(class) => is_narrow(class),
-            HirKind::Capture(_) | HirKind::Concat(_) => describes(last(&repetition.sub)),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// At most a few hundred characters: letters, digits, a word's characters. A negated set is wide.
-fn is_narrow(class: &Class) -> bool {
-    match class {
-        Class::Unicode(class) => class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1).sum::<u32>() <= 512,
-        Class::Bytes(class) => class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1).sum::<u32>() <= 128,
-    }
-}
-
-/// Whether some set of characters is repeated: a single set is a search for one of them.
-fn repeats(hir: &Hir) -> bool {
-    match hir.kind() {
-        HirKind::Repetition(repetition) => repetition.max.is_none_or(|max| max > 1) || repeats(&repetition.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(repeats),
-        HirKind::Capture(group) => repeats(&group.sub),
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_unanchored;
-
-    #[test]
-    fn whole_values_are_told_from_searches() {
-        for open in ["[a-z]+", "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "^[a-z]+", "[0-9]+$", "[0-9]+(\\.[0-9]+)?"] {
-            assert!(is_unanchored(open), "{open}");
-        }
-        for fine in
-            ["^[a-z]+$", "^https?://", "%$", ".+@.+", "\\S", "[a-z]", "abc", "^$|^[a-z]+$", "^(a|b)$", "^arn:.*", "^[^ ]+", "\\A[a-z]+\\z"]
-        {
-            assert!(!is_unanchored(fine), "{fine}");
-        }
     }
 }

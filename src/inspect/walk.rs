@@ -143,20 +143,15 @@ impl<'a, 't> Walk<'a, 't> {
     }
 
     /// Defaults and rules, in the server's order: each asks that what came before was sound.
-    /// `known` says that the same schema was found sound before. Returns whether the server finds nothing wrong with defaults and rules.
-    pub fn settle(mut self, root: &Schema<'t>, known: bool) -> bool {
+    pub fn settle(mut self, root: &Schema<'t>) {
         let (sites, rules) = (std::mem::take(&mut self.defaults), std::mem::take(&mut self.rules));
         if !self.structural || self.unsound {
-            return false;
+            return;
         }
-        let asked = self.demands.refusals && !known;
-        let before = self.ledger.len();
-        if asked && defaults::refused(&mut self, root, &sites) {
+        if self.demands.refusals && defaults::refused(&mut self, root, &sites) {
             rules::check(&mut self, root, &rules);
         }
-        let sound = self.ledger.len() == before;
         defaults::unchecked(&mut self, &sites);
-        sound
     }
 
     /// On an update the limit for a single expression is not held against a schema that didn't change.

@@ -48,10 +48,11 @@ impl Reader {
         };
         let new_inputs = self.parse(new)?;
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
-        Ok(Sides {
-            old: self.read(old.label, &old.inputs, old_version.or(old.version)),
-            new: self.read(label(new), &new_inputs, new_version),
-        })
+        let (old, new) = rayon::join(
+            || self.read(old.label, &old.inputs, old_version.or(old.version)),
+            || self.read(label(new), &new_inputs, new_version),
+        );
+        Ok(Sides { old, new })
     }
 
     /// The old side that a flag names.

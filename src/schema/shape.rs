@@ -192,7 +192,10 @@ impl Shape {
     /// The shape of a whole schema. Recursion is bounded by the depth of the tree.
     pub fn of(schema: &Schema<'_>) -> Self {
         let mut shape = Self::local(schema);
-        shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Shape::of(&child))).collect();
+        // One by one: collecting would move each shape several times.
+        for (entry, child) in schema.properties() {
+            shape.properties.insert(entry.name().to_owned(), Shape::of(&child));
+        }
         shape.items = schema.items().map(|items| Box::new(Shape::of(&items)));
         if let Additional::Schema(values) = schema.additional() {
             shape.extra = Extra::Values(Box::new(Shape::of(&values)));

@@ -4,12 +4,17 @@ use crate::yaml::{Entry, Node};
 
 use super::keyword::{COUNT, Keyword};
 
+/// Behind so many other keys a keyword is looked for by name.
+const FAR: u16 = u16::MAX;
+
 /// A schema node. Built on demand from the tree: one pass over the mapping's keys.
 #[derive(Clone)]
 pub struct Schema<'t> {
     node: Node<'t>,
-    /// For each keyword the number of its entry, counted from 1; 0 where it is absent.
-    words: [u32; COUNT],
+    /// One bit for each keyword that is there.
+    present: u64,
+    /// For each of them the number of its entry; [`FAR`] where it is not told.
+    places: [u16; COUNT],
 }
 
 /// The three things that `additionalProperties` can say.
@@ -48,16 +53,17 @@ impl std::fmt::Debug for Schema<'_> {
 
 impl<'t> Schema<'t> {
     pub fn new(node: Node<'t>) -> Self {
-        let mut words = [0; COUNT];
-        for (number, entry) in (1..).zip(node.entries()) {
+        let (mut present, mut places) = (0, [0; COUNT]);
+        for (number, entry) in node.entries().enumerate() {
             if let Some(word) = Keyword::parse(entry.name())
-                && let Some(slot) = words.get_mut(word as usize)
+                && let Some(slot) = places.get_mut(word as usize)
                 && !entry.value.is_null()
             {
-                *slot = number;
+                present |= 1 << word as u64;
+                *slot = u16::try_from(number).unwrap_or(FAR);
             }
         }
-        Schema { node, words }
+        Schema { node, present, places }
     }
 
     pub fn node(&self) -> Node<'t> {
@@ -66,8 +72,13 @@ impl<'t> Schema<'t> {
 
     /// Key and value of a keyword; a null value counts as absent.
     pub fn entry(&self, word: Keyword) -> Option<Entry<'t>> {
-        let number = *self.words.get(word as usize)?;
-        self.node.entry_at(number.checked_sub(1)? as usize)
+        if self.present & 1 << word as u64 == 0 {
+            return None;
+        }
+        match *self.places.get(word as usize)? {
+            FAR => self.node.entry(word.name()),
+            number => self.node.entry_at(number as usize),
+        }
     }
 
     pub fn word(&self, word: Keyword) -> Option<Node<'t>> {

@@ -34,14 +34,9 @@ impl Lines {
     pub fn new(text: &str) -> Lines {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
-        let mut rest = bytes.iter().enumerate().peekable();
-        while let Some((at, byte)) = rest.next() {
-            match byte {
-                b'\n' => starts.push(at + 1),
-                b'\r' if rest.peek().is_none_or(|(_, next)| **next != b'\n') => starts.push(at + 1),
-                _ => {}
-            }
-        }
+        let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes);
+        // The two of CRLF are one break.
+        starts.extend(breaks.filter(|at| !bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"\r\n"))).map(|at| at + 1));
         let mut points = Vec::new();
         if !text.is_ascii() {
             let mut sum = 0;

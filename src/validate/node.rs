@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::cel::decl::Decl;
 use crate::schema::Shape;
 use crate::schema::format::Format;
 use crate::schema::number::{NumberDomain, NumberFormat, NumberKind};
@@ -139,15 +140,18 @@ impl Node {
 
     /// Recursion is bounded by the depth of the shape.
     pub fn compile(shape: &Shape, purpose: Purpose) -> Self {
-        Self::build(shape, purpose, purpose == Purpose::Request)
+        Self::build(shape, purpose, purpose == Purpose::Request, None)
     }
 
-    fn child(shape: &Shape, purpose: Purpose) -> Self {
-        Self::build(shape, purpose, false)
+    fn clause(shape: &Shape, purpose: Purpose) -> Self {
+        Self::build(shape, purpose, false, None)
     }
 
-    /// `root` for the root of a resource, whose type and name rules can see.
-    fn build(shape: &Shape, purpose: Purpose, root: bool) -> Self {
+    /// `root` for the root of a resource, whose type and name rules can see; `decl` is what a node around it made of it for its own rules.
+    fn build(shape: &Shape, purpose: Purpose, root: bool, decl: Option<&Arc<Decl>>) -> Self {
+        let own = (decl.is_none() && !shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
+        let decl = decl.or(own.as_ref());
+        let child = |shape: &Shape, decl: Option<&Arc<Decl>>| Node::build(shape, purpose, false, decl);
         let types = match (shape.int_or_string, purpose) {
             (true, Purpose::Request) => Types::of(&[Type::Integer, Type::String]),
             _ => Types::of(shape.ty.as_slice()),
@@ -155,7 +159,7 @@ impl Node {
         let only = if shape.int_or_string && purpose == Purpose::Request { None } else { shape.ty };
         let texts = matches!(only, None | Some(Type::String));
         let format = shape.format.as_ref().filter(|_| texts).and_then(|name| Some((Arc::clone(name), Format::of(name)?)));
-        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| Node::child(shape, purpose)).collect();
+        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| Node::clause(shape, purpose)).collect();
         let mut node = Node {
             types,
             nullable: shape.nullable,
@@ -164,17 +168,21 @@ impl Node {
             format,
             length: shape.length,
             pattern: shape.pattern.as_ref().map(|text| Lazy { text: Arc::clone(text), read: OnceLock::new() }),
-            items: shape.items.as_deref().map(|items| Box::new(Node::child(items, purpose))),
+            items: shape.items.as_deref().map(|items| Box::new(child(items, decl.and_then(|decl| decl.items())))),
             item_count: shape.item_count,
             unique_items: shape.unique_items,
-            properties: shape.properties.iter().map(|(name, child)| (name.as_str().into(), Node::child(child, purpose))).collect(),
+            properties: shape
+                .properties
+                .iter()
+                .map(|(name, property)| (name.as_str().into(), child(property, decl.and_then(|decl| decl.property(name)))))
+                .collect(),
             required: shape.required.iter().map(|name| name.as_str().into()).collect(),
             property_count: shape.property_count,
             extra: match &shape.extra {
                 shape::Extra::Closed => Extra::Closed,
                 shape::Extra::Refused => Extra::Refused,
                 shape::Extra::Any => Extra::Any,
-                shape::Extra::Values(values) => Extra::Values(Box::new(Node::child(values, purpose))),
+                shape::Extra::Values(values) => Extra::Values(Box::new(child(values, decl.and_then(|decl| decl.values())))),
             },
             preserve: shape.preserve_unknown,
             embedded: shape.embedded,
@@ -182,14 +190,14 @@ impl Node {
             any_of: clauses(&shape.any_of),
             one_of: clauses(&shape.one_of),
             all_of: clauses(&shape.all_of),
-            not: shape.not.as_deref().map(|not| Box::new(Node::child(not, purpose))),
+            not: shape.not.as_deref().map(|not| Box::new(Node::clause(not, purpose))),
             list: match shape.list_type {
                 ListType::Atomic => List::Atomic,
                 ListType::Set => List::Set,
                 ListType::Map => List::Map(shape.map_keys.iter().map(|key| key.as_str().into()).collect()),
             },
             map_atomic: shape.map_type_atomic,
-            rules: Rule::of(shape, root),
+            rules: decl.map_or_else(Vec::new, |decl| Rule::of(shape, decl)),
             visible: true,
             below: Below::default(),
         };

@@ -29,13 +29,8 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    pub fn of(shape: &Shape, root: bool) -> Vec<Rule> {
-        if shape.rules.is_empty() {
-            return Vec::new();
-        }
-        let decl = Arc::new(Decl::of(shape, root || shape.embedded));
-        let rule =
-            |text: &CelRule| Rule { text: text.clone(), decl: Arc::clone(&decl), program: OnceLock::new(), message: OnceLock::new() };
+    pub fn of(shape: &Shape, decl: &Arc<Decl>) -> Vec<Rule> {
+        let rule = |text: &CelRule| Rule { text: text.clone(), decl: Arc::clone(decl), program: OnceLock::new(), message: OnceLock::new() };
         shape.rules.iter().map(rule).collect()
     }
 

@@ -60,6 +60,8 @@ pub struct Tree {
     pub(super) root: NodeId,
     pub(super) ambiguous: Vec<NodeId>,
     pub(super) json: bool,
+    /// Whether some node stands for one that is written elsewhere.
+    pub(super) aliased: bool,
 }
 
 impl Tree {
@@ -84,6 +86,11 @@ impl Tree {
     /// Whether the document is JSON, where `1.0` stays a float on its way to the server.
     pub fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Whether some node stands for one that is written elsewhere.
+    pub fn is_aliased(&self) -> bool {
+        self.aliased
     }
 
     fn slot(&self, id: NodeId) -> Slot {
@@ -279,10 +286,31 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// Whether two nodes are written alike, byte by byte: then they hold the same data in the same order.
+    pub fn alike(self, other: Node<'_>) -> bool {
+        let plain = !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
+        plain && self.source() == other.source() && (self.tree.json || self.column().is_some_and(|column| other.column() == Some(column)))
+    }
+
+    /// Bytes between the start of the line and the node; nothing where that is far away. Indentation is a part of what a text means.
+    fn column(self) -> Option<usize> {
+        const FAR: usize = 1024;
+        let start = self.span().start as usize;
+        let before = self.tree.text.as_bytes().get(start.saturating_sub(FAR)..start)?;
+        match memchr::memrchr2(b'\n', b'\r', before) {
+            Some(at) => Some(before.len() - at - 1),
+            None => (before.len() < FAR).then_some(before.len()),
+        }
+    }
+
     /// Whether two nodes hold the same data, in whatever order their keys stand.
     pub fn same(self, other: Node<'_>) -> bool {
+        self.alike(other) || self.equals(other)
+    }
+
+    fn equals(self, other: Node<'_>) -> bool {
         match (self.data(), other.data()) {
-            (Data::Seq, Data::Seq) => self.len() == other.len() && self.items().zip(other.items()).all(|(a, b)| a.same(b)),
+            (Data::Seq, Data::Seq) => self.len() == other.len() && self.items().zip(other.items()).all(|(a, b)| a.equals(b)),
             (Data::Map, Data::Map) => self.len() == other.len() && self.same_entries(other),
             (Data::Float(a), Data::Int(b)) | (Data::Int(b), Data::Float(a)) => a == b as f64,
             (a, b) => a == b,
@@ -292,10 +320,10 @@ impl<'t> Node<'t> {
     fn same_entries(self, other: Node<'_>) -> bool {
         let aligned = self.entries().zip(other.entries()).all(|(a, b)| a.name() == b.name());
         if aligned {
-            return self.entries().zip(other.entries()).all(|(a, b)| a.value.same(b.value));
+            return self.entries().zip(other.entries()).all(|(a, b)| a.value.equals(b.value));
         }
         let index: std::collections::HashMap<&str, Node<'_>> = other.entries().map(|e| (e.name(), e.value)).collect();
-        self.entries().all(|a| index.get(a.name()).is_some_and(|b| a.value.same(*b)))
+        self.entries().all(|a| index.get(a.name()).is_some_and(|b| a.value.equals(*b)))
     }
 }
 

@@ -173,6 +173,7 @@ impl<'a> Builder<'a> {
             root: NodeId(0),
             ambiguous: Vec::new(),
             json,
+            aliased: false,
         };
         Builder { slice, base, json, budget, tree, open: Vec::new(), spare: Vec::new(), anchors: HashMap::new(), weight: 0, root: None }
     }
@@ -210,6 +211,7 @@ impl<'a> Builder<'a> {
                     return Err(Error { kind: ErrorKind::SelfReference(name), span, related: None });
                 };
                 let (node, weight) = (target.node, target.weight);
+                self.tree.aliased = true;
                 self.weigh(weight, span)?;
                 self.place(node, weight, span)
             }

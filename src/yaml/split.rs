@@ -10,7 +10,7 @@ pub(super) fn documents(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut start = 0;
     let bytes = text.as_bytes();
-    for (at, _) in text.match_indices("---") {
+    for at in memchr::memmem::find_iter(bytes, "---") {
         let begins = at.checked_sub(1).is_none_or(|before| matches!(bytes[before], b'\n' | b'\r'));
         if at > start && begins && is_marker(&bytes[at..]) {
             push(&mut spans, text, start, at);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Left to right, as data flows. A stage may use those before it, and itself.
 const ORDER: &[&str] = &[
+    "memo",
     "glob",
     "date",
     "source",

@@ -9,7 +9,7 @@ mod path;
 
 use std::collections::HashMap;
 
-use super::ast::{Call, Comprehension, Entry, Expr, Kind, Literal};
+use super::ast::{Call, Comprehension, Entry, Expr, Kind, Learnt, Literal};
 use super::check::Checked;
 use super::decl::{Decl, Kind as DeclKind};
 use super::types::Type;
@@ -18,7 +18,8 @@ use path::Path;
 
 /// The estimated worst case of one evaluation.
 pub fn cost(checked: &Checked, decl: &Decl) -> u64 {
-    let mut coster = Coster { checked, decl, paths: HashMap::new(), scope: HashMap::new(), sizes: HashMap::new(), entries: HashMap::new() };
+    let mut coster =
+        Coster { checked, decl, paths: Learnt::default(), scope: HashMap::new(), sizes: Learnt::default(), entries: Learnt::default() };
     coster.expr(&checked.expr).max
 }
 
@@ -61,10 +62,10 @@ struct Coster<'e> {
     checked: &'e Checked,
     decl: &'e Decl,
     /// By node: the fields that lead to its value.
-    paths: HashMap<u32, Path>,
+    paths: Learnt<Path>,
     scope: HashMap<&'e str, Vec<Local>>,
-    sizes: HashMap<u32, Estimate>,
-    entries: HashMap<u32, EntrySize>,
+    sizes: Learnt<Estimate>,
+    entries: Learnt<EntrySize>,
 }
 
 const LIST_CREATION: u64 = 10;
@@ -250,7 +251,7 @@ impl<'e> Coster<'e> {
         {
             return local.path.clone();
         }
-        self.paths.get(&e.id).cloned().unwrap_or_default()
+        self.paths.get(e).cloned().unwrap_or_default()
     }
 
     fn node(&mut self, e: &'e Expr) -> Node<'e> {
@@ -279,7 +280,7 @@ impl<'e> Coster<'e> {
     }
 
     fn size(&mut self, e: &'e Expr) -> Option<Estimate> {
-        if let Some(size) = self.sizes.get(&e.id) {
+        if let Some(size) = self.sizes.get(e) {
             return Some(*size);
         }
         if let Some(size) = written_size(e) {
@@ -303,7 +304,7 @@ impl<'e> Coster<'e> {
     }
 
     fn entry_size(&self, e: &Expr) -> Option<EntrySize> {
-        if let Some(entry) = self.entries.get(&e.id) {
+        if let Some(entry) = self.entries.get(e) {
             return Some(*entry);
         }
         match &e.kind {

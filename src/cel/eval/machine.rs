@@ -154,7 +154,7 @@ impl<'a> Machine<'a> {
     }
 
     fn call(&mut self, e: &'a Expr, call: &'a Call) -> Evaluated<'a> {
-        match (call.function.as_str(), call.args.as_slice()) {
+        match (&*call.function, call.args.as_slice()) {
             ("_&&_", [a, b]) => self.logical(a, b, false),
             ("_||_", [a, b]) => self.logical(a, b, true),
             ("_?_:_", [condition, yes, no]) => match self.expr(condition)? {

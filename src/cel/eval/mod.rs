@@ -26,6 +26,7 @@ use thiserror::Error;
 use super::ast::{Kind, Literal};
 use super::check::{Checked, Problem, Purpose, check};
 use super::decl::Decl;
+use crate::memo::Memo;
 use crate::schema::pattern::Pattern;
 pub use machine::Machine;
 use value::Val;
@@ -79,6 +80,22 @@ impl Fuel {
     }
 }
 
+/// Bytes of expressions and nodes around them that a thread remembers.
+const REMEMBERED: usize = 1 << 20;
+
+/// What is compiled, and for which node.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Question {
+    source: Arc<str>,
+    purpose: Purpose,
+    decl: Arc<Decl>,
+    optional_old_self: bool,
+}
+
+thread_local! {
+    static KNOWN: Memo<Question, Result<Program, Problem>> = Memo::new(REMEMBERED);
+}
+
 /// An expression ready to run: compiled once, run many times.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -90,8 +107,16 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles a rule or a messageExpression for the node `decl`.
+    /// Compiles a rule or a messageExpression for the node `decl`, or finds it among those that this thread has compiled.
     pub fn compile(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
+        KNOWN.with(|known| {
+            let question = Question { source: source.into(), purpose, decl, optional_old_self };
+            let weigh = |_: &Result<Program, Problem>| source.len() + question.decl.nodes;
+            known.get(&question, weigh, || Self::read(source, purpose, Arc::clone(&question.decl), optional_old_self))
+        })
+    }
+
+    fn read(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
         let checked = Arc::new(check(source, purpose, &decl, optional_old_self)?);
         let patterns = Arc::new(patterns(&checked));
         Ok(Program { checked, decl, optional_old_self, patterns })
@@ -144,7 +169,7 @@ impl Program {
 /// The constant patterns of an expression.
 fn patterns(checked: &Checked) -> HashMap<String, Pattern> {
     let calls = checked.expr.descendants().into_iter().filter_map(|e| match &e.kind {
-        Kind::Call(call) if matches!(call.function.as_str(), "matches" | "find" | "findAll") => Some(call),
+        Kind::Call(call) if matches!(&*call.function, "matches" | "find" | "findAll") => Some(call),
         _ => None,
     });
     let literals = calls.flat_map(|call| &call.args).filter_map(|arg| match arg.literal() {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::crd::{Bundle, Crd, FieldPath, Maturity, Step, Version};
 use crate::fact::Fact;
 use crate::glob::Glob;
+use crate::inspect::named;
 use crate::schema::{Additional, Keyword, Schema};
 
 /// A maturity that the configuration gives to fields.
@@ -65,20 +66,22 @@ impl Outlook<'_> {
 /// Tells every fact about a field how mature that field is, and in which channel it stands, where that is known.
 pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, outlook: &Outlook<'_>) {
     let mut speaks: HashMap<String, bool> = HashMap::new();
+    let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
     for fact in facts.iter_mut().filter(|fact| !fact.path.is_root() && !fact.words.contains_key("maturity")) {
         let Some(version) = fact.version.clone() else { continue };
         let bundles = || [old, Some(new)].into_iter().flatten();
-        let speaks = *speaks.entry(fact.crd.clone()).or_insert_with(|| {
-            let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
-            known || bundles().flat_map(|bundle| &bundle.crds).any(|crd| crd.name == fact.crd && has_marker(crd.node.source()))
-        });
+        let spoken = || known || bundles().flat_map(|bundle| named(bundle, &fact.crd)).any(|crd| has_marker(crd.node.source()));
+        let speaks = match speaks.get(&fact.crd) {
+            Some(&speaks) => speaks,
+            None => *speaks.entry(fact.crd.clone()).or_insert_with(spoken),
+        };
         if !speaks {
             continue;
         }
         // What was promised before counts; a field that is new has only its new word.
         let own = |bundle: &Bundle<'_>| {
-            let crd = bundle.crds.iter().find(|crd| crd.name == fact.crd && crd.channel().map(|c| c.value) == fact.channel.as_deref());
-            let crd = crd.or_else(|| bundle.crds.iter().find(|crd| crd.name == fact.crd))?;
+            let of_channel = named(bundle, &fact.crd).find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref());
+            let crd = of_channel.or_else(|| named(bundle, &fact.crd).next())?;
             let version = crd.version(&version)?;
             find(version.schema.as_ref()?, &fact.path)?;
             Some(outlook.maturity(crd, version, &fact.path))
@@ -93,7 +96,9 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
 }
 
 fn has_marker(text: &str) -> bool {
-    ["lpha", "LPHA", "eta", "ETA", "xperimental", "XPERIMENTAL"].iter().any(|part| text.contains(part))
+    ["lpha", "LPHA", "eta", "ETA", "xperimental", "XPERIMENTAL"]
+        .iter()
+        .any(|part| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
 
 /// The node of a path, where a schema declares it.

@@ -11,13 +11,11 @@ use super::maturity::Outlook;
 
 pub(super) fn check(ledger: &mut Ledger<'_>, outlook: &Outlook<'_>) {
     let crd = ledger.crd.clone();
+    let marks = Marks::of(crd.node, !outlook.assigned.is_empty());
     for version in &crd.versions {
         deprecated_version(ledger, &crd, version);
-        let text = crd.node.source();
-        let worth_walking = ["eprecated", "EPRECATED"].iter().any(|word| text.contains(word));
-        let staged = !outlook.assigned.is_empty() || ["lpha", "LPHA", "xperimental"].iter().any(|word| text.contains(word));
-        if let Some(schema) = version.schema.as_ref().filter(|_| worth_walking || staged) {
-            Fields { ledger, outlook, crd: &crd, version }.walk(schema, None, &mut FieldPath::root());
+        if let Some(schema) = version.schema.as_ref().filter(|schema| marks.are_in(schema.node())) {
+            Fields { ledger, outlook, crd: &crd, version, marks: &marks }.walk(schema, None, &mut FieldPath::root());
         }
     }
     storage(ledger, &crd);
@@ -102,20 +100,47 @@ fn notice(description: &str) -> &str {
     description.get(start..).unwrap_or(description)
 }
 
+/// Where words stand that a description of interest has, so that the rest of a schema need not be looked at.
+struct Marks {
+    everywhere: bool,
+    offsets: Vec<usize>,
+}
+
+impl Marks {
+    fn of(node: Node<'_>, everywhere: bool) -> Self {
+        let mut offsets: Vec<usize> = Vec::new();
+        let (text, start) = (node.source().as_bytes(), node.span().start as usize);
+        for word in ["eprecated", "EPRECATED", "lpha", "LPHA", "xperimental"] {
+            offsets.extend(memchr::memmem::find_iter(text, word).map(|at| start + at));
+        }
+        offsets.sort_unstable();
+        Marks { everywhere: everywhere || node.tree().is_aliased(), offsets }
+    }
+
+    fn are_in(&self, node: Node<'_>) -> bool {
+        let range = node.span().range();
+        let first = self.offsets.partition_point(|&at| at < range.start);
+        self.everywhere || self.offsets.get(first).is_some_and(|at| range.contains(at))
+    }
+}
+
 struct Fields<'w, 'o, 't> {
     ledger: &'w mut Ledger<'t>,
     outlook: &'w Outlook<'o>,
     crd: &'w Crd<'t>,
     version: &'w Version<'t>,
+    marks: &'w Marks,
 }
 
 impl<'t> Fields<'_, '_, 't> {
     /// `given` is the key of the field, and whether the object around it requires it.
     fn walk(&mut self, schema: &Schema<'t>, given: Option<(Node<'t>, bool)>, path: &mut FieldPath) {
+        if !self.marks.are_in(schema.node()) {
+            return;
+        }
         let description = schema.text(Keyword::Description).unwrap_or_default();
         if let Some((key, required)) = given {
-            let gone = description.to_ascii_lowercase();
-            if gone.contains("deprecated") && is_deprecated(description) && !names_replacement(notice(description)) {
+            if is_deprecated(description) && !names_replacement(notice(description)) {
                 let fact = self.ledger.note((Subject::Field, Aspect::Deprecation, Effect::Unclear), key);
                 fact.version = Some(self.version.name.to_owned());
                 fact.path = path.clone();

@@ -9,7 +9,7 @@ use super::formula::{self, Formula};
 use super::kind::{self, Kind};
 use super::numbers;
 use super::read::{Pair, is_meta};
-use super::words::{self, Words};
+use super::words;
 use super::{Rules, Term};
 
 /// Three values: `None` is not known.
@@ -18,7 +18,6 @@ type Verdict = Option<bool>;
 pub(crate) struct Judge<'j, 's> {
     /// Nodes that are compared without their children.
     pub(crate) pair: Option<Pair<'s>>,
-    pub(crate) words: &'j Words,
     pub(crate) rules: &'j Rules,
 }
 
@@ -87,7 +86,7 @@ impl Judge<'_, '_> {
                 let length = formula::size(value).unwrap_or(0);
                 all.and(Some(length >= shape.length.min && shape.length.max.is_none_or(|max| length <= max)))?;
                 if let Some(pattern) = &shape.pattern {
-                    all.and(self.words.matches(pattern, text))?;
+                    all.and(words::matches(pattern, text))?;
                 }
                 if let Some(format) = format {
                     all.and(Some(format.is_valid(text)))?;
@@ -188,7 +187,7 @@ impl Judge<'_, '_> {
             Formula::MinSize(n) => Some(formula::size(value).is_some_and(|size| size >= *n)),
             Formula::MaxSize(n) => Some(formula::size(value).is_some_and(|size| size <= *n)),
             Formula::Matches(pattern) => match value {
-                Value::String(text) => self.words.matches(pattern, text),
+                Value::String(text) => words::matches(pattern, text),
                 _ => Some(false),
             },
             Formula::Has(key) => Some(value.get(&**key).is_some_and(|value| !value.is_null())),

@@ -37,7 +37,6 @@ pub(crate) use read::{Pair, Spine, stored};
 pub(crate) use rules::Rules;
 
 use same::Same;
-use words::Words;
 
 /// Steps that one search may take. The comparisons of real schemas need some hundreds.
 pub const MAX_STEPS: u32 = 60_000;
@@ -151,7 +150,6 @@ pub(crate) enum Taste {
 }
 
 pub(crate) struct Solver<'s> {
-    pub(crate) words: Words,
     pub(crate) rules: Rules,
     same: Same,
     memo: memo::Memo,
@@ -165,7 +163,6 @@ pub(crate) struct Solver<'s> {
 impl<'s> Solver<'s> {
     pub(crate) fn new(taste: Taste) -> Self {
         Solver {
-            words: Words::default(),
             rules: Rules::default(),
             same: Same::default(),
             memo: memo::Memo::default(),
@@ -192,7 +189,7 @@ impl<'s> Solver<'s> {
     }
 
     pub(crate) fn judge(&self) -> Judge<'_, 's> {
-        Judge { pair: self.pair, words: &self.words, rules: &self.rules }
+        Judge { pair: self.pair, rules: &self.rules }
     }
 
     /// Starts a new count of steps.

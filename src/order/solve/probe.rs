@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cel::ast::{Expr, Kind as Node, Literal};
 use crate::cel::name::unescape;
-use crate::cel::parse::parse;
+use crate::cel::parse::read;
 use crate::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -20,7 +20,7 @@ const MAX_COMBINED: usize = 4;
 
 /// Conditions to try one after the other.
 pub(crate) fn probes(rule: &CelRule, shape: &Shape) -> Vec<Rc<Formula>> {
-    let Ok(expr) = parse(&rule.rule) else { return Vec::new() };
+    let Ok(expr) = read(&rule.rule) else { return Vec::new() };
     let values = literals(&expr);
     let mut probes = Vec::new();
     let fields = fields(&expr, shape);

@@ -17,7 +17,7 @@ use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
 use crate::cel::normal::normal;
-use crate::cel::parse::parse;
+use crate::cel::parse::read;
 use crate::schema::pattern::Pattern;
 use crate::schema::shape::{CelRule, Extra, Shape, Type};
 
@@ -67,7 +67,7 @@ impl Rules {
         if let Some(known) = self.readings.borrow().get(&id) {
             return known.clone();
         }
-        let reading = match parse(&rule.rule) {
+        let reading = match read(&rule.rule) {
             Ok(expr) => {
                 Reading { canonical: [normal(&expr, None).into(), normal(&expr, Some(shape)).into()], keys: keys(&expr).map(Into::into) }
             }
@@ -124,7 +124,7 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
 }
 
 fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
-    let expr = parse(&rule.rule).ok().filter(Expr::is_manageable)?;
+    let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable())?;
     let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
     if transition {
         // What compares with the object before doesn't run when there is none.
@@ -309,7 +309,7 @@ impl<'s> Subject<'s> {
 
     fn call(&self, call: &Call) -> Option<Truth> {
         let relation = |relation, swapped| self.relation(call, relation, swapped);
-        match (call.function.as_str(), call.args.as_slice()) {
+        match (&*call.function, call.args.as_slice()) {
             ("!_", [a]) => Some(self.truth(a)?.not()),
             ("_&&_", [a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
             ("_||_", [a, b]) => Some(self.truth(a)?.or(self.truth(b)?)),
@@ -333,7 +333,7 @@ impl<'s> Subject<'s> {
             ("startsWith" | "endsWith" | "contains" | "matches", [argument]) => {
                 let Some(Literal::String(text)) = argument.literal() else { return None };
                 let escaped = regex_syntax::escape(text);
-                let pattern = match call.function.as_str() {
+                let pattern = match &*call.function {
                     "startsWith" => format!("^{escaped}"),
                     "endsWith" => format!("{escaped}$"),
                     "contains" => escaped,
@@ -355,7 +355,7 @@ impl<'s> Subject<'s> {
     fn cases(&self, expr: &Expr) -> Option<Vec<(Rc<Formula>, Expr)>> {
         let plain = || Some(vec![(constant(true), expr.clone())]);
         let Node::Call(call) = &expr.kind else { return plain() };
-        let cases = match (call.function.as_str(), call.args.as_slice()) {
+        let cases = match (&*call.function, call.args.as_slice()) {
             ("_?_:_", [condition, a, b]) => {
                 let condition = self.truth(condition)?;
                 let under = |condition: &Rc<Formula>, cases: Vec<(Rc<Formula>, Expr)>| {
@@ -432,7 +432,7 @@ impl<'s> Subject<'s> {
             Node::Ident(name) if name == "int" => Some(Operand::TypeName(Kind::Int)),
             Node::Ident(_) | Node::Select(_) => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
             Node::List(list) => list.items.iter().map(|item| json(item.literal()?)).collect::<Option<_>>().map(Operand::List),
-            Node::Call(call) => match (call.function.as_str(), call.target.as_deref(), call.args.as_slice()) {
+            Node::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
                 ("size", Some(target), []) | ("size", None, [target]) => {
                     let (path, ty) = self.path(target)?;
                     matches!(ty, Ty::Text | Ty::List(_) | Ty::Map).then_some(Operand::Size(path, ty))

@@ -17,7 +17,7 @@ impl<'s> Solver<'s> {
         let mut patterns: Vec<(bool, Pattern)> = Vec::new();
         for atom in atoms {
             if let Part::Pattern(text) = &atom.part {
-                match self.words.pattern(text) {
+                match Pattern::new(text).ok() {
                     Some(pattern) => patterns.push((atom.holds, pattern)),
                     None => return Find::Open(Reason::Text(format!("the pattern {text:?} is not analysed"))),
                 }

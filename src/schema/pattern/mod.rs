@@ -3,6 +3,7 @@
 //! A pattern is searched for anywhere in the string, as Go's `MatchString` does.
 
 mod alphabet;
+mod anchor;
 mod class;
 mod go;
 mod nfa;
@@ -15,6 +16,8 @@ use std::sync::{Arc, OnceLock};
 use regex_automata::meta;
 use regex_syntax::hir::Hir;
 
+use crate::memo::Memo;
+
 pub(super) use alphabet::{Alphabet, Letter};
 pub(super) use walk::{DEAD, MATCHED, Walk, WalkState};
 
@@ -24,6 +27,12 @@ use nfa::Nfa;
 const MAX_SIZE: u64 = 25_000;
 /// Above it the compiled matcher is not worth its memory, and the automaton itself is run.
 const MATCHER_LIMIT: usize = 1 << 20;
+/// States of all patterns that a thread remembers; each counts a thousand more for what is built of it.
+const REMEMBERED: usize = 400_000;
+
+thread_local! {
+    static KNOWN: Memo<String, Result<Pattern, PatternError>> = Memo::new(REMEMBERED);
+}
 
 /// A regular expression as the server reads it. Cheap to clone; matcher and automaton are built when first needed.
 #[derive(Clone)]
@@ -31,6 +40,7 @@ pub struct Pattern(Arc<Inner>);
 
 struct Inner {
     text: Box<str>,
+    size: usize,
     hir: Hir,
     matcher: OnceLock<Option<meta::Regex>>,
     finder: OnceLock<Option<meta::Regex>>,
@@ -49,13 +59,21 @@ pub enum PatternError {
 }
 
 impl Pattern {
+    /// Reads a pattern, or finds it among those that this thread has read.
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
+        KNOWN.with(|known| {
+            known.get(text, |answer| 1_000 + answer.as_ref().map_or(text.len(), |pattern| pattern.0.size), || Self::read(text))
+        })
+    }
+
+    fn read(text: &str) -> Result<Pattern, PatternError> {
         let parsed = go::parse(text)?;
         if parsed.size > MAX_SIZE {
             return Err(PatternError::NotAnalysed { reason: format!("the pattern expands to some {} states", parsed.size) });
         }
         Ok(Pattern(Arc::new(Inner {
             text: text.into(),
+            size: parsed.size as usize,
             hir: parsed.hir,
             matcher: OnceLock::new(),
             finder: OnceLock::new(),
@@ -67,6 +85,11 @@ impl Pattern {
         &self.0.text
     }
 
+    /// Whether the pattern reads like a description of the whole value and is searched for anywhere in it.
+    pub fn is_unanchored(&self) -> bool {
+        anchor::is_open(&self.0.hir)
+    }
+
     /// Whether the pattern matches somewhere in `text`, in time linear in it.
     pub fn is_match(&self, text: &str) -> bool {
         let matcher = self.0.matcher.get_or_init(|| {
@@ -74,6 +97,7 @@ impl Pattern {
                 .nfa_size_limit(Some(MATCHER_LIMIT))
                 .hybrid_cache_capacity(MATCHER_LIMIT / 4)
                 .onepass(false)
+                .dfa(false)
                 .which_captures(regex_automata::nfa::thompson::WhichCaptures::None);
             meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()
         });
