@@ -44,7 +44,7 @@ impl SyntaxError {
 }
 
 /// Bytes of expressions that a thread remembers.
-const REMEMBERED: usize = 1 << 18;
+const REMEMBERED: usize = 1 << 16;
 
 thread_local! {
     static KNOWN: Memo<String, Result<Arc<Expr>, SyntaxError>> = Memo::new(REMEMBERED);

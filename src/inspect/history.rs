@@ -65,7 +65,7 @@ impl Past<'_, '_> {
         let name = change.version.as_deref()?;
         let crd = same(self.old, change)?;
         let version = crd.version(name)?;
-        let maturity = self.outlook.maturity(crd, version, &change.path).unwrap_or_else(|| version.maturity());
+        let maturity = self.outlook.maturity(crd, version, &change.path).flatten().unwrap_or_else(|| version.maturity());
         let count = self.releases_deprecated(change, |crd| crd.version(name).is_some_and(|version| says_deprecated(version, &change.path)));
         if maturity == Maturity::Alpha || count >= RELEASES {
             return None;

@@ -1,10 +1,13 @@
 //! CEL rules: whether they compile against the schema around them, and what the server estimates them to cost.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::cel::advice::{self, Bound};
+use crate::cel::ast::{Expr, Kind};
 use crate::cel::check::Problem;
 use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
+use crate::cel::name::unescape;
+use crate::cel::parse::read;
 use crate::cel::site::Site;
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Aspect, Effect, Fact, Subject};
@@ -21,7 +24,7 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
     }
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
     let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
-    let shape = skeleton(root, &paths);
+    let shape = skeleton(root, &paths, None);
     let judgement = judge::judge(&shape);
     let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
@@ -49,30 +52,118 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
     }
 }
 
-/// The shape of what rules can see and of what bounds them: the nodes with rules whole, and the ways to them.
-fn skeleton(schema: &Schema<'_>, paths: &[&[Step]]) -> Shape {
-    if paths.iter().any(|path| path.is_empty()) {
-        return Shape::of(schema);
+/// What rules read of the node they stand at.
+#[derive(Clone)]
+enum Need {
+    Whole,
+    /// Only these fields, each as far as its own need says; and what the schema demands, which bounds how small a value can be.
+    Fields(BTreeMap<String, Need>),
+}
+
+impl Need {
+    fn nothing() -> Self {
+        Need::Fields(BTreeMap::new())
     }
+
+    /// What the rules of a node read.
+    fn of(schema: &Schema<'_>) -> Self {
+        let mut need = Need::nothing();
+        for rule in schema.cel_rules() {
+            let texts = [Some(rule.rule()), rule.node.get("messageExpression").and_then(Node::as_str)];
+            for text in texts.into_iter().flatten() {
+                match read(text) {
+                    Ok(expr) => need.expr(&expr),
+                    Err(_) => return Need::Whole,
+                }
+            }
+        }
+        need
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        let mut names = Vec::new();
+        let mut chain = expr;
+        while let Kind::Select(select) = &chain.kind {
+            names.push(select.field.as_str());
+            chain = &select.operand;
+        }
+        match &chain.kind {
+            Kind::Ident(name) if name == "self" || name == "oldSelf" => {
+                names.reverse();
+                self.path(&names);
+            }
+            _ => chain.children().into_iter().for_each(|child| self.expr(child)),
+        }
+    }
+
+    fn path(&mut self, names: &[&str]) {
+        match (names.split_first(), &mut *self) {
+            (None, _) => *self = Need::Whole,
+            (Some((first, rest)), Need::Fields(fields)) => {
+                let name = unescape(first).unwrap_or_else(|| (*first).to_owned());
+                fields.entry(name).or_insert_with(Need::nothing).path(rest);
+            }
+            (Some(_), Need::Whole) => {}
+        }
+    }
+
+    fn and(self, other: Need) -> Need {
+        match (self, other) {
+            (Need::Fields(mut fields), Need::Fields(more)) => {
+                for (name, need) in more {
+                    let known = fields.remove(&name).unwrap_or_else(Need::nothing);
+                    fields.insert(name, known.and(need));
+                }
+                Need::Fields(fields)
+            }
+            _ => Need::Whole,
+        }
+    }
+}
+
+/// The shape of what rules can see and of what bounds them: what the nodes with rules need, and the ways to them.
+fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape {
+    let own = paths.iter().any(|path| path.is_empty()).then(|| Need::of(schema));
+    let need = match (need, own) {
+        (Some(need), Some(own)) => Some(need.and(own)),
+        (need, own) => need.or(own),
+    };
+    let plain = schema.ty() == Some("object") && matches!(schema.additional(), Additional::Absent);
+    let fields = match need {
+        Some(Need::Fields(fields)) if plain => Some(fields),
+        Some(_) => return Shape::of(schema),
+        None => None,
+    };
     let mut shape = Shape::local(schema);
-    let mut firsts: Vec<&Step> = paths.iter().filter_map(|path| path.first()).collect();
-    firsts.sort_unstable();
-    firsts.dedup();
-    for first in firsts {
-        let tails: Vec<&[Step]> =
-            paths.iter().filter_map(|path| path.split_first().filter(|(step, _)| *step == first).map(|(_, tail)| tail)).collect();
+    let mut tails: BTreeMap<&Step, Vec<&[Step]>> = BTreeMap::new();
+    for (first, tail) in paths.iter().filter_map(|path| path.split_first()) {
+        tails.entry(first).or_default().push(tail);
+    }
+    let mut fields = fields.map(|mut fields| {
+        for name in &shape.required {
+            fields.entry(name.clone()).or_insert_with(Need::nothing);
+        }
+        fields
+    });
+    for (first, tails) in tails {
         match first {
             Step::Key(name) => {
+                let need = fields.as_mut().and_then(|fields| fields.remove(&**name));
                 if let Some((entry, child)) = schema.property(name) {
-                    shape.properties.insert(entry.name().to_owned(), skeleton(&child, &tails));
+                    shape.properties.insert(entry.name().to_owned(), skeleton(&child, &tails, need));
                 }
             }
-            Step::Items => shape.items = schema.items().map(|items| Box::new(skeleton(&items, &tails))),
+            Step::Items => shape.items = schema.items().map(|items| Box::new(skeleton(&items, &tails, None))),
             Step::Values => {
                 if let Additional::Schema(values) = schema.additional() {
-                    shape.extra = Extra::Values(Box::new(skeleton(&values, &tails)));
+                    shape.extra = Extra::Values(Box::new(skeleton(&values, &tails, None)));
                 }
             }
+        }
+    }
+    for (name, need) in fields.into_iter().flatten() {
+        if let Some((entry, child)) = schema.property(&name) {
+            shape.properties.insert(entry.name().to_owned(), skeleton(&child, &[], Some(need)));
         }
     }
     shape

@@ -32,6 +32,7 @@ pub struct CelRule<'t> {
 }
 
 impl<'t> CelRule<'t> {
+    #[inline]
     pub fn text(&self, key: &str) -> Option<&'t str> {
         self.node.get(key).and_then(Node::as_str)
     }
@@ -71,6 +72,7 @@ impl<'t> Schema<'t> {
     }
 
     /// Key and value of a keyword; a null value counts as absent.
+    #[inline]
     pub fn entry(&self, word: Keyword) -> Option<Entry<'t>> {
         if self.present & 1 << word as u64 == 0 {
             return None;
@@ -81,6 +83,7 @@ impl<'t> Schema<'t> {
         }
     }
 
+    #[inline]
     pub fn word(&self, word: Keyword) -> Option<Node<'t>> {
         self.entry(word).map(|entry| entry.value)
     }
@@ -99,14 +102,17 @@ impl<'t> Schema<'t> {
         self.word(word).and_then(Node::as_str)
     }
 
+    #[inline]
     pub fn flag(&self, word: Keyword) -> bool {
         self.word(word).and_then(Node::as_bool).unwrap_or(false)
     }
 
+    #[inline]
     pub fn number(&self, word: Keyword) -> Option<f64> {
         self.word(word).and_then(Node::as_f64)
     }
 
+    #[inline]
     pub fn count(&self, word: Keyword) -> Option<i64> {
         self.word(word).and_then(Node::as_int)
     }
@@ -116,6 +122,7 @@ impl<'t> Schema<'t> {
         self.word(word).into_iter().flat_map(Node::items).filter_map(Node::as_str)
     }
 
+    #[inline]
     pub fn ty(&self) -> Option<&'t str> {
         self.text(Keyword::Type).filter(|ty| !ty.is_empty())
     }

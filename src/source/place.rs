@@ -18,14 +18,14 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Code points are summed up at every so many bytes, so that a minified file of one long line
-/// doesn't cost a walk through all of it for each place.
+/// Breaks and code points are summed up at every so many bytes: a place takes a walk through one block, whatever the length of its line.
 const BLOCK: usize = 1024;
 
-/// The line starts of one text. It doesn't hold the text: ask it with the one it was built from.
+/// Where the lines of one text are. It doesn't hold the text: ask it with the one it was built from.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    starts: Vec<usize>,
+    /// Breaks before each block, and all of them behind the last.
+    breaks: Vec<usize>,
     /// Code points before each block; empty when the text is ASCII and bytes are columns.
     points: Vec<usize>,
 }
@@ -33,25 +33,22 @@ pub struct Lines {
 impl Lines {
     pub fn new(text: &str) -> Lines {
         let bytes = text.as_bytes();
-        let mut starts = vec![0];
-        let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes);
-        // The two of CRLF are one break.
-        starts.extend(breaks.filter(|at| !bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"\r\n"))).map(|at| at + 1));
-        let mut points = Vec::new();
+        // Hardly any text has a CR, and LFs alone are counted many at a time.
+        let returns = memchr::memchr(b'\r', bytes).is_some();
+        let count = |block: Range<usize>| match returns {
+            true => breaks(bytes, block).count(),
+            false => memchr::memchr_iter(b'\n', &bytes[block]).count(),
+        };
+        let mut lines = Lines { breaks: sums(bytes.len(), count), points: Vec::new() };
         if !text.is_ascii() {
-            let mut sum = 0;
-            for block in bytes.chunks(BLOCK) {
-                points.push(sum);
-                sum += code_points(block);
-            }
-            points.push(sum);
+            lines.points = sums(bytes.len(), |block| code_points(&bytes[block]));
         }
-        Lines { starts, points }
+        lines
     }
 
     /// The number of lines; a text that ends with a break has an empty last one.
     pub fn count(&self) -> usize {
-        self.starts.len()
+        self.breaks.last().copied().unwrap_or(0) + 1
     }
 
     /// The place of the character at `offset`. An offset inside a character is that character's,
@@ -61,18 +58,32 @@ impl Lines {
         while !text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let line = self.starts.partition_point(|start| *start <= offset).max(1);
-        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let block = offset / BLOCK;
+        let here = breaks(text.as_bytes(), block * BLOCK..offset).count();
+        let line = self.breaks.get(block).copied().unwrap_or(0) + here + 1;
+        let start = self.start(text, line).unwrap_or(0);
         let column = self.points_before(text, offset) - self.points_before(text, start) + 1;
         Place { line, column }
     }
 
     /// The bytes of a line, counted from 1, without its break.
     pub fn range(&self, text: &str, line: usize) -> Option<Range<usize>> {
-        let start = *self.starts.get(line.checked_sub(1)?)?;
-        let next = self.starts.get(line).copied().unwrap_or(text.len());
+        let start = self.start(text, line)?;
+        let next = self.start(text, line + 1).unwrap_or(text.len());
         let body = text.get(start..next)?;
         Some(start..start + body.trim_end_matches(['\r', '\n']).len())
+    }
+
+    /// Where a line begins: behind the break that ends the one before.
+    fn start(&self, text: &str, line: usize) -> Option<usize> {
+        let wanted = line.checked_sub(1)?;
+        if wanted == 0 {
+            return Some(0);
+        }
+        let block = self.breaks.partition_point(|before| *before < wanted).checked_sub(1)?;
+        let before = *self.breaks.get(block)?;
+        let end = text.len().min((block + 1) * BLOCK);
+        breaks(text.as_bytes(), block * BLOCK..end).nth(wanted - before - 1).map(|at| at + 1)
     }
 
     fn points_before(&self, text: &str, offset: usize) -> usize {
@@ -85,6 +96,24 @@ impl Lines {
             }
         }
     }
+}
+
+/// Sums before each block, and behind the last.
+fn sums(length: usize, count: impl Fn(Range<usize>) -> usize) -> Vec<usize> {
+    let mut sums = vec![0];
+    let mut sum = 0;
+    for start in (0..length).step_by(BLOCK) {
+        sum += count(start..length.min(start + BLOCK));
+        sums.push(sum);
+    }
+    sums
+}
+
+/// The last bytes of the breaks in a part of a text. The two of CRLF are one break.
+fn breaks(bytes: &[u8], part: Range<usize>) -> impl Iterator<Item = usize> {
+    let start = part.start;
+    let found = memchr::memchr2_iter(b'\n', b'\r', bytes.get(part).unwrap_or_default()).map(move |at| start + at);
+    found.filter(|at| !bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"\r\n")))
 }
 
 fn code_points(bytes: &[u8]) -> usize {

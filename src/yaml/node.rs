@@ -93,6 +93,7 @@ impl Tree {
         self.aliased
     }
 
+    #[inline]
     fn slot(&self, id: NodeId) -> Slot {
         // ok: ids are only made by the builder of this very arena
         self.slots[id.0 as usize]
@@ -146,10 +147,12 @@ impl<'t> Node<'t> {
         self.tree
     }
 
+    #[inline]
     pub fn span(self) -> Span {
         self.tree.slot(self.id).span
     }
 
+    #[inline]
     pub fn data(self) -> Data<'t> {
         match self.tree.slot(self.id).raw {
             Raw::Null => Data::Null,
@@ -168,18 +171,22 @@ impl<'t> Node<'t> {
         self.tree.text.get(self.span().range()).unwrap_or_default()
     }
 
+    #[inline]
     pub fn is_null(self) -> bool {
         matches!(self.tree.slot(self.id).raw, Raw::Null)
     }
 
+    #[inline]
     pub fn is_map(self) -> bool {
         matches!(self.tree.slot(self.id).raw, Raw::Map { .. })
     }
 
+    #[inline]
     pub fn is_seq(self) -> bool {
         matches!(self.tree.slot(self.id).raw, Raw::Seq { .. })
     }
 
+    #[inline]
     pub fn as_str(self) -> Option<&'t str> {
         match self.data() {
             Data::Str(s) => Some(s),
@@ -187,6 +194,7 @@ impl<'t> Node<'t> {
         }
     }
 
+    #[inline]
     pub fn as_bool(self) -> Option<bool> {
         match self.data() {
             Data::Bool(b) => Some(b),
@@ -194,6 +202,7 @@ impl<'t> Node<'t> {
         }
     }
 
+    #[inline]
     pub fn as_int(self) -> Option<i64> {
         match self.data() {
             Data::Int(i) => Some(i),
@@ -202,6 +211,7 @@ impl<'t> Node<'t> {
         }
     }
 
+    #[inline]
     pub fn as_f64(self) -> Option<f64> {
         match self.data() {
             Data::Int(i) => Some(i as f64),
@@ -217,6 +227,7 @@ impl<'t> Node<'t> {
     }
 
     /// Number of children: entries of a mapping, items of a list.
+    #[inline]
     pub fn len(self) -> usize {
         match self.tree.slot(self.id).raw {
             Raw::Seq { len, .. } | Raw::Map { len, .. } => len as usize,
@@ -248,6 +259,7 @@ impl<'t> Node<'t> {
         tree.items.get(range).unwrap_or_default().iter().map(move |&id| tree.node(id))
     }
 
+    #[inline]
     pub fn entry_at(self, index: usize) -> Option<Entry<'t>> {
         self.entries().nth(index)
     }
@@ -327,6 +339,7 @@ impl<'t> Node<'t> {
     }
 }
 
+#[inline]
 fn slice(text: &str, at: TextRef) -> &str {
     text.get(at.offset as usize..at.offset as usize + at.len as usize).unwrap_or_default()
 }

@@ -81,7 +81,7 @@ impl Fuel {
 }
 
 /// Bytes of expressions and nodes around them that a thread remembers.
-const REMEMBERED: usize = 1 << 20;
+const REMEMBERED: usize = 1 << 16;
 
 /// What is compiled, and for which node.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -28,14 +28,11 @@ pub struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// The field's own maturity, or that of the nearest object around it that has one.
-    pub fn maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Maturity> {
-        self.given(crd.name, version.name, path).or_else(|| marked(version.schema.as_ref()?, path)).or_else(|| {
-            match self.in_standard(crd.name, version.name, path) {
-                Some(false) => Some(Maturity::Alpha),
-                _ => None,
-            }
-        })
+    /// The field's own maturity, or that of the nearest object around it that has one. Nothing at all for a field that isn't declared.
+    pub fn maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
+        let marked = marked(version.schema.as_ref()?, path)?;
+        let outside = || matches!(self.in_standard(crd.name, version.name, path), Some(false)).then_some(Maturity::Alpha);
+        Some(self.given(crd.name, version.name, path).or(marked).or_else(outside))
     }
 
     /// The configuration's word; the first that fits, from the field outwards.
@@ -82,9 +79,7 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
         let own = |bundle: &Bundle<'_>| {
             let of_channel = named(bundle, &fact.crd).find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref());
             let crd = of_channel.or_else(|| named(bundle, &fact.crd).next())?;
-            let version = crd.version(&version)?;
-            find(version.schema.as_ref()?, &fact.path)?;
-            Some(outlook.maturity(crd, version, &fact.path))
+            outlook.maturity(crd, crd.version(&version)?, &fact.path)
         };
         if let Some(maturity) = bundles().find_map(own).flatten() {
             fact.words.insert("maturity", maturity.name().to_owned());
@@ -117,15 +112,15 @@ fn next<'t>(schema: &Schema<'t>, step: &Step) -> Option<Schema<'t>> {
     }
 }
 
-/// The marker nearest to the field on the way from the root.
-fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Maturity> {
+/// The marker nearest to the field on the way from the root, if the field is declared.
+fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
     let mut here = schema.clone();
     let mut found = None;
     for step in path.steps() {
         here = next(&here, step)?;
         found = here.text(Keyword::Description).and_then(marker).or(found);
     }
-    found
+    Some(found)
 }
 
 /// The maturity that a description states of its own field: "Alpha: …", "(beta)", "+experimental", "This field is alpha".
