@@ -454,7 +454,7 @@ impl<'m> Judge<'m> {
                     PathStep::Key(name) => schema.property(name).map(|(_, child)| child),
                     PathStep::Items => schema.items(),
                     PathStep::Values => match schema.additional() {
-                        crate::schema::Additional::Schema(values) => Some(*values),
+                        crate::schema::Additional::Schema(values) => Some(values),
                         _ => None,
                     },
                 });

@@ -120,7 +120,7 @@ fn hop<'t>(pair: &Pair<'_, 't>) -> Option<Hop<'t>> {
         Position::Property { .. } => (Hop::Key(pair.name.1), up.property(pair.name.1).map(|(_, child)| child)),
         Position::Item => (Hop::Items, up.items()),
         Position::Value => match up.additional() {
-            Additional::Schema(values) => (Hop::Values, Some(*values)),
+            Additional::Schema(values) => (Hop::Values, Some(values)),
             _ => return None,
         },
     };
@@ -153,7 +153,7 @@ fn keyword<'t>(schema: &Schema<'t>, hops: &[Hop<'t>], own: &[Keyword]) -> Option
 /// Whether a clause says anything about the node to which `hops` lead.
 fn looks<'t>(clause: &Schema<'t>, hops: &[Hop<'t>]) -> bool {
     let values = || match clause.additional() {
-        Additional::Schema(values) => Some(*values),
+        Additional::Schema(values) => Some(values),
         _ => None,
     };
     let deeper = match hops {

@@ -191,7 +191,7 @@ impl<'a> Walk<'a> {
         let key = |schema: &Schema<'t>| schema.entry(Keyword::AdditionalProperties).map(|entry| entry.key);
         let (Some(old_key), Some(new_key)) = (key(&pair.old), key(&pair.new)) else { return };
         self.step(Step::Values, Step::Values, |walk| {
-            walk.node(&Pair { old: *old, new: *new, old_key, new_key, position: Position::Value, name: ("", ""), up: Some(pair) });
+            walk.node(&Pair { old, new, old_key, new_key, position: Position::Value, name: ("", ""), up: Some(pair) });
         });
     }
 

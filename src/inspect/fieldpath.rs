@@ -42,7 +42,7 @@ fn step<'t>(schema: Option<&Schema<'t>>, name: &str, canonical: &mut String) -> 
     let values = match schema.additional() {
         Additional::Absent => return Err(lost()),
         Additional::Flag(_) => None,
-        Additional::Schema(values) => Some(*values),
+        Additional::Schema(values) => Some(values),
     };
     canonical.push_str(&format!("[{name}]"));
     Ok(values)

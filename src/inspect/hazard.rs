@@ -3,7 +3,7 @@
 use crate::fact::{Aspect, Effect};
 use crate::schema::format::Format;
 use crate::schema::pattern::Pattern;
-use crate::schema::{Additional, Keyword, Schema};
+use crate::schema::{Keyword, Schema};
 use crate::yaml::{Data, Node};
 
 use super::route::Route;
@@ -58,7 +58,7 @@ fn object<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
             walk.note((Aspect::Properties, Effect::Missing), schema.entry(Keyword::Type).map_or(route.key, |entry| entry.key), route);
         }
     }
-    if let (Additional::Flag(true), Some(entry)) = (schema.additional(), schema.entry(Keyword::AdditionalProperties)) {
+    if let Some(entry) = schema.entry(Keyword::AdditionalProperties).filter(|entry| entry.value.as_bool() == Some(true)) {
         walk.note((Aspect::AdditionalProperties, Effect::Lossy), entry.key, route);
     }
 }
@@ -72,7 +72,7 @@ fn list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>)
             .any(|&word| items.word(word).is_some_and(|node| !node.is_empty()));
     let plain = items.ty() == Some("object") && items.property_count() > 1 && !items.preserves_unknown();
     let map_list = schema.text(Keyword::ListType) == Some("map");
-    if plain && !wants_something && !map_list && route.path().head() != Some("status") {
+    if plain && !wants_something && !map_list && route.head() != Some("status") {
         walk.note((Aspect::Items, Effect::Unsafe), entry.key, route);
     }
 }

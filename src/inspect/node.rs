@@ -1,7 +1,7 @@
 //! The rules that hold for every schema node, wherever it stands: types, forbidden keywords, lists and maps, the form of CEL rules.
 
 use crate::fact::{Aspect, Effect};
-use crate::schema::{Additional, CelRule, Keyword, Schema};
+use crate::schema::{CelRule, Keyword, Schema};
 use crate::yaml::Node;
 
 use super::fieldpath;
@@ -24,8 +24,8 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
         walk.refuse((Aspect::EmbeddedResource, Effect::Misplaced), entry.key, route, &below, "must not be used inside of resource meta");
     }
     if schema.property_count() > 0
-        && matches!(schema.additional(), Additional::Flag(false) | Additional::Schema(_))
         && let Some(entry) = schema.entry(Keyword::AdditionalProperties)
+        && entry.value.as_bool() != Some(true)
     {
         let reason = "additionalProperties and properties are mutual exclusive";
         walk.refuse((Aspect::AdditionalProperties, Effect::Mixed), entry.key, route, ".additionalProperties", reason);

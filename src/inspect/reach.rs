@@ -136,7 +136,7 @@ fn follow<'t>(path: &str, root: &Schema<'t>) -> Found<'t> {
                 match schema.property(name) {
                     Some((_, child)) => schema = child,
                     None => match schema.additional() {
-                        Additional::Schema(values) => schema = *values,
+                        Additional::Schema(values) => schema = values,
                         Additional::Flag(_) => return Found::Open,
                         Additional::Absent if schema.preserves_unknown() => return Found::Open,
                         Additional::Absent if schema.ty() == Some("array") => return Found::Unclear,

@@ -73,6 +73,17 @@ impl<'p, 't> Route<'p, 't> {
         }
     }
 
+    /// The name of the root's property that this is or stands in.
+    pub fn head(&self) -> Option<&'t str> {
+        let mut here = self;
+        let mut head = None;
+        while let Some(parent) = here.parent {
+            head = here.name();
+            here = parent;
+        }
+        head
+    }
+
     /// The name of the property, where this is one.
     pub fn name(&self) -> Option<&'t str> {
         match self.turn {

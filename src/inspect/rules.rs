@@ -82,6 +82,8 @@ impl Need {
 
     fn expr(&mut self, expr: &Expr) {
         let mut names = Vec::new();
+        // Whether a field is there is asked without a look at what it holds.
+        let last = if matches!(&expr.kind, Kind::Select(select) if select.test) { Need::nothing() } else { Need::Whole };
         let mut chain = expr;
         while let Kind::Select(select) = &chain.kind {
             names.push(select.field.as_str());
@@ -90,18 +92,18 @@ impl Need {
         match &chain.kind {
             Kind::Ident(name) if name == "self" || name == "oldSelf" => {
                 names.reverse();
-                self.path(&names);
+                self.path(&names, last);
             }
             _ => chain.children().into_iter().for_each(|child| self.expr(child)),
         }
     }
 
-    fn path(&mut self, names: &[&str]) {
+    fn path(&mut self, names: &[&str], last: Need) {
         match (names.split_first(), &mut *self) {
-            (None, _) => *self = Need::Whole,
+            (None, _) => *self = std::mem::replace(self, Need::Whole).and(last),
             (Some((first, rest)), Need::Fields(fields)) => {
                 let name = unescape(first).unwrap_or_else(|| (*first).to_owned());
-                fields.entry(name).or_insert_with(Need::nothing).path(rest);
+                fields.entry(name).or_insert_with(Need::nothing).path(rest, last);
             }
             (Some(_), Need::Whole) => {}
         }

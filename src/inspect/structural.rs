@@ -1,7 +1,7 @@
 //! The rules of structural schemas: types and items on the spine, what junctors must not say, resources and their metadata.
 
 use crate::fact::{Aspect, Effect};
-use crate::schema::{Additional, Keyword, Schema};
+use crate::schema::{Keyword, Schema};
 
 use super::pattern;
 use super::route::{Route, Turn};
@@ -18,7 +18,7 @@ pub(super) fn spine<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
         // The server doesn't get to see the structure of such a node; the keyword itself is reported.
         return false;
     }
-    if ty == Some("array") && schema.items().is_none() {
+    if ty == Some("array") && !schema.word(Keyword::Items).is_some_and(|items| items.is_map()) {
         let at = schema.entry(Keyword::Items).map_or(route.key, |entry| entry.key);
         walk.refuse((Aspect::Items, Effect::Missing), at, route, ".items", "must be specified");
     }
@@ -250,5 +250,5 @@ fn undeclared<'t>(walk: &mut Walk<'_, 't>, at: &Route<'_, 't>, route: &Route<'_,
 
 /// Whether anything of the value's keys survives pruning at this node, beside those it declares.
 pub(super) fn is_open(schema: &Schema<'_>) -> bool {
-    schema.preserves_unknown() || !matches!(schema.additional(), Additional::Absent)
+    schema.preserves_unknown() || schema.word(Keyword::AdditionalProperties).is_some()
 }

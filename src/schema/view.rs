@@ -22,7 +22,7 @@ pub struct Schema<'t> {
 pub enum Additional<'t> {
     Absent,
     Flag(bool),
-    Schema(Box<Schema<'t>>),
+    Schema(Schema<'t>),
 }
 
 /// One entry of `x-kubernetes-validations`.
@@ -90,7 +90,13 @@ impl<'t> Schema<'t> {
 
     /// Keywords that are there, in the order of [`Keyword::ALL`].
     pub fn words(&self) -> impl Iterator<Item = (Keyword, Entry<'t>)> + '_ {
-        Keyword::ALL.iter().filter_map(|&word| Some((word, self.entry(word)?)))
+        let mut left = self.present;
+        std::iter::from_fn(move || {
+            let lowest = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            let word = *Keyword::ALL.get(lowest as usize)?;
+            Some((word, self.entry(word)?))
+        })
     }
 
     /// Keys that no schema has; the server drops them.
@@ -172,7 +178,7 @@ impl<'t> Schema<'t> {
             None => Additional::Absent,
             Some(node) => match node.as_bool() {
                 Some(flag) => Additional::Flag(flag),
-                None => Additional::Schema(Box::new(Schema::new(node))),
+                None => Additional::Schema(Schema::new(node)),
             },
         }
     }

@@ -1,5 +1,6 @@
 //! Parser events → arena, under budgets that are checked before anything grows.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -148,6 +149,32 @@ struct Anchored {
     weight: usize,
 }
 
+/// What a tree grows in.
+#[derive(Default)]
+struct Room {
+    decoded: String,
+    slots: Vec<Slot>,
+    items: Vec<NodeId>,
+    pairs: Vec<(NodeId, NodeId)>,
+}
+
+/// A tree with more nodes keeps the room it grew in.
+const ROOMY: usize = 1 << 18;
+
+thread_local! {
+    static ROOM: Cell<Room> = Cell::default();
+}
+
+impl Room {
+    fn cleared(mut self) -> Self {
+        self.decoded.clear();
+        self.slots.clear();
+        self.items.clear();
+        self.pairs.clear();
+        self
+    }
+}
+
 struct Builder<'a> {
     slice: &'a str,
     base: usize,
@@ -163,13 +190,13 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(text: &Arc<str>, slice: &'a str, base: usize, json: bool, budget: &'a Budget) -> Self {
-        let guess = slice.len() / 24;
+        let Room { decoded, slots, items, pairs } = ROOM.take();
         let tree = Tree {
             text: Arc::clone(text),
-            decoded: String::new(),
-            slots: Vec::with_capacity(guess),
-            items: Vec::new(),
-            pairs: Vec::with_capacity(guess / 2),
+            decoded,
+            slots,
+            items,
+            pairs,
             root: NodeId(0),
             ambiguous: Vec::new(),
             json,
@@ -184,9 +211,20 @@ impl<'a> Builder<'a> {
             return None;
         }
         self.tree.root = root;
-        self.tree.slots.shrink_to_fit();
-        self.tree.pairs.shrink_to_fit();
-        self.tree.items.shrink_to_fit();
+        if self.tree.slots.len() > ROOMY {
+            return Some(self.tree);
+        }
+        // A copy takes exactly what it needs, and the next document grows into memory that is there already.
+        let Tree { decoded, slots, items, pairs, .. } = &self.tree;
+        let exact = Room { decoded: decoded.clone(), slots: slots.clone(), items: items.clone(), pairs: pairs.clone() };
+        let tree = &mut self.tree;
+        let room = Room {
+            decoded: std::mem::replace(&mut tree.decoded, exact.decoded),
+            slots: std::mem::replace(&mut tree.slots, exact.slots),
+            items: std::mem::replace(&mut tree.items, exact.items),
+            pairs: std::mem::replace(&mut tree.pairs, exact.pairs),
+        };
+        ROOM.set(room.cleared());
         Some(self.tree)
     }
 
@@ -387,8 +425,10 @@ impl<'a> Builder<'a> {
             }
         }
         let text = |index: usize| keys.get(index).map_or("", |(key, _)| self.tree.node(*key).key_text());
-        let twice = if keys.len() <= SMALL {
-            (1..keys.len()).find_map(|later| (0..later).find(|&earlier| text(earlier) == text(later)).map(|earlier| (earlier, later)))
+        let mut few = [""; SMALL];
+        let twice = if let Some(few) = few.get_mut(..keys.len()) {
+            few.iter_mut().enumerate().for_each(|(index, slot)| *slot = text(index));
+            (1..few.len()).find_map(|later| few[..later].iter().position(|earlier| *earlier == few[later]).map(|earlier| (earlier, later)))
         } else {
             let mut seen = HashMap::with_capacity(keys.len());
             (0..keys.len()).find_map(|later| seen.insert(text(later), later).map(|earlier| (earlier, later)))

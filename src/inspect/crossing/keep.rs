@@ -146,7 +146,7 @@ impl<'t> Declared<'t> {
         match self.schema.additional() {
             Additional::Schema(values) => {
                 let key = self.schema.entry(Keyword::AdditionalProperties).map_or(self.key, |entry| entry.key);
-                Room::Declared(Box::new(Declared::new(*values, key)))
+                Room::Declared(Box::new(Declared::new(values, key)))
             }
             Additional::Flag(_) => Room::Hollow,
             Additional::Absent if self.keeps => Room::Free,

@@ -106,7 +106,7 @@ fn next<'t>(schema: &Schema<'t>, step: &Step) -> Option<Schema<'t>> {
         Step::Key(name) => schema.property(name).map(|(_, child)| child),
         Step::Items => schema.items(),
         Step::Values => match schema.additional() {
-            Additional::Schema(values) => Some(*values),
+            Additional::Schema(values) => Some(values),
             _ => None,
         },
     }
