@@ -146,8 +146,8 @@ fn main() {
     compare("demo", &root.join("testdata/demo/old"), &root.join("testdata/demo/new"), 20);
     let route = |tag: &str| corpus.join(format!("gateway-api/{tag}/standard/gateway.networking.k8s.io_httproutes.yaml"));
     let pairs: [(&str, PathBuf, PathBuf, usize); 2] = [
-        ("HTTPRoute, gateway-api 1.3.0 → 1.4.0", route("v1.3.0"), route("v1.4.0"), 10),
-        ("provider-upjet-aws 0.47 → 1.0", corpus.join("provider-upjet-aws/v0.47.0"), corpus.join("provider-upjet-aws/v1.0.0"), 3),
+        ("HTTPRoute, gateway-api 1.3.0 → 1.4.0", route("v1.3.0"), route("v1.4.0"), 60),
+        ("provider-upjet-aws 0.47 → 1.0", corpus.join("provider-upjet-aws/v0.47.0"), corpus.join("provider-upjet-aws/v1.0.0"), 6),
     ];
     for (name, old, new, rounds) in pairs {
         if old.exists() && new.exists() {

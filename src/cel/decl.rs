@@ -11,6 +11,7 @@ use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, ListType, Type as JsonType};
 
 use super::name;
+use super::need::Need;
 use super::types::Type;
 
 /// The largest request the server takes: what bounds everything that the schema doesn't.
@@ -173,6 +174,31 @@ impl Decl {
             Kind::Map { value } => Some(value),
             _ => None,
         }
+    }
+
+    /// The node as an expression sees it that reads only so much of it. The size of an object that is not read whole is not told.
+    pub fn reduced(self: &Arc<Self>, need: &Need) -> Arc<Decl> {
+        let (Kind::Object(object), Need::Fields(needs)) = (&self.kind, need) else { return Arc::clone(self) };
+        let read = |(name, need): (&String, &Need)| Some((name.clone(), object.fields.get(name)?.reduced(need)));
+        Arc::new(Decl::part(needs.iter().filter_map(read).collect(), self.nullable))
+    }
+
+    /// The same of a shape, without a look at the rest of it.
+    pub fn read_by(shape: &Shape, root: bool, need: &Need) -> Arc<Decl> {
+        let plain = shape.ty == Some(JsonType::Object) && !shape.int_or_string && !matches!(shape.extra, Extra::Values(_));
+        let Need::Fields(needs) = need else { return Arc::new(Decl::of(shape, root)) };
+        if !plain || root {
+            return Arc::new(Decl::of(shape, root)).reduced(need);
+        }
+        let read = |(name, need): (&String, &Need)| {
+            let property = shape.properties.get(name)?;
+            Some((name.clone(), Decl::read_by(property, property.embedded, need)))
+        };
+        Arc::new(Decl::part(needs.iter().filter_map(read).collect(), shape.nullable))
+    }
+
+    fn part(fields: BTreeMap<String, Arc<Decl>>, nullable: bool) -> Decl {
+        Decl::new(Kind::Object(Object { fields }), nullable, 0, 0, true)
     }
 
     /// Whether expressions can see a value of this node at all.

@@ -17,6 +17,7 @@ mod library;
 mod literals;
 mod macros;
 pub mod name;
+pub mod need;
 pub mod normal;
 pub mod parse;
 pub mod rule;

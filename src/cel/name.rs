@@ -27,15 +27,18 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
+const LONGEST: usize = "namespace".len();
+
 /// Whether CEL reserves this word.
 pub fn reserved(word: &str) -> bool {
-    RESERVED.binary_search(&word).is_ok()
+    // Most names show at a glance that they are none.
+    word.len() <= LONGEST && word.bytes().all(|byte| byte.is_ascii_lowercase()) && RESERVED.binary_search(&word).is_ok()
 }
 
 /// Whether a name is an identifier that stands for itself.
 pub fn is_plain(name: &str) -> bool {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(word) && !name.contains("__") && !reserved(name)
+    let bytes = name.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.iter().all(u8::is_ascii_alphanumeric) && !reserved(name)
 }
 
 /// The identifier a rule uses for a property, or `None` if CEL can't name it at all.
@@ -131,5 +134,6 @@ mod tests {
     #[test]
     fn reserved_words_are_sorted() {
         assert!(RESERVED.is_sorted());
+        assert!(RESERVED.iter().all(|word| reserved(word)));
     }
 }

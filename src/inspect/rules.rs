@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::cel::advice::{self, Bound};
-use crate::cel::ast::{Expr, Kind};
 use crate::cel::check::Problem;
 use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
-use crate::cel::name::unescape;
-use crate::cel::parse::read;
+use crate::cel::need::Need;
 use crate::cel::site::Site;
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Aspect, Effect, Fact, Subject};
@@ -52,82 +50,17 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
     }
 }
 
-/// What rules read of the node they stand at.
-#[derive(Clone)]
-enum Need {
-    Whole,
-    /// Only these fields, each as far as its own need says; and what the schema demands, which bounds how small a value can be.
-    Fields(BTreeMap<String, Need>),
-}
-
-impl Need {
-    fn nothing() -> Self {
-        Need::Fields(BTreeMap::new())
-    }
-
-    /// What the rules of a node read.
-    fn of(schema: &Schema<'_>) -> Self {
-        let mut need = Need::nothing();
-        for rule in schema.cel_rules() {
-            let texts = [Some(rule.rule()), rule.node.get("messageExpression").and_then(Node::as_str)];
-            for text in texts.into_iter().flatten() {
-                match read(text) {
-                    Ok(expr) => need.expr(&expr),
-                    Err(_) => return Need::Whole,
-                }
-            }
-        }
-        need
-    }
-
-    fn expr(&mut self, expr: &Expr) {
-        let mut names = Vec::new();
-        // Whether a field is there is asked without a look at what it holds.
-        let last = if matches!(&expr.kind, Kind::Select(select) if select.test) { Need::nothing() } else { Need::Whole };
-        let mut chain = expr;
-        while let Kind::Select(select) = &chain.kind {
-            names.push(select.field.as_str());
-            chain = &select.operand;
-        }
-        match &chain.kind {
-            Kind::Ident(name) if name == "self" || name == "oldSelf" => {
-                names.reverse();
-                self.path(&names, last);
-            }
-            _ => chain.children().into_iter().for_each(|child| self.expr(child)),
-        }
-    }
-
-    fn path(&mut self, names: &[&str], last: Need) {
-        match (names.split_first(), &mut *self) {
-            (None, _) => *self = std::mem::replace(self, Need::Whole).and(last),
-            (Some((first, rest)), Need::Fields(fields)) => {
-                let name = unescape(first).unwrap_or_else(|| (*first).to_owned());
-                fields.entry(name).or_insert_with(Need::nothing).path(rest, last);
-            }
-            (Some(_), Need::Whole) => {}
-        }
-    }
-
-    fn and(self, other: Need) -> Need {
-        match (self, other) {
-            (Need::Fields(mut fields), Need::Fields(more)) => {
-                for (name, need) in more {
-                    let known = fields.remove(&name).unwrap_or_else(Need::nothing);
-                    fields.insert(name, known.and(need));
-                }
-                Need::Fields(fields)
-            }
-            _ => Need::Whole,
-        }
-    }
+/// What the rules of a node read of it.
+fn read_by_rules(schema: &Schema<'_>) -> Need {
+    let texts = schema.cel_rules().flat_map(|rule| [rule.text("rule"), rule.text("messageExpression")]);
+    texts.flatten().fold(Need::nothing(), |need, text| need.and(&Need::of(text)))
 }
 
 /// The shape of what rules can see and of what bounds them: what the nodes with rules need, and the ways to them.
 fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape {
-    let own = paths.iter().any(|path| path.is_empty()).then(|| Need::of(schema));
+    let own = paths.iter().any(|path| path.is_empty()).then(|| read_by_rules(schema));
     let need = match (need, own) {
-        (Some(need), Some(own)) => Some(need.and(own)),
+        (Some(need), Some(own)) => Some(need.and(&own)),
         (need, own) => need.or(own),
     };
     let plain = schema.ty() == Some("object") && matches!(schema.additional(), Additional::Absent);

@@ -18,7 +18,7 @@ fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&m
         Value::Object(map) => {
             for (name, property) in node.properties.iter().filter(|(_, property)| property.below.defaults) {
                 let trail = Trail::Key(trail, name);
-                let missing = map.get(&**name).is_none_or(|value| value.is_null() && !property.nullable);
+                let missing = map.get(name).is_none_or(|value| value.is_null() && !property.nullable);
                 let fresh = match &property.default {
                     Some(default) if missing => {
                         map.insert(name.to_string(), default.clone());
@@ -29,12 +29,12 @@ fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&m
                     }
                     _ => false,
                 };
-                if let Some(value) = map.get_mut(&**name) {
+                if let Some(value) = map.get_mut(name) {
                     fill(value, property, &trail, if fresh { None } else { filled.as_deref_mut() });
                 }
             }
             if let Extra::Values(values) = &node.extra {
-                for (name, value) in map.iter_mut().filter(|(name, _)| !node.properties.contains_key(name.as_str())) {
+                for (name, value) in map.iter_mut().filter(|(name, _)| !node.properties.contains(name)) {
                     replace(value, values, &Trail::Entry(trail, name), filled.as_deref_mut());
                 }
             }

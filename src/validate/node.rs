@@ -105,7 +105,7 @@ pub(super) struct Node {
     pub items: Option<Box<Node>>,
     pub item_count: Count,
     pub unique_items: bool,
-    pub properties: BTreeMap<Box<str>, Node>,
+    pub properties: Fields,
     pub required: Vec<Box<str>>,
     pub property_count: Count,
     pub extra: Extra,
@@ -122,6 +122,33 @@ pub(super) struct Node {
     /// Whether CEL has a type for this node; what it has none for is invisible to rules, with all that is below.
     pub visible: bool,
     pub below: Below,
+}
+
+/// Declared properties, sorted by name.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(Box<str>, Node)>);
+
+impl Fields {
+    fn of(properties: &BTreeMap<String, Shape>, compile: impl Fn(&str, &Shape) -> Node) -> Self {
+        Fields(properties.iter().map(|(name, property)| (name.as_str().into(), compile(name, property))).collect())
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Node> {
+        let at = self.0.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
+        self.0.get(at).map(|(_, node)| node)
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.0.iter().map(|(name, node)| (&**name, node))
+    }
 }
 
 /// A pattern that is read when the first value comes.
@@ -171,11 +198,7 @@ impl Node {
             items: shape.items.as_deref().map(|items| Box::new(child(items, decl.and_then(|decl| decl.items())))),
             item_count: shape.item_count,
             unique_items: shape.unique_items,
-            properties: shape
-                .properties
-                .iter()
-                .map(|(name, property)| (name.as_str().into(), child(property, decl.and_then(|decl| decl.property(name)))))
-                .collect(),
+            properties: Fields::of(&shape.properties, |name, property| child(property, decl.and_then(|decl| decl.property(name)))),
             required: shape.required.iter().map(|name| name.as_str().into()).collect(),
             property_count: shape.property_count,
             extra: match &shape.extra {
@@ -217,7 +240,7 @@ impl Node {
             Extra::Values(values) => Some(&**values),
             _ => None,
         };
-        for child in self.properties.values().chain(self.items.as_deref()).chain(values) {
+        for child in self.properties.iter().map(|(_, node)| node).chain(self.items.as_deref()).chain(values) {
             below.join(child.below);
         }
         below.rules &= self.visible;

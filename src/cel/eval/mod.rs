@@ -26,6 +26,7 @@ use thiserror::Error;
 use super::ast::{Kind, Literal};
 use super::check::{Checked, Problem, Purpose, check};
 use super::decl::Decl;
+use super::need::Need;
 use crate::memo::Memo;
 use crate::schema::pattern::Pattern;
 pub use machine::Machine;
@@ -110,6 +111,7 @@ impl Program {
     /// Compiles a rule or a messageExpression for the node `decl`, or finds it among those that this thread has compiled.
     pub fn compile(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
         KNOWN.with(|known| {
+            let decl = decl.reduced(&Need::of(source));
             let question = Question { source: source.into(), purpose, decl, optional_old_self };
             let weigh = |_: &Result<Program, Problem>| source.len() + question.decl.nodes;
             known.get(&question, weigh, || Self::read(source, purpose, Arc::clone(&question.decl), optional_old_self))

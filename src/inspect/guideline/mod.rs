@@ -18,7 +18,12 @@ pub use maturity::{Assigned, Outlook, find, settle};
 
 /// Facts about a bundle by itself.
 pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(|crd| one(crd, outlook)).collect();
+    found(bundle, outlook, true)
+}
+
+/// `retiring`: whether to look for what leaves, which takes a look at every description.
+fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(|crd| one(crd, outlook, retiring)).collect();
     facts.extend(publish::annotations(bundle, outlook));
     facts.extend(publish::misplaced(bundle, outlook));
     facts
@@ -28,7 +33,7 @@ pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
 /// owe to a conversion is due now, whether or not it was missing before.
 pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
     let mut facts = guidelines(new, outlook);
-    let before = guidelines(old, outlook);
+    let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, facts.iter().any(retire::is_told)) };
     let known: HashSet<_> = before.iter().map(update::identity).collect();
     let had: Vec<bool> = facts.iter().map(|fact| known.contains(&update::identity(fact))).collect();
     for (fact, had) in facts.iter_mut().zip(had) {
@@ -46,12 +51,14 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'
     facts
 }
 
-fn one(crd: &Crd<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
     let mut ledger = Ledger::new(crd);
     if crd.api == Api::V1 {
         preserve::check(&mut ledger);
         preserve::webhook(&mut ledger);
-        retire::check(&mut ledger, outlook);
+        if retiring {
+            retire::check(&mut ledger, outlook);
+        }
     }
     ledger.into_facts()
 }

@@ -2,7 +2,7 @@
 
 use crate::crd::{Crd, FieldPath, Maturity, Step, Version};
 use crate::diff::is_deprecated;
-use crate::fact::{Affected, Aspect, Effect, Subject};
+use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::inspect::ledger::Ledger;
 use crate::schema::{Additional, Keyword, Schema};
 use crate::yaml::Node;
@@ -19,6 +19,12 @@ pub(super) fn check(ledger: &mut Ledger<'_>, outlook: &Outlook<'_>) {
         }
     }
     storage(ledger, &crd);
+}
+
+/// Whether a fact is one of those that [`check`] finds.
+pub(super) fn is_told(fact: &Fact) -> bool {
+    let aspects = [Aspect::DeprecationWarning, Aspect::Deprecation, Aspect::Maturity, Aspect::Storage, Aspect::StoredVersions];
+    aspects.contains(&fact.aspect)
 }
 
 /// A version that goes away and doesn't say where to.

@@ -7,7 +7,6 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -16,6 +15,7 @@ use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
+use crate::cel::need::Need;
 use crate::cel::normal::normal;
 use crate::cel::parse::read;
 use crate::schema::pattern::Pattern;
@@ -96,7 +96,7 @@ impl Rules {
             return known.clone();
         }
         let root = self.roots.contains(&std::ptr::from_ref(shape).addr());
-        let decl = Arc::new(Decl::of(shape, root));
+        let decl = Decl::read_by(shape, root, &Need::of(&rule.rule));
         let optional = rule.optional_old_self == Some(true);
         let program = Program::compile(&rule.rule, Purpose::Rule, decl, optional).ok().map(Rc::new);
         self.programs.borrow_mut().insert(id, program.clone());
