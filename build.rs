@@ -1,10 +1,56 @@
-//! Lists the files under `rules/`, so that a rule or policy is compiled in by being there.
+//! Lists the files under `rules/`, so that a rule or policy is compiled in by being there, and what each rule matches, so that a run
+//! reads only the pages that it needs.
 
 #![allow(clippy::disallowed_macros, reason = "cargo listens on standard output")]
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
+
+use serde::Deserialize;
+
+/// The part of a rule's front matter that is needed to find the rule. What else stands there is read with the page.
+#[derive(Deserialize, Default)]
+struct Head {
+    #[serde(rename = "match", default)]
+    matches: Matches,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Matches {
+    subject: Words,
+    aspect: Words,
+    effect: Words,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Words {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Words::Many(Vec::new())
+    }
+}
+
+impl Words {
+    fn list(&self) -> &[String] {
+        match self {
+            Words::One(word) => std::slice::from_ref(word),
+            Words::Many(words) => words,
+        }
+    }
+}
+
+/// What a page matches; nothing for one that can't be read, which a test tells.
+fn matches(page: &str) -> Matches {
+    let head = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(head, _)| head);
+    serde_yaml::from_str::<Head>(head).unwrap_or_default().matches
+}
 
 fn main() -> io::Result<()> {
     let root = Path::new("rules");
@@ -21,7 +67,9 @@ fn main() -> io::Result<()> {
             let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let full = fs::canonicalize(&file)?;
             println!("cargo:rerun-if-changed={}", file.display());
-            let _ = writeln!(list, "    Page {{ folder: {folder:?}, stem: {stem:?}, text: include_str!({full:?}) }},");
+            let Matches { subject, aspect, effect } = matches(&fs::read_to_string(&file)?);
+            let words = format!("[&{:?}, &{:?}, &{:?}]", subject.list(), aspect.list(), effect.list());
+            let _ = writeln!(list, "    Page {{ folder: {folder:?}, stem: {stem:?}, text: include_str!({full:?}), matches: {words} }},");
         }
     }
     list.push_str("]\n");

@@ -77,7 +77,7 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     fn sees_rule(&self, rule: &Glob) -> bool {
         let seen = |family: Family| self.review || !matches!(family, Family::Change | Family::Conversion);
-        self.book.rules().any(|known| rule.matches(&known.id) && seen(known.family))
+        self.book.ids().filter(|id| rule.matches(id)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
     }
 
     fn sees(&self, waiver: &Waiver) -> bool {

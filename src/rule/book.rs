@@ -12,7 +12,7 @@ use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::form::nearest;
 
 use super::condition::{self, Condition};
-use super::page::{PageError, Rule};
+use super::page::{Match, PageError, Rule};
 use super::{PAGES, Page};
 
 /// The rule that takes every change no other rule judges.
@@ -44,22 +44,34 @@ type Coordinates = (Subject, Aspect, Effect);
 
 #[derive(Debug, Default)]
 pub struct Book {
-    rules: Vec<Rule>,
+    rules: Vec<Leaf>,
     by_id: BTreeMap<String, usize>,
     by_fact: HashMap<Coordinates, Vec<usize>>,
     /// Rules of a team that add their finding to the built-in one.
     extra: Vec<usize>,
 }
 
+/// A rule, read when it is first needed: a run needs a few of some hundred.
+#[derive(Debug)]
+struct Leaf {
+    page: Option<&'static Page>,
+    rule: OnceLock<Option<Rule>>,
+}
+
+impl Leaf {
+    /// Pages that come with the tool are held valid by tests; a broken one is left out here.
+    fn rule(&self) -> Option<&Rule> {
+        self.rule.get_or_init(|| Rule::parse(self.page?.text).ok()).as_ref()
+    }
+}
+
 impl Book {
-    /// The rules that come with the tool. They are held valid by tests; a broken page is left out here.
+    /// The rules that come with the tool.
     pub fn builtin() -> &'static Book {
         static BOOK: OnceLock<Book> = OnceLock::new();
         BOOK.get_or_init(|| {
-            let pages: Vec<&Page> = PAGES.iter().filter(|page| page.folder != "policy").collect();
-            let rules: Vec<_> = pages.par_iter().map(|page| Rule::parse(page.text)).collect();
             let mut book = Book::default();
-            rules.into_iter().flatten().for_each(|rule| book.add(rule));
+            rule_pages().for_each(|page| book.add_page(page));
             book
         })
     }
@@ -76,12 +88,7 @@ impl Book {
             rules.push(rule);
         }
         let replaced: Vec<String> = rules.iter().filter_map(|rule| rule.replaces.clone()).collect();
-        for page in PAGES.iter().filter(|page| page.folder != "policy") {
-            match Rule::parse(page.text) {
-                Ok(rule) if !replaced.contains(&rule.id) => book.add(rule),
-                _ => {}
-            }
-        }
+        rule_pages().filter(|page| !replaced.iter().any(|id| id == page.stem)).for_each(|page| book.add_page(page));
         for rule in rules {
             if let Some(target) = &rule.replaces
                 && Book::builtin().get(target).is_none()
@@ -93,39 +100,51 @@ impl Book {
                 return Err(RuleError::Twice(rule.id));
             }
             match rule.replaces {
-                Some(_) => book.add(rule),
-                None => {
-                    book.by_id.insert(rule.id.clone(), book.rules.len());
-                    book.extra.push(book.rules.len());
-                    book.rules.push(rule);
-                }
+                Some(_) => book.index(&rule.matches.clone()),
+                None => book.extra.push(book.rules.len()),
             }
+            book.by_id.insert(rule.id.clone(), book.rules.len());
+            book.rules.push(Leaf { page: None, rule: OnceLock::from(Some(rule)) });
         }
         Ok(book)
     }
 
-    fn add(&mut self, rule: Rule) {
-        let index = self.rules.len();
-        self.by_id.insert(rule.id.clone(), index);
-        for &subject in list(&rule.matches.subjects, Subject::ALL) {
-            for &aspect in list(&rule.matches.aspects, Aspect::ALL) {
-                for &effect in list(&rule.matches.effects, Effect::ALL) {
-                    if rule.matches.takes(subject, aspect, effect) {
-                        self.by_fact.entry((subject, aspect, effect)).or_default().push(index);
-                    }
+    /// A rule is called like its page.
+    fn add_page(&mut self, page: &'static Page) {
+        self.index(&Match::of(page));
+        self.by_id.insert(page.stem.to_owned(), self.rules.len());
+        self.rules.push(Leaf { page: Some(page), rule: OnceLock::new() });
+    }
+
+    /// The next rule takes the facts that match.
+    fn index(&mut self, matches: &Match) {
+        if matches.is_empty() {
+            return;
+        }
+        let next = self.rules.len();
+        for &subject in list(&matches.subjects, Subject::ALL) {
+            for &aspect in list(&matches.aspects, Aspect::ALL) {
+                for &effect in list(&matches.effects, Effect::ALL) {
+                    self.by_fact.entry((subject, aspect, effect)).or_default().push(next);
                 }
             }
         }
-        self.rules.push(rule);
+    }
+
+    fn rule(&self, index: usize) -> Option<&Rule> {
+        self.rules.get(index)?.rule()
     }
 
     pub fn get(&self, id: &str) -> Option<&Rule> {
-        self.rules.get(*self.by_id.get(id)?)
+        self.rule(*self.by_id.get(id)?)
     }
 
     /// Rules sorted by id.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.by_id.values().filter_map(|&index| self.rules.get(index))
+        self.rules.par_iter().for_each(|leaf| {
+            leaf.rule();
+        });
+        self.by_id.values().filter_map(|&index| self.rule(index))
     }
 
     pub fn ids(&self) -> impl Iterator<Item = &str> {
@@ -144,7 +163,7 @@ impl Book {
 
     fn chosen(&self, fact: &Fact, view: &View<'_>) -> Option<&Rule> {
         let candidates = self.by_fact.get(&(fact.subject, fact.aspect, fact.effect)).map_or(&[][..], Vec::as_slice);
-        let rules = || candidates.iter().filter_map(|&index| self.rules.get(index));
+        let rules = || candidates.iter().filter_map(|&index| self.rule(index));
         rules()
             .find(|rule| rule.when.as_ref().is_some_and(|when| view.holds(when)))
             .or_else(|| rules().find(|rule| rule.when.is_none()))
@@ -154,7 +173,7 @@ impl Book {
     /// The built-in rule for a fact, then a team's own that also take it.
     pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
         let view = View { fact, maturity, value: OnceCell::new() };
-        let own = self.extra.iter().filter_map(|&index| self.rules.get(index)).filter(|rule| {
+        let own = self.extra.iter().filter_map(|&index| self.rule(index)).filter(|rule| {
             rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
         });
         let words = words(fact);
@@ -187,6 +206,11 @@ impl View<'_> {
     fn holds(&self, when: &Condition) -> bool {
         when.holds(self.value.get_or_init(|| condition::view(self.fact, self.maturity)))
     }
+}
+
+/// Every page of `rules/` but those of policies.
+fn rule_pages() -> impl Iterator<Item = &'static Page> {
+    PAGES.iter().filter(|page| page.folder != "policy")
 }
 
 fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {

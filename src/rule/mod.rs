@@ -19,6 +19,8 @@ pub struct Page {
     pub folder: &'static str,
     pub stem: &'static str,
     pub text: &'static str,
+    /// Subjects, aspects and effects of the facts that a rule judges, as its front matter names them.
+    pub matches: [&'static [&'static str]; 3],
 }
 
 /// Every page that is compiled in, by folder and name.

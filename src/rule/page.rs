@@ -9,6 +9,7 @@ use crate::finding::{Class, Severity};
 use crate::form::{Fault, Form};
 use crate::yaml::{self, Budget, Node, Span};
 
+use super::Page;
 use super::condition::Condition;
 
 vocabulary! {
@@ -70,7 +71,7 @@ vocabulary! {
 }
 
 /// Coordinates of the facts that a rule judges; an empty list takes all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Match {
     pub subjects: Vec<Subject>,
     pub aspects: Vec<Aspect>,
@@ -248,6 +249,16 @@ impl Match {
             aspects: list(node, "aspect", Aspect::parse, Aspect::ALL.iter().map(|a| a.name()))?,
             effects: list(node, "effect", Effect::parse, Effect::ALL.iter().map(|e| e.name()))?,
         })
+    }
+
+    /// The same of a page that is compiled in, without reading it.
+    pub(super) fn of(page: &Page) -> Match {
+        let [subjects, aspects, effects] = page.matches;
+        Match {
+            subjects: subjects.iter().filter_map(|word| Subject::parse(word)).collect(),
+            aspects: aspects.iter().filter_map(|word| Aspect::parse(word)).collect(),
+            effects: effects.iter().filter_map(|word| Effect::parse(word)).collect(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -31,6 +31,14 @@ fn each_page_is_whole() {
         if rule.id != page.stem {
             say("the id is not the file's name");
         }
+        let matches = &rule.matches;
+        let [subjects, aspects, effects] = page.matches;
+        if !matches.subjects.iter().map(|word| word.name()).eq(subjects.iter().copied())
+            || !matches.aspects.iter().map(|word| word.name()).eq(aspects.iter().copied())
+            || !matches.effects.iter().map(|word| word.name()).eq(effects.iter().copied())
+        {
+            say("is compiled in with another `match` than its own");
+        }
         let folder = match rule.family {
             Family::Change => "change",
             Family::Conversion => "conversion",
