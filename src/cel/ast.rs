@@ -152,14 +152,21 @@ pub const ACCU: &str = "@result";
 impl Expr {
     /// The children, in the order they are written.
     pub fn children(&self) -> Vec<&Expr> {
+        let mut children = vec![];
+        self.each_child(&mut |child| children.push(child));
+        children
+    }
+
+    /// Shows the children, in the order they are written.
+    pub fn each_child<'e>(&'e self, show: &mut dyn FnMut(&'e Expr)) {
         match &self.kind {
-            Kind::Literal(_) | Kind::Ident(_) => vec![],
-            Kind::Select(s) => vec![&s.operand],
-            Kind::Call(c) => c.target.iter().map(|t| &**t).chain(&c.args).collect(),
-            Kind::List(l) => l.items.iter().collect(),
-            Kind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).collect(),
-            Kind::Struct(s) => s.values.iter().collect(),
-            Kind::Comprehension(c) => vec![&c.range, &c.init, &c.condition, &c.step, &c.result],
+            Kind::Literal(_) | Kind::Ident(_) => {}
+            Kind::Select(s) => show(&s.operand),
+            Kind::Call(c) => c.target.iter().map(|t| &**t).chain(&c.args).for_each(show),
+            Kind::List(l) => l.items.iter().for_each(show),
+            Kind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).for_each(show),
+            Kind::Struct(s) => s.values.iter().for_each(show),
+            Kind::Comprehension(c) => [&c.range, &c.init, &c.condition, &c.step, &c.result].into_iter().for_each(show),
         }
     }
 
@@ -169,9 +176,12 @@ impl Expr {
         let mut open = vec![self];
         while let Some(e) = open.pop() {
             out.push(e);
-            let mut children = e.children();
-            children.reverse();
-            open.extend(children);
+            let first = open.len();
+            e.each_child(&mut |child| open.push(child));
+            // The first one is looked at next.
+            if let Some(children) = open.get_mut(first..) {
+                children.reverse();
+            }
         }
         out
     }

@@ -41,7 +41,13 @@ fn walk(checked: &Checked, e: &Expr, exempt: bool) -> Result<(), Problem> {
         }
         _ => {}
     }
-    e.children().into_iter().try_for_each(|child| walk(checked, child, exempt_below))
+    let mut found = Ok(());
+    e.each_child(&mut |child| {
+        if found.is_ok() {
+            found = walk(checked, child, exempt_below);
+        }
+    });
+    found
 }
 
 fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), Problem> {

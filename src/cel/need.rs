@@ -55,7 +55,7 @@ impl Need {
                 names.reverse();
                 self.path(&names, last);
             }
-            _ => chain.children().into_iter().for_each(|child| self.expr(child)),
+            _ => chain.each_child(&mut |child| self.expr(child)),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::crd::Step;
 use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::schema::{Keyword, Schema, Shape};
 use crate::validate::{self, Kind};
-use crate::yaml::Node;
+use crate::yaml::{Data, Node};
 
 use super::walk::{DefaultSite, Walk};
 
@@ -39,7 +39,23 @@ fn refuse<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>
     }
 }
 
+/// Whether a node asks for nothing but a type and one of several values, and the default is that: most are.
+fn is_plain(schema: &Schema<'_>, value: Node<'_>) -> bool {
+    use Keyword as K;
+    let known = [K::Type, K::Default, K::Enum, K::Items, K::Description, K::Title];
+    let listed = |values: Node<'_>| values.is_empty() || values.items().any(|one| one.same(value));
+    let typed = match (schema.ty(), value.data()) {
+        (Some("string"), Data::Str(_)) | (Some("boolean"), Data::Bool(_)) | (Some("integer"), Data::Int(_)) => !schema.has(K::Items),
+        (Some("array"), Data::Seq) => schema.items().is_some_and(|items| value.items().all(|item| is_plain(&items, item))),
+        _ => false,
+    };
+    typed && schema.words().all(|(word, _)| known.contains(&word)) && schema.word(K::Enum).is_none_or(listed)
+}
+
 fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<validate::Error> {
+    if !site.meta && is_plain(&site.schema, site.value) {
+        return Vec::new();
+    }
     let mut shape = Shape::of(&site.schema);
     // The root is a resource, whether or not it says so.
     shape.embedded |= site.path.is_root();

@@ -161,8 +161,9 @@ impl<'a, 't> Walk<'a, 't> {
 
     /// Returns whether the node and everything below it is free of schema faults (structural ones apart).
     fn visit(&mut self, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>, parent: Option<&Schema<'t>>) -> bool {
-        let mut sound = node::check(self, schema, route, scope);
-        if self.structural && !scope.spared {
+        let refusals = self.demands.refusals;
+        let mut sound = !refusals || node::check(self, schema, route, scope);
+        if refusals && self.structural && !scope.spared {
             let found =
                 if scope.nested { structural::nested(self, schema, route) } else { structural::spine(self, schema, route, scope.level) };
             self.unsound |= found;

@@ -71,10 +71,15 @@ impl<'t> Schema<'t> {
         self.node
     }
 
+    /// Whether a keyword is there; a null value counts as absent.
+    pub fn has(&self, word: Keyword) -> bool {
+        self.present & 1 << word as u64 != 0
+    }
+
     /// Key and value of a keyword; a null value counts as absent.
     #[inline]
     pub fn entry(&self, word: Keyword) -> Option<Entry<'t>> {
-        if self.present & 1 << word as u64 == 0 {
+        if !self.has(word) {
             return None;
         }
         match *self.places.get(word as usize)? {

@@ -274,12 +274,14 @@ impl<'t> Node<'t> {
     }
 
     /// A key as JSON spells it: `1:` is "1", `on:` is "true".
+    #[inline]
     pub fn key_text(self) -> &'t str {
-        match self.data() {
-            Data::Str(text) => text,
-            Data::Bool(true) => "true",
-            Data::Bool(false) => "false",
-            Data::Null => "null",
+        match self.tree.slot(self.id).raw {
+            Raw::Source(at) => slice(&self.tree.text, at),
+            Raw::Decoded(at) => slice(&self.tree.decoded, at),
+            Raw::Bool(true) => "true",
+            Raw::Bool(false) => "false",
+            Raw::Null => "null",
             _ => self.source(),
         }
     }
