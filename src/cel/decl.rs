@@ -178,9 +178,19 @@ impl Decl {
 
     /// The node as an expression sees it that reads only so much of it. The size of an object that is not read whole is not told.
     pub fn reduced(self: &Arc<Self>, need: &Need) -> Arc<Decl> {
-        let (Kind::Object(object), Need::Fields(needs)) = (&self.kind, need) else { return Arc::clone(self) };
-        let read = |(name, need): (&String, &Need)| Some((name.clone(), object.fields.get(name)?.reduced(need)));
-        Arc::new(Decl::part(needs.iter().filter_map(read).collect(), self.nullable))
+        let sized = |kind| Arc::new(Decl::new(kind, self.nullable, self.max_size, self.min_bytes, self.bounded));
+        match (&self.kind, need) {
+            (Kind::Object(object), Need::Fields(needs)) => {
+                let read = |(name, need): (&String, &Need)| Some((name.clone(), object.fields.get(name)?.reduced(need)));
+                Arc::new(Decl::part(needs.iter().filter_map(read).collect(), self.nullable))
+            }
+            // Only asked for: no element is looked at.
+            (Kind::List { item, list_type, keys }, Need::Fields(needs)) if needs.is_empty() => {
+                sized(Kind::List { item: item.reduced(need), list_type: *list_type, keys: keys.clone() })
+            }
+            (Kind::Map { value }, Need::Fields(needs)) if needs.is_empty() => sized(Kind::Map { value: value.reduced(need) }),
+            _ => Arc::clone(self),
+        }
     }
 
     /// The same of a shape, without a look at the rest of it.

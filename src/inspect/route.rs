@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::crd::FieldPath;
+use crate::crd::{FieldPath, Step};
 use crate::schema::Keyword;
 use crate::yaml::Node;
 
@@ -64,13 +64,14 @@ impl<'p, 't> Route<'p, 't> {
 
     /// The path in objects of the version; a clause speaks of the node that it stands on.
     pub fn path(&self) -> FieldPath {
-        let path = self.parent.map(Route::path).unwrap_or_default();
+        let mut path = self.parent.map(Route::path).unwrap_or_default();
         match self.turn {
-            Turn::Property(name) => path.key(name),
-            Turn::Items | Turn::Item(_) => path.items(),
-            Turn::Values => path.values(),
-            Turn::Root | Turn::Clause(..) | Turn::Not | Turn::Named(..) => path,
+            Turn::Property(name) => path.push(Step::Key(name.into())),
+            Turn::Items | Turn::Item(_) => path.push(Step::Items),
+            Turn::Values => path.push(Step::Values),
+            Turn::Root | Turn::Clause(..) | Turn::Not | Turn::Named(..) => {}
         }
+        path
     }
 
     /// The name of the root's property that this is or stands in.

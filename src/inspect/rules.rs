@@ -63,7 +63,17 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
         (Some(need), Some(own)) => Some(need.and(&own)),
         (need, own) => need.or(own),
     };
-    let plain = schema.ty() == Some("object") && matches!(schema.additional(), Additional::Absent);
+    if paths.is_empty() && need == Some(Need::nothing()) && matches!(schema.ty(), Some("array" | "object")) && schema.property_count() == 0
+    {
+        // A list or a map that is only asked for: its elements bound its size.
+        let mut shape = Shape::local(schema);
+        shape.items = schema.items().map(|items| Box::new(skeleton(&items, &[], Some(Need::nothing()))));
+        if let Additional::Schema(values) = schema.additional() {
+            shape.extra = Extra::Values(Box::new(skeleton(&values, &[], Some(Need::nothing()))));
+        }
+        return shape;
+    }
+    let plain = schema.ty() == Some("object") && !schema.has(Keyword::AdditionalProperties);
     let fields = match need {
         Some(Need::Fields(fields)) if plain => Some(fields),
         Some(_) => return Shape::of(schema),

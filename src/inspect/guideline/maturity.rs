@@ -91,7 +91,7 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
 }
 
 fn has_marker(text: &str) -> bool {
-    ["lpha", "LPHA", "eta", "ETA", "xperimental", "XPERIMENTAL"]
+    ["eta", "lpha", "xperimental", "LPHA", "ETA", "XPERIMENTAL"]
         .iter()
         .any(|part| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
