@@ -140,3 +140,22 @@ fn order_of_keys_does_not_matter_to_sameness() {
     assert!(one("{a: 1, b: [x]}").root().same(one("b: [x]\na: 1").root()));
     assert!(!one("{a: 1, b: [x]}").root().same(one("b: [y]\na: 1").root()));
 }
+
+#[test]
+fn what_is_written_alike_holds_the_same_data() {
+    let tree = |text: &str| parse(&text.into(), &Budget::default()).remove(0).tree.unwrap();
+    let same = tree("a: {x: [1, 2]}\nb: {x: [1, 2]}\nc: {x: [1, 3]}\n");
+    let [a, b, c] = ["a", "b", "c"].map(|key| same.root().get(key).unwrap());
+    assert!(a.get("x").unwrap().alike(b.get("x").unwrap()));
+    assert!(!a.alike(c) && !a.same(c));
+    // The column decides how much of a block scalar is indentation.
+    let shifted = tree("a:\n  t: |2\n       x\nb:\n    t: |2\n       x\n");
+    let [a, b] = ["a", "b"].map(|key| shifted.root().get(key).unwrap());
+    assert_eq!(a.source(), b.source());
+    assert!(!a.alike(b) && !a.same(b));
+    // An alias says what stands elsewhere.
+    let (one, two) = (tree("x: &x 1\nv: {z: *x}\n"), tree("x: &x 2\nv: {z: *x}\n"));
+    let [a, b] = [&one, &two].map(|tree| tree.root().get("v").unwrap());
+    assert_eq!(a.source(), b.source());
+    assert!(!a.alike(b) && !a.same(b));
+}

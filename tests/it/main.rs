@@ -14,6 +14,7 @@ mod mutations;
 mod objects;
 mod properties;
 mod referee;
+mod repeats;
 mod repository;
 mod request_path;
 mod rules;
