@@ -300,9 +300,10 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Whether two nodes are written alike, byte by byte: then they hold the same data in the same order.
+    /// Whether two mappings or lists are written alike, byte by byte: then they hold the same data in the same order. A scalar by itself
+    /// doesn't say: its tag, and whether a block keeps its last break, stand before it.
     pub fn alike(self, other: Node<'_>) -> bool {
-        let plain = !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
+        let plain = (self.is_map() || self.is_seq()) && !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
         plain && self.source() == other.source() && (self.tree.json || self.column().is_some_and(|column| other.column() == Some(column)))
     }
 
