@@ -151,6 +151,12 @@ impl Decl {
         (Kind::Object(Object { fields }), 0, min_bytes, true)
     }
 
+    /// What the rules of a node see: what a node around it made of it already, else, if it has rules, what is made of it now.
+    pub fn for_rules(shape: &Shape, root: bool, known: Option<&Arc<Decl>>) -> Option<Arc<Decl>> {
+        let made = || (!shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
+        known.cloned().or_else(made)
+    }
+
     /// What was made of a property. Nothing for the type and name of a resource, where more is visible than the schema says.
     pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
         match &self.kind {

@@ -52,15 +52,9 @@ pub fn needs(fact: &Fact) -> bool {
     })
 }
 
-fn named<'b, 't>(bundle: &'b Bundle<'t>, name: &str, channel: Option<&str>) -> Option<&'b Crd<'t>> {
-    let mut named = bundle.crds.iter().filter(|crd| crd.name == name);
-    let same = named.clone().find(|crd| crd.channel().map(|channel| channel.value) == channel);
-    same.or_else(|| named.next())
-}
-
 fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Option<Draft> {
     let (name, channel, from, to) = way;
-    let (before, after) = (named(old, name, channel.as_deref())?, named(new, name, channel.as_deref())?);
+    let (before, after) = (old.find(name, channel.as_deref())?, new.find(name, channel.as_deref())?);
     let (old_version, new_version) = (before.version(from)?, after.version(to)?);
     let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
     let mut writer = Writer { old: old_schema, new: new_schema, steps: Vec::new(), loses: false };
@@ -74,7 +68,7 @@ fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Opti
     let mut parts = vec![after.kind().to_owned(), from.clone()];
     parts.extend(if from == to { bundle(after) } else { Some(to.clone()) });
     // One name may stand for a CRD of each channel.
-    parts.extend(channel.clone().filter(|_| new.crds.iter().filter(|crd| crd.name == *name).count() > 1));
+    parts.extend(channel.clone().filter(|_| new.named(name).len() > 1));
     let manifest = file_name(&parts.join("-"));
     let mut text = String::new();
     let end = |version: &str, crd: &Crd<'_>| {

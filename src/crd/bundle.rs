@@ -210,6 +210,19 @@ impl<'t> Bundle<'t> {
         self.crds = kept;
     }
 
+    /// CRDs of a name, sorted by channel.
+    pub fn named(&self, name: &str) -> &[Crd<'t>] {
+        let start = self.crds.partition_point(|crd| crd.name < name);
+        let end = self.crds.partition_point(|crd| crd.name <= name);
+        self.crds.get(start..end).unwrap_or_default()
+    }
+
+    /// The CRD of a name in a channel, or the first of that name where the channel has none.
+    pub fn find(&self, name: &str, channel: Option<&str>) -> Option<&Crd<'t>> {
+        let named = self.named(name);
+        named.iter().find(|crd| crd.channel().map(|own| own.value) == channel).or(named.first())
+    }
+
     pub fn versions(&self) -> usize {
         self.crds.iter().map(|crd| crd.versions.len()).sum()
     }

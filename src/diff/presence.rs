@@ -40,14 +40,12 @@ impl Walk<'_> {
     pub(super) fn properties<'t>(&mut self, pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
         let maps = (pair.old.word(Keyword::Properties), pair.new.word(Keyword::Properties));
         if let (Some(old), Some(new), None) = (maps.0, maps.1, limits)
-            && self.equal(old, new)
+            && old.alike(new)
         {
             return;
         }
         let lists = lists(maps.0, maps.1);
-        if limits.is_none()
-            && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if self.equal(old.value, new.value)))
-        {
+        if limits.is_none() && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.value.alike(new.value))) {
             return;
         }
         let required = Required::of(pair, limits);
@@ -117,7 +115,7 @@ impl Walk<'_> {
         (new, new_key): (Entry<'t>, Node<'t>),
         required: &Required<'t>,
     ) {
-        if self.equal(old.value, new.value) {
+        if old.value.alike(new.value) {
             return;
         }
         let key = |entry: Entry<'t>| Step::Key(entry.name().into());

@@ -94,13 +94,9 @@ impl<'a> Walk<'a> {
         self.found
     }
 
-    pub(super) fn equal(&self, old: Node<'_>, new: Node<'_>) -> bool {
-        // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
-        old.alike(new)
-    }
-
     pub(super) fn node<'t>(&mut self, pair: &Pair<'_, 't>) {
-        if self.equal(pair.old.node(), pair.new.node()) {
+        // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
+        if pair.old.node().alike(pair.new.node()) {
             return;
         }
         let mut changes = Changes::between(&pair.old, &pair.new);

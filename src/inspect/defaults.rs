@@ -8,6 +8,7 @@ use crate::schema::{Keyword, Schema, Shape};
 use crate::validate::{self, Kind};
 use crate::yaml::{Data, Node};
 
+use super::hazard;
 use super::walk::{DefaultSite, Walk};
 
 /// Returns whether the server finds nothing wrong.
@@ -44,12 +45,14 @@ fn is_plain(schema: &Schema<'_>, value: Node<'_>) -> bool {
     use Keyword as K;
     let known = [K::Type, K::Default, K::Enum, K::Items, K::Description, K::Title];
     let listed = |values: Node<'_>| values.is_empty() || values.items().any(|one| one.same(value));
-    let typed = match (schema.ty(), value.data()) {
-        (Some("string"), Data::Str(_)) | (Some("boolean"), Data::Bool(_)) | (Some("integer"), Data::Int(_)) => !schema.has(K::Items),
-        (Some("array"), Data::Seq) => schema.items().is_some_and(|items| value.items().all(|item| is_plain(&items, item))),
+    let fits = match value.data() {
+        Data::Str(_) | Data::Bool(_) | Data::Int(_) => !schema.has(K::Items),
+        Data::Seq => schema.items().is_some_and(|items| value.items().all(|item| is_plain(&items, item))),
         _ => false,
     };
-    typed && schema.words().all(|(word, _)| known.contains(&word)) && schema.word(K::Enum).is_none_or(listed)
+    fits && schema.ty().is_some_and(|ty| hazard::fits(ty, value.data()))
+        && schema.words().all(|(word, _)| known.contains(&word))
+        && schema.word(K::Enum).is_none_or(listed)
 }
 
 fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<validate::Error> {

@@ -77,7 +77,8 @@ fn list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>)
     }
 }
 
-fn fits(ty: &str, data: Data<'_>) -> bool {
+/// Whether a value is of a type.
+pub(super) fn fits(ty: &str, data: Data<'_>) -> bool {
     match (ty, data) {
         ("string", Data::Str(_)) | ("boolean", Data::Bool(_)) | ("number", Data::Int(_) | Data::Float(_)) => true,
         ("integer", Data::Int(_)) | ("array", Data::Seq) | ("object", Data::Map) => true,

@@ -117,9 +117,7 @@ fn note(change: &Fact, subject: Subject, aspect: Aspect, effect: Effect) -> Fact
 
 /// The CRD that a change is about, in another bundle.
 fn same<'b, 't>(bundle: &'b Bundle<'t>, change: &Fact) -> Option<&'b Crd<'t>> {
-    let mut named = bundle.crds.iter().filter(|crd| crd.name == change.crd);
-    let first = named.clone().next();
-    named.find(|crd| crd.channel().map(|channel| channel.value) == change.channel.as_deref()).or(first)
+    bundle.find(&change.crd, change.channel.as_deref())
 }
 
 /// Whether the field, something around it or the whole version is called deprecated.

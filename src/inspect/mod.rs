@@ -73,14 +73,8 @@ pub fn update(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
 
 /// The CRD of the same name, in the same channel if it is in several.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
-    named(old, crd.name).find(|other| other.track() == crd.track()).or_else(|| named(old, crd.name).next())
-}
-
-/// CRDs of a name: one for each channel. A bundle is sorted by name.
-fn named<'b, 't>(bundle: &'b Bundle<'t>, name: &str) -> impl Iterator<Item = &'b Crd<'t>> {
-    let start = bundle.crds.partition_point(|crd| crd.name < name);
-    let end = bundle.crds.partition_point(|crd| crd.name <= name);
-    bundle.crds.get(start..end).unwrap_or_default().iter()
+    let named = old.named(crd.name);
+    named.iter().find(|other| other.track() == crd.track()).or(named.first())
 }
 
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {

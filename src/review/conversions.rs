@@ -144,10 +144,7 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
         .word("list", list)
         .word("file", file)
         .word("draft", draft);
-    let here = |side: &Side<'_>| {
-        let crd = side.bundle.crds.iter().find(|crd| crd.name == name && crd.channel().map(|channel| channel.value) == channel);
-        crd.or_else(|| side.bundle.crds.iter().find(|crd| crd.name == name)).map(|crd| Place { file: crd.file, span: crd.name_node.span() })
-    };
+    let here = |side: &Side<'_>| side.bundle.find(name, channel).map(|crd| Place { file: crd.file, span: crd.name_node.span() });
     fact.before = here(old).filter(|_| here(new).is_none());
     fact.after = here(new);
     fact.channel = channel.map(str::to_owned);

@@ -71,7 +71,7 @@ vocabulary! {
 }
 
 /// Coordinates of the facts that a rule judges; an empty list takes all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Match {
     pub subjects: Vec<Subject>,
     pub aspects: Vec<Aspect>,

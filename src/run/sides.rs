@@ -24,6 +24,14 @@ pub(super) enum Staged {
     Sides(Box<Sides>),
 }
 
+impl Sides {
+    /// Reads both at once: neither waits for the other.
+    fn together(old: impl FnOnce() -> Read + Send, new: impl FnOnce() -> Read + Send) -> Self {
+        let (old, new) = rayon::join(old, new);
+        Sides { old, new }
+    }
+}
+
 /// The old side, before it is read.
 struct Old {
     inputs: Vec<Input>,
@@ -48,11 +56,10 @@ impl Reader {
         };
         let new_inputs = self.parse(new)?;
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
-        let (old, new) = rayon::join(
+        Ok(Sides::together(
             || self.read(old.label, &old.inputs, old_version.or(old.version)),
             || self.read(label(new), &new_inputs, new_version),
-        );
-        Ok(Sides { old, new })
+        ))
     }
 
     /// The old side that a flag names.
@@ -104,10 +111,10 @@ impl Reader {
             let old = self.loader.load(&old_inputs);
             let new = self.loader.load(&new_inputs);
             let name = label(&arguments.inputs);
-            return Ok(Staged::Sides(Box::new(Sides {
-                old: self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
-                new: self.understand(format!(":{name}"), new_inputs, new, new_version),
-            })));
+            return Ok(Staged::Sides(Box::new(Sides::together(
+                || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
+                || self.understand(format!(":{name}"), new_inputs, new, new_version),
+            ))));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
@@ -127,10 +134,10 @@ impl Reader {
         if about.is_empty() && !unread {
             return Ok(Staged::Nothing);
         }
-        Ok(Staged::Sides(Box::new(Sides {
-            old: self.understand("HEAD".to_owned(), old_inputs, old, old_version),
-            new: self.understand("the index".to_owned(), new_inputs, new, new_version),
-        })))
+        Ok(Staged::Sides(Box::new(Sides::together(
+            || self.understand("HEAD".to_owned(), old_inputs, old, old_version),
+            || self.understand("the index".to_owned(), new_inputs, new, new_version),
+        ))))
     }
 
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.

@@ -4,6 +4,8 @@ use crate::yaml::{Entry, Node};
 
 use super::keyword::{COUNT, Keyword};
 
+const _: () = assert!(COUNT <= u64::BITS as usize, "one bit for each keyword");
+
 /// Behind so many other keys a keyword is looked for by name.
 const FAR: u16 = u16::MAX;
 

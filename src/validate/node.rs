@@ -176,8 +176,8 @@ impl Node {
 
     /// `root` for the root of a resource, whose type and name rules can see; `decl` is what a node around it made of it for its own rules.
     fn build(shape: &Shape, purpose: Purpose, root: bool, decl: Option<&Arc<Decl>>) -> Self {
-        let own = (decl.is_none() && !shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
-        let decl = decl.or(own.as_ref());
+        let decl = Decl::for_rules(shape, root, decl);
+        let decl = decl.as_ref();
         let child = |shape: &Shape, decl: Option<&Arc<Decl>>| Node::build(shape, purpose, false, decl);
         let types = match (shape.int_or_string, purpose) {
             (true, Purpose::Request) => Types::of(&[Type::Integer, Type::String]),

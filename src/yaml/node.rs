@@ -49,14 +49,20 @@ pub(super) struct Slot {
     pub raw: Raw,
 }
 
+/// What a tree is made of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Arena {
+    pub decoded: String,
+    pub slots: Vec<Slot>,
+    pub items: Vec<NodeId>,
+    pub pairs: Vec<(NodeId, NodeId)>,
+}
+
 /// One document: nodes in the order in which they ended, children in contiguous runs.
 #[derive(Debug)]
 pub struct Tree {
     pub(super) text: Arc<str>,
-    pub(super) decoded: String,
-    pub(super) slots: Vec<Slot>,
-    pub(super) items: Vec<NodeId>,
-    pub(super) pairs: Vec<(NodeId, NodeId)>,
+    pub(super) arena: Arena,
     pub(super) root: NodeId,
     pub(super) ambiguous: Vec<NodeId>,
     pub(super) json: bool,
@@ -96,7 +102,7 @@ impl Tree {
     #[inline]
     fn slot(&self, id: NodeId) -> Slot {
         // ok: ids are only made by the builder of this very arena
-        self.slots[id.0 as usize]
+        self.arena.slots[id.0 as usize]
     }
 }
 
@@ -160,7 +166,7 @@ impl<'t> Node<'t> {
             Raw::Int(i) => Data::Int(i),
             Raw::Float(f) => Data::Float(f),
             Raw::Source(at) => Data::Str(slice(&self.tree.text, at)),
-            Raw::Decoded(at) => Data::Str(slice(&self.tree.decoded, at)),
+            Raw::Decoded(at) => Data::Str(slice(&self.tree.arena.decoded, at)),
             Raw::Seq { .. } => Data::Seq,
             Raw::Map { .. } => Data::Map,
         }
@@ -246,7 +252,12 @@ impl<'t> Node<'t> {
             _ => 0..0,
         };
         let tree = self.tree;
-        tree.pairs.get(range).unwrap_or_default().iter().map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
+        tree.arena
+            .pairs
+            .get(range)
+            .unwrap_or_default()
+            .iter()
+            .map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
     }
 
     /// Items of a list in order; nothing for anything else.
@@ -256,7 +267,7 @@ impl<'t> Node<'t> {
             _ => 0..0,
         };
         let tree = self.tree;
-        tree.items.get(range).unwrap_or_default().iter().map(move |&id| tree.node(id))
+        tree.arena.items.get(range).unwrap_or_default().iter().map(move |&id| tree.node(id))
     }
 
     #[inline]
@@ -278,7 +289,7 @@ impl<'t> Node<'t> {
     pub fn key_text(self) -> &'t str {
         match self.tree.slot(self.id).raw {
             Raw::Source(at) => slice(&self.tree.text, at),
-            Raw::Decoded(at) => slice(&self.tree.decoded, at),
+            Raw::Decoded(at) => slice(&self.tree.arena.decoded, at),
             Raw::Bool(true) => "true",
             Raw::Bool(false) => "false",
             Raw::Null => "null",

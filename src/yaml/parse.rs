@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
-use super::node::{NodeId, Raw, Slot, Span, TextRef, Tree};
+use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree};
 use super::scalar::{self, Typed};
 use super::{Budget, Document, Error, ErrorKind, split};
 
@@ -149,23 +149,15 @@ struct Anchored {
     weight: usize,
 }
 
-/// What a tree grows in.
-#[derive(Default)]
-struct Room {
-    decoded: String,
-    slots: Vec<Slot>,
-    items: Vec<NodeId>,
-    pairs: Vec<(NodeId, NodeId)>,
-}
-
 /// A tree with more nodes keeps the room it grew in.
 const ROOMY: usize = 1 << 18;
 
 thread_local! {
-    static ROOM: Cell<Room> = Cell::default();
+    /// What the next tree grows in.
+    static ROOM: Cell<Arena> = Cell::default();
 }
 
-impl Room {
+impl Arena {
     fn cleared(mut self) -> Self {
         self.decoded.clear();
         self.slots.clear();
@@ -190,36 +182,26 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(text: &Arc<str>, slice: &'a str, base: usize, json: bool, budget: &'a Budget) -> Self {
-        let Room { mut decoded, mut slots, items, mut pairs } = ROOM.take();
+        let mut arena = ROOM.take();
         // What real CRDs have: a node in some forty bytes, and half of the text in descriptions of several lines.
-        slots.reserve(slice.len() / 40);
-        pairs.reserve(slice.len() / 80);
-        decoded.reserve(slice.len() / 2);
-        let tree =
-            Tree { text: Arc::clone(text), decoded, slots, items, pairs, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
+        arena.slots.reserve(slice.len() / 40);
+        arena.pairs.reserve(slice.len() / 80);
+        arena.decoded.reserve(slice.len() / 2);
+        let tree = Tree { text: Arc::clone(text), arena, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
         Builder { slice, base, json, budget, tree, open: Vec::new(), spare: Vec::new(), anchors: HashMap::new(), weight: 0, root: None }
     }
 
     fn finish(mut self) -> Option<Tree> {
         let root = self.root?;
-        if matches!(self.tree.slots.get(root.0 as usize)?.raw, Raw::Null) && self.tree.slots.len() == 1 {
+        if matches!(self.tree.arena.slots.get(root.0 as usize)?.raw, Raw::Null) && self.tree.arena.slots.len() == 1 {
             return None;
         }
         self.tree.root = root;
-        if self.tree.slots.len() > ROOMY {
-            return Some(self.tree);
+        if self.tree.arena.slots.len() <= ROOMY {
+            // A copy takes exactly what it needs, and the next document grows into memory that is there already.
+            let exact = self.tree.arena.clone();
+            ROOM.set(std::mem::replace(&mut self.tree.arena, exact).cleared());
         }
-        // A copy takes exactly what it needs, and the next document grows into memory that is there already.
-        let Tree { decoded, slots, items, pairs, .. } = &self.tree;
-        let exact = Room { decoded: decoded.clone(), slots: slots.clone(), items: items.clone(), pairs: pairs.clone() };
-        let tree = &mut self.tree;
-        let room = Room {
-            decoded: std::mem::replace(&mut tree.decoded, exact.decoded),
-            slots: std::mem::replace(&mut tree.slots, exact.slots),
-            items: std::mem::replace(&mut tree.items, exact.items),
-            pairs: std::mem::replace(&mut tree.pairs, exact.pairs),
-        };
-        ROOM.set(room.cleared());
         Some(self.tree)
     }
 
@@ -296,8 +278,8 @@ impl<'a> Builder<'a> {
     }
 
     fn decoded(&mut self, part: &str) -> Raw {
-        let offset = self.tree.decoded.len();
-        self.tree.decoded.push_str(part);
+        let offset = self.tree.arena.decoded.len();
+        self.tree.arena.decoded.push_str(part);
         Raw::Decoded(TextRef { offset: Span::new(offset, 0).start, len: Span::new(part.len(), 0).start })
     }
 
@@ -306,13 +288,13 @@ impl<'a> Builder<'a> {
     }
 
     fn next(&self) -> NodeId {
-        NodeId(Span::new(self.tree.slots.len(), 0).start)
+        NodeId(Span::new(self.tree.arena.slots.len(), 0).start)
     }
 
     fn push(&mut self, span: Span, raw: Raw, weight: usize) -> Result<NodeId, Error> {
         self.weigh(weight, span)?;
         let id = self.next();
-        self.tree.slots.push(Slot { span, raw });
+        self.tree.arena.slots.push(Slot { span, raw });
         Ok(id)
     }
 
@@ -348,7 +330,7 @@ impl<'a> Builder<'a> {
 
     fn end(&mut self, end: Span) -> Result<(), Error> {
         let Some(mut open) = self.open.pop() else { return Ok(()) };
-        let last = open.children.last().and_then(|id| self.tree.slots.get(id.0 as usize)).map(|slot| slot.span.end);
+        let last = open.children.last().and_then(|id| self.tree.arena.slots.get(id.0 as usize)).map(|slot| slot.span.end);
         let stop = if open.flow { end.end } else { last.unwrap_or(open.span.end) };
         let span = Span { start: open.span.start, end: stop.max(open.span.start) };
         let raw = if open.map { self.mapping(&mut open.children, span)? } else { self.sequence(&open.children) };
@@ -362,15 +344,15 @@ impl<'a> Builder<'a> {
     }
 
     fn sequence(&mut self, children: &[NodeId]) -> Raw {
-        let first = Span::new(self.tree.items.len(), 0).start;
-        self.tree.items.extend_from_slice(children);
+        let first = Span::new(self.tree.arena.items.len(), 0).start;
+        self.tree.arena.items.extend_from_slice(children);
         Raw::Seq { first, len: Span::new(children.len(), 0).start }
     }
 
     fn mapping(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<Raw, Error> {
         self.merge(children, span)?;
-        let first = Span::new(self.tree.pairs.len(), 0).start;
-        self.tree.pairs.extend(children.chunks_exact(2).map(|pair| (pair[0], pair[1])));
+        let first = Span::new(self.tree.arena.pairs.len(), 0).start;
+        self.tree.arena.pairs.extend(children.chunks_exact(2).map(|pair| (pair[0], pair[1])));
         let len = Span::new(children.len() / 2, 0).start;
         self.check_keys(first as usize)?;
         Ok(Raw::Map { first, len })
@@ -412,7 +394,7 @@ impl<'a> Builder<'a> {
 
     fn check_keys(&self, first: usize) -> Result<(), Error> {
         const SMALL: usize = 16;
-        let keys = self.tree.pairs.get(first..).unwrap_or_default();
+        let keys = self.tree.arena.pairs.get(first..).unwrap_or_default();
         for (key, _) in keys {
             let node = self.tree.node(*key);
             if node.is_map() || node.is_seq() {

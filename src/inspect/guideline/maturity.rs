@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::crd::{Bundle, Crd, FieldPath, Maturity, Step, Version};
 use crate::fact::Fact;
 use crate::glob::Glob;
-use crate::inspect::named;
 use crate::schema::{Additional, Keyword, Schema};
 
 /// A maturity that the configuration gives to fields.
@@ -55,7 +54,7 @@ impl Outlook<'_> {
     /// Whether the field stands in the standard bundle; nothing where that is not given.
     pub fn in_standard(&self, crd: &str, version: &str, path: &FieldPath) -> Option<bool> {
         let standard = self.standard?;
-        let found = standard.crds.iter().find(|other| other.name == crd).and_then(|crd| crd.version(version));
+        let found = standard.named(crd).first().and_then(|crd| crd.version(version));
         Some(found.is_some_and(|version| version.schema.as_ref().is_some_and(|schema| find(schema, path).is_some())))
     }
 }
@@ -67,7 +66,7 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
     for fact in facts.iter_mut().filter(|fact| !fact.path.is_root() && !fact.words.contains_key("maturity")) {
         let Some(version) = fact.version.clone() else { continue };
         let bundles = || [old, Some(new)].into_iter().flatten();
-        let spoken = || known || bundles().flat_map(|bundle| named(bundle, &fact.crd)).any(|crd| has_marker(crd.node.source()));
+        let spoken = || known || bundles().flat_map(|bundle| bundle.named(&fact.crd)).any(|crd| has_marker(crd.node.source()));
         let speaks = match speaks.get(&fact.crd) {
             Some(&speaks) => speaks,
             None => *speaks.entry(fact.crd.clone()).or_insert_with(spoken),
@@ -77,8 +76,7 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
         }
         // What was promised before counts; a field that is new has only its new word.
         let own = |bundle: &Bundle<'_>| {
-            let of_channel = named(bundle, &fact.crd).find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref());
-            let crd = of_channel.or_else(|| named(bundle, &fact.crd).next())?;
+            let crd = bundle.find(&fact.crd, fact.channel.as_deref())?;
             outlook.maturity(crd, crd.version(&version)?, &fact.path)
         };
         if let Some(maturity) = bundles().find_map(own).flatten() {

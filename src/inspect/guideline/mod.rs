@@ -67,7 +67,7 @@ fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
 fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, broken: &BTreeSet<String>) {
     let owed = fact.aspect == Aspect::PreserveUnknown && matches!(fact.effect, Effect::Missing | Effect::Shallow);
     let (true, Some(version)) = (owed, fact.version.clone()) else { return };
-    let Some(crd) = new.crds.iter().find(|crd| crd.name == fact.crd && crd.channel().map(|c| c.value) == fact.channel.as_deref()) else {
+    let Some(crd) = new.named(&fact.crd).iter().find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref()) else {
         return;
     };
     let reason = if preserve::is_new(predecessor(old, crd), &version) {

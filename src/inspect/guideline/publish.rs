@@ -57,9 +57,8 @@ pub(super) fn annotations(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fac
 
 /// The CRD of one name in each channel.
 fn channels<'b, 't>(bundle: &'b Bundle<'t>) -> Vec<(&'b Crd<'t>, &'b Crd<'t>)> {
-    let in_channel = |name: &str, channel: &str| {
-        bundle.crds.iter().find(|crd| crd.name == name && crd.channel().is_some_and(|own| own.value == channel))
-    };
+    let in_channel =
+        |name: &str, channel: &str| bundle.named(name).iter().find(|crd| crd.channel().is_some_and(|own| own.value == channel));
     let names: BTreeSet<&str> = bundle.crds.iter().map(|crd| crd.name).collect();
     names.into_iter().filter_map(|name| Some((in_channel(name, "standard")?, in_channel(name, "experimental")?))).collect()
 }
@@ -75,7 +74,7 @@ pub(super) fn misplaced(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact>
     }
     let Some(given) = outlook.standard else { return facts };
     for experimental in bundle.crds.iter().filter(|crd| crd.channel().is_none_or(|channel| channel.value == "experimental")) {
-        let Some(standard) = given.crds.iter().find(|crd| crd.name == experimental.name) else { continue };
+        let Some(standard) = given.named(experimental.name).first() else { continue };
         absent(standard, experimental, &mut |version, path, _| {
             let at = experimental.version(version).map_or(experimental.name_node, |version| version.name_node);
             let fact = note(experimental, (Subject::Field, Aspect::Channel, Effect::Misplaced), at);
