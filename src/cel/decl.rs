@@ -143,7 +143,7 @@ impl Decl {
         }
         let mut min_bytes = MIN_QUOTED;
         for name in &shape.required {
-            let defaulted = shape.properties.get(name).is_some_and(|p| p.default.is_some());
+            let defaulted = shape.property(name).is_some_and(|p| p.default.is_some());
             if let Some(field) = fields.get(name).filter(|field| field.exposed() && !defaulted) {
                 min_bytes += name.len() as i64 + field.min_bytes + 4;
             }
@@ -207,7 +207,7 @@ impl Decl {
             return Arc::new(Decl::of(shape, root)).reduced(need);
         }
         let read = |(name, need): (&String, &Need)| {
-            let property = shape.properties.get(name)?;
+            let property = shape.property(name)?;
             Some((name.clone(), Decl::read_by(property, property.embedded, need)))
         };
         Arc::new(Decl::part(needs.iter().filter_map(read).collect(), shape.nullable))
@@ -308,10 +308,10 @@ impl Object {
 /// `apiVersion`, `kind` and `metadata` of a resource, as a rule at its root sees them.
 fn resource_fields(shape: &Shape, fields: &mut BTreeMap<String, Arc<Decl>>) {
     let is = |shape: Option<&Shape>, ty| shape.is_some_and(|s| s.ty == Some(ty));
-    let metadata = shape.properties.get("metadata");
-    let named = |key| is(metadata.and_then(|m| m.properties.get(key)), JsonType::String);
-    let complete = is(shape.properties.get("kind"), JsonType::String)
-        && is(shape.properties.get("apiVersion"), JsonType::String)
+    let metadata = shape.property("metadata");
+    let named = |key| is(metadata.and_then(|m| m.property(key)), JsonType::String);
+    let complete = is(shape.property("kind"), JsonType::String)
+        && is(shape.property("apiVersion"), JsonType::String)
         && is(metadata, JsonType::Object)
         && named("name")
         && named("generateName");

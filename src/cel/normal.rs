@@ -187,7 +187,7 @@ impl<'s> Writer<'s> {
     fn is_given(&self, operand: &Expr, field: &str) -> bool {
         let Some(shape) = self.shape(operand) else { return false };
         let name = name::unescape(field).unwrap_or_else(|| field.to_string());
-        let demanded = shape.required.contains(&name) && shape.properties.get(&name).is_some_and(|child| !child.nullable);
+        let demanded = shape.required.contains(&name) && shape.property(&name).is_some_and(|child| !child.nullable);
         demanded
             && match &operand.kind {
                 Kind::Select(select) => self.is_given(&select.operand, &select.field),
@@ -204,7 +204,7 @@ impl<'s> Writer<'s> {
             },
             Kind::Select(select) if !select.test => {
                 let name = name::unescape(&select.field).unwrap_or_else(|| select.field.clone());
-                self.shape(&select.operand)?.properties.get(&name)
+                self.shape(&select.operand)?.property(&name)
             }
             _ => None,
         }

@@ -114,7 +114,7 @@ fn resolve(path: &str, shape: &Shape) -> Result<(), String> {
 /// The schema of a member, or none where the schema allows any.
 fn child<'s>(shape: &'s Shape, name: &str) -> Option<Option<&'s Shape>> {
     if !shape.properties.is_empty() {
-        return shape.properties.get(name).map(Some);
+        return shape.property(name).map(Some);
     }
     match &shape.extra {
         Extra::Values(values) => Some(Some(values)),

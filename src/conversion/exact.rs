@@ -146,7 +146,7 @@ fn arrives(shape: &Shape, container: usize, from: &FieldPath, to: &FieldPath) ->
     for depth in container + 1..to.steps().len() {
         let parent = prefix(to, depth);
         if let Some(node) = declared(shape, &parent)
-            && !node.required.iter().any(|name| node.properties.get(name).is_some_and(|child| child.default.is_none()))
+            && !node.required.iter().any(|name| node.property(name).is_some_and(|child| child.default.is_none()))
         {
             return Err(Obstacle { reason: format!("`{parent}` may be there and empty"), keepable: false, hint: None });
         }
@@ -261,13 +261,13 @@ fn maps(list: &Shape, at: &FieldPath, keying: &Keying) -> Result<(), Obstacle> {
     let Some(item) = list.items.as_deref().filter(|_| keyed) else {
         return lost(format!("the order of `{at}` is forgotten, and two items may have one key"));
     };
-    let text = item.properties.get(&keying.key).is_some_and(|key| key.ty == Some(Type::String) && key.default.is_none());
+    let text = item.property(&keying.key).is_some_and(|key| key.ty == Some(Type::String) && key.default.is_none());
     let closed = item.ty == Some(Type::Object) && !open(item) && !item.nullable && text;
     let fields = match &keying.value {
         None => true,
         Some(field) => {
             item.required.contains(field)
-                && item.properties.get(field).is_some_and(|value| !value.nullable)
+                && item.property(field).is_some_and(|value| !value.nullable)
                 && item.properties.keys().all(|name| *name == keying.key || name == field)
         }
     };

@@ -170,7 +170,7 @@ fn numbers(value: &Value, shape: &Shape, at: &str, leaves: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             for (key, child) in map {
-                let below = shape.properties.get(key).or(match &shape.extra {
+                let below = shape.property(key).or(match &shape.extra {
                     Extra::Values(values) => Some(values),
                     _ => None,
                 });
@@ -193,7 +193,7 @@ fn sort(value: &mut Value, shape: &Shape) {
     match value {
         Value::Object(map) => {
             for (key, child) in map.iter_mut() {
-                let below = shape.properties.get(key).or(match &shape.extra {
+                let below = shape.property(key).or(match &shape.extra {
                     Extra::Values(values) => Some(values),
                     _ => None,
                 });

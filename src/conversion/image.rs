@@ -183,14 +183,14 @@ fn listed(map: &Shape, keying: &Keying) -> Option<Shape> {
     let mut item = match &keying.value {
         Some(field) => {
             let mut item = Shape { ty: Some(Type::Object), ..Shape::any(map.at) };
-            item.properties.insert(field.clone(), bare((**values).clone()));
+            item.properties.insert(field.clone(), Box::new(bare((**values).clone())));
             item.required.insert(field.clone());
             item
         }
         None => Shape { rules: Vec::new(), ..bare((**values).clone()) },
     };
     item.property_count = Count::default();
-    item.properties.insert(keying.key.clone(), text);
+    item.properties.insert(keying.key.clone(), Box::new(text));
     item.required.insert(keying.key.clone());
     Some(Shape {
         ty: Some(Type::Array),
@@ -209,7 +209,7 @@ fn mapped(list: &Shape, keying: &Keying) -> Option<Shape> {
     item.property_count = Count::default();
     let dropped = !no_conditions(&item);
     let value = match &keying.value {
-        Some(field) => item.properties.remove(field)?,
+        Some(field) => *item.properties.remove(field)?,
         None if dropped => Shape { all_of: Vec::new(), any_of: Vec::new(), one_of: Vec::new(), not: None, rules: Vec::new(), ..item },
         None => item,
     };

@@ -1,7 +1,5 @@
 //! Nodes of a shape taken out and put in elsewhere.
 
-use std::collections::BTreeMap;
-
 use crate::crd::{FieldPath, Step as Hop};
 use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, Type};
@@ -22,7 +20,7 @@ pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
     let mut here = shape;
     for hop in path.steps() {
         match hop {
-            Hop::Key(name) => match here.properties.get(&**name) {
+            Hop::Key(name) => match here.property(name) {
                 Some(next) => here = next,
                 None => return !open(here),
             },
@@ -42,9 +40,9 @@ pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
 /// Whether the field is there whenever its parent is.
 pub(crate) fn always_there(shape: &Shape, path: &FieldPath) -> bool {
     let Some((Hop::Key(name), above)) = path.steps().split_last() else { return false };
-    shape.at(above).is_some_and(|parent| {
-        parent.required.contains(&**name) && parent.properties.get(&**name).is_some_and(|child| child.default.is_none())
-    })
+    shape
+        .at(above)
+        .is_some_and(|parent| parent.required.contains(&**name) && parent.property(name).is_some_and(|child| child.default.is_none()))
 }
 
 /// Whether the field, whenever its container is there, is there too, through all parents between them.
@@ -62,7 +60,7 @@ pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
     let parent = shape.at_mut(above)?;
     parent.required.remove(&**name);
     parent.property_count = Count::default();
-    parent.properties.remove(&**name)
+    parent.properties.remove(&**name).map(|child| *child)
 }
 
 /// As [`detach`], for values whose parents go with them when they leave them empty: below the container nobody can
@@ -100,7 +98,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
         let Some(Hop::Key(next)) = path.steps().get(depth) else { continue };
         let parent = shape.at_mut(path.steps().get(..depth)?)?;
         if !parent.properties.contains_key(&**next) {
-            parent.properties.insert(next.as_ref().to_owned(), Shape { ty: Some(Type::Object), ..Shape::any(at) });
+            parent.properties.insert(next.as_ref().to_owned(), Box::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
             parent.property_count = Count::default();
             if always || made {
                 parent.required.insert(next.as_ref().to_owned());
@@ -114,7 +112,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     parent.property_count = Count::default();
     // What stands there already stays where there is nothing to put over it.
     let standing = parent.properties.contains_key(&**name);
-    parent.properties.insert(name.as_ref().to_owned(), if standing { anything(&child) } else { child });
+    parent.properties.insert(name.as_ref().to_owned(), Box::new(if standing { anything(&child) } else { child }));
     // A parent that the value itself brought along never stands without it.
     if always || made {
         parent.required.insert(name.as_ref().to_owned());
@@ -137,7 +135,7 @@ pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
     };
     let mut shape = Shape { ty, enum_values: Some(vec![value.clone()]), ..Shape::any(like.at) };
     if let Value::Object(map) = value {
-        shape.properties = map.iter().map(|(key, value)| (key.clone(), literal(value, like))).collect::<BTreeMap<_, _>>();
+        shape.properties = map.iter().map(|(key, value)| (key.clone(), Box::new(literal(value, like)))).collect();
         shape.required = map.keys().cloned().collect();
     }
     if matches!(value, Value::Array(_)) {
@@ -165,7 +163,7 @@ pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<()
             continue;
         }
         let here = at.key(name);
-        match outer.properties.get(name) {
+        match outer.property(name) {
             Some(other) => kept_by(child, other, &here)?,
             None => match &outer.extra {
                 Extra::Values(values) => kept_by(child, values, &here)?,

@@ -134,7 +134,7 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&s
             let name = entry.name().to_owned();
             let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
             before.all_of.push(Shape { not: Some(Box::new(there)), ..Shape::any(before.at) });
-            before.properties.insert(name, shape(&child));
+            before.properties.insert(name, Box::new(shape(&child)));
         }
     }
     before.rules = old.map(rule_of).into_iter().collect();
@@ -163,7 +163,7 @@ pub(super) fn shape(schema: &Schema<'_>) -> Shape {
         false => Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) },
     };
     let mut shape = Shape::local(schema);
-    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), anything(&child))).collect();
+    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Box::new(anything(&child)))).collect();
     shape.items = schema.items().map(|items| Box::new(anything(&items)));
     if let Additional::Schema(values) = schema.additional() {
         shape.extra = Extra::Values(Box::new(anything(&values)));

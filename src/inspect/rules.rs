@@ -95,7 +95,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
             Step::Key(name) => {
                 let need = fields.as_mut().and_then(|fields| fields.remove(&**name));
                 if let Some((entry, child)) = schema.property(name) {
-                    shape.properties.insert(entry.name().to_owned(), skeleton(&child, &tails, need));
+                    shape.properties.insert(entry.name().to_owned(), Box::new(skeleton(&child, &tails, need)));
                 }
             }
             Step::Items => shape.items = schema.items().map(|items| Box::new(skeleton(&items, &tails, None))),
@@ -108,7 +108,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
     }
     for (name, need) in fields.into_iter().flatten() {
         if let Some((entry, child)) = schema.property(&name) {
-            shape.properties.insert(entry.name().to_owned(), skeleton(&child, &[], Some(need)));
+            shape.properties.insert(entry.name().to_owned(), Box::new(skeleton(&child, &[], Some(need))));
         }
     }
     shape

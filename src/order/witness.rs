@@ -240,7 +240,7 @@ fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: 
 
 /// A name that the root's own conditions on `metadata.name` allow.
 fn resource_name(root: &Shape) -> Option<String> {
-    let shape = root.properties.get("metadata")?.properties.get("name")?;
+    let shape = root.property("metadata")?.property("name")?;
     let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));
     let goal = Goal {
         views: vec![View { spine: Spine::Free, faithful: false }],

@@ -116,7 +116,8 @@ pub struct Shape {
     pub unique_items: bool,
     pub list_type: ListType,
     pub map_keys: Vec<String>,
-    pub properties: BTreeMap<String, Shape>,
+    /// Each in a box: a map holds room for a dozen, and most have a few.
+    pub properties: BTreeMap<String, Box<Shape>>,
     pub required: BTreeSet<String>,
     pub property_count: Count,
     pub extra: Extra,
@@ -133,10 +134,14 @@ pub struct Shape {
 }
 
 impl Shape {
+    pub fn property(&self, name: &str) -> Option<&Shape> {
+        self.properties.get(name).map(|child| &**child)
+    }
+
     /// The declared node to which steps lead.
     pub fn at(&self, steps: &[Step]) -> Option<&Shape> {
         steps.iter().try_fold(self, |shape, step| match step {
-            Step::Key(name) => shape.properties.get(&**name),
+            Step::Key(name) => shape.property(name),
             Step::Items => shape.items.as_deref(),
             Step::Values => match &shape.extra {
                 Extra::Values(values) => Some(&**values),
@@ -147,7 +152,7 @@ impl Shape {
 
     pub fn at_mut(&mut self, steps: &[Step]) -> Option<&mut Shape> {
         steps.iter().try_fold(self, |shape, step| match step {
-            Step::Key(name) => shape.properties.get_mut(&**name),
+            Step::Key(name) => shape.properties.get_mut(&**name).map(|child| &mut **child),
             Step::Items => shape.items.as_deref_mut(),
             Step::Values => match &mut shape.extra {
                 Extra::Values(values) => Some(&mut **values),
@@ -192,10 +197,7 @@ impl Shape {
     /// The shape of a whole schema. Recursion is bounded by the depth of the tree.
     pub fn of(schema: &Schema<'_>) -> Self {
         let mut shape = Self::local(schema);
-        // One by one: collecting would move each shape several times.
-        for (entry, child) in schema.properties() {
-            shape.properties.insert(entry.name().to_owned(), Shape::of(&child));
-        }
+        shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Box::new(Shape::of(&child)))).collect();
         shape.items = schema.items().map(|items| Box::new(Shape::of(&items)));
         if let Additional::Schema(values) = schema.additional() {
             shape.extra = Extra::Values(Box::new(Shape::of(&values)));

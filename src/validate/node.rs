@@ -129,7 +129,7 @@ pub(super) struct Node {
 pub(super) struct Fields(Vec<(Box<str>, Node)>);
 
 impl Fields {
-    fn of(properties: &BTreeMap<String, Shape>, compile: impl Fn(&str, &Shape) -> Node) -> Self {
+    fn of(properties: &BTreeMap<String, Box<Shape>>, compile: impl Fn(&str, &Shape) -> Node) -> Self {
         Fields(properties.iter().map(|(name, property)| (name.as_str().into(), compile(name, property))).collect())
     }
 

@@ -98,5 +98,5 @@ fn defaults_of_released_crds_are_fine() {
 
 fn count(shape: &Shape) -> usize {
     let own = usize::from(shape.default.is_some());
-    own + shape.items.iter().map(|items| count(items)).sum::<usize>() + shape.properties.values().map(count).sum::<usize>()
+    own + shape.items.iter().map(|items| count(items)).sum::<usize>() + shape.properties.values().map(|child| count(child)).sum::<usize>()
 }

@@ -112,7 +112,7 @@ impl Judge<'_, '_> {
                 all.and(Some(count >= shape.property_count.min && shape.property_count.max.is_none_or(|max| count <= max)))?;
                 all.and(Some(shape.required.iter().all(|key| map.contains_key(key))))?;
                 for (key, value) in map {
-                    let child = pair.map_or_else(|| shape.properties.get(key), |pair| pair.child(shape, key));
+                    let child = pair.map_or_else(|| shape.property(key), |pair| pair.child(shape, key));
                     match (child, &shape.extra) {
                         (Some(child), _) => all.and(self.shape(child, value, spine))?,
                         (None, Extra::Refused) => all.and(Some(spine && shape.embedded && is_meta(key)))?,

@@ -165,7 +165,7 @@ impl<'s> Solver<'s> {
             let mut literals = literals.clone();
             for item in before {
                 // An earlier item may leave the key to its default.
-                let value = item.get(key).cloned().or_else(|| shape.items.as_ref()?.properties.get(key)?.default.clone());
+                let value = item.get(key).cloned().or_else(|| shape.items.as_ref()?.property(key)?.default.clone());
                 let name = key.as_str().into();
                 let other = match value {
                     Some(value) => Formula::Field(name, Rc::new(Formula::Equals(value)).negated()),
@@ -269,7 +269,7 @@ impl<'s> Solver<'s> {
                     Rc::new(Formula::Has(key.as_str().into())),
                     Rc::new(Formula::Field(key.as_str().into(), Rc::new(Formula::Equals(value.clone())))),
                 ]),
-                None => match shape.items.as_ref().and_then(|items| items.properties.get(key)?.default.clone()) {
+                None => match shape.items.as_ref().and_then(|items| items.property(key)?.default.clone()) {
                     Some(default) => Formula::Field(key.as_str().into(), Rc::new(Formula::Equals(default))),
                     None => Formula::Not(Rc::new(Formula::Has(key.as_str().into()))),
                 },

@@ -134,7 +134,7 @@ impl<'s> Parts<'_, 's> {
                 let property = |(name, child): (&'s String, &'s Shape)| Part::Property(Cow::Borrowed(name.as_str()), term(child));
                 match pair {
                     Some(pair) => parts.extend(pair.children(shape).map(property)),
-                    None => parts.extend(shape.properties.iter().map(property)),
+                    None => parts.extend(shape.properties.iter().map(|(name, child)| property((name, child)))),
                 }
                 match &shape.extra {
                     Extra::Refused => parts.push(Part::Closed(shape)),

@@ -44,17 +44,17 @@ impl<'s> Pair<'s> {
     fn more(self, owner: &Shape) -> impl Iterator<Item = (&'s String, &'s Shape)> {
         let second = self.joined || std::ptr::eq(owner, self.second);
         let own = second.then_some(&self.second.properties).into_iter().flatten();
-        own.filter(move |(name, _)| !self.first.properties.contains_key(*name))
+        own.filter(move |(name, _)| !self.first.properties.contains_key(*name)).map(|(name, child)| (name, &**child))
     }
 
     pub(crate) fn child(self, owner: &Shape, key: &str) -> Option<&'s Shape> {
         let second = self.joined || std::ptr::eq(owner, self.second);
-        self.first.properties.get(key).or_else(|| self.second.properties.get(key).filter(|_| second))
+        self.first.property(key).or_else(|| self.second.property(key).filter(|_| second))
     }
 
     /// The children of one of the two, by name.
     pub(crate) fn children(self, owner: &Shape) -> impl Iterator<Item = (&'s String, &'s Shape)> {
-        self.first.properties.iter().chain(self.more(owner))
+        self.first.properties.iter().map(|(name, child)| (name, &**child)).chain(self.more(owner))
     }
 
     /// Whether both have the same children.
@@ -135,7 +135,7 @@ impl<'s> Spine<'s> {
             Spine::Field(shape) => Seat::Declared(shape),
             Spine::Entry(shape) => Seat::Extra(shape),
             Spine::Node { shape, keep, pair } => {
-                let child = pair.map_or_else(|| shape.properties.get(key), |pair| pair.child(shape, key));
+                let child = pair.map_or_else(|| shape.property(key), |pair| pair.child(shape, key));
                 if let Some(child) = child {
                     return Seat::Declared(child);
                 }

@@ -293,7 +293,7 @@ impl<'s> Subject<'s> {
             Node::Select(select) if select.test => {
                 let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
                 let name = unescape(&select.field)?;
-                shape.properties.get(&name)?;
+                shape.property(&name)?;
                 let has = Rc::new(Formula::Has(name.into()));
                 Some(Truth { holds: at(&path, Rc::clone(&has)), fails: at(&path, has.negated()) })
             }
@@ -467,7 +467,7 @@ impl<'s> Subject<'s> {
             Node::Select(select) if !select.test => {
                 let (mut path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
                 let name = unescape(&select.field)?;
-                let child = shape.properties.get(&name)?;
+                let child = shape.property(&name)?;
                 path.push(name.into());
                 Some((path, Ty::of(child)?))
             }

@@ -167,7 +167,7 @@ impl Same {
         x.ty == y.ty
             && keys.iter().all(|key| {
                 self.seats(a.seat(key), b.seat(key))
-                    && match (x.properties.get(key), y.properties.get(key)) {
+                    && match (x.property(key), y.property(key)) {
                         (Some(x), Some(y)) => self.typed(x, y),
                         (None, None) => true,
                         _ => false,
