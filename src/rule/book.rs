@@ -55,13 +55,13 @@ pub struct Book {
 #[derive(Debug)]
 struct Leaf {
     page: Option<&'static Page>,
-    rule: OnceLock<Option<Rule>>,
+    rule: OnceLock<Option<Box<Rule>>>,
 }
 
 impl Leaf {
     /// Pages that come with the tool are held valid by tests; a broken one is left out here.
     fn rule(&self) -> Option<&Rule> {
-        self.rule.get_or_init(|| Rule::parse(self.page?.text).ok()).as_ref()
+        self.rule.get_or_init(|| Rule::parse(self.page?.text).ok().map(Box::new)).as_deref()
     }
 }
 
@@ -104,7 +104,7 @@ impl Book {
                 None => book.extra.push(book.rules.len()),
             }
             book.by_id.insert(rule.id.clone(), book.rules.len());
-            book.rules.push(Leaf { page: None, rule: OnceLock::from(Some(rule)) });
+            book.rules.push(Leaf { page: None, rule: OnceLock::from(Some(Box::new(rule))) });
         }
         Ok(book)
     }
