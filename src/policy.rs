@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::finding::{Bump, Severity};
 use crate::rule::{Family, Kind, PAGES, Page, Rule};
+use crate::source::Text;
 use crate::yaml::{Node, Span};
 
 /// The policy that holds where nobody chooses one.
@@ -77,7 +78,7 @@ impl Policy {
     }
 
     pub fn parse(text: &str) -> Result<Policy, PolicyError> {
-        let text: Arc<str> = text.into();
+        let text: Text = text.into();
         let (tree, body) = crate::rule::front_matter(&text).map_err(|error| PolicyError { message: error.message, span: error.span })?;
         let root = tree.root();
         let word = |key: &str| root.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::crd::{Bundle, FieldPath, Step as Hop};
 use crate::schema::Shape;
+use crate::source::Text;
 use crate::validate::{ObjectPath, ObjectStep};
 use crate::yaml::{self, Budget, Node, Span};
 
@@ -108,7 +109,7 @@ impl<'m> Workshop<'m> {
         versions.into_iter().cloned().chain(bundles.into_iter().map(ToString::to_string)).collect()
     }
 
-    pub fn convert(&self, text: &Arc<str>) -> Outcome {
+    pub fn convert(&self, text: &Text) -> Outcome {
         let mut outcome = Outcome::default();
         let mut edits: Vec<Rewritten> = Vec::new();
         for document in yaml::parse(text, &self.budget) {

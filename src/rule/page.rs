@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::fact::{Aspect, Effect, Subject, vocabulary};
 use crate::finding::{Class, Severity};
 use crate::form::{Fault, Form};
+use crate::source::Text;
 use crate::yaml::{self, Budget, Node, Span};
 
 use super::Page;
@@ -115,13 +116,13 @@ fn wrong(message: impl Into<String>, span: Span) -> PageError {
 }
 
 /// Front matter and body of a page; spans count from the start of the file.
-pub(crate) fn front_matter(text: &Arc<str>) -> Result<(Arc<yaml::Tree>, usize), PageError> {
+pub(crate) fn front_matter(text: &Text) -> Result<(Arc<yaml::Tree>, usize), PageError> {
     let start = Span::new(0, 3.min(text.len()));
     if !text.starts_with("---\n") {
         return Err(wrong("a rule file begins with `---` and its front matter", start));
     }
     let end = text.find("\n---\n").ok_or_else(|| wrong("the front matter is not closed by `---`", start))?;
-    let head: Arc<str> = text.get(..end + 1).unwrap_or_default().into();
+    let head: Text = text.get(..end + 1).unwrap_or_default().into();
     let document = yaml::parse(&head, &Budget::default()).into_iter().next().ok_or_else(|| wrong("the front matter is empty", start))?;
     let tree = document.tree.map_err(|error| wrong(error.kind.to_string(), error.span))?;
     Ok((tree, end + "\n---\n".len()))
@@ -154,7 +155,7 @@ fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> 
 impl Rule {
     /// Everything that is wrong with a page; nothing for one that can be used.
     pub fn faults(text: &str) -> Vec<Fault> {
-        let whole: Arc<str> = text.into();
+        let whole: Text = text.into();
         let faults = match front_matter(&whole) {
             Ok((tree, _)) => Form::new(super::SCHEMA).check(tree.root()),
             Err(error) => return vec![Fault::new(error.message, error.span)],
@@ -166,7 +167,7 @@ impl Rule {
     }
 
     pub fn parse(text: &str) -> Result<Rule, PageError> {
-        let text: Arc<str> = text.into();
+        let text: Text = text.into();
         let (tree, body) = front_matter(&text)?;
         let root = tree.root();
         for entry in root.entries() {

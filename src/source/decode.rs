@@ -4,11 +4,10 @@
 //! editor shows; UTF-16 with a mark is decoded and said. Archives and pointers of git LFS are named as
 //! what they are, so that nobody looks for a syntax error in them.
 
-use std::sync::Arc;
-
 use thiserror::Error;
 
 use super::place::{Lines, Place};
+use super::text::Text;
 
 /// How the bytes stood for characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +29,7 @@ impl std::fmt::Display for Encoding {
 
 #[derive(Debug)]
 pub(super) struct Decoded {
-    pub text: Arc<str>,
+    pub text: Text,
     pub encoding: Encoding,
 }
 
@@ -86,11 +85,11 @@ fn escaped(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Malformed> {
-    if let Some(kind) = archive(bytes) {
+pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, Malformed> {
+    if let Some(kind) = archive(&bytes) {
         return Err(Malformed::Archive(kind));
     }
-    let decoded = match bytes {
+    let decoded = match &*bytes {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err(Malformed::Utf32),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, Encoding::Utf16Le)?,
         [0xFE, 0xFF, rest @ ..] => utf16(rest, Encoding::Utf16Be)?,
@@ -98,8 +97,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Malformed> {
         [0, first, ..] | [first, 0, ..] if first.is_ascii() && *first != 0 => {
             return Err(Malformed::UnmarkedUtf16);
         }
-        [0xEF, 0xBB, 0xBF, rest @ ..] => utf8(rest)?,
-        whole => utf8(whole)?,
+        [0xEF, 0xBB, 0xBF, rest @ ..] => utf8(rest.to_vec())?,
+        _ => utf8(bytes)?,
     };
     if is_lfs_pointer(&decoded.text) {
         return Err(Malformed::LfsPointer);
@@ -110,13 +109,12 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, Malformed> {
     }
 }
 
-fn utf8(bytes: &[u8]) -> Result<Decoded, Malformed> {
-    let error = match std::str::from_utf8(bytes) {
-        Ok(text) => {
-            return Ok(Decoded { text: Arc::from(text), encoding: Encoding::Utf8 });
-        }
+fn utf8(bytes: Vec<u8>) -> Result<Decoded, Malformed> {
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(Decoded { text: text.into(), encoding: Encoding::Utf8 }),
         Err(error) => error,
     };
+    let (bytes, error) = (error.as_bytes(), error.utf8_error());
     let offset = error.valid_up_to();
     let sound = bytes.get(..offset).unwrap_or_default();
     let place = end_of(std::str::from_utf8(sound).unwrap_or_default());
@@ -149,7 +147,7 @@ fn utf16(bytes: &[u8], encoding: Encoding) -> Result<Decoded, Malformed> {
     if !odd.is_empty() {
         return Err(Malformed::BrokenUtf16 { encoding, offset, place: end_of(&text), why: "half of a character at the end" });
     }
-    Ok(Decoded { text: Arc::from(text), encoding })
+    Ok(Decoded { text: text.into(), encoding })
 }
 
 fn end_of(text: &str) -> Place {
@@ -213,11 +211,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(bytes: &[u8]) -> String {
-        decode(bytes).unwrap().text.to_string()
+        decode(bytes.to_vec()).unwrap().text.to_string()
     }
 
     fn refused(bytes: &[u8]) -> Malformed {
-        decode(bytes).unwrap_err()
+        decode(bytes.to_vec()).unwrap_err()
     }
 
     fn in_utf16(text: &str, encoding: Encoding) -> Vec<u8> {
@@ -240,7 +238,7 @@ mod tests {
     #[test]
     fn utf16_is_decoded_and_named() {
         for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
-            let decoded = decode(&in_utf16("ä: 😀\n", encoding)).unwrap();
+            let decoded = decode(in_utf16("ä: 😀\n", encoding)).unwrap();
             assert_eq!(&*decoded.text, "ä: 😀\n");
             assert_eq!(decoded.encoding, encoding);
         }
@@ -309,7 +307,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
-            let _ = decode(&bytes);
+            let _ = decode(bytes);
         }
 
         #[test]
@@ -319,14 +317,14 @@ mod tests {
             ]),
             bytes in proptest::collection::vec(any::<u8>(), 0..400),
         ) {
-            let _ = decode(&[head, &bytes].concat());
+            let _ = decode([head, &bytes].concat());
         }
 
         #[test]
         fn printable_text_survives_every_encoding(line in "\\PC{0,200}") {
             let expected = format!("a{line}");
             for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
-                if let Ok(decoded) = decode(&in_utf16(&expected, encoding)) {
+                if let Ok(decoded) = decode(in_utf16(&expected, encoding)) {
                     prop_assert_eq!(&*decoded.text, expected.as_str());
                 }
             }

@@ -30,6 +30,7 @@ mod place;
 mod problem;
 mod read;
 mod shelf;
+mod text;
 
 #[cfg(test)]
 mod scratch;
@@ -37,7 +38,7 @@ mod scratch;
 mod tests;
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 pub use against::{Against, AgainstError, against, same_paths};
 pub use decode::{Encoding, Malformed};
@@ -47,6 +48,7 @@ pub use limits::{Limits, flag};
 pub use loader::{Loader, load};
 pub use place::{Lines, Place};
 pub use problem::{Problem, Special};
+pub use text::Text;
 
 /// The name under which standard input is shown.
 pub const STDIN: &str = "<stdin>";
@@ -67,13 +69,13 @@ pub struct File {
     /// As the user would write it: absolute only if the input was, `REV:path` from git.
     pub name: String,
     /// Without a byte-order mark.
-    pub text: Arc<str>,
+    pub text: Text,
     pub origin: Origin,
     lines: OnceLock<Lines>,
 }
 
 impl File {
-    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>, origin: Origin) -> File {
+    pub fn new(name: impl Into<String>, text: impl Into<Text>, origin: Origin) -> File {
         File { name: name.into(), text: text.into(), origin, lines: OnceLock::new() }
     }
 

@@ -7,14 +7,15 @@ use std::path::Path;
 use super::limits::FILE_BYTES;
 use super::problem::{Problem, Special};
 
-/// Reads a file whose size was looked at before, into an empty buffer; it may have changed since.
-pub(super) fn read(path: &Path, bytes: &mut Vec<u8>, name: &str, limit: u64) -> Result<(), Problem> {
+/// Reads a file whose size was looked at before; it may have changed since.
+pub(super) fn read(path: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Problem> {
     let failed = |error: io::Error| io_problem(name, &error);
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     check(&metadata, name, limit)?;
-    bytes.reserve(reserved(metadata.len()));
-    bounded(file, bytes, name, limit)
+    let mut bytes = Vec::with_capacity(reserved(metadata.len()));
+    bounded(file, &mut bytes, name, limit)?;
+    Ok(bytes)
 }
 
 /// Memory to set aside for a size that is only claimed: a limit raised by flag must not let a sparse

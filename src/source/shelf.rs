@@ -228,12 +228,10 @@ impl<'l> Shelf<'l> {
 
     pub(super) fn finish(self) -> Loaded {
         let Shelf { limits, items, spent, mut problems, mut loaded, .. } = self;
-        // A buffer is used again for the next file; new memory for each would cost more than reading it.
-        let open = |buffer: &mut Vec<u8>, item| open(item, buffer, limits);
         let read: Vec<_> = match items.len() {
             // One file isn't worth starting threads for.
-            0 | 1 => items.into_iter().map(|item| open(&mut Vec::new(), item)).collect(),
-            _ => items.into_par_iter().map_init(Vec::new, open).collect(),
+            0 | 1 => items.into_iter().map(|item| open(item, limits)).collect(),
+            _ => items.into_par_iter().map(|item| open(item, limits)).collect(),
         };
         for (order, outcome) in read {
             match outcome {
@@ -257,12 +255,11 @@ impl<'l> Shelf<'l> {
     }
 }
 
-fn open(item: Item, buffer: &mut Vec<u8>, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
+fn open(item: Item, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
     let Item { order, name, origin, content } = item;
-    buffer.clear();
-    let bytes = match &content {
-        Content::Bytes(bytes) => Ok(bytes.as_slice()),
-        Content::At(path) => read(path, buffer, &name, limits.file_bytes).map(|()| buffer.as_slice()),
+    let bytes = match content {
+        Content::Bytes(bytes) => Ok(bytes),
+        Content::At(path) => read(&path, &name, limits.file_bytes),
     };
     let file = bytes.and_then(|bytes| match decode(bytes) {
         Ok(decoded) => Ok((File::new(name, decoded.text, origin), decoded.encoding)),

@@ -222,7 +222,7 @@ mod tests {
     fn a_path_leads_to_a_value_or_as_far_as_there_is_one() {
         let value = serde_json::json!({"spec": {"labels": {"a.b": [1, 2, 3, "x"]}}});
         assert_eq!(sample().get(&value), Some(&Value::from("x")));
-        let text: std::sync::Arc<str> = "spec:\n  labels: {}\n".into();
+        let text: crate::source::Text = "spec:\n  labels: {}\n".into();
         let documents = crate::yaml::parse(&text, &crate::yaml::Budget::default());
         let tree = documents[0].tree.as_ref().unwrap();
         let (node, taken) = sample().locate(tree.root());

@@ -1,6 +1,6 @@
 //! The arena of one document and the handle that walks it.
 
-use std::sync::Arc;
+use crate::source::Text;
 
 /// Half-open byte range in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -61,7 +61,7 @@ pub(super) struct Arena {
 /// One document: nodes in the order in which they ended, children in contiguous runs.
 #[derive(Debug)]
 pub struct Tree {
-    pub(super) text: Arc<str>,
+    pub(super) text: Text,
     pub(super) arena: Arena,
     pub(super) root: NodeId,
     pub(super) ambiguous: Vec<NodeId>,
@@ -76,7 +76,7 @@ impl Tree {
     }
 
     /// The text of the whole file.
-    pub fn text(&self) -> &Arc<str> {
+    pub fn text(&self) -> &Text {
         &self.text
     }
 

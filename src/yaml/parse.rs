@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
+use crate::source::Text;
+
 use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree};
 use super::scalar::{self, Typed};
 use super::{Budget, Document, Error, ErrorKind, split};
 
 /// Reads every document of a file. A broken one is returned as its error and doesn't hide the others.
-pub fn parse(text: &Arc<str>, budget: &Budget) -> Vec<Document> {
+pub fn parse(text: &Text, budget: &Budget) -> Vec<Document> {
     let json = matches!(text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).as_bytes().first(), Some(b'{'));
     let spans = if json { vec![Span::new(0, text.len())] } else { split::documents(text) };
     if let Some(over) = spans.get(budget.documents) {
@@ -27,7 +29,7 @@ pub fn parse(text: &Arc<str>, budget: &Budget) -> Vec<Document> {
 }
 
 /// The documents of one stretch: one, unless `...` ends them early.
-fn part(text: &Arc<str>, span: Span, json: bool, budget: &Budget) -> Vec<Document> {
+fn part(text: &Text, span: Span, json: bool, budget: &Budget) -> Vec<Document> {
     let Some(slice) = text.get(span.range()) else { return Vec::new() };
     let mut documents = Vec::new();
     let mut options = granit_parser::options! {
@@ -150,7 +152,7 @@ struct Anchored {
 }
 
 /// A tree with more nodes keeps the room it grew in.
-const ROOMY: usize = 1 << 18;
+const ROOMY: usize = 1 << 12;
 
 thread_local! {
     /// What the next tree grows in.
@@ -181,13 +183,13 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(text: &Arc<str>, slice: &'a str, base: usize, json: bool, budget: &'a Budget) -> Self {
+    fn new(text: &Text, slice: &'a str, base: usize, json: bool, budget: &'a Budget) -> Self {
         let mut arena = ROOM.take();
         // What real CRDs have: a node in some forty bytes, and half of the text in descriptions of several lines.
         arena.slots.reserve(slice.len() / 40);
         arena.pairs.reserve(slice.len() / 80);
         arena.decoded.reserve(slice.len() / 2);
-        let tree = Tree { text: Arc::clone(text), arena, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
+        let tree = Tree { text: text.clone(), arena, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
         Builder { slice, base, json, budget, tree, open: Vec::new(), spare: Vec::new(), anchors: HashMap::new(), weight: 0, root: None }
     }
 

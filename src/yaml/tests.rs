@@ -1,9 +1,8 @@
-use std::sync::Arc;
-
 use super::*;
+use crate::source::Text;
 
 fn read(text: &str) -> Vec<Document> {
-    parse(&Arc::from(text), &Budget::default())
+    parse(&Text::from(text), &Budget::default())
 }
 
 fn one(text: &str) -> Arc<Tree> {
@@ -129,9 +128,9 @@ fn braces_in_text_are_fine() {
 #[test]
 fn budgets_hold() {
     let budget = Budget { documents: 3, scalar: 10, ..Budget::default() };
-    let text: Arc<str> = "a: 1\n---\n".repeat(9).into();
+    let text: Text = "a: 1\n---\n".repeat(9).into();
     assert_eq!(parse(&text, &budget)[0].tree.as_ref().unwrap_err().kind, ErrorKind::Documents(3));
-    let text: Arc<str> = "a: 01234567890123\n".into();
+    let text: Text = "a: 01234567890123\n".into();
     assert_eq!(parse(&text, &budget)[0].tree.as_ref().unwrap_err().kind, ErrorKind::Scalar(10));
 }
 

@@ -6,10 +6,9 @@
 mod emit;
 mod patch;
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
+use crate::source::Text;
 use crate::yaml::{self, Budget, Data, Node};
 
 use super::graph::Leg;
@@ -63,7 +62,7 @@ pub(crate) fn rewrite(file: &str, node: Node<'_>, target: &Value, renames: &Rena
 
 /// Whether a text holds this object, and only this.
 fn reads_as(text: &str, target: &Value, indent: usize) -> bool {
-    let text: Arc<str> = format!("{}{text}", " ".repeat(indent)).into();
+    let text: Text = format!("{}{text}", " ".repeat(indent)).into();
     let documents = yaml::parse(&text, &Budget::default());
     match documents.as_slice() {
         [document] => document.tree.as_ref().is_ok_and(|tree| equal(tree.root(), target)),

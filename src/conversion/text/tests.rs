@@ -1,12 +1,11 @@
-use std::sync::Arc;
-
 use serde_json::json;
 
 use super::*;
+use crate::source::Text;
 
 #[track_caller]
 fn check(before: &str, target: Value, renames: &[(&str, &str)], after: &str) {
-    let text: Arc<str> = before.into();
+    let text: Text = before.into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let renames: Renames = renames.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
@@ -64,7 +63,7 @@ fn scalars_and_flow_collections_are_replaced_where_they_stand() {
 
 #[test]
 fn what_can_not_be_patched_is_written_anew() {
-    let text: Arc<str> = "spec:\n  list:\n  - a: 1 # one\n  - a: 2\n".into();
+    let text: Text = "spec:\n  list:\n  - a: 1 # one\n  - a: 2\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let rewritten = rewrite(&text, tree.root(), &json!({"b": [[{"a": 1}, 2], []]}), &Renames::new());
@@ -74,7 +73,7 @@ fn what_can_not_be_patched_is_written_anew() {
 
 #[test]
 fn keys_of_what_is_written_anew_keep_their_order() {
-    let text: Arc<str> = "kind: K\nspec: {ref: {group: \"\", kind: Service, name: web}}\n".into();
+    let text: Text = "kind: K\nspec: {ref: {group: \"\", kind: Service, name: web}}\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service", "name": "web"}]}});
@@ -88,7 +87,7 @@ fn keys_of_what_is_written_anew_keep_their_order() {
 
 #[test]
 fn what_goes_from_a_mapping_that_becomes_an_item_leaves_no_trace() {
-    let text: Arc<str> = "spec:\n  ref:\n    kind: S # service\n    opts:\n      x: 1\n      y: 2\n    ns: m\n  k: 1\n".into();
+    let text: Text = "spec:\n  ref:\n    kind: S # service\n    opts:\n      x: 1\n      y: 2\n    ns: m\n  k: 1\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"spec": {"refs": [{"kind": "S"}], "k": 1}});
@@ -99,7 +98,7 @@ fn what_goes_from_a_mapping_that_becomes_an_item_leaves_no_trace() {
 
 #[test]
 fn json_stays_json() {
-    let text: Arc<str> = "{\"kind\": \"K\", \"spec\": {\"b\": 1, \"a\": 2}}".into();
+    let text: Text = "{\"kind\": \"K\", \"spec\": {\"b\": 1, \"a\": 2}}".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let rewritten = rewrite(&text, tree.root(), &json!({"kind": "K", "spec": {"c": 1, "a": 2}}), &vec![("b".into(), "c".into())]);

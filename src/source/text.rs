@@ -1,0 +1,29 @@
+//! The text of a file: one memory that all who point into it share.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Made of what was read, without a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(Arc<String>);
+
+impl Deref for Text {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text(Arc::new(text))
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
