@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn whole_values_are_told_from_searches() {
-        for open in ["[a-z]+", "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "^[a-z]+", "[0-9]+$", "[0-9]+(\\.[0-9]+)?"] {
+        for open in ["[a-z]+", "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "^[a-z]+", "[0-9]+$", "[0-9]+(\\.[0-9]+)?", "\\d+", "^v\\d+"] {
             assert!(is_unanchored(open), "{open}");
         }
         for fine in
