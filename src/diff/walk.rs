@@ -5,6 +5,7 @@
 use crate::crd::{FieldPath, FileId, Place, Step};
 use crate::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject};
 use crate::order::Sample;
+use crate::schema::text::together;
 use crate::schema::{Additional, Keyword, Schema};
 use crate::yaml::{Entry, Node};
 
@@ -72,7 +73,7 @@ impl<'a> Walk<'a> {
             return self.run(old, new);
         }
         let found = self.found(old, new);
-        super::witness::attach(found, old.0, new.0, resource)
+        together(|| super::witness::attach(found, old.0, new.0, resource))
     }
 
     /// Facts about two schemas, each with the key it stands under.
@@ -90,7 +91,7 @@ impl<'a> Walk<'a> {
             name: ("", ""),
             up: None,
         };
-        self.node(&pair);
+        together(|| self.node(&pair));
         self.found
     }
 

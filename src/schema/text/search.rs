@@ -1,18 +1,46 @@
 //! Patterns that must and must not match, lengths and strings to leave out come in; the shortest and then most
 //! readable string goes out, found on the product of the patterns' automata.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::schema::pattern::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkState};
 
 /// States of the product that a search may visit. Real patterns need some hundreds.
-pub const MAX_STATES: usize = 60_000;
+pub const MAX_STATES: usize = 10_000;
 /// Automaton states that a search may touch on the way.
-pub const MAX_WORK: usize = 6_000_000;
+pub const MAX_WORK: usize = 1_000_000;
+/// The same for all searches of one comparison, however many there are.
+pub const MAX_TOGETHER: usize = 5_000_000;
+/// What a search may do even when that is used up.
+const LITTLE: usize = 20_000;
+const INTRICATE: &str = "the patterns are too intricate";
 /// The longest string that is still shown as a witness.
 pub const MAX_WITNESS: u64 = 1 << 20;
 /// Ways into one state that are tried when a candidate needs to be verified.
 const TRIES: u8 = 6;
+
+/// What the searches of one comparison share.
+pub(super) struct Shared {
+    /// Work that is left.
+    pub left: usize,
+    /// Prints of searches that were given up: another try would end the same way.
+    given_up: HashSet<u64>,
+}
+
+thread_local! {
+    /// Of the comparison that this thread is at.
+    pub(super) static SHARED: RefCell<Option<Shared>> = const { RefCell::new(None) };
+}
+
+/// One comparison, whose searches share [`MAX_TOGETHER`]: a file full of intricate patterns must not take hours.
+pub fn together<T>(compare: impl FnOnce() -> T) -> T {
+    let around = SHARED.replace(Some(Shared { left: MAX_TOGETHER, given_up: HashSet::new() }));
+    let answer = compare();
+    SHARED.set(around);
+    answer
+}
 
 #[derive(Clone)]
 pub(super) struct Search<'a> {
@@ -45,13 +73,36 @@ impl Search<'_> {
         if self.min_length > MAX_WITNESS {
             return Outcome::Budget("a string that long is not built");
         }
-        let Some(mut product) = Product::new(&self) else {
+        let most = SHARED.with_borrow(|shared| match shared {
+            None => Some(MAX_WORK),
+            Some(shared) if !shared.given_up.is_empty() && shared.given_up.contains(&self.print()) => None,
+            Some(shared) => Some(shared.left.clamp(LITTLE, MAX_WORK)),
+        });
+        let Some(most) = most else {
+            return Outcome::Budget(INTRICATE);
+        };
+        let Some(mut product) = Product::new(&self, most) else {
             return Outcome::Budget("too many kinds of characters to tell apart");
         };
-        match product.search(self.min_length, self.max_length, verify) {
-            Ok(outcome) => outcome,
-            Err(Exhausted(what)) => Outcome::Budget(what),
+        let outcome = product.search(self.min_length, self.max_length, verify);
+        SHARED.with_borrow_mut(|shared| {
+            if let Some(shared) = shared {
+                shared.left = shared.left.saturating_sub(product.work());
+                shared.given_up.extend(outcome.is_err().then(|| self.print()));
+            }
+        });
+        outcome.unwrap_or_else(|Exhausted(what)| Outcome::Budget(what))
+    }
+
+    /// Tells searches apart.
+    fn print(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for patterns in [&self.must, &self.must_not] {
+            patterns.len().hash(&mut hasher);
+            patterns.iter().for_each(|pattern| pattern.text().hash(&mut hasher));
         }
+        (&self.excluded, self.min_length, self.max_length).hash(&mut hasher);
+        hasher.finish()
     }
 }
 
@@ -79,6 +130,8 @@ struct Product<'a> {
     index: HashMap<Box<[WalkState]>, u32>,
     /// Successors that are alive, once computed.
     successors: Vec<Option<Successors>>,
+    /// How much of its work the search may do.
+    most: usize,
 }
 
 type Successors = Box<[(Letter, u32)]>;
@@ -93,7 +146,7 @@ struct Step {
 const NO_STEP: u32 = u32::MAX;
 
 impl<'a> Product<'a> {
-    fn new(search: &Search<'a>) -> Option<Product<'a>> {
+    fn new(search: &Search<'a>, most: usize) -> Option<Product<'a>> {
         let wanted = search.must.iter().map(|&p| (p, true));
         let patterns: Vec<_> = wanted.chain(search.must_not.iter().map(|&p| (p, false))).collect();
         let mut excluded_chars: Vec<char> = search.excluded.iter().flat_map(|s| s.chars()).collect();
@@ -120,7 +173,13 @@ impl<'a> Product<'a> {
             states: Vec::new(),
             index: HashMap::new(),
             successors: Vec::new(),
+            most,
         })
+    }
+
+    /// Automaton states that were touched.
+    fn work(&self) -> usize {
+        self.walks.iter().map(|(walk, _)| walk.work).sum()
     }
 
     fn search(&mut self, min: u64, max: Option<u64>, verify: Option<&dyn Fn(&str) -> bool>) -> Result<Outcome, Exhausted> {
@@ -303,9 +362,8 @@ impl<'a> Product<'a> {
                 found.push((letter, to));
             }
         }
-        let work: usize = self.walks.iter().map(|(walk, _)| walk.work).sum();
-        if work > MAX_WORK {
-            return Err(Exhausted("the patterns are too intricate"));
+        if self.work() > self.most {
+            return Err(Exhausted(INTRICATE));
         }
         let answer = found.get(i).copied();
         if let Some(slot) = self.successors.get_mut(state as usize) {

@@ -212,6 +212,25 @@ fn strings() -> Vec<String> {
     all
 }
 
+#[test]
+fn searches_of_one_comparison_share_their_work() {
+    let intricate: Vec<_> = (20..60).map(|count| (pattern(&format!("^(a|b)*a(a|b){{{count}}}$")), pattern("^(b|a)*a(a|b){19}$"))).collect();
+    let search =
+        |(old, new): &(Pattern, Pattern)| TextGoal { matches: vec![old], avoids: vec![new], min_length: 60, ..TextGoal::default() }.find();
+    let left = together(|| {
+        for pair in &intricate {
+            assert!(matches!(search(pair), Find::Undecided(_)));
+        }
+        // What is simple is still found.
+        let (digits, zero) = (pattern("^[0-9]+$"), pattern("^0$"));
+        let goal = TextGoal { matches: vec![&digits], avoids: vec![&zero], ..TextGoal::default() };
+        assert!(matches!(goal.find(), Find::Found(word) if word != "0"));
+        search::SHARED.with_borrow(|shared| shared.as_ref().map(|shared| shared.left))
+    });
+    assert_eq!(left, Some(0));
+    assert!(search::SHARED.with_borrow(Option::is_none));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,
