@@ -112,9 +112,13 @@ impl<'t> Review<'_, 't> {
                     self.keyword(both, before, after);
                     continue;
                 }
-                let fact = self.version_fact(both, Aspect::ScaleSubresource, Effect::Changed, shown(before), shown(after)).key(name);
+                // Without a selector nobody could ask for one.
+                let gained = name == "labelSelectorPath" && before.is_none();
+                let (effect, affects): (Effect, &[Affected]) =
+                    if gained { (Effect::Widened, &[]) } else { (Effect::Changed, &[Affected::Behaviour]) };
+                let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
                 let fact = fact.word("name", name).word("old", value(shown(before))).word("new", value(shown(after)));
-                self.facts.push(fact.affects(&[Affected::Behaviour]));
+                self.facts.push(fact.affects(affects));
             }
         }
         for (before, after) in entries(both.0.subresources, both.1.subresources, SUBRESOURCES) {

@@ -32,6 +32,11 @@ pub(super) fn property(pair: &Pair<'_, '_>, name: &str) -> Option<Entry<'static>
     documents.first()?.tree.as_ref().ok()?.root().entry(name)
 }
 
+/// Whether the server itself sees to it that a key is there.
+pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str) -> bool {
+    is_resource(pair) && (matches!(name, "apiVersion" | "kind") || (name == "metadata" && pair.up.is_none()))
+}
+
 /// Whether an object has keys of its own, whatever its schema declares.
 pub(super) fn is_reserved(pair: &Pair<'_, '_>) -> bool {
     is_resource(pair) || is_metadata(pair)

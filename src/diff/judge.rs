@@ -1,7 +1,7 @@
 //! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
 
 use crate::order::{self, Role, Sample, order_local};
-use crate::schema::shape::Extra;
+use crate::schema::shape::{Extra, Type};
 use crate::schema::{Additional, Schema, Shape};
 use crate::yaml::Node;
 
@@ -56,8 +56,8 @@ impl Judgement {
 
 /// What became of the values that a node accepts, its children on the spine left aside. `together` is what its parts say one by one.
 pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>, together: Relation) -> Judgement {
-    // The same conditions accept the same values, unless a fractional bound makes an integer impossible.
-    if together == Relation::Equal && before.refuses_all() == after.refuses_all() {
+    // The same conditions accept the same values, unless a bound or a format reads otherwise where it stands now.
+    if together == Relation::Equal && before.refuses_all() == after.refuses_all() && !before.displaced && !after.displaced {
         return Judgement::known(together);
     }
     if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
@@ -67,12 +67,16 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
     if before.properties != after.properties && is_reserved(pair) {
         return Judgement::known(together);
     }
-    let (old, new) = shapes(pair, before, after);
+    let (mut old, mut new) = shapes(pair, before, after);
     let mut judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
     // Beside a format of strings servers let lists pass, whatever the type is: nobody relies on that.
     let list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(serde_json::Value::Array(_))));
     if (list(&judgement.lost) || list(&judgement.gained)) && !before.types.has(Types::ARRAY) && !after.types.has(Types::ARRAY) {
-        return Judgement::known(together);
+        for shape in [&mut old, &mut new] {
+            let array = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
+            shape.all_of.push(Shape { not: Some(Box::new(array)), ..Shape::any(shape.at) });
+        }
+        judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
     }
     if judgement.undecided() || (judgement.relation == Relation::Equal && before.is_beyond_floats(after)) {
         judgement.relation = match (before.refuses_all(), after.refuses_all()) {
@@ -95,7 +99,11 @@ fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shap
     old.rules.clear();
     // Names that only one side demands are told as such; here both demand them.
     old.required = before.required.union(&after.required).map(|name| (*name).to_owned()).collect();
-    let constraints = Shape::local(&pair.new);
+    let mut constraints = Shape::local(&pair.new);
+    if pair.position == Position::Root {
+        old.ty = old.ty.or(Some(Type::Object));
+        constraints.ty = constraints.ty.or(Some(Type::Object));
+    }
     let new = Shape {
         ty: constraints.ty,
         int_or_string: constraints.int_or_string,

@@ -91,6 +91,8 @@ pub(super) struct Limits<'t> {
     pub length: Count,
     pub patterns: BTreeSet<&'t str>,
     pub formats: BTreeSet<String>,
+    /// A format that means something else where it stands than at the node: in a clause, without a type, or beside bounds it can't hold.
+    pub displaced: bool,
     pub items: Count,
     pub unique: bool,
     pub properties: Count,
@@ -114,6 +116,7 @@ impl<'t> Limits<'t> {
             length: Count::default(),
             patterns: BTreeSet::new(),
             formats: BTreeSet::new(),
+            displaced: false,
             items: Count::default(),
             unique: false,
             properties: Count::default(),
@@ -127,6 +130,10 @@ impl<'t> Limits<'t> {
         limits
     }
 
+    pub(super) fn only(self, types: Types) -> Self {
+        Limits { types: self.types.and(types), ..self }
+    }
+
     /// Adds what a node or a clause demands. Recursion is bounded by the depth of the tree.
     fn take(&mut self, schema: &Schema<'t>, own: bool) {
         self.take_values(schema);
@@ -138,6 +145,8 @@ impl<'t> Limits<'t> {
         // Go matches anywhere in the text, so these two match everything.
         self.patterns.extend(schema.text(Keyword::Pattern).filter(|pattern| !matches!(*pattern, "" | ".*")));
         self.formats.extend(schema.text(Keyword::Format).and_then(|format| super::format::known(format, self.types)));
+        let typed = own && (schema.ty().is_some() || schema.is_int_or_string());
+        self.displaced |= schema.has(Keyword::Format) && (!typed || schema.has(Keyword::Minimum) || schema.has(Keyword::Maximum));
         self.required.extend(schema.names(Keyword::Required));
         if !own {
             self.take_children(schema);

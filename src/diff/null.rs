@@ -1,7 +1,8 @@
 //! What becomes of an explicit null, of an absent value, and of keys that lists are merged by.
 
 use crate::fact::{Affected, Aspect, Effect, Ratchet};
-use crate::schema::{Keyword, Schema};
+use crate::order::completed;
+use crate::schema::{Keyword, Schema, Shape};
 
 use super::around;
 use super::change::Changes;
@@ -96,6 +97,12 @@ impl Walk<'_> {
         let (effect, affects): (Effect, &[Affected]) = match (change.old, change.new) {
             // Absent was refused before, or is refused now: the default only decides who may leave it out.
             (None, _) if was_required => (Effect::Widened, &[Affected::Readers]),
+            // An item is never absent, and without a default a null is refused.
+            (None, _) if pair.position == Position::Item && !pair.old.flag(Keyword::Nullable) => (Effect::Widened, &[Affected::Readers]),
+            (_, None) if pair.position == Position::Item && !pair.new.flag(Keyword::Nullable) => {
+                (Effect::Narrowed, &[Affected::Writers, Affected::Stored])
+            }
+            (Some(_), Some(_)) if filled(&pair.old) == filled(&pair.new) => (Effect::Rewritten, &[]),
             (_, None) if is_required => (Effect::Narrowed, &[Affected::Writers, Affected::Stored]),
             (None, _) => (Effect::Added, &[Affected::Behaviour, Affected::Readers]),
             (_, None) => (Effect::Removed, &[Affected::Behaviour, Affected::Readers]),
@@ -107,6 +114,7 @@ impl Walk<'_> {
             .word("new", wording::value(change.new.map(|entry| entry.value)))
             .affects(affects);
         let fact = if effect == Effect::Narrowed { fact.ratchet(self.ratchet(true)) } else { fact };
+        let fact = if pair.position == Position::Item { fact.word("item", "true") } else { fact };
         self.push(fact);
     }
 
@@ -143,7 +151,11 @@ impl Walk<'_> {
                 .word("old", wording::names(&old))
                 .word("new", wording::names(&new));
             if effect == Effect::Changed {
-                fact = fact.affects(&[Affected::Merge, Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never);
+                fact = fact.affects(&[Affected::Merge]);
+            }
+            // Fewer keys tell fewer items apart.
+            if effect == Effect::Changed && !old.iter().all(|key| new.contains(key)) {
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).word("fewer", "true");
             }
             self.push(fact);
         }
@@ -158,16 +170,28 @@ impl Walk<'_> {
         if old != new
             && let Some(change) = changes.take(Keyword::EmbeddedResource)
         {
-            let effect = if new { Effect::Added } else { Effect::Removed };
-            let fact = self.keyword_fact(pair, Aspect::EmbeddedResource, effect, change.old, change.new);
+            // What preserves keeps them all the same, and demands nothing of them any more.
+            let kept = pair.old.preserves_unknown() && pair.new.preserves_unknown();
+            let (aspect, effect) = match (new, kept) {
+                (true, _) => (Aspect::EmbeddedResource, Effect::Added),
+                (false, false) => (Aspect::EmbeddedResource, Effect::Removed),
+                (false, true) => (Aspect::Accepted, Effect::Widened),
+            };
+            let fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
             let fact = match new {
                 true => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never),
+                false if kept => fact.affects(&[Affected::Readers]),
                 // Its metadata, apiVersion and kind are no longer kept from pruning.
                 false => fact.affects(&[Affected::Data]),
             };
             self.push(fact);
         }
     }
+}
+
+/// The default with the defaults that its own schema sets inside it.
+fn filled(schema: &Schema<'_>) -> Option<serde_json::Value> {
+    Some(completed(&schema.default()?.to_json(), &Shape::of(schema)))
 }
 
 /// Whether the objects around a node notice that a null is there: by a CEL rule, or by counting or a junctor.

@@ -8,8 +8,9 @@ use super::around;
 use super::change::Changes;
 use super::limits::Types;
 use super::relation::Relation;
-use super::walk::{Pair, Walk};
+use super::walk::{Pair, Position, Walk};
 use super::wording;
+use crate::yaml::Entry;
 
 /// The fate of an undeclared key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(super) enum Undeclared {
     Pruned,
     /// `additionalProperties: false`.
     Refused,
-    /// `additionalProperties: true`: kept, but objects below it are emptied.
+    /// `additionalProperties: true`: kept, but objects below it are emptied, also beside `x-kubernetes-preserve-unknown-fields`.
     Emptied,
     /// A map: kept, pruned and validated by the schema of its values.
     Values,
@@ -27,13 +28,24 @@ pub(super) enum Undeclared {
 
 impl Undeclared {
     pub(super) fn of(schema: &Schema<'_>) -> Self {
-        match (schema.additional(), schema.preserves_unknown()) {
-            (Additional::Schema(_), _) => Undeclared::Values,
-            (Additional::Flag(false), _) => Undeclared::Refused,
-            (_, true) => Undeclared::Preserved,
-            (Additional::Flag(true), false) => Undeclared::Emptied,
-            (Additional::Absent, false) => Undeclared::Pruned,
+        Self::under(schema, false)
+    }
+
+    /// Items of a list that preserves do so too.
+    fn under(schema: &Schema<'_>, preserves: bool) -> Self {
+        match schema.additional() {
+            Additional::Schema(_) => Undeclared::Values,
+            Additional::Flag(false) => Undeclared::Refused,
+            Additional::Flag(true) => Undeclared::Emptied,
+            Additional::Absent if preserves || schema.preserves_unknown() => Undeclared::Preserved,
+            Additional::Absent => Undeclared::Pruned,
         }
+    }
+
+    /// What becomes of undeclared keys on both sides of a pair.
+    fn both(pair: &Pair<'_, '_>) -> (Self, Self) {
+        let (old, new) = listed(pair);
+        (Self::under(&pair.old, old.is_some()), Self::under(&pair.new, new.is_some()))
     }
 
     fn name(self) -> &'static str {
@@ -56,17 +68,19 @@ impl Walk<'_> {
     /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
     pub(super) fn opened<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
         let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
-        if !changes.has_any(&words) && pair.old.additional_flag() == pair.new.additional_flag() {
+        let lists = listed(pair);
+        let same = lists.0.is_some() == lists.1.is_some() && pair.old.additional_flag() == pair.new.additional_flag();
+        if !changes.has_any(&words) && same {
             return true;
         }
         if !Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::OBJECT) {
-            // What takes any type must preserve, so a type that comes or goes takes the keyword with it.
-            if changes.has_any(super::accept::TYPES) {
+            // What takes any type must preserve, so a type that comes or goes takes the keyword with it; on a list its items tell.
+            if changes.has_any(super::accept::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
                 changes.tell_all(&words);
             }
             return true;
         }
-        let (old, new) = (Undeclared::of(&pair.old), Undeclared::of(&pair.new));
+        let (old, new) = Undeclared::both(pair);
         if old == new {
             return true;
         }
@@ -84,8 +98,9 @@ impl Walk<'_> {
             _ => Aspect::AdditionalProperties,
         };
         let first = if aspect == Aspect::PreserveUnknown { [words[1], words[0]] } else { words };
-        let flag = |schema: &Schema<'t>| first.iter().find_map(|&word| schema.entry(word));
-        let change = changes.first(&first).map(|change| (change.old, change.new)).unwrap_or((flag(&pair.old), flag(&pair.new)));
+        let flag = |schema: &Schema<'t>, list: Option<Entry<'t>>| first.iter().find_map(|&word| schema.entry(word)).or(list);
+        let change = changes.first(&first).map(|change| (change.old, change.new));
+        let change = change.unwrap_or((flag(&pair.old, lists.0), flag(&pair.new, lists.1)));
         changes.tell_all(&words);
         if !walked {
             changes.tell(Keyword::Properties);
@@ -119,12 +134,19 @@ impl Walk<'_> {
             lost |= has_default(&child);
             lost |= match pair.new.additional() {
                 Additional::Schema(values) => {
-                    let inner = Walk::new(self.scope);
-                    let key = entry.key;
-                    inner
-                        .run((&child, key), (&values, key))
-                        .iter()
-                        .any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
+                    let mut inner = Walk::new(self.scope);
+                    let (key, up) = (entry.key, Some(pair));
+                    inner.node(&Pair {
+                        old: child,
+                        new: values,
+                        old_key: key,
+                        new_key: key,
+                        position: Position::Value,
+                        name: ("", ""),
+                        up,
+                    });
+                    let facts = inner.found.iter().map(|found| &found.fact);
+                    facts.into_iter().any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
                 }
                 _ if Undeclared::of(&pair.new) == Undeclared::Emptied => holds_objects(&child),
                 _ => false,
@@ -246,9 +268,34 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
     Opening { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
 }
 
+/// Whether items keep undeclared keys only where the list around them says so.
+fn items_follow(list: &Schema<'_>) -> bool {
+    list.items().is_some_and(|items| match Types::of(&items).has(Types::OBJECT) {
+        true => Undeclared::of(&items) == Undeclared::Pruned,
+        false => items_follow(&items),
+    })
+}
+
+/// Whether items of a list stand under another list that preserves, or no longer do.
+pub(super) fn is_relisted(pair: &Pair<'_, '_>) -> bool {
+    let (old, new) = listed(pair);
+    old.is_some() != new.is_some()
+}
+
+/// Where the list around an item preserves unknown fields, or one around that list, on both sides.
+fn listed<'t>(pair: &Pair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>) {
+    let Some(list) = pair.up.filter(|_| matches!(pair.position, Position::Item)) else { return (None, None) };
+    let around = listed(list);
+    let own = |schema: &Schema<'t>| schema.entry(Keyword::PreserveUnknownFields).filter(|_| schema.preserves_unknown());
+    (own(&list.old).or(around.0), own(&list.new).or(around.1))
+}
+
 /// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
 fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
-    let (old, mut after) = (around::shape(&pair.old)?, around::shape(&pair.new)?);
+    let (mut old, mut after) = (around::shape(&pair.old)?, around::shape(&pair.new)?);
+    let lists = listed(pair);
+    old.preserve_unknown |= lists.0.is_some();
+    after.preserve_unknown |= lists.1.is_some();
     // Names that only one side demands are told as such; here both demand them.
     after.required.extend(old.required.iter().cloned());
     after.nullable = false;

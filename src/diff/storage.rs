@@ -176,6 +176,8 @@ fn loses(fact: &Fact) -> bool {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)
         }
         Aspect::EmbeddedResource => fact.effect == Effect::Removed,
+        // What an object has where nothing was written follows the version it is stored at, whichever one reads it.
+        Aspect::Default | Aspect::Nullable => !matches!(fact.effect, Effect::Widened | Effect::Rewritten),
         _ => false,
     }
 }

@@ -296,3 +296,138 @@ fn an_unserved_version_validates_nothing() {
         assert_eq!(class(false, storage, &field(", default: x"), &field(", default: y")), Class::SemanticBreaking);
     }
 }
+
+#[test]
+fn additional_properties_empty_objects_even_where_unknown_fields_are_preserved() {
+    breaks("{type: object, PUF}", "{type: object, PUF, additionalProperties: true}", &["map-values-narrowed@spec"]);
+    breaks(
+        "{type: object, PUF, properties: {a: {type: string}}}",
+        "{type: object, PUF, additionalProperties: true, properties: {a: {type: string}}}",
+        &["map-values-narrowed@spec"],
+    );
+    breaks("{PUF}", "{PUF, additionalProperties: true}", &["map-values-narrowed@spec"]);
+    adds("{type: object, PUF, additionalProperties: true}", "{type: object, PUF}", &["preserve-unknown-fields-added@spec"]);
+    specs(
+        "{type: object, additionalProperties: true}",
+        "{type: object, PUF, additionalProperties: true}",
+        Class::None,
+        &["schema-rewritten@spec"],
+    );
+}
+
+#[test]
+fn items_of_a_list_that_preserves_preserve_too() {
+    let list = |more: &str, item: &str| {
+        format!(
+            "{{type: object, properties: {{l: {{type: array{more}, items: {{type: object{item}, properties: {{a: {{type: string}}}}}}}}}}}}"
+        )
+    };
+    breaks(&list(", PUF", ""), &list("", ""), &["preserve-unknown-fields-removed@spec.l[]"]);
+    adds(&list("", ""), &list(", PUF", ""), &["preserve-unknown-fields-added@spec.l[]"]);
+    specs(&list("", ", PUF"), &list(", PUF", ""), Class::None, &["schema-rewritten@spec.l", "schema-rewritten@spec.l[]"]);
+    specs(&list(", PUF", ", PUF"), &list("", ", PUF"), Class::None, &["schema-rewritten@spec.l"]);
+    let nested = |more: &str| format!("{{type: array{more}, items: {{type: array, items: {{type: object}}}}}}");
+    breaks(&nested(", PUF"), &nested(""), &["preserve-unknown-fields-removed@spec[][]"]);
+}
+
+#[test]
+fn a_format_reads_otherwise_in_a_clause_and_without_a_type() {
+    let breaks = |old: &str, new: &str| objects(old, new, Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    breaks("{type: integer, allOf: [{format: int32}]}", "{type: integer, format: int32}");
+    objects("{type: integer, format: int32}", "{type: integer, allOf: [{format: int32}]}", Class::Additive, &["accepted-widened@spec.o"]);
+    breaks("{x-kubernetes-int-or-string: true, format: ipv4}", "{x-kubernetes-int-or-string: true, allOf: [{format: ipv4}]}");
+    breaks("{type: object, properties: {a: {type: string}}}", "{type: object, properties: {a: {type: string}}, allOf: [{format: uuid}]}");
+    breaks("{PUF}", "{PUF, format: password}");
+    breaks("{type: integer, format: int32, allOf: [{maximum: 3000000000}]}", "{type: integer, format: int32, maximum: 3000000000}");
+    // What only lists would show is no difference.
+    objects(
+        "{type: string, format: ipv4}",
+        "{type: string, anyOf: [{format: ipv4}, {format: ipv6}]}",
+        Class::Additive,
+        &["format-widened@spec.o"],
+    );
+}
+
+#[test]
+fn defaults_are_compared_as_they_are_stored() {
+    let field = |default: &str| {
+        format!("{{type: object, default: {default}, properties: {{a: {{type: integer}}, b: {{type: integer, default: 2}}}}}}")
+    };
+    objects(&field("{a: 1}"), &field("{a: 1, b: 2}"), Class::None, &["schema-rewritten@spec.o"]);
+    objects(&field("{a: 1}"), &field("{a: 1, b: 3}"), Class::SemanticBreaking, &["default-changed@spec.o"]);
+    objects(
+        "{type: array, items: {type: boolean}}",
+        "{type: array, items: {type: boolean, default: true}}",
+        Class::Additive,
+        &["default-added-to-required@spec.o[]"],
+    );
+}
+
+#[test]
+fn what_the_server_sees_to_is_no_demand() {
+    let bare = "{type: object, properties: {spec: {type: object}}}";
+    roots(
+        bare,
+        "{type: object, required: [apiVersion, kind, metadata], properties: {spec: {type: object}}}",
+        Class::None,
+        &["schema-rewritten@apiVersion", "schema-rewritten@kind", "schema-rewritten@metadata"],
+    );
+    roots(
+        "{x-kubernetes-preserve-unknown-fields: true}",
+        "{type: object, x-kubernetes-preserve-unknown-fields: true}",
+        Class::None,
+        &["schema-rewritten@"],
+    );
+    let embedded = |more: &str| format!("{{type: object, PUF, x-kubernetes-embedded-resource: true{more}}}");
+    objects(
+        &embedded(""),
+        &embedded(", required: [apiVersion, kind]"),
+        Class::None,
+        &["schema-rewritten@spec.o.apiVersion", "schema-rewritten@spec.o.kind"],
+    );
+    objects(&embedded(""), &embedded(", required: [metadata]"), Class::SemanticBreaking, &["required-added@spec.o.metadata"]);
+    objects(&embedded(""), "{type: object, PUF}", Class::Additive, &["accepted-widened@spec.o"]);
+}
+
+/// Two versions with a schema of `spec` each; the second one may be unserved, and the first or the second is stored.
+fn versions(first: &str, second: &str, more: &str, stored: usize) -> String {
+    let version = |name: &str, index: usize, spec: &str, more: &str| {
+        let storage = index == stored;
+        format!(
+            "    - {{name: {name}, storage: {storage}, {more} schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}}}\n"
+        )
+    };
+    format!("{HEAD}  versions:\n{}{}", version("v1", 0, first, "served: true,"), version("v2", 1, second, more))
+}
+
+#[test]
+fn what_an_absent_or_null_value_becomes_follows_the_stored_version() {
+    let plain = "{type: object, properties: {a: {type: string}}}";
+    for other in ["default: x", "nullable: true"] {
+        let other = format!("{{type: object, properties: {{a: {{type: string, {other}}}}}}}");
+        let (old, new) = (versions(&other, plain, "served: true,", 0), versions(&other, plain, "served: true,", 1));
+        let found = judged(&facts(&old, &new));
+        assert_eq!(found, (Class::SemanticBreaking, vec!["storage-moved-lossy@".to_owned()]), "{other}");
+    }
+    let (old, new) = (versions(plain, plain, "served: true,", 0), versions(plain, plain, "served: true,", 1));
+    assert_eq!(judged(&facts(&old, &new)).0, Class::Additive);
+}
+
+#[test]
+fn endpoints_of_a_version_that_is_not_served_hurt_nobody() {
+    let spec = "{type: object, properties: {a: {type: string}}}";
+    let with = |more: &str| versions(spec, spec, &format!("served: false, {more}"), 0);
+    for more in ["subresources: {status: {}},", "selectableFields: [{jsonPath: .spec.a}],"] {
+        assert_eq!(judged(&facts(&with(more), &with(""))).0, Class::None, "{more}");
+        assert_eq!(judged(&facts(&with(""), &with(more))).0, Class::None, "{more}");
+    }
+}
+
+#[test]
+fn an_old_crd_is_namespaced_by_default() {
+    let old = "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.shop.example.com}\n\
+               spec:\n  group: shop.example.com\n  names: {plural: widgets, kind: Widget}\n  version: v1\n";
+    let scoped = |scope: &str| format!("{old}  scope: {scope}\n");
+    assert_eq!(judged(&facts(old, &scoped("Namespaced"))), (Class::None, vec!["attribute-rewritten@".to_owned()]));
+    assert_eq!(judged(&facts(old, &scoped("Cluster"))).0, Class::SemanticBreaking);
+}

@@ -15,7 +15,13 @@ impl<'a, 't> Review<'a, 't> {
         for after in &new.versions {
             match old.version(after.name) {
                 Some(before) => {
+                    let start = self.facts.len();
                     self.version(before, after);
+                    if !before.served && !after.served {
+                        // Nobody reaches it.
+                        let facts = self.facts.split_off(start);
+                        self.facts.extend(facts.into_iter().map(unreached));
+                    }
                     self.schema(before, after);
                 }
                 None => self.version_added(after),
@@ -145,6 +151,14 @@ impl<'t> Compared<'t> {
     fn is_repeated_by(&self, (old, new): ((Node<'t>, Node<'t>), (Node<'t>, Node<'t>))) -> bool {
         let named = |schema: Node<'_>| memchr::memmem::find(schema.source().as_bytes(), b".apiVersion").is_some();
         self.old.0.alike(old.0) && self.new.0.alike(new.0) && !named(old.0) && !named(new.0)
+    }
+}
+
+/// What belongs to the endpoints of a version hurts nobody where there are none.
+fn unreached(fact: Fact) -> Fact {
+    match fact.aspect {
+        Aspect::StatusSubresource | Aspect::ScaleSubresource | Aspect::SelectableField => harmless(fact),
+        _ => fact,
     }
 }
 

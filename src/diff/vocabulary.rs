@@ -83,12 +83,14 @@ const VERSION: &[(&[Aspect], &[Effect])] = &[
     (&[A::Presence, A::Served, A::Deprecation, A::Schema, A::StatusSubresource, A::SelectableField], COME_AND_GO),
     (&[A::Storage], &[E::Moved, E::Lossy, E::Unsafe, E::Added, E::Removed]),
     (&[A::DeprecationWarning, A::ScaleSubresource, A::Keyword], ALTER),
+    (&[A::ScaleSubresource], &[E::Widened]),
+    (&[A::StatusSubresource, A::ScaleSubresource, A::SelectableField], &[E::Rewritten]),
     (&[A::PrinterColumn], &[E::Added, E::Removed, E::Changed, E::Moved]),
 ];
 const CRD: &[(&[Aspect], &[Effect])] = &[
     (&[A::Presence, A::ShortName, A::Category, A::StoredVersions], COME_AND_GO),
-    (&[A::Preferred, A::Api, A::Group, A::Plural, A::Kind, A::Scope], &[E::Changed]),
-    (&[A::ListKind, A::Singular], &[E::Changed, E::Rewritten]),
+    (&[A::Preferred, A::Api, A::Group, A::Plural, A::Kind], &[E::Changed]),
+    (&[A::Scope, A::ListKind, A::Singular], &[E::Changed, E::Rewritten]),
     (&[A::PreserveUnknownSpec], &[E::Narrowed, E::Widened, E::Rewritten]),
     (&[A::AnnotationKey, A::Label, A::BundleVersion, A::Channel, A::ApprovedAnnotation, A::Metadata, A::Keyword], ALTER),
     (&[A::ConversionStrategy], &[E::Added, E::Removed, E::Changed, E::Rewritten]),

@@ -97,14 +97,19 @@ impl<'a> Walk<'a> {
 
     pub(super) fn node<'t>(&mut self, pair: &Pair<'_, 't>) {
         // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
-        if pair.old.node().alike(pair.new.node()) {
+        if pair.old.node().alike(pair.new.node()) && !super::open::is_relisted(pair) {
             return;
         }
         let mut changes = Changes::between(&pair.old, &pair.new);
         if changes.has_any(super::accept::TYPES) && self.retyped(pair, &mut changes) {
             return;
         }
-        let limits = changes.has_any(super::accept::CONSTRAINTS).then(|| (Limits::of(&pair.old), Limits::of(&pair.new)));
+        let limits = |schema: &Schema<'t>| match pair.position {
+            // A resource is an object, whether or not its schema says so.
+            Position::Root => Limits::of(schema).only(Types::OBJECT),
+            _ => Limits::of(schema),
+        };
+        let limits = changes.has_any(super::accept::CONSTRAINTS).then(|| (limits(&pair.old), limits(&pair.new)));
         if let Some((old, new)) = &limits {
             self.accepted(pair, &mut changes, old, new);
         }

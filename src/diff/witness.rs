@@ -90,6 +90,9 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
             // What an object shows is certain.
             fact.evidence.certainty = Certainty::Proved;
             fact.evidence.witness = Some(witness);
+            if fact.effect == Effect::Undecided && !matches!(fact.aspect, Aspect::Items | Aspect::Structure) {
+                fact.effect = Effect::Narrowed;
+            }
         }
         Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
             return harmless(fact);

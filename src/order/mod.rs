@@ -19,6 +19,7 @@ use crate::fact::Certainty;
 
 pub use compare::{order, order_local, order_roots};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
+pub(crate) use solve::completed;
 pub use solve::{MAX_STEPS, Reason};
 pub use witness::{Cause, Unshown, What, Witnesses};
 

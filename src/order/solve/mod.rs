@@ -33,7 +33,7 @@ pub(crate) use formula::Formula;
 pub(crate) use judge::Judge;
 pub(crate) use kind::{Kind, Kinds};
 use read::{Effect, Request};
-pub(crate) use read::{Pair, Spine, stored};
+pub(crate) use read::{Pair, Spine, completed, stored};
 pub(crate) use rules::Rules;
 
 use same::Same;

@@ -215,7 +215,7 @@ fn default_or_absent<'s>(shape: &Shape) -> Effect<'s> {
 }
 
 /// A default with the defaults that its own schema sets inside it.
-fn completed(default: &Value, shape: &Shape) -> Value {
+pub(crate) fn completed(default: &Value, shape: &Shape) -> Value {
     let mut value = default.clone();
     set_defaults(&mut value, Spine::of(shape), MAX_DEPTH);
     value
