@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
+use crate::order::Sample;
 use crate::schema::{CelRule, Keyword, Schema};
 use crate::yaml::Entry;
 
@@ -123,7 +124,7 @@ impl Walk<'_> {
             fact = fact.evidence(Evidence::undecided(reason));
         }
         let fact = self.rule_effects(pair, fact, rule, judgement.relation);
-        self.push_lost(fact, judgement.lost);
+        self.push_rule(fact, judgement.lost, rule);
     }
 
     fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Judgement) {
@@ -145,7 +146,15 @@ impl Walk<'_> {
             fact = fact.evidence(Evidence::undecided(reason));
         }
         let fact = self.rule_effects(pair, fact, new, relation);
-        self.push_lost(fact, judgement.lost);
+        self.push_rule(fact, judgement.lost, new);
+    }
+
+    fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &Rule<'_>) {
+        let known = self.found.len();
+        self.push_lost(fact, lost);
+        if let Some(found) = self.found.get_mut(known) {
+            found.rule = Some(rule.text.to_owned());
+        }
     }
 
     fn rule_effects(&self, pair: &Pair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {

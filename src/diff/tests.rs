@@ -431,3 +431,33 @@ fn an_old_crd_is_namespaced_by_default() {
     assert_eq!(judged(&facts(old, &scoped("Namespaced"))), (Class::None, vec!["attribute-rewritten@".to_owned()]));
     assert_eq!(judged(&facts(old, &scoped("Cluster"))).0, Class::SemanticBreaking);
 }
+
+#[test]
+fn an_object_shows_a_change_only_where_that_change_is_what_it_meets() {
+    // The default that comes with the new field satisfies the rule, and that it is filled in is no sign of the rule.
+    let rule = "x-kubernetes-validations: [{rule: \"self.mode == 'Legacy' || !has(self.keys)\"}]";
+    let keys = "keys: {type: array, items: {type: string}}";
+    specs(
+        &format!("{{type: object, properties: {{{keys}}}}}"),
+        &format!("{{type: object, properties: {{{keys}, mode: {{type: string, default: Legacy}}}}, {rule}}}"),
+        Class::Additive,
+        &["field-added@spec.mode"],
+    );
+    // Of two new rules each has its own object, and a removed field is dropped from one that is fine otherwise.
+    let old = "{type: object, properties: {a: {type: integer}, b: {type: integer}, c: {type: integer}}}";
+    let new = "{type: object, required: [c], properties: {a: {type: integer}, c: {type: integer}}, \
+               x-kubernetes-validations: [{rule: \"!has(self.a) || self.a > 1\"}, {rule: \"self.c > 5\"}]}";
+    let root = |spec: &str| with_root(&format!("{{type: object, properties: {{spec: {spec}}}}}"));
+    let shown = |fact: &Fact| fact.evidence.witness.as_ref().map(|witness| witness.because.clone()).unwrap_or_default();
+    let found = facts(&root(old), &root(new));
+    let because: Vec<String> = found.iter().map(|fact| format!("{} {:?}: {}", fact.path, fact.effect, shown(fact))).collect();
+    assert_eq!(
+        because,
+        [
+            "spec Added: spec: Invalid value: {\"a\":0,\"c\":6}: failed rule: !has(self.a) || self.a > 1",
+            "spec Added: spec: Invalid value: {\"c\":0}: failed rule: self.c > 5",
+            "spec.b Removed: spec.b is dropped",
+            "spec.c Added: spec.c: Required value",
+        ]
+    );
+}

@@ -256,7 +256,7 @@ impl<'a> Walk<'a> {
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word("writers", writers).word("readers", readers);
         }
-        self.found.push(Found { fact, lost });
+        self.found.push(Found { fact, lost, rule: None });
     }
 
     /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.

@@ -20,6 +20,8 @@ const PAIRS: usize = 400_000_000;
 pub(super) struct Found {
     pub fact: Fact,
     pub lost: Option<Sample>,
+    /// The rule that a fact about a rule is about, as it is now.
+    pub rule: Option<String>,
 }
 
 /// What objects of the version are called.
@@ -59,7 +61,7 @@ fn breaks(fact: &Fact) -> bool {
 }
 
 fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
-    let Found { mut fact, mut lost } = found;
+    let Found { mut fact, mut lost, rule } = found;
     if !breaks(&fact) || *left == 0 {
         return fact;
     }
@@ -79,8 +81,13 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         (None, Aspect::Nullable, _) => What::Sample(&null),
         _ => What::Sent,
     };
-    let cause = cause(fact.aspect);
+    let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
     let shown = match witnesses.show(&fact.path, what, cause) {
+        // What can't be dropped from an object that is fine otherwise may be refused with it.
+        Err(_) if cause == Cause::Lost => witnesses.show(&fact.path, what, Cause::Near),
+        shown => shown,
+    };
+    let shown = match shown {
         // Under its new name the field is missing, which may be what the server says.
         Err(why) if fact.effect == Effect::Renamed => fact.to.as_ref().map_or(Err(why), |to| witnesses.show(to, What::Absent, cause)),
         shown => shown,
@@ -110,9 +117,10 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
 }
 
 /// What an object must show of a change: another change below the node would prove nothing about it.
-fn cause(aspect: Aspect) -> Cause {
-    match aspect {
-        Aspect::CelRule => Cause::Rule,
+fn cause(fact: &Fact) -> Cause<'static> {
+    let gone = matches!(fact.effect, Effect::Removed | Effect::Narrowed) && fact.affects.contains(Affected::Data);
+    match fact.aspect {
+        Aspect::Presence | Aspect::PreserveUnknown | Aspect::AdditionalProperties if gone => Cause::Lost,
         Aspect::Enum
         | Aspect::Minimum
         | Aspect::Maximum

@@ -27,13 +27,15 @@ pub enum What<'w> {
 
 /// Which differences count as the one that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum Cause<'c> {
     /// Whatever has to do with the path.
     Near,
+    /// Something at the path is dropped from an object that is fine otherwise.
+    Lost,
     /// A refusal of the node itself, not of something below it.
     Here,
-    /// A CEL rule that fails there.
-    Rule,
+    /// This CEL rule, which fails there.
+    Rule(&'c str),
 }
 
 /// Why there is no witness.
@@ -93,7 +95,7 @@ impl<'s> Witnesses<'s> {
 
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
     /// something else, and the reason has to do with the path.
-    pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause) -> Result<Witness, Unshown> {
+    pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Result<Witness, Unshown> {
         let search = |target| self.search(path, Some(target), cause);
         match what {
             What::Sample(Sample::Sent(value)) => {
@@ -106,23 +108,24 @@ impl<'s> Witnesses<'s> {
         }
     }
 
-    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause) -> Result<Witness, Unshown> {
+    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Result<Witness, Unshown> {
         let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
         let goal = |accepted: Option<bool>, quest: Quest| self.goal(self.new, accepted, quest, pin);
-        // Where only one change is to be seen, the object must be fine apart from it. That there is none proves nothing.
-        if matches!(target, Some(Target::Value(_)))
-            && let Some(lenient) = self.lenient(path, cause)
-            && let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient])
-            && let Find::Sat(body) = solver.solve(&self.goal(&lenient, Some(true), Quest::Nothing, pin))
-            && let Some(witness) = self.confirm(&body, path, cause)
-        {
+        // That there is none that shows this change alone proves nothing.
+        if let Some(witness) = self.alone(path, pin, cause) {
             return Ok(witness);
         }
         // The smallest object that has the value mostly shows the difference already.
         let plain = pin.map(|_| goal(None, Quest::Nothing));
-        let asked = [goal(Some(false), Quest::Nothing), goal(Some(true), Quest::Loses(1)), goal(Some(true), Quest::Differs)];
+        let refused = || goal(Some(false), Quest::Nothing);
+        let lost = || goal(Some(true), Quest::Loses(1));
+        let asked = match cause {
+            Cause::Near => vec![refused(), lost(), goal(Some(true), Quest::Differs)],
+            Cause::Lost => vec![lost()],
+            Cause::Here | Cause::Rule(_) => vec![refused()],
+        };
         let mut open = None;
         for goal in plain.into_iter().chain(asked) {
             solver.refill();
@@ -139,6 +142,27 @@ impl<'s> Witnesses<'s> {
         Err(open.map_or(Unshown::Nothing, Unshown::Undecided))
     }
 
+    /// An object that is fine apart from the one change that is to be seen.
+    fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
+        let value = pin.is_some_and(|pin| matches!(pin.target, Target::Value(_)));
+        if !value && !matches!(cause, Cause::Rule(_)) {
+            return None;
+        }
+        let lenient = self.lenient(path, cause)?;
+        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient, self.new]);
+        let mut goal = self.goal(&lenient, Some(true), Quest::Nothing, pin);
+        // A value that was found by comparing is refused already.
+        if !value {
+            let view = goal.views.len();
+            goal.views.push(View { spine: Spine::of(self.new), faithful: false });
+            goal.literals.push(Literal { view, holds: false, term: Term::Spine(self.new) });
+        }
+        match solver.solve(&goal) {
+            Find::Sat(body) => self.confirm(&body, path, cause),
+            _ => None,
+        }
+    }
+
     /// An object that the old schema accepts and keeps; `accepted` says what another one makes of it.
     fn goal<'g>(&'g self, new: &'g Shape, accepted: Option<bool>, quest: Quest, pin: Option<Pin<'g>>) -> Goal<'g> {
         let mut goal = Goal { quest, pin, ..Goal::of(self.old, true) };
@@ -147,16 +171,16 @@ impl<'s> Witnesses<'s> {
         goal
     }
 
-    /// The new schema, with the node at the path as it was.
-    fn lenient(&self, path: &FieldPath, cause: Cause) -> Option<Shape> {
-        if cause == Cause::Near {
+    /// The new schema, with the node at the path as it was, or without the rule that is to be shown.
+    fn lenient(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Shape> {
+        if matches!(cause, Cause::Near | Cause::Lost) {
             return None;
         }
         let was = self.old.at(path.steps())?;
         let mut shape = self.new.clone();
         let node = shape.at_mut(path.steps())?;
-        if cause == Cause::Rule {
-            node.rules.clone_from(&was.rules);
+        if let Cause::Rule(text) = cause {
+            node.rules.retain(|rule| rule.rule != text);
         } else {
             let is = std::mem::replace(node, was.clone());
             node.ty = is.ty;
@@ -170,7 +194,7 @@ impl<'s> Witnesses<'s> {
     }
 
     /// What both sides make of a body, if that shows a difference that has to do with the path.
-    pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause) -> Option<Witness> {
+    pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let mut object = self.head.clone();
         let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
         all.extend(own.clone());
@@ -189,13 +213,14 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
     at.starts_with(path) || path.starts_with(at)
 }
 
-fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause) -> Option<(Outcome, String)> {
+fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
     let shows = |error: &&Error| match cause {
         // It only follows from the others.
         _ if error.kind == Kind::Unchecked => false,
         Cause::Near => concerns(&error.path.general(), path),
+        Cause::Lost => false,
         Cause::Here => path.starts_with(&error.path.general()),
-        Cause::Rule => error.kind == Kind::Rule && concerns(&error.path.general(), path),
+        Cause::Rule(text) => error.rule.as_deref() == Some(text) && concerns(&error.path.general(), path),
     };
     if !new.errors.is_empty() {
         // The closest to the path says best what is wrong.
@@ -203,9 +228,13 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause) -> Op
         let error = close.max_by_key(|error| error.path.general().steps().len().min(path.steps().len() + 1))?;
         return Some((Outcome::Rejected, format!("{}: {}", error.field, error.message)));
     }
-    let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path);
+    let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path) && matches!(cause, Cause::Near | Cause::Lost);
     if let Some(path) = new.pruned.iter().find(concerned) {
         return Some((Outcome::Pruned, format!("{} is dropped", path.dotted())));
+    }
+    // What is refused by a condition is not shown by what becomes of the rest.
+    if cause != Cause::Near {
+        return None;
     }
     let (at, was, is) = difference(&old.stored, &new.stored, &FieldPath::root(), String::new(), path)?;
     Some((Outcome::Changed, format!("{at} is stored as {is}, and was stored as {was}")))

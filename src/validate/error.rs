@@ -1,5 +1,7 @@
 //! What can be wrong with an object: the keyword that was broken, the server's reason, and its words.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::path::{ObjectPath, Trail};
@@ -114,6 +116,8 @@ pub struct Error {
     pub field: String,
     /// The server's words behind the field.
     pub message: String,
+    /// The CEL rule that failed.
+    pub rule: Option<Arc<str>>,
 }
 
 impl Error {
@@ -135,7 +139,7 @@ impl Error {
             message.push_str(": ");
             message.push_str(detail);
         }
-        Error { path, kind, reason, field, message }
+        Error { path, kind, reason, field, message, rule: None }
     }
 
     /// Said once, when rules had to stay unrun.
@@ -143,6 +147,10 @@ impl Error {
         let words =
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
         Error::new(ObjectPath::root(), Naming::None, Kind::Unchecked, Reason::Invalid, Some(&Value::Null), words)
+    }
+
+    pub(super) fn of_rule(self, rule: &str) -> Self {
+        Error { rule: Some(rule.into()), ..self }
     }
 
     /// An error of a check that follows the structural schema.

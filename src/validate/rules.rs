@@ -84,7 +84,7 @@ impl Rule {
         }
         let reason = self.reason();
         let told = if reason == Reason::Duplicate { String::new() } else { self.told(value, old) };
-        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &told)
+        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &told).of_rule(&self.text.rule)
     }
 }
 
@@ -211,7 +211,8 @@ fn run(rule: &Rule, value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
             } else {
                 format!("{words} evaluating rule: {}", rule.name())
             };
-            said.errors.push(Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told));
+            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
+            said.errors.push(error.of_rule(&rule.text.rule));
         }
         Err(open) => said.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),
     }
