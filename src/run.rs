@@ -25,7 +25,7 @@ use crate::report::Report;
 
 use case::Case;
 use input::Reader;
-pub use output::Streams;
+pub use output::{Streams, Terminal};
 
 /// Exit codes that other people's CI relies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,11 +91,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams
     match dispatch(cli, streams) {
         Ok(exit) => exit,
         Err(stop) => {
-            let quiet = stop.exit == Exit::Internal && streams.is_closed();
-            if !quiet {
-                streams.error(&stop.message);
-            }
-            if quiet { Exit::Clean } else { stop.exit }
+            streams.error(&stop.message);
+            stop.exit
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::fact::Affected;
 use crate::finding::Finding;
 use crate::rule::Kind;
 
@@ -41,10 +42,11 @@ pub(super) struct Lead<'r> {
     pub rest: Vec<Group<'r>>,
 }
 
-/// Keeps the first of what is systematic. Changes are each a thing of its own.
+/// Keeps the first of what is systematic. Changes are each a thing of its own, and so is what a server refuses.
 pub(super) fn fold<'r>(groups: Vec<Group<'r>>, all: bool) -> Vec<Lead<'r>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for group in groups.iter().filter(|group| group.first.kind == Kind::Lint && !all) {
+    let folds = |finding: &Finding| finding.kind == Kind::Lint && !finding.affects.contains(Affected::Refused) && !all;
+    for group in groups.iter().filter(|group| folds(group.first)) {
         *counts.entry(&group.first.rule).or_default() += 1;
     }
     let mut leads: Vec<Lead<'r>> = Vec::new();
@@ -66,15 +68,15 @@ pub(super) fn fold<'r>(groups: Vec<Group<'r>>, all: bool) -> Vec<Lead<'r>> {
 impl Lead<'_> {
     /// Where else: a few places, and how many more in how many CRDs.
     pub fn elsewhere(&self) -> Option<String> {
-        let places: BTreeSet<(&str, &str)> =
-            self.rest.iter().flat_map(|group| group.others.iter().chain([&group.first])).map(|f| (&*f.crd, &*f.path)).collect();
+        let rest = self.rest.iter().flat_map(|group| group.others.iter().chain([&group.first]));
+        let places: BTreeSet<(&str, &str, &str)> = rest.map(|f| (&*f.crd, &*f.path, &*f.message)).collect();
         if places.is_empty() {
             return None;
         }
-        let mut named: Vec<&str> = places.iter().map(|(_, path)| *path).filter(|path| !path.is_empty()).collect();
+        let mut named: Vec<&str> = places.iter().map(|(_, path, _)| *path).filter(|path| !path.is_empty()).collect();
         named.dedup();
         named.truncate(OTHERS);
-        let crds: BTreeSet<&str> = places.iter().map(|(crd, _)| *crd).collect();
+        let crds: BTreeSet<&str> = places.iter().map(|(crd, ..)| *crd).collect();
         let named: Vec<String> = named.iter().map(|path| visible(path).into_owned()).collect();
         let list = if named.is_empty() { String::new() } else { format!(", such as {}", named.join(", ")) };
         Some(format!("{} in {}{list} (--all)", plural(places.len(), "more place"), plural(crds.len(), "CRD")))

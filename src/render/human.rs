@@ -18,8 +18,8 @@ pub struct Options {
     pub style: Style,
     /// Also what is folded to a count: documentation, pre-existing and waived findings.
     pub all: bool,
-    /// Only what fails, and the last lines.
-    pub quiet: bool,
+    /// Only findings from this severity on and the last lines, and nothing at all where there are none.
+    pub quiet: Option<Severity>,
     /// Whether some input could not be read, so that silence proves nothing.
     pub incomplete: bool,
 }
@@ -42,13 +42,11 @@ pub trait Texts {
 
 pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     let mut out = String::new();
-    if options.quiet && !options.incomplete && report.count(Severity::Error) == 0 {
+    let least = options.quiet.unwrap_or(Severity::Info);
+    if options.quiet.is_some() && !options.incomplete && !report.fresh().any(|finding| finding.severity >= least) {
         return out;
     }
-    let shown = |finding: &&Finding| {
-        let loud = !options.quiet || finding.severity == Severity::Error;
-        loud && is_shown(finding, options.all)
-    };
+    let shown = |finding: &&Finding| finding.severity >= least && is_shown(finding, options.all);
     let leads = fold(group(report.findings.iter().filter(shown)), options.all);
     // One draft is there to be pasted; several would bury what they are about.
     let drafts = options.all || leads.iter().filter(|lead| lead.group.first.suggestion.is_some()).count() == 1;
@@ -326,7 +324,7 @@ mod tests {
     fn hostile_text_is_shown_and_commands_no_log() {
         let style = Style { color: false, unicode: true, width: 40 };
         let out =
-            sample::rendered_hostile(|view| render(view.report, &Hostile, &Options { style, all: true, quiet: false, incomplete: false }));
+            sample::rendered_hostile(|view| render(view.report, &Hostile, &Options { style, all: true, quiet: None, incomplete: false }));
         assert!(out.contains("::error::"), "the text is there");
         for line in out.lines() {
             assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{line:?}");

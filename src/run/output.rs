@@ -16,7 +16,7 @@ use super::input::Reader;
 use super::progress::Progress;
 use super::{Exit, Stop};
 
-/// The two streams of the program. A closed pipe is remembered, and ends the run without a word.
+/// The two streams of the program. What goes to a closed pipe is lost without a word.
 pub struct Streams<'w> {
     pub out: Box<dyn Write + 'w>,
     pub err: Box<dyn Write + 'w>,
@@ -79,18 +79,18 @@ impl<'w> Streams<'w> {
         Progress::start(self.terminal.err && self.terminal.moves, stage)
     }
 
-    pub fn is_closed(&self) -> bool {
-        self.closed
-    }
-
     pub(super) fn write(&mut self, text: &str) -> Result<(), Stop> {
-        let result = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        if let Err(error) = &result
-            && error.kind() == io::ErrorKind::BrokenPipe
-        {
-            self.closed = true;
+        if self.closed {
+            return Ok(());
         }
-        result.map_err(Stop::from)
+        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+            // Who stops reading has seen enough, and still gets the answer of the exit code.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            result => result.map_err(Stop::from),
+        }
     }
 
     /// One line of trouble on stderr; each line of text from outside is escaped.
@@ -211,7 +211,12 @@ pub(super) fn write(
             Format::Human => human::render(
                 view.report,
                 sides,
-                &human::Options { style, all: output.all, quiet: output.quiet, incomplete: !view.complete },
+                &human::Options {
+                    style,
+                    all: output.all,
+                    quiet: output.quiet.then_some(gate.unwrap_or(Severity::Error)),
+                    incomplete: !view.complete,
+                },
             ),
             Format::Json => json::render(view.report),
             Format::Github => github::render(&view),

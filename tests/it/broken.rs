@@ -165,3 +165,27 @@ fn one_broken_document_leaves_the_others() {
     assert!(text.contains("1 CRD,"), "{text}");
     assert!(text.contains("b.yaml"), "{text}");
 }
+
+/// A reader that has gone away.
+struct Gone;
+
+impl std::io::Write for Gone {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn who_stops_reading_still_gets_the_exit_code() {
+    let terminal = crdwise::run::Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
+    let demo = |side: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/demo").join(side).into_os_string();
+    let mut said = Vec::new();
+    let mut streams = crdwise::run::Streams::new(Box::new(Gone), Box::new(&mut said), terminal);
+    let exit = crdwise::run::main(["crdwise".into(), "review".into(), demo("old"), demo("new")], &mut streams);
+    drop(streams);
+    assert_eq!((exit.code(), String::from_utf8(said).unwrap().as_str()), (1, ""));
+}
