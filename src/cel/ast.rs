@@ -113,6 +113,15 @@ impl Comprehension {
             _ => None,
         }
     }
+
+    /// The condition of the `filter` that this was expanded from.
+    pub fn filter(&self) -> Option<&Expr> {
+        let (Kind::Call(step), Kind::List(init)) = (&self.step.kind, &self.init.kind) else { return None };
+        match (&*step.function, step.args.as_slice()) {
+            ("_?_:_", [condition, ..]) if init.items.is_empty() => Some(condition),
+            _ => None,
+        }
+    }
 }
 
 /// What is learnt about nodes, under their numbers.

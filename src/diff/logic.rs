@@ -46,6 +46,26 @@ pub(super) enum Term {
     Other(String),
 }
 
+/// What became of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Known {
+    Absent,
+    /// A constant, in normal form.
+    Is(String),
+}
+
+impl Known {
+    pub(super) fn is(value: &serde_json::Value) -> Option<Known> {
+        let literal = match value {
+            serde_json::Value::Bool(b) => Literal::Bool(*b),
+            serde_json::Value::String(text) => Literal::String(text.clone()),
+            serde_json::Value::Number(number) => Literal::Int(number.as_i64()?),
+            _ => return None,
+        };
+        Some(Known::Is(format!("{literal:?}")))
+    }
+}
+
 /// A float with a total order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bits(f64);
@@ -75,13 +95,33 @@ impl Term {
         implies(self, other, &mut STEPS.clone())
     }
 
-    /// What is left of the term where none of the fields is there that `absent` takes, each written `self.a.b`.
-    pub(super) fn without(&self, absent: &impl Fn(&str) -> bool) -> Term {
+    /// What is left of the term where it is known what became of some fields, each written `self.a.b`, or `self[].a` in items.
+    pub(super) fn given(&self, known: &dyn Fn(&str) -> Option<Known>) -> Term {
         match self {
-            Term::And(list) => all(list.iter().map(|part| part.without(absent))),
-            Term::Or(list) => any(list.iter().map(|part| part.without(absent))),
-            Term::Not(inner) => inner.without(absent).negated(),
-            Term::Other(_) if tested(self).is_some_and(absent) => Term::False,
+            Term::And(list) => all(list.iter().map(|part| part.given(known))),
+            Term::Or(list) => any(list.iter().map(|part| part.given(known))),
+            Term::Not(inner) => inner.given(known).negated(),
+            Term::Other(_) => match tested(self).and_then(known) {
+                Some(Known::Absent) => Term::False,
+                Some(Known::Is(_)) => Term::True,
+                None => self.clone(),
+            },
+            Term::In { left, values } => match known(left) {
+                Some(Known::Is(value)) if values.contains(&value) => Term::True,
+                Some(Known::Is(_)) => Term::False,
+                _ => self.clone(),
+            },
+            Term::Fold { fold, range, first, body } if range == "self" && !first.ends_with(',') => {
+                let inside = |path: &str| match path.strip_prefix(first.as_str()).and_then(|rest| rest.strip_prefix('.')) {
+                    Some(field) => known(&format!("self[].{field}")),
+                    None => known(path),
+                };
+                match (fold, body.given(&inside)) {
+                    (Quantifier::All, Term::True) => Term::True,
+                    (Quantifier::Exists | Quantifier::ExistsOne, Term::False) => Term::False,
+                    _ => self.clone(),
+                }
+            }
             other => other.clone(),
         }
     }
@@ -362,7 +402,17 @@ mod tests {
 
     #[test]
     fn absent_fields_are_not_there() {
-        let left = |rule: &str| Term::parse(rule).unwrap().without(&|path: &str| path == "self.new");
+        let known = |path: &str| match path {
+            "self.new" | "self[].new" => Some(Known::Absent),
+            "self.mode" => Known::is(&"old".into()),
+            _ => None,
+        };
+        let left = |rule: &str| Term::parse(rule).unwrap().given(&known);
+        assert_eq!(left("self.mode == 'old' || !has(self.keys)"), Term::True);
+        assert_eq!(left("self.mode in ['x', 'y'] || has(self.keys)"), Term::parse("has(self.keys)").unwrap());
+        assert_eq!(left("self.all(a, !has(a.new) || self.exists_one(b, has(b.new) && b.new == a.new))"), Term::True);
+        assert_eq!(left("!self.exists(a, has(a.new))"), Term::True);
+        assert_ne!(left("self.list.all(a, !has(a.new))"), Term::True);
         assert_eq!(left("!(has(self.new) && has(self.old))"), Term::True);
         assert_eq!(left("!has(self.new) || self.new > 3"), Term::True);
         assert_eq!(left("has(self.new) ? self.new > 3 : true"), Term::True);

@@ -11,7 +11,7 @@ use crate::yaml::Entry;
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};
 use super::limits::Types;
-use super::logic::Term;
+use super::logic::{Known, Term};
 use super::relation::Relation;
 use super::walk::{Pair, Walk};
 use super::wording::cut;
@@ -230,25 +230,37 @@ impl Walk<'_> {
 
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
 fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
-    let absent = |path: &str| path.strip_prefix("self.").is_some_and(|path| is_new_field(&pair.old, &pair.new, path));
-    rule.term().is_some_and(|term| term.without(&absent) == Term::True)
+    let known = |path: &str| new_field(&pair.old, &pair.new, path.strip_prefix("self")?);
+    rule.term().is_some_and(|term| term.given(&known) == Term::True)
 }
 
 /// Whether a rule looks at a field that the old schema didn't have.
 fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
-    crate::cel::normal::reads(rule.text).fields.iter().any(|path| is_new_field(&pair.old, &pair.new, &path.to_string()))
+    let fields = crate::cel::normal::reads(rule.text).fields;
+    fields.iter().any(|path| new_field(&pair.old, &pair.new, &format!(".{path}")) == Some(Known::Absent))
 }
 
-fn is_new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> bool {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+/// What objects of before have in a field that the old schema didn't know: nothing, or its default. The path is written `.a.b`, or
+/// `[].a` for what is in items.
+fn new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
+    if let Some(rest) = path.strip_prefix("[]") {
+        // Under a list that preserves, items keep what they don't declare.
+        let (before, after) = (old.items().filter(|items| !old.preserves_unknown() && !items.flag(Keyword::Nullable))?, new.items()?);
+        return new_field(&before, &after, rest);
+    }
+    let path = path.strip_prefix('.')?;
+    let (first, rest) = path.find(['.', '[']).map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
     let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
-    let Some((_, after)) = new.property(&name) else { return false };
+    let (_, after) = new.property(&name)?;
     match (old.property(&name), rest) {
         // Under a parent that kept what it didn't declare the field may be there already.
-        (None, None) => super::open::Undeclared::of(old) == super::open::Undeclared::Pruned && after.default().is_none(),
+        (None, None) if super::open::Undeclared::of(old) != super::open::Undeclared::Pruned => None,
+        // A number may be written as an integer and is read as a float.
+        (None, None) if after.default().is_some() && after.ty() == Some("number") => None,
+        (None, None) => after.default().map_or(Some(Known::Absent), |default| Known::is(&default.to_json())),
         // To ask for a part of what isn't there is an error.
-        (Some((_, before)), Some(rest)) => old.is_required(&name) && !before.flag(Keyword::Nullable) && is_new_field(&before, &after, rest),
-        _ => false,
+        (Some((_, before)), Some(rest)) if old.is_required(&name) && !before.flag(Keyword::Nullable) => new_field(&before, &after, rest),
+        _ => None,
     }
 }
 

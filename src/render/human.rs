@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::fact::Certainty;
 use crate::finding::{Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
 
@@ -157,6 +158,9 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         }
     } else if let Some(ratchet) = ratchet_note(finding) {
         wrapped(out, "  note: ", ratchet, style.width);
+    }
+    if finding.certainty == Certainty::Undecided && !finding.message.contains("not decided") {
+        wrapped(out, "  note: ", "not proved: whether any object of before is hurt was not decided", style.width);
     }
     if let Some(reason) = &finding.waiver {
         wrapped(out, "  waived: ", &visible(reason), style.width);

@@ -381,9 +381,52 @@ impl<'s> Subject<'s> {
                 }
                 sums
             }
+            ("size", args) => {
+                let list = call.target.as_deref().or(args.first())?;
+                let Node::Comprehension(fold) = &list.kind else { return plain() };
+                let Some(counts) = fold.filter().and_then(|condition| self.tally(fold, condition)) else { return plain() };
+                let number = |count: usize| Expr { kind: Node::Literal(Literal::Int(count as i64)), ..expr.clone() };
+                counts.into_iter().enumerate().map(|(count, when)| (when, number(count))).collect()
+            }
             _ => return plain(),
         };
         (cases.len() <= MAX_CASES).then_some(cases)
+    }
+
+    /// When a condition holds for none, one, two, … of the items that are written in a list.
+    fn tally(&self, fold: &Comprehension, condition: &Expr) -> Option<Vec<Rc<Formula>>> {
+        let Node::List(list) = &fold.range.kind else { return None };
+        if list.items.len() >= MAX_CASES || !list.optional.is_empty() || fold.var2.is_some() {
+            return None;
+        }
+        let mut counts = vec![constant(true)];
+        for item in &list.items {
+            let truth = self.of_item(condition, &fold.var, item)?;
+            let with = |when: Option<&Rc<Formula>>, truth: &Rc<Formula>| when.map(|when| Formula::all([Rc::clone(when), Rc::clone(truth)]));
+            counts = (0..=counts.len())
+                .map(|count| {
+                    let one_less = count.checked_sub(1).and_then(|less| counts.get(less));
+                    Formula::any(with(counts.get(count), &truth.fails).into_iter().chain(with(one_less, &truth.holds)))
+                })
+                .collect();
+        }
+        Some(counts)
+    }
+
+    /// A condition on a variable, where it stands for something true or false.
+    fn of_item(&self, condition: &Expr, variable: &str, item: &Expr) -> Option<Truth> {
+        match &condition.kind {
+            Node::Ident(name) if name == variable => self.truth(item),
+            Node::Call(call) => match (&*call.function, call.args.as_slice()) {
+                ("!_", [inner]) => Some(self.of_item(inner, variable, item)?.not()),
+                ("_==_", [inner, other]) | ("_==_", [other, inner]) if matches!(other.literal(), Some(Literal::Bool(_))) => {
+                    let truth = self.of_item(inner, variable, item)?;
+                    Some(if matches!(other.literal(), Some(Literal::Bool(true))) { truth } else { truth.not() })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// When something is true of an expression, by what is true of it in each of its cases.
@@ -492,9 +535,21 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// `all` and `exists`.
+    /// `all` and `exists`, and `exists_one` of what is written in a list.
     fn quantifier(&self, fold: &Comprehension) -> Option<Truth> {
-        let (all, body) = match fold.quantifier()? {
+        let (quantifier, body) = fold.quantifier()?;
+        if let Some(counts) = self.tally(fold, body) {
+            let most = counts.len() - 1;
+            let counted = |count: usize| match quantifier {
+                Quantifier::All => count == most,
+                Quantifier::Exists => count > 0,
+                Quantifier::ExistsOne => count == 1,
+            };
+            let (holds, fails): (Vec<_>, Vec<_>) = counts.into_iter().enumerate().partition(|(count, _)| counted(*count));
+            let any = |counts: Vec<(usize, Rc<Formula>)>| Formula::any(counts.into_iter().map(|(_, when)| when));
+            return Some(Truth { holds: any(holds), fails: any(fails) });
+        }
+        let (all, body) = match (quantifier, body) {
             (Quantifier::All, body) => (true, body),
             (Quantifier::Exists, body) => (false, body),
             (Quantifier::ExistsOne, _) => return None,
