@@ -14,7 +14,9 @@ use super::judge::is_oversized;
 /// Facts of one version that are shown by an object; the rest would be more of the same.
 const SHOWN: usize = 400;
 /// An object is found in time that grows with the square of the widest object: pairs of fields that are looked at for one version.
-const PAIRS: usize = 400_000_000;
+const PAIRS: usize = 100_000_000;
+/// What was looked for in vain counts so many times: every other way to refuse an object was tried.
+const VAIN: usize = 8;
 
 /// A fact with what the comparison found at its node.
 pub(super) struct Found {
@@ -106,6 +108,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         }
         Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
         Err(Unshown::Undecided(reason)) => {
+            *left = left.saturating_sub(VAIN - 1);
             // The rule by itself refuses something; whether the rest of the schema let it pass is open.
             if fact.aspect == Aspect::CelRule {
                 fact.evidence.certainty = Certainty::Undecided;
