@@ -158,8 +158,7 @@ impl BaselineRun {
             merge_base: false,
             against_tag: None,
             staged: false,
-            old_version: None,
-            new_version: None,
+            versions: Versions::default(),
             history: Vec::new(),
             config_from: None,
             witnesses: None,
@@ -211,13 +210,8 @@ pub struct Review {
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub conversions: Option<OsString>,
 
-    /// Version of the old bundle, where its CRDs don't say
-    #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
-    pub old_version: Option<String>,
-
-    /// Version of the new bundle, where its CRDs don't say
-    #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
-    pub new_version: Option<String>,
+    #[command(flatten)]
+    pub versions: Versions,
 
     /// Earlier releases, oldest first: revisions at which the same paths are read, or inputs
     #[arg(long, value_name = "REV|INPUT", num_args = 1.., help_heading = "Sides")]
@@ -349,6 +343,17 @@ pub struct ConversionsCheck {
     pub limits: LimitFlags,
 }
 
+#[derive(Debug, Default, Args)]
+pub struct Versions {
+    /// Version of the old bundle, where its CRDs don't say
+    #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
+    pub old_version: Option<String>,
+
+    /// Version of the new bundle, where its CRDs don't say
+    #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
+    pub new_version: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub struct ConversionsScaffold {
     /// The bundle before
@@ -367,6 +372,8 @@ pub struct ConversionsScaffold {
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
 
+    #[command(flatten)]
+    pub versions: Versions,
     #[command(flatten)]
     pub limits: LimitFlags,
 }

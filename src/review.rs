@@ -7,6 +7,7 @@ use semver::Version;
 
 use crate::bump::{self, Recommendation};
 use crate::conversion::Conversions;
+use crate::conversion::scaffold::Released;
 use crate::crd::{Bundle, Documents, Place, Priority, Skipped};
 use crate::fact::{Aspect, Effect, Fact, Subject};
 use crate::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
@@ -33,6 +34,10 @@ pub struct Side<'t> {
 }
 
 impl<'t> Side<'t> {
+    pub(crate) fn released(&self) -> Released<'_, 't> {
+        Released { bundle: &self.bundle, version: self.version.as_ref() }
+    }
+
     pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {
         let bundle = Bundle::read(documents);
         let incomplete = !bundle.problems.is_empty();

@@ -81,8 +81,9 @@ impl Reader {
             self.steps(list, &FieldPath::root(), 0, &mut steps);
         }
         let (from, to) = (self.endpoint(root, "from"), self.endpoint(root, "to"));
-        if from == to {
-            self.wrong(root.entry("to").map_or(root, |entry| entry.key), "`from` and `to` are the same version");
+        let drafted = |key: &str| root.get(key).and_then(|end| end.get("bundle")?.as_str()) == Some(super::scaffold::TODO);
+        if from == to && !drafted("from") && !drafted("to") {
+            self.wrong(root.entry("to").map_or(root, |entry| entry.key), "`from` and `to` are the same version; `bundle:` tells releases of one version apart");
         }
         let reverse = self.reverse(root.get("reverse"));
         let mut manifest = Manifest {
@@ -118,8 +119,10 @@ impl Reader {
         let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::to_owned);
         let bundle = node.get("bundle").and_then(|given| {
             let version = given.as_str().and_then(bump::parse);
-            if version.is_none() {
-                self.wrong(given, "this is no semantic version");
+            match given.as_str() {
+                _ if version.is_some() => {}
+                Some(super::scaffold::TODO) => self.wrong(given, "fill in a release, such as `2.0.0`"),
+                _ => self.wrong(given, "this is no semantic version"),
             }
             version
         });

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use semver::Version;
+
+use crate::bump;
 use crate::crd::{Bundle, Crd, FieldPath, Step as Hop};
 use crate::fact::{Aspect, Effect, Fact, Subject};
-use crate::finding::Class;
+use crate::finding::{Bump, Class};
 use crate::inspect::find;
 use crate::rule::{Book, Need};
 use crate::schema::shape::Type;
@@ -31,8 +34,21 @@ const MAPPED: usize = 100;
 /// Versions between which a change is.
 type Way = (String, Option<String>, String, String);
 
+/// A bundle, and its version where that stands outside of the CRDs.
+#[derive(Debug, Clone, Copy)]
+pub struct Released<'b, 't> {
+    pub bundle: &'b Bundle<'t>,
+    pub version: Option<&'b Version>,
+}
+
+impl Released<'_, '_> {
+    fn version_of(&self, crd: &Crd<'_>) -> Option<String> {
+        crd.bundle_version().map(|own| own.value.to_owned()).or_else(|| self.version.map(ToString::to_string))
+    }
+}
+
 /// One draft for each CRD and pair of versions with changes that need a conversion. `left_out` says which facts are not to be drafted.
-pub fn scaffold(facts: &[Fact], old: &Bundle<'_>, new: &Bundle<'_>, left_out: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
+pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, left_out: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
     let mut ways: BTreeMap<Way, Vec<&Fact>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::Successor) && needs(fact) && !left_out(fact)) {
         let Some(version) = &fact.version else { continue };
@@ -52,9 +68,9 @@ pub fn needs(fact: &Fact) -> bool {
     })
 }
 
-fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Option<Draft> {
+fn draft(way: &Way, facts: &[&Fact], old: Released<'_, '_>, new: Released<'_, '_>) -> Option<Draft> {
     let (name, channel, from, to) = way;
-    let (before, after) = (old.find(name, channel.as_deref())?, new.find(name, channel.as_deref())?);
+    let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
     let (old_version, new_version) = (before.version(from)?, after.version(to)?);
     let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
     let mut writer = Writer { old: old_schema, new: new_schema, steps: Vec::new(), loses: false };
@@ -64,16 +80,22 @@ fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Opti
     for fact in ordered {
         writer.fact(fact, facts);
     }
-    let bundle = |crd: &Crd<'_>| crd.bundle_version().map(|bundle| bundle.value.to_owned());
+    let (mut was, mut is) = (old.version_of(before), new.version_of(after));
     let mut parts = vec![after.kind().to_owned(), from.clone()];
-    parts.extend(if from == to { bundle(after) } else { Some(to.clone()) });
+    if from == to {
+        // Releases tell one version from itself; the one that brings the change often isn't named yet.
+        let next = || was.as_deref().and_then(bump::parse).map(|was| bump::next(&was, Bump::Major).to_string());
+        is = is.filter(|is| was.as_ref() != Some(is)).or_else(next).or_else(|| Some(TODO.to_owned()));
+        was = was.or_else(|| Some(TODO.to_owned()));
+    }
+    parts.extend(if from == to { is.clone().filter(|is| is != TODO) } else { Some(to.clone()) });
     // One name may stand for a CRD of each channel.
-    parts.extend(channel.clone().filter(|_| new.named(name).len() > 1));
+    parts.extend(channel.clone().filter(|_| new.bundle.named(name).len() > 1));
     let manifest = file_name(&parts.join("-"));
     let mut text = String::new();
-    let end = |version: &str, crd: &Crd<'_>| {
+    let end = |version: &str, crd: &Crd<'_>, release: Option<&str>| {
         let mut parts = vec![format!("version: {}", scalar(version))];
-        parts.extend(bundle(crd).map(|bundle| format!("bundle: {}", scalar(&bundle))));
+        parts.extend(release.map(|release| format!("bundle: {}", scalar(release))));
         parts.extend(crd.channel().map(|channel| format!("channel: {}", scalar(channel.value))));
         parts.join(", ")
     };
@@ -82,8 +104,8 @@ fn draft(way: &Way, facts: &[&Fact], old: &Bundle<'_>, new: &Bundle<'_>) -> Opti
         "apiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: {manifest}\nresource: {{group: {}, kind: {}}}\nfrom: {{{}}}\nto: {{{}}}\n",
         scalar(after.group()),
         scalar(after.kind()),
-        end(from, before),
-        end(to, after)
+        end(from, before, was.as_deref()),
+        end(to, after, is.as_deref())
     );
     text.push_str("steps:\n");
     if writer.steps.is_empty() {

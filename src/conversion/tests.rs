@@ -184,7 +184,7 @@ fn errors_in_a_manifest_are_underlined() {
         ("to: {version: v2}\nsteps: [{rename: {from: spec.a, to: spec.x.b}}]", "spec.x.b", "a field is renamed under its own parent"),
         ("to: {version: v2}\nsteps: [{move: {from: 'spec.a[].x', to: spec.b}}]", "", "`[]` and `{}` must stand"),
         ("to: {version: v2}\nsteps: [{drop: {path: metadata.name}}]", "metadata.name", "a conversion may change labels"),
-        ("to: {version: v1}\nsteps: []", "to", "`from` and `to` are the same version"),
+        ("to: {version: v1}\nsteps: []", "to", "`from` and `to` are the same version; `bundle:` tells releases of one version apart"),
         ("to: {version: v2}\nsteps: [{cel: {from: spec.a, forward: 'self +'}}]", "", "this is no CEL expression"),
         ("to: {version: v2}\nreverse: {none: short}\nsteps: []", "short", "\"short\" is shorter than 10 characters"),
     ];

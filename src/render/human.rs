@@ -141,7 +141,11 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     }
     if let Some(draft) = finding.suggestion.as_ref().filter(|_| drafts) {
         for line in draft.lines().take(MOST_SUGGESTED) {
-            let _ = writeln!(out, "  │ {}", shortened(line));
+            let _ = writeln!(out, "  │ {}", shortened(line, LONGEST));
+        }
+        let more = draft.lines().count().saturating_sub(MOST_SUGGESTED);
+        if more > 0 {
+            let _ = writeln!(out, "  │ … {more} more lines (`crdwise conversions scaffold` writes them)");
         }
     }
     if let Some(witness) = &finding.witness {
@@ -150,7 +154,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         wrapped(out, "  proof: ", &text, style.width);
         let yaml = yaml.replacen("metadata:\n  name: example\n", "metadata: {name: example}\n", 1);
         for line in yaml.lines().take(WITNESS) {
-            let _ = writeln!(out, "  │ {}", shortened(line));
+            let _ = writeln!(out, "  │ {}", shortened(line, style.width.saturating_sub(5)));
         }
         let more = yaml.lines().count().saturating_sub(WITNESS);
         if more > 0 {
@@ -167,11 +171,13 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     }
 }
 
+/// Characters of a line that is there to be pasted.
+const LONGEST: usize = 160;
+
 /// A line of YAML that was made from a file: no longer than anyone reads.
-fn shortened(line: &str) -> String {
-    const LONGEST: usize = 160;
+fn shortened(line: &str, longest: usize) -> String {
     let shown = visible(line);
-    match shown.char_indices().nth(LONGEST) {
+    match shown.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
         None => shown.into_owned(),
     }
@@ -209,8 +215,12 @@ fn line(out: &mut String, group: &Group<'_>, width: usize) {
 /// begins with `::` for a command, spaces or not.
 fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
     let indent = format!("  │{}", " ".repeat(lead.chars().count().saturating_sub(3)));
-    let options =
-        textwrap::Options::new(width).initial_indent(lead).subsequent_indent(&indent).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    // Paths, versions and expressions stay whole.
+    let options = textwrap::Options::new(width)
+        .initial_indent(lead)
+        .subsequent_indent(&indent)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     for line in textwrap::wrap(text, options) {
         let _ = writeln!(out, "{line}");
     }
@@ -234,14 +244,21 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
             folded.push(plural(n, word));
         }
     }
-    let findings = if told.is_empty() { "no findings".to_owned() } else { told.join(", ") };
+    let open = report.fresh().filter(|f| f.severity == Severity::Error && f.certainty == Certainty::Undecided).count();
+    let mut findings = match told.is_empty() {
+        true if options.incomplete => "no findings in what could be read".to_owned(),
+        true => "no findings".to_owned(),
+        false => told.join(", "),
+    };
+    if open > 0 {
+        let _ = write!(findings, ", {open} not proved");
+    }
+    let policy = visible(&report.policy);
     match report.verdict {
-        Some(verdict) => {
-            let _ = writeln!(out, "verdict: {verdict} ({findings}; policy {})", visible(&report.policy));
-        }
+        Some(verdict) => wrapped(out, "verdict: ", &format!("{verdict} ({findings}; policy {policy})"), options.style.width),
         None => {
-            let what = if report.old.is_some() { "conversions" } else { "lint" };
-            let _ = writeln!(out, "{what}: {findings} (policy {})", visible(&report.policy));
+            let what = if report.old.is_some() { "conversions: " } else { "lint: " };
+            wrapped(out, what, &format!("{findings} (policy {policy})"), options.style.width);
         }
     }
     if options.incomplete {
@@ -250,6 +267,7 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     if let Some(bump) = &report.bump {
         let _ = write!(out, "bump: {}", bump.required);
         match (&bump.from, &bump.recommended, &bump.declared, bump.sufficient) {
+            (Some(from), Some(next), ..) if from == next => {}
             (Some(from), Some(next), Some(declared), Some(true)) => {
                 let _ = write!(out, " ({from} → {next} or later; declared {declared} is enough)");
             }
@@ -264,20 +282,19 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
         out.push('\n');
     }
     if !folded.is_empty() {
-        let _ = writeln!(out, "not shown: {} (--all)", folded.join(", "));
+        wrapped(out, "not shown: ", &format!("{} (--all)", folded.join(", ")), options.style.width);
     }
     if let Some(old) = &report.old {
-        counts_line(out, "old", old);
-        counts_line(out, "new", &report.new);
+        counts_line(out, "old", old, options.style.width);
+        counts_line(out, "new", &report.new, options.style.width);
     } else {
-        counts_line(out, "checked", &report.new);
+        counts_line(out, "checked", &report.new, options.style.width);
     }
 }
 
-fn counts_line(out: &mut String, word: &str, side: &SideSummary) {
-    let _ = write!(
-        out,
-        "{word}: {} · {}, {}, {}, {}",
+fn counts_line(out: &mut String, word: &str, side: &SideSummary, width: usize) {
+    let mut text = format!(
+        "{} · {}, {}, {}, {}",
         visible(&side.source),
         plural(side.files, "file"),
         plural(side.documents, "document"),
@@ -287,12 +304,12 @@ fn counts_line(out: &mut String, word: &str, side: &SideSummary) {
     if !side.skipped.is_empty() {
         let list: Vec<String> = side.skipped.iter().take(OTHERS).map(|s| format!("{} ({})", visible(&s.what), visible(&s.why))).collect();
         let more = side.skipped.len().saturating_sub(OTHERS);
-        let _ = write!(out, "; skipped {}", list.join(", "));
+        let _ = write!(text, "; skipped {}", list.join(", "));
         if more > 0 {
-            let _ = write!(out, " and {more} more");
+            let _ = write!(text, " and {more} more");
         }
     }
-    out.push('\n');
+    wrapped(out, &format!("{word}: "), &text, width);
 }
 
 /// Something that could not be read, with the places that explain it.

@@ -162,6 +162,8 @@ impl Style {
             .with_context_lines(0)
             .without_cause_chain()
             .with_links(false)
+            .with_word_separator(textwrap::WordSeparator::AsciiSpace)
+            .with_word_splitter(textwrap::WordSplitter::NoHyphenation)
     }
 }
 

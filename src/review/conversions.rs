@@ -95,7 +95,7 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
         !open.contains_key(&(&*fact.crd, fact.channel.as_deref()))
             || covering.coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some())
     };
-    let drafts = scaffold(facts, &old.bundle, &new.bundle, &covered);
+    let drafts = scaffold(facts, old.released(), new.released(), &covered);
     for ((name, channel), breaks) in open {
         found.push(undefined(name, channel, &breaks, &drafts, old, new));
     }

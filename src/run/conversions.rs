@@ -190,7 +190,9 @@ fn at_revision(revision: &OsStr, input: &OsString) -> Option<OsString> {
 pub(super) fn scaffold(arguments: &cli::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = Reader::new(&arguments.limits);
     let (old, new) = (reader.one(std::slice::from_ref(&arguments.old), false)?, reader.one(std::slice::from_ref(&arguments.new), false)?);
-    let (old_side, new_side) = (old.side(), new.side());
+    let (mut old_side, mut new_side) = (old.side(), new.side());
+    let versions = arguments.versions.read()?;
+    (old_side.version, new_side.version) = (versions.0.or(old_side.version), versions.1.or(new_side.version));
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
     if old_side.bundle.crds.is_empty() || new_side.bundle.crds.is_empty() {
         streams.error("no CRD was found on one of the sides");
@@ -204,7 +206,7 @@ pub(super) fn scaffold(arguments: &cli::ConversionsScaffold, streams: &mut Strea
     let coverage = known.now().map(|known| Coverage::new(known, &old_side.bundle, &new_side.bundle));
     let facts = crate::diff::diff(&old_side.bundle, &new_side.bundle, &crate::diff::Options::default());
     let covered = |fact: &crate::fact::Fact| coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some());
-    let drafts = drafts::scaffold(&facts, &old_side.bundle, &new_side.bundle, &covered);
+    let drafts = drafts::scaffold(&facts, old_side.released(), new_side.released(), &covered);
     if drafts.is_empty() {
         streams.note("nothing changed that needs a conversion");
         return Ok(exit);

@@ -41,7 +41,7 @@ struct Old {
 
 impl Reader {
     pub fn sides(&self, arguments: &cli::Review) -> Result<Sides, Stop> {
-        let (old_version, new_version) = versions(arguments)?;
+        let (old_version, new_version) = arguments.versions.read()?;
         let (old, new) = match (self.named_old(arguments)?, arguments.inputs.as_slice()) {
             (Some(old), inputs) => (old, inputs),
             (None, [old, new]) => {
@@ -90,7 +90,7 @@ impl Reader {
 
     /// The index against HEAD.
     pub fn staged(&self, arguments: &cli::Review) -> Result<Staged, Stop> {
-        let (old_version, new_version) = versions(arguments)?;
+        let (old_version, new_version) = arguments.versions.read()?;
         let repository = self.repository()?;
         let within = paths(repository, &self.parse(&arguments.inputs)?)?;
         let is_within = |path: &str| within.is_empty() || within.iter().any(|dir| contains(dir, path));
@@ -181,12 +181,14 @@ fn contains(dir: &str, path: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn versions(arguments: &cli::Review) -> Result<(Option<Version>, Option<Version>), Stop> {
-    let given = |text: &Option<String>, flag: &str| match text {
-        None => Ok(None),
-        Some(text) => bump::parse(text).map(Some).ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is no semantic version"))),
-    };
-    Ok((given(&arguments.old_version, "--old-version")?, given(&arguments.new_version, "--new-version")?))
+impl cli::Versions {
+    pub(super) fn read(&self) -> Result<(Option<Version>, Option<Version>), Stop> {
+        let given = |text: &Option<String>, flag: &str| match text {
+            None => Ok(None),
+            Some(text) => bump::parse(text).map(Some).ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is no semantic version"))),
+        };
+        Ok((given(&self.old_version, "--old-version")?, given(&self.new_version, "--new-version")?))
+    }
 }
 
 /// The revision that the new inputs stand for.
