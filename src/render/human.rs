@@ -220,6 +220,7 @@ fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
         .initial_indent(lead)
         .subsequent_indent(&indent)
         .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     for line in textwrap::wrap(text, options) {
         let _ = writeln!(out, "{line}");
