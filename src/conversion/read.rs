@@ -83,7 +83,10 @@ impl Reader {
         let (from, to) = (self.endpoint(root, "from"), self.endpoint(root, "to"));
         let drafted = |key: &str| root.get(key).and_then(|end| end.get("bundle")?.as_str()) == Some(super::scaffold::TODO);
         if from == to && !drafted("from") && !drafted("to") {
-            self.wrong(root.entry("to").map_or(root, |entry| entry.key), "`from` and `to` are the same version; `bundle:` tells releases of one version apart");
+            self.wrong(
+                root.entry("to").map_or(root, |entry| entry.key),
+                "`from` and `to` are the same version; `bundle:` tells releases of one version apart",
+            );
         }
         let reverse = self.reverse(root.get("reverse"));
         let mut manifest = Manifest {

@@ -14,7 +14,7 @@ use super::limits::Types;
 use super::logic::{Known, Term};
 use super::relation::Relation;
 use super::walk::{Pair, Walk};
-use super::wording::cut;
+use super::wording::{apart, cut};
 
 /// Rules that are matched by likeness; more than this on one node are taken as removed and added.
 const MATCHED: usize = 40;
@@ -129,12 +129,13 @@ impl Walk<'_> {
 
     fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Judgement) {
         let relation = judgement.relation;
+        let (was, is) = apart(old.text, new.text, RULE);
         let mut fact = self
             .keyword_fact(pair, new.aspect(), relation.effect(), old.entry(), new.entry())
             .key(old.text)
             .word("rule", cut(new.text, RULE))
-            .word("old", cut(old.text, RULE))
-            .word("new", cut(new.text, RULE));
+            .word("old", was)
+            .word("new", is);
         // What authors call a rule says more than its text.
         if let (Some(name), true) = (old.cel.text("message"), old.cel.text("message") == new.cel.text("message")) {
             fact = fact.word("name", cut(name, NAME));

@@ -33,12 +33,16 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Difference> {
     if gone.is_empty() && come.is_empty() {
         return None;
     }
-    let meaning = !gone.is_empty() && !come.is_empty() && signals(&gone) != signals(&come);
-    Some(Difference { old: shown(&gone), new: shown(&come), meaning })
+    let (was, is) = (signals(&gone), signals(&come));
+    let meaning = !gone.is_empty() && !come.is_empty() && was != is;
+    let differs = |word: &String| meaning && was.get(word) != is.get(word);
+    Some(Difference { old: shown(&gone, &differs), new: shown(&come, &differs), meaning })
 }
 
-fn shown(list: &[String]) -> String {
-    let first = list.first().map(|sentence| cut(sentence, SENTENCE)).unwrap_or_else(|| "nothing".to_owned());
+/// The first sentence with a word that makes the difference, else simply the first.
+fn shown(list: &[String], differs: &dyn Fn(&String) -> bool) -> String {
+    let telling = list.iter().find(|sentence| signals(std::slice::from_ref(*sentence)).keys().any(differs));
+    let first = telling.or(list.first()).map(|sentence| cut(sentence, SENTENCE)).unwrap_or_else(|| "nothing".to_owned());
     match list.len() {
         0 | 1 => first,
         more => format!("{first} (and {} more)", more - 1),
@@ -55,7 +59,9 @@ fn sentences(text: &str) -> Vec<String> {
                 sentence.push(' ');
             }
             sentence.push_str(word);
-            if word.ends_with(['.', '!', '?', ':', ';']) && !ABBREVIATIONS.contains(&word) {
+            // `3.` at the beginning numbers what follows.
+            let number = sentence == word && word.strip_suffix('.').is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()));
+            if word.ends_with(['.', '!', '?', ':', ';']) && !number && !ABBREVIATIONS.contains(&word) {
                 list.push(std::mem::take(&mut sentence));
             }
         }
@@ -164,6 +170,12 @@ mod tests {
         let difference = difference("How long. In seconds. Fine.", "How long. In minutes.\nFine.").unwrap();
         assert_eq!((difference.old.as_str(), difference.new.as_str()), ("In seconds.", "In minutes."));
         assert!(difference.meaning);
+    }
+
+    #[test]
+    fn the_sentence_that_makes_the_difference_is_shown() {
+        let found = difference("The name. 1. It is set. 2. In seconds.", "A name. 1. It is set. 2. In minutes. More.").unwrap();
+        assert_eq!((found.old.as_str(), found.new.as_str()), ("2. In seconds. (and 1 more)", "2. In minutes. (and 2 more)"));
     }
 
     #[test]

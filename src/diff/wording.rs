@@ -39,6 +39,21 @@ pub(super) fn cut(text: &str, limit: usize) -> String {
     short
 }
 
+/// Two texts, each cut to `limit` characters around the first place where they differ.
+pub(super) fn apart(old: &str, new: &str, limit: usize) -> (String, String) {
+    let whole = |text: &str| cut(text, usize::MAX);
+    let (old, new) = (whole(old), whole(new));
+    let shared = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    // What stands before tells where the difference is.
+    let before = limit / 3;
+    let show = |text: &str| {
+        let skipped = if text.chars().count() > limit { shared.saturating_sub(before) } else { 0 };
+        let rest: String = text.chars().skip(skipped).collect();
+        format!("{}{}", if skipped > 0 { "…" } else { "" }, cut(&rest, limit))
+    };
+    (show(&old), show(&new))
+}
+
 /// Some names, then how many more there are.
 pub(super) fn names<T: AsRef<str>>(list: &[T]) -> String {
     let named: Vec<String> = list.iter().take(NAMED).map(|name| cut(name.as_ref(), LONGEST)).collect();
@@ -149,5 +164,12 @@ mod tests {
         assert_eq!(cut("abcdef", 3), "abc…");
         assert_eq!(names(&["a", "b"]), "a, b");
         assert_eq!(names(&["a"; 9]), "a, a, a, a, a, a and 3 more");
+    }
+
+    #[test]
+    fn long_texts_are_shown_where_they_differ() {
+        assert_eq!(apart("abc", "abd", 6), ("abc".to_owned(), "abd".to_owned()));
+        assert_eq!(apart("0123456789abcdef", "0123456789Xbc", 6), ("…89abcd…".to_owned(), "…89Xbc".to_owned()));
+        assert_eq!(apart("0123456789", "9876543210", 4), ("0123…".to_owned(), "9876…".to_owned()));
     }
 }
