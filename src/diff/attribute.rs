@@ -112,8 +112,9 @@ impl<'t> Review<'_, 't> {
                     self.keyword(both, before, after);
                     continue;
                 }
-                // Without a selector nobody could ask for one.
-                let gained = name == "labelSelectorPath" && before.is_none();
+                // Without a selector nobody could ask for one; the server refuses objects where it is no string.
+                let text = |entry: Entry<'t>| leads_to_text(both.1, entry.value.as_str()?);
+                let gained = name == "labelSelectorPath" && before.is_none() && after.and_then(text) == Some(true);
                 let (effect, affects): (Effect, &[Affected]) =
                     if gained { (Effect::Widened, &[]) } else { (Effect::Changed, &[Affected::Behaviour]) };
                 let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
@@ -125,4 +126,13 @@ impl<'t> Review<'_, 't> {
             self.keyword(both, before, after);
         }
     }
+}
+
+/// Whether a path such as `.status.selector` leads to a string.
+fn leads_to_text(version: &Version<'_>, path: &str) -> Option<bool> {
+    let mut schema = version.schema.clone()?;
+    for name in path.split('.').filter(|name| !name.is_empty()) {
+        schema = schema.property(name)?.1;
+    }
+    Some(schema.ty() == Some("string"))
 }

@@ -136,7 +136,7 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&s
     let mut before = shape(&pair.old);
     before.default = None;
     // Rules may look at fields that the old schema dropped: no object that it kept has them.
-    if Undeclared::of(&pair.old) == Undeclared::Pruned {
+    if Undeclared::both(pair).0 == Undeclared::Pruned {
         let added = pair.new.properties().filter(|(entry, child)| pair.old.property(entry.name()).is_none() && child.default().is_none());
         for (entry, child) in added {
             let name = entry.name().to_owned();

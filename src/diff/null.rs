@@ -171,7 +171,7 @@ impl Walk<'_> {
             && let Some(change) = changes.take(Keyword::EmbeddedResource)
         {
             // What preserves keeps them all the same, and demands nothing of them any more.
-            let kept = pair.old.preserves_unknown() && pair.new.preserves_unknown();
+            let kept = pair.old.preserves_unknown() && pair.new.preserves_unknown() && pair.new.property("metadata").is_none();
             let (aspect, effect) = match (new, kept) {
                 (true, _) => (Aspect::EmbeddedResource, Effect::Added),
                 (false, false) => (Aspect::EmbeddedResource, Effect::Removed),

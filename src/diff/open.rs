@@ -43,7 +43,7 @@ impl Undeclared {
     }
 
     /// What becomes of undeclared keys on both sides of a pair.
-    fn both(pair: &Pair<'_, '_>) -> (Self, Self) {
+    pub(super) fn both(pair: &Pair<'_, '_>) -> (Self, Self) {
         let (old, new) = listed(pair);
         (Self::under(&pair.old, old.is_some()), Self::under(&pair.new, new.is_some()))
     }
@@ -179,13 +179,13 @@ impl Walk<'_> {
     }
 
     /// Whether a field that is declared now, where undeclared keys were kept, can refuse or prune what stands there.
-    pub(super) fn meets_old_data(&self, parent: &Schema<'_>, child: &Schema<'_>) -> bool {
-        Undeclared::of(parent).keeps() && !accepts_anything(child)
+    pub(super) fn meets_old_data(&self, pair: &Pair<'_, '_>, child: &Schema<'_>) -> bool {
+        Undeclared::both(pair).0.keeps() && !accepts_anything(child)
     }
 
     /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
     pub(super) fn misses_null(&self, pair: &Pair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
-        if !Undeclared::of(&pair.old).keeps() || child.flag(Keyword::Nullable) {
+        if !Undeclared::both(pair).0.keeps() || child.flag(Keyword::Nullable) {
             return false;
         }
         let Some(notice) = around::notice(pair, around::KEYS) else { return false };

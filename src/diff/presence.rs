@@ -154,7 +154,7 @@ impl Walk<'_> {
 
     fn removed<'t>(&mut self, pair: &Pair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
         let still = required.new.contains(entry.name());
-        let kept = Undeclared::of(&pair.new).keeps();
+        let kept = Undeclared::both(pair).1.keeps();
         let survivor = pair.new.entry(Keyword::Properties).map_or(pair.new_key, |entry| entry.key);
         let mut fact = self
             .fact_at(Aspect::Presence, Effect::Removed, &self.old_path.key(entry.name()))
@@ -194,7 +194,7 @@ impl Walk<'_> {
                 fact = fact.word("demanded", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
             }
         }
-        if self.meets_old_data(&pair.old, schema) || self.misses_null(pair, name, schema) {
+        if self.meets_old_data(pair, schema) || self.misses_null(pair, name, schema) {
             fact = fact.word("kept", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
         }
         self.push(fact);

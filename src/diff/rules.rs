@@ -231,6 +231,10 @@ impl Walk<'_> {
 
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
 fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+    // Items of a list that preserves keep what they don't declare.
+    if super::open::Undeclared::both(pair).0 != super::open::Undeclared::of(&pair.old) {
+        return false;
+    }
     let known = |path: &str| new_field(&pair.old, &pair.new, path.strip_prefix("self")?);
     rule.term().is_some_and(|term| term.given(&known) == Term::True)
 }
@@ -252,12 +256,20 @@ fn new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
     let path = path.strip_prefix('.')?;
     let (first, rest) = path.find(['.', '[']).map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
     let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
+    // Every resource has these, whether or not they are declared.
+    if matches!(&*name, "apiVersion" | "kind" | "metadata") {
+        return None;
+    }
     let (_, after) = new.property(&name)?;
     match (old.property(&name), rest) {
         // Under a parent that kept what it didn't declare the field may be there already.
         (None, None) if super::open::Undeclared::of(old) != super::open::Undeclared::Pruned => None,
-        // A number may be written as an integer and is read as a float.
-        (None, None) if after.default().is_some() && after.ty() == Some("number") => None,
+        // Numbers, formats and int-or-string are of other types for CEL than they are written.
+        (None, None)
+            if after.default().is_some() && (after.ty() == Some("number") || after.has(Keyword::Format) || after.is_int_or_string()) =>
+        {
+            None
+        }
         (None, None) => after.default().map_or(Some(Known::Absent), |default| Known::is(&default.to_json())),
         // To ask for a part of what isn't there is an error.
         (Some((_, before)), Some(rest)) if old.is_required(&name) && !before.flag(Keyword::Nullable) => new_field(&before, &after, rest),

@@ -171,6 +171,8 @@ impl<'t> Review<'_, 't> {
 /// Whether a difference drops or retypes a value that stood there.
 fn loses(fact: &Fact) -> bool {
     match fact.aspect {
+        // What comes where unknown keys are kept may not fit them.
+        Aspect::Presence if fact.effect == Effect::Added => fact.affects.contains(Affected::Data),
         Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed),
         Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)

@@ -397,7 +397,8 @@ fn versions(first: &str, second: &str, more: &str, stored: usize) -> String {
             "    - {{name: {name}, storage: {storage}, {more} schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}}}\n"
         )
     };
-    format!("{HEAD}  versions:\n{}{}", version("v1", 0, first, "served: true,"), version("v2", 1, second, more))
+    let both = format!("{}{}", version("v1", 0, first, "served: true,"), version("v2", 1, second, more));
+    format!("{HEAD}  versions:\n{}", both.replace("PUF", "x-kubernetes-preserve-unknown-fields: true"))
 }
 
 #[test]
@@ -496,4 +497,78 @@ fn a_union_may_get_another_member() {
 
 fn with_spec(spec: &str) -> String {
     with_root(&format!("{{type: object, properties: {{spec: {spec}}}}}"))
+}
+
+#[test]
+fn an_embedded_resource_may_be_of_any_kind() {
+    let embedded = "type: object, x-kubernetes-embedded-resource: true, PUF";
+    let of = |properties: &str, more: &str| format!("{{{embedded}, properties: {{{properties}}}{more}}}");
+    let named = "apiVersion: {type: string}, kind: {type: string}";
+    for rule in ["self.apiVersion != 'apps/v1'", "!(self.kind in ['DaemonSet', 'StatefulSet'])"] {
+        let rule = format!(", x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
+        objects(&of(named, ""), &of(named, &rule), Class::SemanticBreaking, &["cel-rule-added@spec.o"]);
+    }
+    // A sibling narrows, and only objects of such a kind can show it.
+    for name in ["kind: {type: string, enum: [DaemonSet, StatefulSet]}", "apiVersion: {type: string, enum: [apps/v1]}"] {
+        let beside = |most: u32| {
+            format!("{{type: object, required: [f], properties: {{c: {{type: string, maxLength: {most}}}, f: {}}}}}", of(name, ""))
+        };
+        breaks(&beside(10), &beside(5), &["bound-narrowed@spec.c"]);
+    }
+    // What it declares of its metadata is pruned once it is no resource any more.
+    let declared = of("metadata: {type: object}", "");
+    objects(
+        &declared,
+        "{type: object, PUF, properties: {metadata: {type: object}}}",
+        Class::SemanticBreaking,
+        &["embedded-resource-removed@spec.o"],
+    );
+}
+
+#[test]
+fn what_is_kept_without_a_declaration_meets_a_new_field() {
+    let list =
+        |more: &str, rule: &str| format!("{{type: array, PUF, items: {{type: object, properties: {{a: {{type: string}}{more}}}{rule}}}}}");
+    objects(&list("", ""), &list(", name: {type: string}", ""), Class::SemanticBreaking, &["field-added-under-preserve@spec.o[].name"]);
+    let kept = "{type: object, properties: {f: {type: object, PUF, properties: {a: {type: string}}}}}";
+    let closed = "{type: object, properties: {f: {type: object, PUF, properties: {a: {type: string}, e: {type: object}}}}}";
+    let (old, new) = (versions(kept, closed, "served: true,", 0), versions(kept, closed, "served: true,", 1));
+    assert_eq!(judged(&facts(&old, &new)), (Class::SemanticBreaking, vec!["storage-moved-lossy@".to_owned()]));
+}
+
+#[test]
+fn what_is_always_there_is_no_new_field() {
+    let rule = |rule: &str| format!("x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
+    roots(
+        "{type: object, properties: {spec: {type: object}}}",
+        &format!(
+            "{{type: object, properties: {{metadata: {{type: object}}, spec: {{type: object}}}}, {}}}",
+            rule("!has(self.metadata) || self.metadata.name.size() < 4")
+        ),
+        Class::SemanticBreaking,
+        &["cel-rule-added@"],
+    );
+    // Constants of another type than CEL's are no help.
+    for (field, text) in [
+        ("{x-kubernetes-int-or-string: true, default: 5}", "self.b != 5.0"),
+        ("{type: string, format: byte, default: YWJj}", "self.b != b'abc'"),
+    ] {
+        let new = format!("{{type: object, properties: {{a: {{type: string}}, b: {field}}}, {}}}", rule(text));
+        let found = judged(&facts(&with_spec("{type: object, properties: {a: {type: string}}}"), &with_spec(&new)));
+        assert_eq!(found.0, Class::SemanticBreaking, "{text}");
+    }
+}
+
+#[test]
+fn a_selector_that_is_no_text_refuses_objects() {
+    let with = |more: &str, ty: &str| {
+        let scale = format!("subresources: {{scale: {{specReplicasPath: .spec.n, statusReplicasPath: .spec.n{more}}}}}");
+        format!(
+            "{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, {scale}, schema: {{openAPIV3Schema: {{type: object, \
+             properties: {{spec: {{type: object, properties: {{n: {{type: integer}}, s: {{type: {ty}}}}}}}}}}}}}}}\n"
+        )
+    };
+    let change = |ty: &str| judged(&facts(&with("", ty), &with(", labelSelectorPath: .spec.s", ty)));
+    assert_eq!(change("string"), (Class::Additive, vec!["scale-subresource-added@".to_owned()]));
+    assert_eq!(change("object"), (Class::SemanticBreaking, vec!["scale-subresource-changed@".to_owned()]));
 }

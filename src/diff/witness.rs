@@ -123,6 +123,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
 fn cause(fact: &Fact) -> Cause<'static> {
     let gone = matches!(fact.effect, Effect::Removed | Effect::Narrowed) && fact.affects.contains(Affected::Data);
     match fact.aspect {
+        Aspect::AllOf | Aspect::AnyOf | Aspect::OneOf | Aspect::Not | Aspect::Accepted => Cause::Refusal,
         Aspect::Presence | Aspect::PreserveUnknown | Aspect::AdditionalProperties if gone => Cause::Lost,
         Aspect::Enum
         | Aspect::Minimum

@@ -30,6 +30,8 @@ pub enum What<'w> {
 pub enum Cause<'c> {
     /// Whatever has to do with the path.
     Near,
+    /// A refusal that has to do with the path.
+    Refusal,
     /// Something at the path is dropped from an object that is fine otherwise.
     Lost,
     /// A refusal of the node itself, not of something below it.
@@ -124,7 +126,7 @@ impl<'s> Witnesses<'s> {
         let asked = match cause {
             Cause::Near => vec![refused(), lost(), goal(Some(true), Quest::Differs)],
             Cause::Lost => vec![lost()],
-            Cause::Here | Cause::Rule(_) => vec![refused()],
+            Cause::Refusal | Cause::Here | Cause::Rule(_) => vec![refused()],
         };
         let mut open = None;
         for goal in plain.into_iter().chain(asked) {
@@ -173,7 +175,7 @@ impl<'s> Witnesses<'s> {
 
     /// The new schema, with the node at the path as it was, or without the rule that is to be shown.
     fn lenient(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Shape> {
-        if matches!(cause, Cause::Near | Cause::Lost) {
+        if matches!(cause, Cause::Near | Cause::Refusal | Cause::Lost) {
             return None;
         }
         let was = self.old.at(path.steps())?;
@@ -217,7 +219,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
     let shows = |error: &&Error| match cause {
         // It only follows from the others.
         _ if error.kind == Kind::Unchecked => false,
-        Cause::Near => concerns(&error.path.general(), path),
+        Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
         Cause::Lost => false,
         Cause::Here => path.starts_with(&error.path.general()),
         Cause::Rule(text) => error.rule.as_deref() == Some(text) && concerns(&error.path.general(), path),

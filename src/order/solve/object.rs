@@ -20,6 +20,8 @@ pub(super) const ALONE: &str = "value";
 
 /// Keys that are made up to reach a count.
 const MAX_FILL: u64 = 64;
+/// What an embedded resource must be called: a group with its version, and what is a label in lower case.
+const EMBEDDED: [(&str, &str); 2] = [("apiVersion", "^([^/]+/?[^/]*|/[^/]*)$"), ("kind", "^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$")];
 
 /// What one view asks of a key besides its literals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -271,7 +273,7 @@ impl<'s> Solver<'s> {
             Part::MaxSize(n) => frame
                 .count(view, |range| if holds { range.high = range.high.min(*n) } else { range.low = range.low.max(n.saturating_add(1)) }),
             Part::Embedded if holds => {
-                for (name, pattern) in [("apiVersion", "^[a-z][a-z0-9]*$"), ("kind", "^[A-Z][a-z]*$")] {
+                for (name, pattern) in EMBEDDED {
                     let cell = frame.cell(name, views);
                     fits &= cell.demand(view, SOLID);
                     let term = Term::Formula(Rc::new(Formula::Matches(pattern.into())));
