@@ -20,6 +20,8 @@ impl Recommendation {
     pub fn new(required: Bump, from: Option<Version>, declared: Option<Version>) -> Self {
         let recommended = from.as_ref().map(|from| next(from, required));
         let sufficient = match (&recommended, &declared) {
+            // The same version again tells nobody that something changed, even where it is on its way to one that is large enough.
+            (Some(_), declared) if *declared == from && required != Bump::None => Some(false),
             (Some(recommended), Some(declared)) => Some(at_least(declared, recommended)),
             _ => None,
         };
@@ -99,5 +101,7 @@ mod tests {
         assert_eq!(enough("1.2.9"), Some(false));
         assert_eq!(enough("2.0.0"), Some(true));
         assert_eq!(Recommendation::new(Bump::Minor, parse("1.2.0"), None).sufficient, None);
+        let again = |bump| Recommendation::new(bump, parse("1.3.0-rc.1"), parse("1.3.0-rc.1")).sufficient;
+        assert_eq!((again(Bump::None), again(Bump::Minor)), (Some(true), Some(false)));
     }
 }

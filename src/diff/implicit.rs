@@ -32,9 +32,15 @@ pub(super) fn property(pair: &Pair<'_, '_>, name: &str) -> Option<Entry<'static>
     documents.first()?.tree.as_ref().ok()?.root().entry(name)
 }
 
-/// Whether the server itself sees to it that a key is there.
-pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str) -> bool {
-    is_resource(pair) && (matches!(name, "apiVersion" | "kind") || (name == "metadata" && pair.up.is_none()))
+/// Whether the server itself sees to it that a key is there, which is demanded now or was before.
+pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str, now: bool) -> bool {
+    // The side that doesn't demand it must have it all the same.
+    let other = if now { &pair.old } else { &pair.new };
+    match name {
+        "apiVersion" | "kind" => pair.up.is_none() || other.flag(Keyword::EmbeddedResource),
+        "metadata" => pair.up.is_none(),
+        _ => false,
+    }
 }
 
 /// Whether an object has keys of its own, whatever its schema declares.

@@ -202,7 +202,9 @@ impl Walk<'_> {
             return;
         }
         let Some(notice) = around::notice(pair, around::MOST) else { return };
-        let shapes = around::shape(&pair.new).map(|after| {
+        let shapes = around::shape(&pair.new).zip(around::shape(&pair.old)).map(|(after, old)| {
+            // Keys that are kept from now on have a fact of their own.
+            let after = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, ..after };
             let mut before = after.clone();
             before.properties.remove(name);
             forgo(&mut before, name);

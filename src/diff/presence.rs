@@ -209,7 +209,7 @@ impl Walk<'_> {
         // Defaults are filled in before validation: a field that has one is never missing.
         let filled = if now { default(&new) } else { default(&old) };
         let effect = match (filled, now) {
-            _ if implicit::is_present(pair, name.0) => Effect::Rewritten,
+            _ if implicit::is_present(pair, name.0, now) => Effect::Rewritten,
             (Some(_), _) => Effect::Rewritten,
             (None, true) => Effect::Added,
             (None, false) => Effect::Removed,

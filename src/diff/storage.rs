@@ -179,7 +179,7 @@ fn loses(fact: &Fact) -> bool {
         }
         Aspect::EmbeddedResource => fact.effect == Effect::Removed,
         // What an object has where nothing was written follows the version it is stored at, whichever one reads it.
-        Aspect::Default | Aspect::Nullable => !matches!(fact.effect, Effect::Widened | Effect::Rewritten),
+        Aspect::Default | Aspect::Nullable => fact.affects.contains(Affected::Data) || fact.affects.contains(Affected::Behaviour),
         _ => false,
     }
 }

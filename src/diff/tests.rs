@@ -572,3 +572,24 @@ fn a_selector_that_is_no_text_refuses_objects() {
     assert_eq!(change("string"), (Class::Additive, vec!["scale-subresource-added@".to_owned()]));
     assert_eq!(change("object"), (Class::SemanticBreaking, vec!["scale-subresource-changed@".to_owned()]));
 }
+
+#[test]
+fn one_step_is_judged_by_itself() {
+    // The default of a new field is counted among the keys that were kept before, not among those that are kept now.
+    let field = |more: &str, limit: &str| format!("{{type: object, properties: {{d: {{type: string}}{more}}}, {limit}}}");
+    for limit in ["maxProperties: 5", "anyOf: [{required: [d]}, {maxProperties: 2}]"] {
+        let found = judged(&facts(
+            &with_spec(&field("", limit)),
+            &with_spec(&field(", a: {type: boolean, default: true}", &format!("{limit}, x-kubernetes-preserve-unknown-fields: true"))),
+        ));
+        assert_eq!(found.0, Class::Additive, "{limit}: {:?}", found.1);
+    }
+    // An embedded resource had to name its kind already.
+    let embedded = "{type: object, PUF, x-kubernetes-embedded-resource: true}";
+    objects(embedded, "{type: object, PUF, required: [apiVersion, kind]}", Class::Additive, &["accepted-widened@spec.o"]);
+    // A null that is refused from now on was dropped before: nothing that is stored changes.
+    let plain = "{type: object, properties: {a: {type: string, enum: [x]}}}";
+    let nullable = "{type: object, properties: {a: {type: string, enum: [x], nullable: true}}}";
+    let (old, new) = (versions(plain, nullable, "served: true,", 0), versions(plain, nullable, "served: true,", 1));
+    assert_eq!(judged(&facts(&old, &new)).0, Class::Additive);
+}
