@@ -71,7 +71,13 @@ impl<'t> Review<'_, 't> {
     /// Paths whose values don't survive the way from one version's schema into the other's.
     fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
         let differences = self.between(self.old, before, self.new, after);
-        let mut paths: Vec<String> = differences.iter().filter(|fact| loses(fact)).map(|fact| fact.path.to_string()).collect();
+        // What the version itself says now is told there.
+        let stays = self.new.version(before.name);
+        let since = stays.map_or_else(|| differences.clone(), |stays| self.between(self.new, stays, self.new, after));
+        let altered = since.iter().filter(|fact| alters(fact));
+        let mut paths: Vec<String> =
+            differences.iter().filter(|fact| loses(fact)).chain(altered).map(|fact| fact.path.to_string()).collect();
+        paths.sort();
         paths.dedup();
         paths
     }
@@ -168,18 +174,25 @@ impl<'t> Review<'_, 't> {
     }
 }
 
+/// Whether objects are something else at the version they are stored at, whichever one reads them: what is absent or null becomes
+/// another value, or a field comes where unknown keys are kept and may not fit them.
+fn alters(fact: &Fact) -> bool {
+    let hurts = |affected| fact.affects.contains(affected);
+    match fact.aspect {
+        Aspect::Default | Aspect::Nullable => hurts(Affected::Data) || hurts(Affected::Behaviour),
+        Aspect::Presence => fact.effect == Effect::Added && hurts(Affected::Data),
+        _ => false,
+    }
+}
+
 /// Whether a difference drops or retypes a value that stood there.
 fn loses(fact: &Fact) -> bool {
     match fact.aspect {
-        // What comes where unknown keys are kept may not fit them.
-        Aspect::Presence if fact.effect == Effect::Added => fact.affects.contains(Affected::Data),
         Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed),
         Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)
         }
         Aspect::EmbeddedResource => fact.effect == Effect::Removed,
-        // What an object has where nothing was written follows the version it is stored at, whichever one reads it.
-        Aspect::Default | Aspect::Nullable => fact.affects.contains(Affected::Data) || fact.affects.contains(Affected::Behaviour),
         _ => false,
     }
 }

@@ -534,6 +534,10 @@ fn what_is_kept_without_a_declaration_meets_a_new_field() {
     let closed = "{type: object, properties: {f: {type: object, PUF, properties: {a: {type: string}, e: {type: object}}}}}";
     let (old, new) = (versions(kept, closed, "served: true,", 0), versions(kept, closed, "served: true,", 1));
     assert_eq!(judged(&facts(&old, &new)), (Class::SemanticBreaking, vec!["storage-moved-lossy@".to_owned()]));
+    // Where the version itself declares the field now, the storage has no part in it.
+    let (old, new) = (versions(kept, kept, "served: true,", 0), versions(closed, closed, "served: true,", 1));
+    let rules = judged(&facts(&old, &new)).1;
+    assert!(rules.iter().all(|rule| rule.starts_with("field-added-under-preserve@")), "{rules:?}");
 }
 
 #[test]
