@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, ListType, Type as JsonType};
+use crate::schema::{Shape, is_meta};
 
 use super::name;
 use super::need::Need;
@@ -160,7 +160,7 @@ impl Decl {
     /// What was made of a property. Nothing for the type and name of a resource, where more is visible than the schema says.
     pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
         match &self.kind {
-            Kind::Object(_) if matches!(name, "apiVersion" | "kind" | "metadata") => None,
+            Kind::Object(_) if is_meta(name) => None,
             Kind::Object(object) => object.fields.get(name),
             _ => None,
         }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value, json};
 
 use crate::order;
-use crate::schema::Shape;
 use crate::schema::shape::{Extra, ListType, Type};
+use crate::schema::{Shape, is_meta};
 use crate::validate::{Compiled, Outcome};
 
 /// One end of a conversion.
@@ -86,7 +86,7 @@ impl Ground {
     /// The object with every text and number made different from all others, later ones smaller, where the schema allows it.
     fn told_apart(&self, mut object: Value) -> Value {
         let mut leaves = Vec::new();
-        let spec = object.as_object().into_iter().flatten().filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata"));
+        let spec = object.as_object().into_iter().flatten().filter(|(key, _)| !is_meta(key));
         spec.for_each(|(key, value)| collect(value, &format!("/{}", escaped(key)), &mut leaves));
         for (number, pointer) in leaves.into_iter().enumerate().take(DISTINCT) {
             let Some(slot) = object.pointer_mut(&pointer) else { continue };

@@ -1,8 +1,8 @@
 //! Nodes of a shape taken out and put in elsewhere.
 
 use crate::crd::{FieldPath, Step as Hop};
-use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, Type};
+use crate::schema::{Shape, is_meta};
 
 /// The declared node at a path.
 pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
@@ -159,7 +159,7 @@ pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<()
         return Err(at.clone());
     }
     for (name, child) in &inner.properties {
-        if root && matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
+        if root && is_meta(name) {
             continue;
         }
         let here = at.key(name);

@@ -32,7 +32,7 @@ impl Undeclared {
     }
 
     /// Items of a list that preserves do so too.
-    fn under(schema: &Schema<'_>, preserves: bool) -> Self {
+    pub(super) fn under(schema: &Schema<'_>, preserves: bool) -> Self {
         match schema.additional() {
             Additional::Schema(_) => Undeclared::Values,
             Additional::Flag(false) => Undeclared::Refused,

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 
 use crate::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::order::Sample;
-use crate::schema::{CelRule, Keyword, Schema};
+use crate::schema::{CelRule, Keyword, Schema, is_meta};
 use crate::yaml::Entry;
 
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};
 use super::limits::Types;
 use super::logic::{Known, Term};
+use super::open::Undeclared;
 use super::relation::Relation;
 use super::walk::{Pair, Walk};
 use super::wording::{apart, cut};
@@ -231,39 +232,34 @@ impl Walk<'_> {
 
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
 fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
-    // Items of a list that preserves keep what they don't declare.
-    if super::open::Undeclared::both(pair).0 != super::open::Undeclared::of(&pair.old) {
-        return false;
-    }
-    let known = |path: &str| new_field(&pair.old, &pair.new, path.strip_prefix("self")?);
+    let known = |path: &str| new_field((&pair.old, Undeclared::both(pair).0), &pair.new, path.strip_prefix("self")?);
     rule.term().is_some_and(|term| term.given(&known) == Term::True)
 }
 
 /// Whether a rule looks at a field that the old schema didn't have.
 fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
     let fields = crate::cel::normal::reads(rule.text).fields;
-    fields.iter().any(|path| new_field(&pair.old, &pair.new, &format!(".{path}")) == Some(Known::Absent))
+    fields.iter().any(|path| new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &format!(".{path}")) == Some(Known::Absent))
 }
 
 /// What objects of before have in a field that the old schema didn't know: nothing, or its default. The path is written `.a.b`, or
 /// `[].a` for what is in items.
-fn new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
+fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &str) -> Option<Known> {
     if let Some(rest) = path.strip_prefix("[]") {
-        // Under a list that preserves, items keep what they don't declare.
-        let (before, after) = (old.items().filter(|items| !old.preserves_unknown() && !items.flag(Keyword::Nullable))?, new.items()?);
-        return new_field(&before, &after, rest);
+        let (before, after) = (old.items().filter(|items| !items.flag(Keyword::Nullable))?, new.items()?);
+        return new_field((&before, Undeclared::under(&before, fate == Undeclared::Preserved)), &after, rest);
     }
     let path = path.strip_prefix('.')?;
     let (first, rest) = path.find(['.', '[']).map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
     let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
     // Every resource has these, whether or not they are declared.
-    if matches!(&*name, "apiVersion" | "kind" | "metadata") {
+    if is_meta(&name) {
         return None;
     }
     let (_, after) = new.property(&name)?;
     match (old.property(&name), rest) {
         // Under a parent that kept what it didn't declare the field may be there already.
-        (None, None) if super::open::Undeclared::of(old) != super::open::Undeclared::Pruned => None,
+        (None, None) if fate != Undeclared::Pruned => None,
         // Numbers, formats and int-or-string are of other types for CEL than they are written.
         (None, None)
             if after.default().is_some() && (after.ty() == Some("number") || after.has(Keyword::Format) || after.is_int_or_string()) =>
@@ -272,7 +268,9 @@ fn new_field(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
         }
         (None, None) => after.default().map_or(Some(Known::Absent), |default| Known::is(&default.to_json())),
         // To ask for a part of what isn't there is an error.
-        (Some((_, before)), Some(rest)) if old.is_required(&name) && !before.flag(Keyword::Nullable) => new_field(&before, &after, rest),
+        (Some((_, before)), Some(rest)) if old.is_required(&name) && !before.flag(Keyword::Nullable) => {
+            new_field((&before, Undeclared::of(&before)), &after, rest)
+        }
         _ => None,
     }
 }

@@ -73,8 +73,8 @@ impl<'t> Review<'_, 't> {
         let differences = self.between(self.old, before, self.new, after);
         // What the version itself says now is told there.
         let stays = self.new.version(before.name);
-        let since = stays.map_or_else(|| differences.clone(), |stays| self.between(self.new, stays, self.new, after));
-        let altered = since.iter().filter(|fact| alters(fact));
+        let since = stays.map(|stays| self.between(self.new, stays, self.new, after));
+        let altered = since.as_ref().unwrap_or(&differences).iter().filter(|fact| alters(fact));
         let mut paths: Vec<String> =
             differences.iter().filter(|fact| loses(fact)).chain(altered).map(|fact| fact.path.to_string()).collect();
         paths.sort();

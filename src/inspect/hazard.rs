@@ -3,7 +3,7 @@
 use crate::fact::{Aspect, Effect};
 use crate::schema::format::Format;
 use crate::schema::pattern::Pattern;
-use crate::schema::{Keyword, Schema};
+use crate::schema::{Keyword, Schema, is_meta};
 use crate::yaml::{Data, Node};
 
 use super::route::Route;
@@ -47,7 +47,7 @@ fn object<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
     if !is_open(schema) {
         for node in schema.word(Keyword::Required).into_iter().flat_map(Node::items) {
             let Some(name) = node.as_str() else { continue };
-            let implied = resource && matches!(name, "apiVersion" | "kind" | "metadata");
+            let implied = resource && is_meta(name);
             if !implied && schema.property(name).is_none() && !scope.meta {
                 let fact = walk.note((Aspect::Required, Effect::Unresolved), node, route);
                 fact.key = Some(name.to_owned());

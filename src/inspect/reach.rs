@@ -1,7 +1,7 @@
 //! Paths that a version shows to others, resolved against its schema: where they lead nowhere, cells stay empty and scaling fails.
 
 use crate::fact::{Aspect, Effect, Subject};
-use crate::schema::{Additional, Schema};
+use crate::schema::{Additional, Schema, is_meta};
 use crate::yaml::Node;
 
 use super::edition::{Edition, Layout};
@@ -126,11 +126,11 @@ fn follow<'t>(path: &str, root: &Schema<'t>) -> Found<'t> {
             Step::Name(name) => {
                 walked.push('.');
                 walked.push_str(name);
-                if index == 0 && matches!(name.as_str(), "metadata" | "apiVersion" | "kind") {
+                if index == 0 && is_meta(name) {
                     return Found::Open;
                 }
                 let embedded = schema.flag(crate::schema::Keyword::EmbeddedResource);
-                if embedded && matches!(name.as_str(), "metadata" | "apiVersion" | "kind") {
+                if embedded && is_meta(name) {
                     return Found::Open;
                 }
                 match schema.property(name) {

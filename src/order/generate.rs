@@ -6,8 +6,8 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::crd::{FieldPath, Step};
-use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, Type};
+use crate::schema::{Shape, is_meta};
 
 use super::solve::{Find, Formula, Goal, Pin, Solver, Target, Taste};
 
@@ -108,7 +108,7 @@ fn collect(shape: &Shape, path: &FieldPath, wishes: &mut Vec<Wish>) {
         }
     }
     for (name, child) in &shape.properties {
-        let resource = path.is_root() && matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
+        let resource = path.is_root() && is_meta(name);
         if !resource {
             collect(child, &path.key(name), wishes);
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Outcome, Witness};
-use crate::schema::Shape;
+use crate::schema::{Shape, is_meta};
 use crate::validate::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::Sample;
@@ -80,7 +80,7 @@ impl<'s> Witnesses<'s> {
         let steps = path.steps();
         let own = match steps.first() {
             None => true,
-            Some(Step::Key(name)) => matches!(&**name, "apiVersion" | "kind" | "metadata"),
+            Some(Step::Key(name)) => is_meta(name),
             Some(_) => false,
         };
         let within = |root: &Shape| {
@@ -114,7 +114,7 @@ impl<'s> Witnesses<'s> {
         let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
-        let goal = |accepted: Option<bool>, quest: Quest| self.goal(self.new, accepted, quest, pin);
+        let goal = |accepted: Option<bool>, quest: Quest| self.goal(&[(self.new, accepted)], quest, pin);
         // That there is none that shows this change alone proves nothing.
         if let Some(witness) = self.alone(path, pin, cause) {
             return Ok(witness);
@@ -152,24 +152,23 @@ impl<'s> Witnesses<'s> {
         }
         let lenient = self.lenient(path, cause)?;
         let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient, self.new]);
-        let mut goal = self.goal(&lenient, Some(true), Quest::Nothing, pin);
         // A value that was found by comparing is refused already.
-        if !value {
-            let view = goal.views.len();
-            goal.views.push(View { spine: Spine::of(self.new), faithful: false });
-            goal.literals.push(Literal { view, holds: false, term: Term::Spine(self.new) });
-        }
-        match solver.solve(&goal) {
+        let others = [(&lenient, Some(true)), (self.new, Some(false))];
+        let others = if value { &others[..1] } else { &others };
+        match solver.solve(&self.goal(others, Quest::Nothing, pin)) {
             Find::Sat(body) => self.confirm(&body, path, cause),
             _ => None,
         }
     }
 
-    /// An object that the old schema accepts and keeps; `accepted` says what another one makes of it.
-    fn goal<'g>(&'g self, new: &'g Shape, accepted: Option<bool>, quest: Quest, pin: Option<Pin<'g>>) -> Goal<'g> {
+    /// An object that the old schema accepts and keeps; for each other schema, what it makes of the object, where that matters.
+    fn goal<'g>(&'g self, others: &[(&'g Shape, Option<bool>)], quest: Quest, pin: Option<Pin<'g>>) -> Goal<'g> {
         let mut goal = Goal { quest, pin, ..Goal::of(self.old, true) };
-        goal.views.push(View { spine: Spine::of(new), faithful: false });
-        goal.literals.extend(accepted.map(|holds| Literal { view: 1, holds, term: Term::Spine(new) }));
+        for &(other, accepted) in others {
+            let view = goal.views.len();
+            goal.views.push(View { spine: Spine::of(other), faithful: false });
+            goal.literals.extend(accepted.map(|holds| Literal { view, holds, term: Term::Spine(other) }));
+        }
         goal
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cli;
 use crate::render::objects;
-use crate::schema::Shape;
+use crate::schema::{Shape, is_meta};
 use crate::validate;
 
 use super::input::Reader;
@@ -85,7 +85,7 @@ pub(super) fn fixtures(arguments: &cli::Fixtures, streams: &mut Streams<'_>) -> 
 fn resource(api_version: &str, kind: &str, body: Value) -> Value {
     let mut object = serde_json::json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "example" } });
     if let (Value::Object(object), Value::Object(body)) = (&mut object, body) {
-        object.extend(body.into_iter().filter(|(key, _)| !matches!(&**key, "apiVersion" | "kind" | "metadata")));
+        object.extend(body.into_iter().filter(|(key, _)| !is_meta(key)));
     }
     object
 }

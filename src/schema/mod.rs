@@ -13,3 +13,8 @@ mod view;
 pub use keyword::Keyword;
 pub use shape::Shape;
 pub use view::{Additional, CelRule, Schema};
+
+/// Whether every resource has a field of this name, declared or not.
+pub fn is_meta(name: &str) -> bool {
+    matches!(name, "apiVersion" | "kind" | "metadata")
+}

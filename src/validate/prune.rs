@@ -2,12 +2,10 @@
 
 use serde_json::Value;
 
+use crate::schema::is_meta;
+
 use super::node::{Extra, Node};
 use super::path::{ObjectPath, Trail};
-
-fn is_meta(name: &str) -> bool {
-    matches!(name, "apiVersion" | "kind" | "metadata")
-}
 
 /// Drops unknown fields. The root keeps its `apiVersion`, `kind` and `metadata`, as an embedded resource does.
 pub(super) fn unknown(value: &mut Value, root: &Node, is_resource: bool) -> Vec<ObjectPath> {

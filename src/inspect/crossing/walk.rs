@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::crd::{FieldPath, Step};
 use crate::fact::{Affected, Aspect, Effect, Subject};
 use crate::inspect::ledger::Ledger;
+use crate::schema::is_meta;
 
 use super::keep::{Declared, META, Room};
 use super::{Gate, anchor, list};
@@ -61,7 +62,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         let names: BTreeSet<&'t str> = declared().flat_map(Declared::names).collect();
         for name in names {
             // The server keeps these whatever the schema says.
-            if path.is_root() && matches!(name, "apiVersion" | "kind" | "metadata") {
+            if path.is_root() && is_meta(name) {
                 continue;
             }
             path.push(Step::Key(name.into()));

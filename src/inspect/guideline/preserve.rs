@@ -3,7 +3,7 @@
 use crate::crd::{Crd, FieldPath, Step, Version};
 use crate::fact::{Aspect, Effect, Subject};
 use crate::inspect::ledger::Ledger;
-use crate::schema::{Additional, Schema};
+use crate::schema::{Additional, Schema, is_meta};
 use crate::yaml::Node;
 
 /// A message names so many objects, and counts the others.
@@ -47,7 +47,7 @@ fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec
         closed.push(path.clone());
     }
     for (entry, child) in schema.properties() {
-        if path.is_root() && matches!(entry.name(), "metadata" | "apiVersion" | "kind") {
+        if path.is_root() && is_meta(entry.name()) {
             continue;
         }
         path.push(Step::Key(entry.name().into()));

@@ -3,12 +3,13 @@
 
 use serde_json::Value;
 
+use crate::schema::is_meta;
 use crate::schema::shape::{Extra, ListType, Shape};
 
 use super::formula::{self, Formula};
 use super::kind::{self, Kind};
 use super::numbers;
-use super::read::{Pair, is_meta};
+use super::read::Pair;
 use super::words;
 use super::{Rules, Term};
 

@@ -20,6 +20,7 @@ mod read;
 mod rules;
 mod same;
 mod scalar;
+mod translate;
 mod words;
 
 use std::rc::Rc;

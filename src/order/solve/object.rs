@@ -7,12 +7,13 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use crate::crd::Step;
+use crate::schema::is_meta;
 use crate::schema::shape::{Extra, Shape};
 
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
 use super::part::Part;
-use super::read::{Effect, Request, Seat, Spine, is_meta};
+use super::read::{Effect, Request, Seat, Spine};
 use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Target, Taste, Term, View};
 
 /// The only key of an object that holds a field on its own.

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::schema::is_meta;
 use crate::schema::shape::{Extra, Shape};
 
 /// Deeper values are not read further; no schema that the server takes gets there.
@@ -219,10 +220,6 @@ pub(crate) fn completed(default: &Value, shape: &Shape) -> Value {
     let mut value = default.clone();
     set_defaults(&mut value, Spine::of(shape), MAX_DEPTH);
     value
-}
-
-pub(crate) fn is_meta(key: &str) -> bool {
-    matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
 /// What is stored of a value: pruned, without nulls that nothing allows, with its defaults. `lost` tells whether

@@ -1,0 +1,88 @@
+//! CEL rules, and the objects that show what they refuse.
+
+use super::*;
+
+#[test]
+fn an_object_shows_a_change_only_where_that_change_is_what_it_meets() {
+    // The default that comes with the new field satisfies the rule, and that it is filled in is no sign of the rule.
+    let rule = "x-kubernetes-validations: [{rule: \"self.mode == 'Legacy' || !has(self.keys)\"}]";
+    let keys = "keys: {type: array, items: {type: string}}";
+    specs(
+        &format!("{{type: object, properties: {{{keys}}}}}"),
+        &format!("{{type: object, properties: {{{keys}, mode: {{type: string, default: Legacy}}}}, {rule}}}"),
+        Class::Additive,
+        &["cel-rule-added-on-new-fields@spec", "field-added@spec.mode"],
+    );
+    // What an object without a name can't break is no break either, though a rule about the others is known to be one.
+    let rule = |rule: &str| format!("x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
+    let list = |more: &str, rule: &str| {
+        format!("{{type: array, maxItems: 9, items: {{type: object, properties: {{a: {{type: string, maxLength: 9}}{more}}}}}{rule}}}")
+    };
+    let unique = rule("self.all(x, !has(x.name) || self.exists_one(y, has(y.name) && x.name == y.name))");
+    objects(
+        &list("", ""),
+        &list(", name: {type: string, maxLength: 9}", &format!(", {unique}")),
+        Class::Additive,
+        &["cel-rule-added-on-new-fields@spec.o", "field-added@spec.o[].name"],
+    );
+    // Of two new rules each has its own object, and a removed field is dropped from one that is fine otherwise.
+    let old = "{type: object, properties: {a: {type: integer}, b: {type: integer}, c: {type: integer}}}";
+    let new = "{type: object, required: [c], properties: {a: {type: integer}, c: {type: integer}}, \
+               x-kubernetes-validations: [{rule: \"!has(self.a) || self.a > 1\"}, {rule: \"self.c > 5\"}]}";
+    let shown = |fact: &Fact| fact.evidence.witness.as_ref().map(|witness| witness.because.clone()).unwrap_or_default();
+    let found = facts(&with_spec(old), &with_spec(new));
+    let because: Vec<String> = found.iter().map(|fact| format!("{} {:?}: {}", fact.path, fact.effect, shown(fact))).collect();
+    assert_eq!(
+        because,
+        [
+            "spec Added: spec: Invalid value: {\"a\":0,\"c\":6}: failed rule: !has(self.a) || self.a > 1",
+            "spec Added: spec: Invalid value: {\"c\":0}: failed rule: self.c > 5",
+            "spec.b Removed: spec.b is dropped",
+            "spec.c Added: spec.c: Required value",
+        ]
+    );
+}
+
+#[test]
+fn a_union_may_get_another_member() {
+    let union = |names: &[&str], rule: &str| {
+        let fields: Vec<String> = names.iter().map(|name| format!("{name}: {{type: string}}")).collect();
+        let asked: Vec<String> = names.iter().map(|name| format!("has(self.{name})")).collect();
+        let rule = rule.replace("LIST", &format!("[{}]", asked.join(", ")));
+        format!(
+            "{{type: object, properties: {{{}}}, x-kubernetes-validations: [{{rule: \"{rule}\", message: one of}}]}}",
+            fields.join(", ")
+        )
+    };
+    for rule in ["LIST.filter(x, x == true).size() == 1", "LIST.filter(x, x).size() <= 1", "LIST.exists_one(x, x)", "LIST.exists(x, x)"] {
+        let (old, new) = (union(&["a", "b"], rule), union(&["a", "b", "c"], rule));
+        let (there, back) = (judged(&facts(&with_spec(&old), &with_spec(&new))), judged(&facts(&with_spec(&new), &with_spec(&old))));
+        assert_eq!(there.0, Class::Additive, "{rule}: {:?}", there.1);
+        assert_eq!(back.0, Class::SemanticBreaking, "{rule}");
+    }
+    let (old, new) = (union(&["a", "b"], "LIST.exists(x, x)"), union(&["a", "b"], "LIST.exists_one(x, x)"));
+    assert_eq!(judged(&facts(&with_spec(&old), &with_spec(&new))), (Class::SemanticBreaking, vec!["cel-rule-narrowed@spec".to_owned()]));
+}
+
+#[test]
+fn what_is_always_there_is_no_new_field() {
+    let rule = |rule: &str| format!("x-kubernetes-validations: [{{rule: \"{rule}\"}}]");
+    roots(
+        "{type: object, properties: {spec: {type: object}}}",
+        &format!(
+            "{{type: object, properties: {{metadata: {{type: object}}, spec: {{type: object}}}}, {}}}",
+            rule("!has(self.metadata) || self.metadata.name.size() < 4")
+        ),
+        Class::SemanticBreaking,
+        &["cel-rule-added@"],
+    );
+    // Constants of another type than CEL's are no help.
+    for (field, text) in [
+        ("{x-kubernetes-int-or-string: true, default: 5}", "self.b != 5.0"),
+        ("{type: string, format: byte, default: YWJj}", "self.b != b'abc'"),
+    ] {
+        let new = format!("{{type: object, properties: {{a: {{type: string}}, b: {field}}}, {}}}", rule(text));
+        let found = judged(&facts(&with_spec("{type: object, properties: {a: {type: string}}}"), &with_spec(&new)));
+        assert_eq!(found.0, Class::SemanticBreaking, "{text}");
+    }
+}
