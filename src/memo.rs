@@ -5,8 +5,9 @@
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::hash::Hash;
+
+use foldhash::{HashMap, HashMapExt};
 
 /// Answers by their question.
 pub struct Memo<Q, A> {

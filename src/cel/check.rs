@@ -198,10 +198,9 @@ impl Checker<'_> {
         }
         let Kind::Select(select) = &mut e.kind else { return Type::Error };
         self.expr(&mut select.operand);
-        let (field, test) = (select.field.clone(), select.test);
         let operand = self.type_of(&select.operand);
-        let result = self.field(e.at, &operand, &field, false);
-        if test { Type::Bool } else { self.substitution.apply(&result, false) }
+        let result = self.field(e.at, &operand, &select.field, false);
+        if select.test { Type::Bool } else { self.substitution.apply(&result, false) }
     }
 
     fn field(&mut self, at: usize, operand: &Type, field: &str, optional: bool) -> Type {
@@ -265,10 +264,9 @@ impl Checker<'_> {
                 None => self.expr(target),
             }
         }
-        let function = call.function.clone();
         let types: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.type_of(a)).collect();
         let member = call.target.is_some();
-        self.resolve(at, id, function.strip_prefix('.').unwrap_or(&function), member, &types)
+        self.resolve(at, id, call.function.strip_prefix('.').unwrap_or(&call.function), member, &types)
     }
 
     fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[Type]) -> Type {
@@ -293,13 +291,20 @@ impl Checker<'_> {
         let mut result: Option<Type> = None;
         let mut ids = vec![];
         for overload in overloads.iter().filter(|o| o.member == member && o.args.len() == args.len()) {
-            let fresh: Vec<Type> = (0..overload.params).map(|_| self.substitution.fresh()).collect();
-            let params: Vec<Type> = overload.args.iter().map(|t| instantiate(t, &fresh)).collect();
-            if !self.substitution.assignable_all(args, &params) {
-                continue;
-            }
+            let this = if overload.params == 0 {
+                if !self.substitution.assignable_all(args, &overload.args) {
+                    continue;
+                }
+                overload.result.clone()
+            } else {
+                let fresh: Vec<Type> = (0..overload.params).map(|_| self.substitution.fresh()).collect();
+                let params: Vec<Type> = overload.args.iter().map(|t| instantiate(t, &fresh)).collect();
+                if !self.substitution.assignable_all(args, &params) {
+                    continue;
+                }
+                self.substitution.apply(&instantiate(&overload.result, &fresh), false)
+            };
             ids.push(overload.id);
-            let this = self.substitution.apply(&instantiate(&overload.result, &fresh), false);
             result = Some(match result {
                 Some(t) if t != Type::Dyn && t != this => Type::Dyn,
                 Some(t) => t,

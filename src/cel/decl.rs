@@ -4,8 +4,10 @@
 //! Sizes are the server's own estimates; they decide whether a rule fits its budget.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
+
+use foldhash::fast::FixedState;
 
 use crate::schema::shape::{Count, Extra, ListType, Type as JsonType};
 use crate::schema::{Shape, is_meta};
@@ -83,7 +85,7 @@ impl Decl {
     }
 
     fn new(kind: Kind, nullable: bool, max_size: u64, min_bytes: i64, bounded: bool) -> Decl {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FixedState::default().build_hasher();
         let nodes = kind.print(&mut hasher);
         (nullable, max_size, min_bytes, bounded).hash(&mut hasher);
         Decl { print: hasher.finish(), nodes, kind, nullable, max_size, min_bytes, bounded }

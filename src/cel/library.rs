@@ -2,8 +2,9 @@
 //!
 //! Comes in: the table `library.txt`, one overload a line. Goes out: overloads by function name.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::types::Type;
 

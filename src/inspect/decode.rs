@@ -1,5 +1,7 @@
 //! What the server can't decode (it answers 400 and looks at nothing else), and keys that it doesn't know and drops.
 
+use std::cell::Cell;
+
 use crate::crd::FieldPath;
 use crate::fact::{Aspect, Effect, Subject};
 use crate::schema::Keyword;
@@ -35,27 +37,36 @@ impl Position {
 pub(super) fn decode(ledger: &mut Ledger<'_>) {
     let root = ledger.crd.node;
     // Most documents have nothing to tell, so positions are only built on a second walk of those that have.
-    if clean(&form::CRD, root) {
+    if clean(&form::CRD, root, &Cell::new(None)) {
         return;
     }
     Decoder { ledger }.value(&form::CRD, root, &Position::default());
 }
 
 /// Whether the value decodes and holds no unknown key. No allocation: this runs over every node of every CRD.
-fn clean(form: &Form, node: Node<'_>) -> bool {
+///
+/// `known` is a version's schema that was found clean: others are often written alike.
+fn clean<'t>(form: &Form, node: Node<'t>, known: &Cell<Option<Node<'t>>>) -> bool {
+    let all = |inner: &Form| node.items().all(|item| clean(inner, item, known));
     match (form, node.data()) {
         (_, Data::Null) | (Form::Any, _) => true,
-        (Form::List(inner), Data::Seq) => node.items().all(|item| clean(inner, item)),
-        (Form::Map(inner), Data::Map) => node.entries().all(|entry| clean(inner, entry.value)),
-        (Form::Struct(fields), Data::Map) => {
-            node.entries().all(|entry| fields.iter().any(|(name, form)| *name == entry.name() && clean(form, entry.value)))
-        }
+        (Form::List(inner), Data::Seq) => all(inner),
+        (Form::Map(inner), Data::Map) => node.entries().all(|entry| clean(inner, entry.value, known)),
+        (Form::Struct(fields), Data::Map) => node.entries().all(|entry| match fields.iter().find(|(name, _)| *name == entry.name()) {
+            Some((_, Form::Schema)) if known.get().is_some_and(|known| known.alike(entry.value)) => true,
+            Some((_, form @ Form::Schema)) => {
+                known.set(Some(entry.value));
+                clean(form, entry.value, known)
+            }
+            Some((_, form)) => clean(form, entry.value, known),
+            None => false,
+        }),
         (Form::Schema | Form::SchemaOrFlag | Form::SchemaOrList | Form::SchemaOrNames, Data::Map) => {
-            node.entries().all(|entry| Keyword::parse(entry.name()).is_some_and(|word| clean(form::keyword(word), entry.value)))
+            node.entries().all(|entry| Keyword::parse(entry.name()).is_some_and(|word| clean(form::keyword(word), entry.value, known)))
         }
         (Form::SchemaOrFlag, Data::Bool(_)) => true,
-        (Form::SchemaOrList, Data::Seq) => node.items().all(|item| clean(&Form::Schema, item)),
-        (Form::SchemaOrNames, Data::Seq) => node.items().all(|item| clean(&Form::Text, item)),
+        (Form::SchemaOrList, Data::Seq) => all(&Form::Schema),
+        (Form::SchemaOrNames, Data::Seq) => all(&Form::Text),
         (Form::SchemaOrList | Form::SchemaOrNames, _) => true,
         (scalar, data) => scalar_fault(scalar, data).is_none(),
     }

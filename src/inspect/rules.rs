@@ -1,6 +1,8 @@
 //! CEL rules: whether they compile against the schema around them, and what the server estimates them to cost.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use foldhash::HashMap;
 
 use crate::cel::advice::{self, Bound};
 use crate::cel::check::Problem;

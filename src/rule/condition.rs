@@ -1,8 +1,11 @@
 //! The `when:` of a rule: CEL over the fact.
 
-use kube_cel::cel::{Context, Program, Value, to_value};
+use std::collections::BTreeMap;
 
-use crate::fact::Fact;
+use kube_cel::cel::{Context, Program, Value, to_value};
+use serde::Serialize;
+
+use crate::fact::{Affects, Aspect, Certainty, Effect, Fact, Subject};
 
 pub struct Condition {
     text: String,
@@ -36,21 +39,38 @@ impl Condition {
 }
 
 /// The fact as `when:` sees it.
+#[derive(Serialize)]
+struct View<'f> {
+    subject: Subject,
+    aspect: Aspect,
+    effect: Effect,
+    crd: &'f str,
+    channel: &'f str,
+    version: &'f str,
+    path: String,
+    in_status: bool,
+    affects: Affects,
+    certainty: Certainty,
+    ratchet: &'f str,
+    maturity: &'f str,
+    words: &'f BTreeMap<&'static str, String>,
+}
+
 pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
-    let view = serde_json::json!({
-        "subject": fact.subject,
-        "aspect": fact.aspect,
-        "effect": fact.effect,
-        "crd": fact.crd,
-        "channel": fact.channel.clone().unwrap_or_default(),
-        "version": fact.version.clone().unwrap_or_default(),
-        "path": fact.path.to_string(),
-        "in_status": fact.in_status(),
-        "affects": fact.affects,
-        "certainty": fact.evidence.certainty,
-        "ratchet": fact.ratchet.map_or("", |ratchet| ratchet.name()),
-        "maturity": maturity,
-        "words": fact.words,
-    });
+    let view = View {
+        subject: fact.subject,
+        aspect: fact.aspect,
+        effect: fact.effect,
+        crd: &fact.crd,
+        channel: fact.channel.as_deref().unwrap_or_default(),
+        version: fact.version.as_deref().unwrap_or_default(),
+        path: fact.path.to_string(),
+        in_status: fact.in_status(),
+        affects: fact.affects,
+        certainty: fact.evidence.certainty,
+        ratchet: fact.ratchet.map_or("", |ratchet| ratchet.name()),
+        maturity,
+        words: &fact.words,
+    };
     to_value(view).unwrap_or(Value::Null)
 }

@@ -180,6 +180,8 @@ struct Builder<'a> {
     anchors: HashMap<usize, Anchored>,
     weight: usize,
     root: Option<NodeId>,
+    /// Whether `<<` was met.
+    merges: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -190,7 +192,8 @@ impl<'a> Builder<'a> {
         arena.pairs.reserve(slice.len() / 80);
         arena.decoded.reserve(slice.len() / 2);
         let tree = Tree { text: text.clone(), arena, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
-        Builder { slice, base, json, budget, tree, open: Vec::new(), spare: Vec::new(), anchors: HashMap::new(), weight: 0, root: None }
+        let (open, spare, anchors) = (Vec::new(), Vec::new(), HashMap::new());
+        Builder { slice, base, json, budget, tree, open, spare, anchors, weight: 0, root: None, merges: false }
     }
 
     fn finish(mut self) -> Option<Tree> {
@@ -212,12 +215,12 @@ impl<'a> Builder<'a> {
         let span = Span::new(self.base + range.start, self.base + range.end);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let raw = self.scalar(text, style, tag.as_deref(), span)?;
-                let node = self.push(span, raw, 1)?;
+                let node = self.scalar(text, style, tag.as_deref(), span)?;
                 if anchor != 0 {
                     self.anchors.insert(anchor, Anchored { node, weight: 1 });
                 }
-                self.place(node, 1, span)
+                self.place(node, 1);
+                Ok(())
             }
             Event::SequenceStart(style, anchor, tag) => self.start(span, style, anchor, tag.as_deref(), false),
             Event::MappingStart(style, anchor, tag) => self.start(span, style, anchor, tag.as_deref(), true),
@@ -230,16 +233,18 @@ impl<'a> Builder<'a> {
                 let (node, weight) = (target.node, target.weight);
                 self.tree.aliased = true;
                 self.weigh(weight, span)?;
-                self.place(node, weight, span)
+                self.place(node, weight);
+                Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    fn scalar(&mut self, text: std::borrow::Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Raw, Error> {
+    fn scalar(&mut self, text: std::borrow::Cow<'a, str>, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<NodeId, Error> {
         if text.len() > self.budget.scalar {
             return Err(Error { kind: ErrorKind::Scalar(self.budget.scalar), span, related: None });
         }
+        self.merges |= text == "<<";
         let core = match tag {
             None => None,
             Some(tag) => match tag.core_suffix() {
@@ -249,40 +254,32 @@ impl<'a> Builder<'a> {
         };
         let typed = matches!(style, ScalarStyle::Plain) || core.as_deref().is_some_and(|suffix| suffix != "str");
         if !typed || core.as_deref() == Some("str") {
-            return Ok(self.text(text));
+            return self.text(text, span);
         }
         match scalar::resolve(&text, self.json) {
-            Typed::Text => Ok(self.text(text)),
+            Typed::Text => self.text(text, span),
             Typed::Value { raw, ambiguous } => {
                 if ambiguous && !self.json {
                     self.tree.ambiguous.push(self.next());
                 }
-                Ok(raw)
+                self.push(span, raw)
             }
             Typed::OutOfRange => Err(Error { kind: ErrorKind::Number(text.chars().take(40).collect()), span, related: None }),
         }
     }
 
-    fn text(&mut self, text: std::borrow::Cow<'a, str>) -> Raw {
-        let len = Span::new(text.len(), 0).start;
-        let at = |offset: usize| TextRef { offset: Span::new(offset, 0).start, len };
-        match text {
-            std::borrow::Cow::Borrowed(part) => {
-                // The parser hands out slices of its own input: their address gives the offset.
-                let offset = (part.as_ptr() as usize).wrapping_sub(self.slice.as_ptr() as usize);
-                if offset <= self.slice.len() {
-                    return Raw::Source(at(self.base + offset));
-                }
-                self.decoded(part)
+    fn text(&mut self, text: std::borrow::Cow<'a, str>, span: Span) -> Result<NodeId, Error> {
+        let at = |offset: usize| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
+        if let std::borrow::Cow::Borrowed(part) = text {
+            // The parser hands out slices of its own input: their address gives the offset.
+            let offset = (part.as_ptr() as usize).wrapping_sub(self.slice.as_ptr() as usize);
+            if offset <= self.slice.len() {
+                return self.push(span, Raw::Source(at(self.base + offset)));
             }
-            std::borrow::Cow::Owned(part) => self.decoded(&part),
         }
-    }
-
-    fn decoded(&mut self, part: &str) -> Raw {
-        let offset = self.tree.arena.decoded.len();
-        self.tree.arena.decoded.push_str(part);
-        Raw::Decoded(TextRef { offset: Span::new(offset, 0).start, len: Span::new(part.len(), 0).start })
+        let raw = Raw::Decoded(at(self.tree.arena.decoded.len()));
+        self.tree.arena.decoded.push_str(&text);
+        self.push(span, raw)
     }
 
     fn bad_tag(&self, tag: &Tag, span: Span) -> Error {
@@ -293,8 +290,9 @@ impl<'a> Builder<'a> {
         NodeId(Span::new(self.tree.arena.slots.len(), 0).start)
     }
 
-    fn push(&mut self, span: Span, raw: Raw, weight: usize) -> Result<NodeId, Error> {
-        self.weigh(weight, span)?;
+    #[inline]
+    fn push(&mut self, span: Span, raw: Raw) -> Result<NodeId, Error> {
+        self.weigh(1, span)?;
         let id = self.next();
         self.tree.arena.slots.push(Slot { span, raw });
         Ok(id)
@@ -335,35 +333,35 @@ impl<'a> Builder<'a> {
         let last = open.children.last().and_then(|id| self.tree.arena.slots.get(id.0 as usize)).map(|slot| slot.span.end);
         let stop = if open.flow { end.end } else { last.unwrap_or(open.span.end) };
         let span = Span { start: open.span.start, end: stop.max(open.span.start) };
-        let raw = if open.map { self.mapping(&mut open.children, span)? } else { self.sequence(&open.children) };
+        let node = if open.map { self.mapping(&mut open.children, span)? } else { self.sequence(&open.children, span)? };
         open.children.clear();
         self.spare.push(std::mem::take(&mut open.children));
-        let node = self.push(span, raw, 1)?;
         if open.anchor != 0 {
             self.anchors.insert(open.anchor, Anchored { node, weight: open.weight });
         }
-        self.place(node, open.weight, span)
+        self.place(node, open.weight);
+        Ok(())
     }
 
-    fn sequence(&mut self, children: &[NodeId]) -> Raw {
+    fn sequence(&mut self, children: &[NodeId], span: Span) -> Result<NodeId, Error> {
         let first = Span::new(self.tree.arena.items.len(), 0).start;
         self.tree.arena.items.extend_from_slice(children);
-        Raw::Seq { first, len: Span::new(children.len(), 0).start }
+        self.push(span, Raw::Seq { first, len: Span::new(children.len(), 0).start })
     }
 
-    fn mapping(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<Raw, Error> {
+    fn mapping(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<NodeId, Error> {
         self.merge(children, span)?;
         let first = Span::new(self.tree.arena.pairs.len(), 0).start;
         self.tree.arena.pairs.extend(children.chunks_exact(2).map(|pair| (pair[0], pair[1])));
         let len = Span::new(children.len() / 2, 0).start;
         self.check_keys(first as usize)?;
-        Ok(Raw::Map { first, len })
+        self.push(span, Raw::Map { first, len })
     }
 
     /// Expands `<<`: keys of the mapping itself win over merged ones, earlier merged ones over later ones.
     fn merge(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<(), Error> {
         let is_merge = |tree: &Tree, id: NodeId| tree.node(id).source() == "<<" && tree.node(id).as_str() == Some("<<");
-        if !children.chunks_exact(2).any(|pair| is_merge(&self.tree, pair[0])) {
+        if !self.merges || !children.chunks_exact(2).any(|pair| is_merge(&self.tree, pair[0])) {
             return Ok(());
         }
         let mut own = Vec::with_capacity(children.len());
@@ -419,7 +417,7 @@ impl<'a> Builder<'a> {
         Err(Error { kind, span: place(later), related: Some(place(earlier)) })
     }
 
-    fn place(&mut self, node: NodeId, weight: usize, _span: Span) -> Result<(), Error> {
+    fn place(&mut self, node: NodeId, weight: usize) {
         match self.open.last_mut() {
             Some(parent) => {
                 parent.children.push(node);
@@ -427,7 +425,6 @@ impl<'a> Builder<'a> {
             }
             None => self.root = Some(node),
         }
-        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ mod calls;
 mod estimate;
 mod path;
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use super::ast::{Call, Comprehension, Entry, Expr, Kind, Learnt, Literal};
 use super::check::Checked;

@@ -1,7 +1,8 @@
 //! Goals that were solved before: the same part of a value is asked for again in many branches.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use super::formula::Formula;
 use super::read::Spine;

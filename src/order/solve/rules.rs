@@ -1,9 +1,10 @@
 //! What is known about CEL rules, each worked out once: the formula and the program of a rule, and what it looks at.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use serde_json::Value;
 
 use crate::cel::ast::{Expr, Kind as Node};

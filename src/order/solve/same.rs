@@ -1,6 +1,6 @@
 //! Whether two shapes say the same, wherever they stand.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::schema::shape::{Extra, Shape};
 

@@ -2,7 +2,7 @@
 //!
 //! A few dozen letters stand for all of Unicode, so that automata can be walked letter by letter.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// A letter: its place in the alphabet.
 pub type Letter = u16;

@@ -11,6 +11,7 @@ mod run;
 mod walk;
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use regex_automata::meta;
@@ -27,6 +28,10 @@ use nfa::Nfa;
 const MAX_SIZE: u64 = 25_000;
 /// Above it the compiled matcher is not worth its memory, and the automaton itself is run.
 const MATCHER_LIMIT: usize = 1 << 20;
+/// A matcher is worth its making only for a large pattern, a long text or the texts after the first few: else the automaton is run.
+const SMALL_SIZE: usize = 500;
+const SHORT_TEXT: usize = 256;
+const FEW_TEXTS: usize = 8;
 /// States of all patterns that a thread remembers; each counts a thousand more for what is built of it.
 const REMEMBERED: usize = 400_000;
 
@@ -43,6 +48,8 @@ struct Inner {
     size: usize,
     hir: Hir,
     matcher: OnceLock<Option<meta::Regex>>,
+    /// How many texts were matched without it.
+    texts: AtomicUsize,
     finder: OnceLock<Option<meta::Regex>>,
     nfa: OnceLock<Nfa>,
 }
@@ -76,6 +83,7 @@ impl Pattern {
             size: parsed.size as usize,
             hir: parsed.hir,
             matcher: OnceLock::new(),
+            texts: AtomicUsize::new(0),
             finder: OnceLock::new(),
             nfa: OnceLock::new(),
         })))
@@ -92,7 +100,18 @@ impl Pattern {
 
     /// Whether the pattern matches somewhere in `text`, in time linear in it.
     pub fn is_match(&self, text: &str) -> bool {
-        let matcher = self.0.matcher.get_or_init(|| {
+        let slight = self.0.size <= SMALL_SIZE && text.len() <= SHORT_TEXT && self.0.matcher.get().is_none();
+        if slight && self.0.texts.fetch_add(1, Ordering::Relaxed) < FEW_TEXTS {
+            return run::is_match(self.nfa(), text);
+        }
+        match self.matcher() {
+            Some(regex) => regex.is_match(text),
+            None => run::is_match(self.nfa(), text),
+        }
+    }
+
+    fn matcher(&self) -> Option<&meta::Regex> {
+        let made = self.0.matcher.get_or_init(|| {
             let config = meta::Config::new()
                 .nfa_size_limit(Some(MATCHER_LIMIT))
                 .hybrid_cache_capacity(MATCHER_LIMIT / 4)
@@ -101,10 +120,7 @@ impl Pattern {
                 .which_captures(regex_automata::nfa::thompson::WhichCaptures::None);
             meta::Builder::new().configure(config).build_from_hir(&self.0.hir).ok()
         });
-        match matcher {
-            Some(regex) => regex.is_match(text),
-            None => run::is_match(self.nfa(), text),
-        }
+        made.as_ref()
     }
 
     /// What matches, from left to right, as Go's `FindAllString` gives it: greedily, since laziness is not kept.

@@ -2,7 +2,7 @@
 //!
 //! Code points, not bytes: lengths are counted in them, and a witness is built from them.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 

@@ -108,7 +108,7 @@ impl Closure {
     }
 }
 
-/// Whether the pattern matches somewhere in the text: the slow way, for patterns too large for a compiled matcher.
+/// Whether the pattern matches somewhere in the text: the slow way, for what a compiled matcher is too large or too dear for.
 pub(super) fn is_match(nfa: &Nfa, text: &str) -> bool {
     let mut now = Closure::new(nfa);
     let mut before = Before::Nothing;

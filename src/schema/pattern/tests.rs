@@ -17,6 +17,9 @@ fn says(pattern: &str, matching: &[&str], other: &[&str]) {
     for (texts, expected) in [(matching, true), (other, false)] {
         for text in texts {
             assert_eq!(pattern.is_match(text), expected, "{pattern:?} on {text:?}");
+            // A pattern may be too large for one.
+            let matched = pattern.matcher().map_or(expected, |matcher| matcher.is_match(*text));
+            assert_eq!(matched, expected, "matcher of {pattern:?} on {text:?}");
             assert_eq!(run::is_match(pattern.nfa(), text), expected, "automaton of {pattern:?} on {text:?}");
         }
     }

@@ -1,7 +1,8 @@
 //! An automaton and an alphabet come in; the states of its determinised form are made as they are walked into.
 
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::Pattern;
 use super::alphabet::{Alphabet, Letter};

@@ -2,8 +2,10 @@
 //! readable string goes out, found on the product of the patterns' automata.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::schema::pattern::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkState};
 
