@@ -3,6 +3,8 @@
 //! The image takes at least everything that the operation can give, and in simple cases nothing else. So what holds for all
 //! of the image holds for every converted object.
 
+use std::sync::Arc;
+
 use crate::crd::FieldPath;
 use crate::schema::Shape;
 use crate::schema::shape::{Bounds, Count, Extra, ListType, Type};
@@ -97,14 +99,14 @@ fn change(op: &Op, shape: &mut Shape, container: usize) -> Option<()> {
             }
             let at = child.at;
             let single = Count { min: 1, max: Some(1) };
-            Some((Shape { ty: Some(Type::Array), item_count: single, items: Some(Box::new(bare(child))), ..Shape::any(at) }, true))
+            Some((Shape { ty: Some(Type::Array), item_count: single, items: Some(Arc::new(bare(child))), ..Shape::any(at) }, true))
         }),
         Op::Unwrap { from, to } => replace(shape, container, from, to, |child| {
             let never_empty = child.item_count.min > 0;
             if from == to && child.ty != Some(Type::Array) {
                 return Some((child, true));
             }
-            Some((*child.items?, never_empty))
+            Some((Arc::unwrap_or_clone(child.items?), never_empty))
         }),
         Op::MapToList { from, to, keying } => replace(shape, container, from, to, |child| Some((listed(&child, keying)?, true))),
         Op::ListToMap { from, to, keying } => replace(shape, container, from, to, |child| Some((mapped(&child, keying)?, true))),
@@ -183,19 +185,19 @@ fn listed(map: &Shape, keying: &Keying) -> Option<Shape> {
     let mut item = match &keying.value {
         Some(field) => {
             let mut item = Shape { ty: Some(Type::Object), ..Shape::any(map.at) };
-            item.properties.insert(field.clone(), Box::new(bare((**values).clone())));
+            item.properties.insert(field.clone(), Arc::new(bare((**values).clone())));
             item.required.insert(field.clone());
             item
         }
         None => Shape { rules: Vec::new(), ..bare((**values).clone()) },
     };
     item.property_count = Count::default();
-    item.properties.insert(keying.key.clone(), Box::new(text));
+    item.properties.insert(keying.key.clone(), Arc::new(text));
     item.required.insert(keying.key.clone());
     Some(Shape {
         ty: Some(Type::Array),
         item_count: map.property_count,
-        items: Some(Box::new(item)),
+        items: Some(Arc::new(item)),
         list_type: ListType::Map,
         map_keys: vec![keying.key.clone()],
         ..Shape::any(map.at)
@@ -209,11 +211,11 @@ fn mapped(list: &Shape, keying: &Keying) -> Option<Shape> {
     item.property_count = Count::default();
     let dropped = !no_conditions(&item);
     let value = match &keying.value {
-        Some(field) => *item.properties.remove(field)?,
+        Some(field) => Arc::unwrap_or_clone(item.properties.remove(field)?),
         None if dropped => Shape { all_of: Vec::new(), any_of: Vec::new(), one_of: Vec::new(), not: None, rules: Vec::new(), ..item },
         None => item,
     };
-    Some(Shape { ty: Some(Type::Object), extra: Extra::Values(Box::new(value)), property_count: list.item_count, ..Shape::any(list.at) })
+    Some(Shape { ty: Some(Type::Object), extra: Extra::Values(Arc::new(value)), property_count: list.item_count, ..Shape::any(list.at) })
 }
 
 fn by_table(child: Shape, table: &Table) -> Shape {

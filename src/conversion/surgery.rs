@@ -1,5 +1,7 @@
 //! Nodes of a shape taken out and put in elsewhere.
 
+use std::sync::Arc;
+
 use crate::crd::{FieldPath, Step as Hop};
 use crate::schema::shape::{Count, Extra, Type};
 use crate::schema::{Shape, is_meta};
@@ -60,7 +62,7 @@ pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
     let parent = shape.at_mut(above)?;
     parent.required.remove(&**name);
     parent.property_count = Count::default();
-    parent.properties.remove(&**name).map(|child| *child)
+    parent.properties.remove(&**name).map(Arc::unwrap_or_clone)
 }
 
 /// As [`detach`], for values whose parents go with them when they leave them empty: below the container nobody can
@@ -98,7 +100,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
         let Some(Hop::Key(next)) = path.steps().get(depth) else { continue };
         let parent = shape.at_mut(path.steps().get(..depth)?)?;
         if !parent.properties.contains_key(&**next) {
-            parent.properties.insert(next.as_ref().to_owned(), Box::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
+            parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
             parent.property_count = Count::default();
             if always || made {
                 parent.required.insert(next.as_ref().to_owned());
@@ -112,7 +114,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     parent.property_count = Count::default();
     // What stands there already stays where there is nothing to put over it.
     let standing = parent.properties.contains_key(&**name);
-    parent.properties.insert(name.as_ref().to_owned(), Box::new(if standing { anything(&child) } else { child }));
+    parent.properties.insert(name.as_ref().to_owned(), Arc::new(if standing { anything(&child) } else { child }));
     // A parent that the value itself brought along never stands without it.
     if always || made {
         parent.required.insert(name.as_ref().to_owned());
@@ -135,11 +137,11 @@ pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
     };
     let mut shape = Shape { ty, enum_values: Some(vec![value.clone()]), ..Shape::any(like.at) };
     if let Value::Object(map) = value {
-        shape.properties = map.iter().map(|(key, value)| (key.clone(), Box::new(literal(value, like)))).collect();
+        shape.properties = map.iter().map(|(key, value)| (key.clone(), Arc::new(literal(value, like)))).collect();
         shape.required = map.keys().cloned().collect();
     }
     if matches!(value, Value::Array(_)) {
-        shape.items = Some(Box::new(anything(like)));
+        shape.items = Some(Arc::new(anything(like)));
     }
     shape
 }

@@ -1,5 +1,7 @@
 //! Names inside CEL rules and junctors of a schema follow a field that got another name.
 
+use std::sync::Arc;
+
 use crate::crd::{FieldPath, Step as Hop};
 use crate::schema::Shape;
 
@@ -76,7 +78,7 @@ fn clauses(node: &mut Shape, single: Option<&(String, String)>, head: Option<&st
     };
     match single {
         Some((old, new)) => {
-            let all = node.all_of.iter_mut().chain(&mut node.any_of).chain(&mut node.one_of).chain(node.not.as_deref_mut());
+            let all = node.all_of.iter_mut().chain(&mut node.any_of).chain(&mut node.one_of).chain(node.not.as_mut().map(Arc::make_mut));
             all.for_each(|clause| rename_clause(clause, old, new));
         }
         None => {
@@ -100,7 +102,7 @@ fn rename_clause(clause: &mut Shape, old: &str, new: &str) {
     if clause.required.remove(old) {
         clause.required.insert(new.to_owned());
     }
-    let all = clause.all_of.iter_mut().chain(&mut clause.any_of).chain(&mut clause.one_of).chain(clause.not.as_deref_mut());
+    let all = clause.all_of.iter_mut().chain(&mut clause.any_of).chain(&mut clause.one_of).chain(clause.not.as_mut().map(Arc::make_mut));
     all.for_each(|clause| rename_clause(clause, old, new));
 }
 

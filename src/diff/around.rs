@@ -2,6 +2,8 @@
 //!
 //! The node stands twice in the same surroundings, as it was and as it is, and both are compared exactly.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::order::{self, Order, Sample, order_roots};
@@ -98,7 +100,7 @@ pub(super) fn shape(schema: &Schema<'_>) -> Option<Shape> {
 pub(super) fn name_a_key(shape: &mut Shape, taken: &Shape) {
     let mut names = (0..).map(|n| format!("key{n}"));
     let free = names.find(|name| !shape.properties.contains_key(name) && !taken.properties.contains_key(name));
-    shape.all_of.extend(free.map(|name| Shape { properties: [(name, Box::new(Shape::any(shape.at)))].into(), ..Shape::any(shape.at) }));
+    shape.all_of.extend(free.map(|name| Shape { properties: [(name, Arc::new(Shape::any(shape.at)))].into(), ..Shape::any(shape.at) }));
 }
 
 /// Whether the objects around a node can refuse a null in it that they didn't see before.
@@ -129,9 +131,9 @@ fn hop<'t>(pair: &Pair<'_, 't>) -> Option<Hop<'t>> {
 
 fn placed(mut outer: Shape, hop: Hop<'_>, child: Shape) -> Shape {
     match hop {
-        Hop::Key(name) => drop(outer.properties.insert(name.to_owned(), Box::new(child))),
-        Hop::Items => outer.items = Some(Box::new(child)),
-        Hop::Values => outer.extra = Extra::Values(Box::new(child)),
+        Hop::Key(name) => drop(outer.properties.insert(name.to_owned(), Arc::new(child))),
+        Hop::Items => outer.items = Some(Arc::new(child)),
+        Hop::Values => outer.extra = Extra::Values(Arc::new(child)),
     }
     outer
 }
@@ -172,9 +174,9 @@ fn looks<'t>(clause: &Schema<'t>, hops: &[Hop<'t>]) -> bool {
 
 fn unruled(shape: &mut Shape) {
     shape.rules.clear();
-    shape.properties.values_mut().for_each(|child| unruled(child));
-    shape.items.iter_mut().for_each(|items| unruled(items));
+    shape.properties.values_mut().for_each(|child| unruled(Arc::make_mut(child)));
+    shape.items.iter_mut().for_each(|items| unruled(Arc::make_mut(items)));
     if let Extra::Values(values) = &mut shape.extra {
-        unruled(values);
+        unruled(Arc::make_mut(values));
     }
 }

@@ -1,5 +1,7 @@
 //! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
 
+use std::sync::Arc;
+
 use crate::order::{self, Role, Sample, order_local};
 use crate::schema::shape::{Extra, Type};
 use crate::schema::{Additional, Schema, Shape};
@@ -74,7 +76,7 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
     if (list(&judgement.lost) || list(&judgement.gained)) && !before.types.has(Types::ARRAY) && !after.types.has(Types::ARRAY) {
         for shape in [&mut old, &mut new] {
             let array = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
-            shape.all_of.push(Shape { not: Some(Box::new(array)), ..Shape::any(shape.at) });
+            shape.all_of.push(Shape { not: Some(Arc::new(array)), ..Shape::any(shape.at) });
         }
         judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
     }
@@ -141,8 +143,8 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&s
         for (entry, child) in added {
             let name = entry.name().to_owned();
             let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
-            before.all_of.push(Shape { not: Some(Box::new(there)), ..Shape::any(before.at) });
-            before.properties.insert(name, Box::new(shape(&child)));
+            before.all_of.push(Shape { not: Some(Arc::new(there)), ..Shape::any(before.at) });
+            before.properties.insert(name, Arc::new(shape(&child)));
         }
     }
     before.rules = old.map(rule_of).into_iter().collect();
@@ -171,10 +173,10 @@ pub(super) fn shape(schema: &Schema<'_>) -> Shape {
         false => Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) },
     };
     let mut shape = Shape::local(schema);
-    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Box::new(anything(&child)))).collect();
-    shape.items = schema.items().map(|items| Box::new(anything(&items)));
+    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(anything(&child)))).collect();
+    shape.items = schema.items().map(|items| Arc::new(anything(&items)));
     if let Additional::Schema(values) = schema.additional() {
-        shape.extra = Extra::Values(Box::new(anything(&values)));
+        shape.extra = Extra::Values(Arc::new(anything(&values)));
     }
     shape
 }

@@ -1,6 +1,7 @@
 //! CEL rules: whether they compile against the schema around them, and what the server estimates them to cost.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use foldhash::HashMap;
 
@@ -69,9 +70,9 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
     {
         // A list or a map that is only asked for: its elements bound its size.
         let mut shape = Shape::local(schema);
-        shape.items = schema.items().map(|items| Box::new(skeleton(&items, &[], Some(Need::nothing()))));
+        shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()))));
         if let Additional::Schema(values) = schema.additional() {
-            shape.extra = Extra::Values(Box::new(skeleton(&values, &[], Some(Need::nothing()))));
+            shape.extra = Extra::Values(Arc::new(skeleton(&values, &[], Some(Need::nothing()))));
         }
         return shape;
     }
@@ -97,20 +98,20 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
             Step::Key(name) => {
                 let need = fields.as_mut().and_then(|fields| fields.remove(&**name));
                 if let Some((entry, child)) = schema.property(name) {
-                    shape.properties.insert(entry.name().to_owned(), Box::new(skeleton(&child, &tails, need)));
+                    shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &tails, need)));
                 }
             }
-            Step::Items => shape.items = schema.items().map(|items| Box::new(skeleton(&items, &tails, None))),
+            Step::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None))),
             Step::Values => {
                 if let Additional::Schema(values) = schema.additional() {
-                    shape.extra = Extra::Values(Box::new(skeleton(&values, &tails, None)));
+                    shape.extra = Extra::Values(Arc::new(skeleton(&values, &tails, None)));
                 }
             }
         }
     }
     for (name, need) in fields.into_iter().flatten() {
         if let Some((entry, child)) = schema.property(&name) {
-            shape.properties.insert(entry.name().to_owned(), Box::new(skeleton(&child, &[], Some(need))));
+            shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &[], Some(need))));
         }
     }
     shape

@@ -84,7 +84,7 @@ pub enum Extra {
     /// `additionalProperties: true`: kept, with nested objects emptied.
     Any,
     /// Kept, each pruned and validated by this.
-    Values(Box<Shape>),
+    Values(Arc<Shape>),
 }
 
 /// A CEL rule with what belongs to it.
@@ -98,6 +98,7 @@ pub struct CelRule {
     pub optional_old_self: Option<bool>,
 }
 
+/// Children are shared: a copy that is changed in one place is a copy of the way to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// The mapping this was built from.
@@ -111,13 +112,12 @@ pub struct Shape {
     pub length: Count,
     pub pattern: Option<Arc<str>>,
     pub format: Option<Arc<str>>,
-    pub items: Option<Box<Shape>>,
+    pub items: Option<Arc<Shape>>,
     pub item_count: Count,
     pub unique_items: bool,
     pub list_type: ListType,
     pub map_keys: Vec<String>,
-    /// Each in a box: a map holds room for a dozen, and most have a few.
-    pub properties: BTreeMap<String, Box<Shape>>,
+    pub properties: BTreeMap<String, Arc<Shape>>,
     pub required: BTreeSet<String>,
     pub property_count: Count,
     pub extra: Extra,
@@ -129,7 +129,7 @@ pub struct Shape {
     pub all_of: Vec<Shape>,
     pub any_of: Vec<Shape>,
     pub one_of: Vec<Shape>,
-    pub not: Option<Box<Shape>>,
+    pub not: Option<Arc<Shape>>,
     pub rules: Vec<CelRule>,
 }
 
@@ -152,10 +152,10 @@ impl Shape {
 
     pub fn at_mut(&mut self, steps: &[Step]) -> Option<&mut Shape> {
         steps.iter().try_fold(self, |shape, step| match step {
-            Step::Key(name) => shape.properties.get_mut(&**name).map(|child| &mut **child),
-            Step::Items => shape.items.as_deref_mut(),
+            Step::Key(name) => shape.properties.get_mut(&**name).map(Arc::make_mut),
+            Step::Items => shape.items.as_mut().map(Arc::make_mut),
             Step::Values => match &mut shape.extra {
-                Extra::Values(values) => Some(&mut **values),
+                Extra::Values(values) => Some(Arc::make_mut(values)),
                 _ => None,
             },
         })
@@ -197,10 +197,10 @@ impl Shape {
     /// The shape of a whole schema. Recursion is bounded by the depth of the tree.
     pub fn of(schema: &Schema<'_>) -> Self {
         let mut shape = Self::local(schema);
-        shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Box::new(Shape::of(&child)))).collect();
-        shape.items = schema.items().map(|items| Box::new(Shape::of(&items)));
+        shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(Shape::of(&child)))).collect();
+        shape.items = schema.items().map(|items| Arc::new(Shape::of(&items)));
         if let Additional::Schema(values) = schema.additional() {
-            shape.extra = Extra::Values(Box::new(Shape::of(&values)));
+            shape.extra = Extra::Values(Arc::new(Shape::of(&values)));
         }
         shape
     }
@@ -250,7 +250,7 @@ impl Shape {
             all_of: clauses(Keyword::AllOf),
             any_of: clauses(Keyword::AnyOf),
             one_of: clauses(Keyword::OneOf),
-            not: schema.not().map(|not| Box::new(Shape::of(&not))),
+            not: schema.not().map(|not| Arc::new(Shape::of(&not))),
             rules: schema.cel_rules().map(|rule| CelRule::of(&rule)).collect(),
             ..Shape::any(schema.node().id())
         }

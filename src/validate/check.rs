@@ -83,7 +83,7 @@ fn check(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, 
 
 fn validate(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
     if value.is_null() {
-        if !node.types.is_empty() && !node.nullable {
+        if !node.types.is_empty() && !node.shape.nullable {
             out.fail(|| wrong_type(trail, &node.types.names(), "null"));
         } else {
             out.passed += 1;
@@ -101,10 +101,11 @@ fn validate(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>
         Value::String(text) => {
             string(text, value, node, trail, out);
             out.passed += 1;
-            if let Some((format_name, format)) = &node.format {
+            if let Some(format) = &node.format {
                 if !format.is_valid(text) {
                     out.fail(|| {
-                        let detail = format!("{} in body must be of type {format_name}: {text:?}", name(trail));
+                        let format = node.shape.format.as_deref().unwrap_or_default();
+                        let detail = format!("{} in body must be of type {format}: {text:?}", name(trail));
                         error(trail, Kind::Format, Reason::TypeInvalid, Some(value), &detail)
                     });
                 }
@@ -175,32 +176,33 @@ fn typed(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
         out.passed += 1;
         return;
     }
-    out.fail(|| match &node.format {
-        Some((format, _)) if types.is_empty() => wrong_type(trail, format, found_name),
+    out.fail(|| match &node.shape.format {
+        Some(format) if types.is_empty() => wrong_type(trail, format, found_name),
         _ => wrong_type(trail, &types.names(), found_name),
     });
 }
 
 fn enumerated(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
-    if node.enum_values.is_empty() || node.enum_values.iter().any(|allowed| enumeration::matches(value, allowed)) {
+    let Some(values) = node.shape.enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
+    if values.iter().any(|allowed| enumeration::matches(value, allowed)) {
         return;
     }
     out.fail(|| {
-        let allowed: Vec<String> = node.enum_values.iter().map(Value::to_string).collect();
+        let allowed: Vec<String> = values.iter().map(Value::to_string).collect();
         error(trail, Kind::Enum, Reason::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
     });
 }
 
 /// The first of the three that fails is told.
 fn string(text: &str, value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
-    if node.length.max.is_some() || node.length.min > 0 {
+    if node.shape.length.max.is_some() || node.shape.length.min > 0 {
         let length = text.chars().count() as u64;
-        if let Some(max) = node.length.max.filter(|&max| length > max) {
+        if let Some(max) = node.shape.length.max.filter(|&max| length > max) {
             let detail = format!("may not be more than {max} bytes");
             return out.fail(|| error(trail, Kind::MaxLength, Reason::TooLong, None, &detail));
         }
-        if length < node.length.min {
-            let min = node.length.min;
+        if length < node.shape.length.min {
+            let min = node.shape.length.min;
             return out.fail(|| {
                 let detail = format!("{} in body should be at least {min} chars long", name(trail));
                 error(trail, Kind::MinLength, Reason::Invalid, Some(value), &detail)
@@ -242,17 +244,17 @@ fn array(items: &[Value], value: &Value, node: &Node, trail: &Trail<'_>, twin: O
         }
     }
     let size = items.len() as u64;
-    if size < node.item_count.min {
-        let min = node.item_count.min;
+    if size < node.shape.item_count.min {
+        let min = node.shape.item_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} items", name(trail));
             error(trail, Kind::MinItems, Reason::Invalid, Some(&Value::from(size)), &detail)
         });
     }
-    if let Some(max) = node.item_count.max.filter(|&max| size > max) {
+    if let Some(max) = node.shape.item_count.max.filter(|&max| size > max) {
         out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
     }
-    if node.unique_items && enumeration::has_duplicates(items) {
+    if node.shape.unique_items && enumeration::has_duplicates(items) {
         out.fail(|| {
             let detail = format!("{} in body shouldn't contain duplicates", name(trail));
             error(trail, Kind::UniqueItems, Reason::Invalid, Some(value), &detail)
@@ -262,14 +264,14 @@ fn array(items: &[Value], value: &Value, node: &Node, trail: &Trail<'_>, twin: O
 
 fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
     let size = map.len() as u64;
-    if size < node.property_count.min {
-        let min = node.property_count.min;
+    if size < node.shape.property_count.min {
+        let min = node.shape.property_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} properties", name(trail));
             error(trail, Kind::MinProperties, Reason::Invalid, Some(value), &detail)
         });
     }
-    if let Some(max) = node.property_count.max.filter(|&max| size > max) {
+    if let Some(max) = node.shape.property_count.max.filter(|&max| size > max) {
         out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
     }
     let child_twin = |key: &str| {
@@ -290,7 +292,7 @@ fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_
             Extra::Any | Extra::Closed => {}
         }
     }
-    for key in &node.required {
+    for key in &node.shape.required {
         if !map.contains_key(&**key) {
             out.fail(|| error(&Trail::Key(trail, key), Kind::Required, Reason::Required, None, ""));
         }

@@ -16,7 +16,7 @@ pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &
     match value {
         Value::Object(map) => {
             for (name, value) in map.iter_mut() {
-                if node.embedded {
+                if node.shape.embedded {
                     let trail = Trail::Key(trail, name);
                     let error = match name.as_str() {
                         "apiVersion" | "kind" => (!value.is_string())
@@ -54,7 +54,7 @@ pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut 
     }
     match value {
         Value::Object(map) => {
-            if node.embedded {
+            if node.shape.embedded {
                 resource(map, trail, errors);
             }
             for (name, value) in map {

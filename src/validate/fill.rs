@@ -18,8 +18,8 @@ fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&m
         Value::Object(map) => {
             for (name, property) in node.properties.iter().filter(|(_, property)| property.below.defaults) {
                 let trail = Trail::Key(trail, name);
-                let missing = map.get(name).is_none_or(|value| value.is_null() && !property.nullable);
-                let fresh = match &property.default {
+                let missing = map.get(name).is_none_or(|value| value.is_null() && !property.shape.nullable);
+                let fresh = match property.default() {
                     Some(default) if missing => {
                         map.insert(name.to_string(), default.clone());
                         if let Some(filled) = filled.as_deref_mut() {
@@ -51,8 +51,8 @@ fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&m
 
 /// A map value or list item is never absent: only its null can be replaced.
 fn replace(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
-    match &node.default {
-        Some(default) if value.is_null() && !node.nullable => {
+    match node.default() {
+        Some(default) if value.is_null() && !node.shape.nullable => {
             *value = default.clone();
             if let Some(filled) = filled.as_deref_mut() {
                 filled.push(trail.path());

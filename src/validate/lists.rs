@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::schema::shape::ListType;
+
 use super::error::{Error, Kind, Reason};
-use super::node::{Extra, List, Node};
+use super::node::{Extra, Node};
 use super::path::Trail;
 
 /// The duplicates of every set and map list below.
@@ -16,10 +18,10 @@ pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut 
     match value {
         Value::Object(map) => object(map, node, trail, errors),
         Value::Array(items) => {
-            match &node.list {
-                List::Atomic => {}
-                List::Set => set(items, trail, errors),
-                List::Map(keys) => keyed(items, keys, trail, errors),
+            match node.shape.list_type {
+                ListType::Atomic => {}
+                ListType::Set => set(items, trail, errors),
+                ListType::Map => keyed(items, &node.shape.map_keys, trail, errors),
             }
             if let Some(child) = &node.items {
                 for (index, item) in items.iter().enumerate() {
@@ -50,15 +52,14 @@ fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<Error>) {
     }
 }
 
-fn keyed(items: &[Value], keys: &[Box<str>], trail: &Trail<'_>, errors: &mut Vec<Error>) {
+fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<Error>) {
     if let Some(index) = items.iter().position(|item| !item.is_object() && !item.is_null()) {
         let words = "must be an object for an array of list-type map";
         errors.push(Error::bracketed(&Trail::Index(trail, index), Kind::ListItem, Reason::Invalid, items.get(index), words));
         return;
     }
-    let key_of = |item: &Value| -> Value {
-        keys.iter().filter_map(|key| Some((key.to_string(), item.get(&**key)?.clone()))).collect::<Map<_, _>>().into()
-    };
+    let key_of =
+        |item: &Value| -> Value { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect::<Map<_, _>>().into() };
     let found: Vec<Value> = items.iter().map(key_of).collect();
     for index in second_ones(found.iter().map(Value::to_string)) {
         errors.push(Error::bracketed(&Trail::Index(trail, index), Kind::Duplicate, Reason::Duplicate, found.get(index), ""));

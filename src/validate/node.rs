@@ -1,18 +1,16 @@
 //! A shape made ready to be run: patterns and rules compiled, formats resolved, and what lies below known in advance.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::cel::decl::Decl;
 use crate::schema::Shape;
 use crate::schema::format::Format;
 use crate::schema::number::{NumberDomain, NumberFormat, NumberKind};
 use crate::schema::pattern::Pattern;
-use crate::schema::shape::{self, Count, ListType, Type};
+use crate::schema::shape::{self, ListType, Type};
 
-use super::rules::Rule;
+use super::rules::Programs;
 
 /// The JSON types a node names; none means all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,13 +57,6 @@ pub(super) enum Extra {
     Values(Box<Node>),
 }
 
-#[derive(Debug)]
-pub(super) enum List {
-    Atomic,
-    Set,
-    Map(Vec<Box<str>>),
-}
-
 /// What a node or anything below it on the spine asks for, so that a walk can stay out of the rest.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Below {
@@ -92,33 +83,26 @@ pub(super) enum Purpose {
     Default,
 }
 
+/// A shape, and what is made of it.
 #[derive(Debug)]
 pub(super) struct Node {
+    pub shape: Arc<Shape>,
+    /// The root of a resource: rules see its type and name.
+    pub root: bool,
     pub types: Types,
-    pub nullable: bool,
-    /// The format of strings that stands here, and its name as written.
-    pub format: Option<(Arc<str>, Format)>,
-    pub enum_values: Vec<Value>,
+    /// The format of strings that stands here.
+    pub format: Option<Format>,
     pub numbers: NumberDomain,
-    pub length: Count,
-    pattern: Option<Lazy>,
+    pattern: OnceLock<Result<Pattern, Arc<str>>>,
     pub items: Option<Box<Node>>,
-    pub item_count: Count,
-    pub unique_items: bool,
     pub properties: Fields,
-    pub required: Vec<Box<str>>,
-    pub property_count: Count,
     pub extra: Extra,
-    pub preserve: bool,
-    pub embedded: bool,
-    pub default: Option<Value>,
     pub any_of: Vec<Node>,
     pub one_of: Vec<Node>,
     pub all_of: Vec<Node>,
     pub not: Option<Box<Node>>,
-    pub list: List,
-    pub map_atomic: bool,
-    pub rules: Vec<Rule>,
+    /// For each rule of the shape.
+    pub programs: Vec<Programs>,
     /// Whether CEL has a type for this node; what it has none for is invisible to rules, with all that is below.
     pub visible: bool,
     pub below: Below,
@@ -129,10 +113,6 @@ pub(super) struct Node {
 pub(super) struct Fields(Vec<(Box<str>, Node)>);
 
 impl Fields {
-    fn of(properties: &BTreeMap<String, Box<Shape>>, compile: impl Fn(&str, &Shape) -> Node) -> Self {
-        Fields(properties.iter().map(|(name, property)| (name.as_str().into(), compile(name, property))).collect())
-    }
-
     pub fn get(&self, name: &str) -> Option<&Node> {
         let at = self.0.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
         self.0.get(at).map(|(_, node)| node)
@@ -151,90 +131,66 @@ impl Fields {
     }
 }
 
-/// A pattern that is read when the first value comes.
-#[derive(Debug)]
-struct Lazy {
-    text: Arc<str>,
-    read: OnceLock<Result<Pattern, Arc<str>>>,
-}
-
 impl Node {
-    /// The pattern, or why it can't be run here.
+    /// The pattern, or why it can't be run here. It is read when the first value comes.
     pub fn pattern(&self) -> Option<&Result<Pattern, Arc<str>>> {
-        let lazy = self.pattern.as_ref()?;
-        Some(lazy.read.get_or_init(|| Pattern::new(&lazy.text).map_err(|error| error.to_string().into())))
+        let text = self.shape.pattern.as_ref()?;
+        Some(self.pattern.get_or_init(|| Pattern::new(text).map_err(|error| error.to_string().into())))
+    }
+
+    /// The default; null counts as none.
+    pub fn default(&self) -> Option<&Value> {
+        self.shape.default.as_ref().filter(|default| !default.is_null())
     }
 
     /// Recursion is bounded by the depth of the shape.
     pub fn compile(shape: &Shape, purpose: Purpose) -> Self {
-        Self::build(shape, purpose, purpose == Purpose::Request, None)
+        Self::build(&Arc::new(shape.clone()), purpose, purpose == Purpose::Request)
     }
 
-    fn clause(shape: &Shape, purpose: Purpose) -> Self {
-        Self::build(shape, purpose, false, None)
-    }
-
-    /// `root` for the root of a resource, whose type and name rules can see; `decl` is what a node around it made of it for its own rules.
-    fn build(shape: &Shape, purpose: Purpose, root: bool, decl: Option<&Arc<Decl>>) -> Self {
-        let decl = Decl::for_rules(shape, root, decl);
-        let decl = decl.as_ref();
-        let child = |shape: &Shape, decl: Option<&Arc<Decl>>| Node::build(shape, purpose, false, decl);
+    fn build(shape: &Arc<Shape>, purpose: Purpose, root: bool) -> Self {
+        let child = |shape: &Arc<Shape>| Node::build(shape, purpose, false);
         let types = match (shape.int_or_string, purpose) {
             (true, Purpose::Request) => Types::of(&[Type::Integer, Type::String]),
             _ => Types::of(shape.ty.as_slice()),
         };
         let only = if shape.int_or_string && purpose == Purpose::Request { None } else { shape.ty };
         let texts = matches!(only, None | Some(Type::String));
-        let format = shape.format.as_ref().filter(|_| texts).and_then(|name| Some((Arc::clone(name), Format::of(name)?)));
-        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| Node::clause(shape, purpose)).collect();
+        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| child(&Arc::new(shape.clone()))).collect();
         let mut node = Node {
+            shape: Arc::clone(shape),
+            root,
             types,
-            nullable: shape.nullable,
-            enum_values: shape.enum_values.clone().unwrap_or_default(),
+            format: shape.format.as_ref().filter(|_| texts).and_then(|name| Format::of(name)),
             numbers: numbers(shape, only),
-            format,
-            length: shape.length,
-            pattern: shape.pattern.as_ref().map(|text| Lazy { text: Arc::clone(text), read: OnceLock::new() }),
-            items: shape.items.as_deref().map(|items| Box::new(child(items, decl.and_then(|decl| decl.items())))),
-            item_count: shape.item_count,
-            unique_items: shape.unique_items,
-            properties: Fields::of(&shape.properties, |name, property| child(property, decl.and_then(|decl| decl.property(name)))),
-            required: shape.required.iter().map(|name| name.as_str().into()).collect(),
-            property_count: shape.property_count,
+            pattern: OnceLock::new(),
+            items: shape.items.as_ref().map(|items| Box::new(child(items))),
+            properties: Fields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
             extra: match &shape.extra {
                 shape::Extra::Closed => Extra::Closed,
                 shape::Extra::Refused => Extra::Refused,
                 shape::Extra::Any => Extra::Any,
-                shape::Extra::Values(values) => Extra::Values(Box::new(child(values, decl.and_then(|decl| decl.values())))),
+                shape::Extra::Values(values) => Extra::Values(Box::new(child(values))),
             },
-            preserve: shape.preserve_unknown,
-            embedded: shape.embedded,
-            default: shape.default.clone().filter(|default| !default.is_null()),
             any_of: clauses(&shape.any_of),
             one_of: clauses(&shape.one_of),
             all_of: clauses(&shape.all_of),
-            not: shape.not.as_deref().map(|not| Box::new(Node::clause(not, purpose))),
-            list: match shape.list_type {
-                ListType::Atomic => List::Atomic,
-                ListType::Set => List::Set,
-                ListType::Map => List::Map(shape.map_keys.iter().map(|key| key.as_str().into()).collect()),
-            },
-            map_atomic: shape.map_type_atomic,
-            rules: decl.map_or_else(Vec::new, |decl| Rule::of(shape, decl)),
+            not: shape.not.as_ref().map(|not| Box::new(child(not))),
+            programs: shape.rules.iter().map(|_| Programs::default()).collect(),
             visible: true,
             below: Below::default(),
         };
-        node.visible = node.is_visible(shape);
+        node.visible = node.is_visible();
         node.below = node.survey();
         node
     }
 
     fn survey(&self) -> Below {
         let mut below = Below {
-            defaults: self.default.is_some(),
-            lists: !matches!(self.list, List::Atomic),
-            embedded: self.embedded,
-            rules: !self.rules.is_empty(),
+            defaults: self.default().is_some(),
+            lists: self.shape.list_type != ListType::Atomic,
+            embedded: self.shape.embedded,
+            rules: !self.programs.is_empty(),
         };
         let values = match &self.extra {
             Extra::Values(values) => Some(&**values),
@@ -247,8 +203,8 @@ impl Node {
         below
     }
 
-    fn is_visible(&self, shape: &Shape) -> bool {
-        match (shape.int_or_string, shape.ty) {
+    fn is_visible(&self) -> bool {
+        match (self.shape.int_or_string, self.shape.ty) {
             (true, _) => true,
             (false, None) => false,
             (false, Some(Type::Array)) => self.items.as_ref().is_some_and(|items| items.visible),

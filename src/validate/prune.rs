@@ -21,7 +21,7 @@ struct Pruner<'d> {
 
 impl Pruner<'_> {
     fn keeps_meta(&self, node: &Node, trail: &Trail<'_>) -> bool {
-        node.embedded || self.resource_root && trail.is_root()
+        node.shape.embedded || self.resource_root && trail.is_root()
     }
 
     /// `None` is what `additionalProperties: true` says about its values: nothing is known in them.
@@ -41,7 +41,7 @@ impl Pruner<'_> {
                         (Some(property), _) => self.prune(value, Some(property), &Trail::Key(trail, name)),
                         (None, Extra::Values(values)) => self.prune(value, Some(values), &Trail::Entry(trail, name)),
                         (None, Extra::Any | Extra::Refused) => self.prune(value, None, &Trail::Entry(trail, name)),
-                        (None, Extra::Closed) if node.preserve => {}
+                        (None, Extra::Closed) if node.shape.preserve_unknown => {}
                         (None, Extra::Closed) => {
                             self.dropped.push(Trail::Key(trail, name).path());
                             return false;
@@ -51,7 +51,7 @@ impl Pruner<'_> {
                 });
             }
             Value::Array(items) => {
-                let preserve = node.is_some_and(|node| node.preserve);
+                let preserve = node.is_some_and(|node| node.shape.preserve_unknown);
                 let item_node = node.and_then(|node| node.items.as_deref());
                 for (index, item) in items.iter_mut().enumerate() {
                     let trail = Trail::Index(trail, index);
@@ -105,7 +105,7 @@ pub(super) fn nulls(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: 
                 // Nothing is declared below, so no null there has a schema to offend.
                 _ => return true,
             };
-            if value.is_null() && !child.nullable && child.default.is_none() {
+            if value.is_null() && !child.shape.nullable && child.default().is_none() {
                 dropped.push(trail.path());
                 return false;
             }

@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::schema::Shape;
+use crate::schema::shape::ListType;
+
 use super::enumeration::same;
-use super::node::{List, Node};
+use super::node::Node;
 
 /// A new value with the old one at the same place.
 #[derive(Clone, Copy)]
@@ -23,7 +26,7 @@ impl<'a> Twin<'a> {
     /// Only items of a map list can be followed, by their keys.
     pub fn index(self, index: usize) -> Option<Self> {
         let new = self.new.as_array()?.get(index)?;
-        let old = by_key(&self.node.list, self.old.as_array()?, new)?;
+        let old = by_key(&self.node.shape, self.old.as_array()?, new)?;
         Some(Twin { old, new, node: self.node.items.as_deref()? })
     }
 
@@ -32,9 +35,9 @@ impl<'a> Twin<'a> {
         match (self.old, self.new) {
             (Value::Array(old), Value::Array(new)) => {
                 old.len() == new.len()
-                    && match self.node.list {
-                        List::Map(_) => (0..new.len()).all(|index| self.index(index).is_some_and(Twin::is_unchanged)),
-                        List::Atomic | List::Set => old.iter().zip(new).all(|(old, new)| same(old, new)),
+                    && match self.node.shape.list_type {
+                        ListType::Map => (0..new.len()).all(|index| self.index(index).is_some_and(Twin::is_unchanged)),
+                        ListType::Atomic | ListType::Set => old.iter().zip(new).all(|(old, new)| same(old, new)),
                     }
             }
             (Value::Object(old), Value::Object(new)) => {
@@ -46,14 +49,16 @@ impl<'a> Twin<'a> {
 }
 
 /// The first item of a map list that has the keys of `item`.
-pub(super) fn by_key<'v>(list: &List, items: &'v [Value], item: &Value) -> Option<&'v Value> {
-    let List::Map(keys) = list else { return None };
+pub(super) fn by_key<'v>(list: &Shape, items: &'v [Value], item: &Value) -> Option<&'v Value> {
+    if list.list_type != ListType::Map {
+        return None;
+    }
     let wanted = item.as_object()?;
-    items.iter().find(|candidate| candidate.as_object().is_some_and(|candidate| has_keys(candidate, wanted, keys)))
+    items.iter().find(|candidate| candidate.as_object().is_some_and(|candidate| has_keys(candidate, wanted, &list.map_keys)))
 }
 
-fn has_keys(candidate: &Map<String, Value>, wanted: &Map<String, Value>, keys: &[Box<str>]) -> bool {
-    keys.iter().all(|key| match (candidate.get(&**key), wanted.get(&**key)) {
+fn has_keys(candidate: &Map<String, Value>, wanted: &Map<String, Value>, keys: &[String]) -> bool {
+    keys.iter().all(|key| match (candidate.get(key), wanted.get(key)) {
         (Some(a), Some(b)) => !a.is_array() && !a.is_object() && !a.is_null() && same(a, b),
         _ => false,
     })

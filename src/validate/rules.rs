@@ -1,13 +1,11 @@
 //! Rules of `x-kubernetes-validations` on an object: which of them run where, on which old value, and what they say.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
 use crate::cel::check::Purpose;
-use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
-use crate::schema::Shape;
 use crate::schema::shape::CelRule;
 
 use super::error::{Error, Kind, Reason};
@@ -18,34 +16,39 @@ use super::ratchet::{Twin, by_key};
 /// The longest text that a messageExpression may give.
 const MESSAGE_BYTES: usize = 5 << 10;
 
-/// A rule, and its programs once they are needed: most rules of a schema never meet a value.
-#[derive(Debug)]
-pub(super) struct Rule {
-    text: CelRule,
-    decl: Arc<Decl>,
+/// What a rule is compiled to, once it is needed: most rules of a schema never meet a value.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
     /// Or why it can't be run here.
-    program: OnceLock<Result<Program, String>>,
+    rule: OnceLock<Result<Program, String>>,
     message: OnceLock<Option<Program>>,
 }
 
-impl Rule {
-    pub fn of(shape: &Shape, decl: &Arc<Decl>) -> Vec<Rule> {
-        let rule = |text: &CelRule| Rule { text: text.clone(), decl: Arc::clone(decl), program: OnceLock::new(), message: OnceLock::new() };
-        shape.rules.iter().map(rule).collect()
+/// A rule at its node.
+#[derive(Clone, Copy)]
+struct Rule<'n> {
+    text: &'n CelRule,
+    programs: &'n Programs,
+    node: &'n Node,
+}
+
+impl<'n> Rule<'n> {
+    fn all(node: &'n Node) -> impl Iterator<Item = Rule<'n>> {
+        node.shape.rules.iter().zip(&node.programs).map(move |(text, programs)| Rule { text, programs, node })
     }
 
     fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, String> {
         let optional = self.text.optional_old_self.unwrap_or(false);
-        Program::compile(source, purpose, Arc::clone(&self.decl), optional).map_err(|problem| problem.to_string())
+        Program::of(source, purpose, &self.node.shape, self.node.root, optional).map_err(|problem| problem.to_string())
     }
 
-    fn program(&self) -> Result<&Program, &String> {
-        self.program.get_or_init(|| self.compile(&self.text.rule, Purpose::Rule)).as_ref()
+    fn program(&self) -> Result<&'n Program, &'n String> {
+        self.programs.rule.get_or_init(|| self.compile(&self.text.rule, Purpose::Rule)).as_ref()
     }
 
-    fn message(&self) -> Option<&Program> {
+    fn message(&self) -> Option<&'n Program> {
         let source = self.text.message_expression.as_deref()?;
-        self.message.get_or_init(|| self.compile(source, Purpose::Message).ok()).as_ref()
+        self.programs.message.get_or_init(|| self.compile(source, Purpose::Message).ok()).as_ref()
     }
 
     /// What is told where no messageExpression gives a text.
@@ -77,10 +80,10 @@ impl Rule {
         }
     }
 
-    fn broken(&self, value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>) -> Error {
+    fn broken(&self, value: &Value, old: Option<&Value>, trail: &Trail<'_>) -> Error {
         let mut path = trail.path();
         if let Some(further) = self.text.field_path.as_deref() {
-            extend(&mut path, node, further);
+            extend(&mut path, self.node, further);
         }
         let reason = self.reason();
         let told = if reason == Reason::Duplicate { String::new() } else { self.told(value, old) };
@@ -157,20 +160,20 @@ pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
         return;
     }
     let old = old.filter(|old| !old.is_null());
-    for rule in &node.rules {
-        run(rule, value, old, node, trail, ratchet, said);
+    for rule in Rule::all(node) {
+        run(rule, value, old, trail, ratchet, said);
     }
     match value {
         Value::Array(items) => {
             let Some(child) = node.items.as_deref().filter(|child| child.below.rules) else { return };
             let before = old.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             for (index, item) in items.iter().enumerate() {
-                let old = by_key(&node.list, before, item);
+                let old = by_key(&node.shape, before, item);
                 check(item, old, child, &Trail::Index(trail, index), ratchet.index(index), said);
             }
         }
         Value::Object(map) => {
-            let before = |name: &str| old.filter(|_| !node.map_atomic).and_then(|old| old.get(name));
+            let before = |name: &str| old.filter(|_| !node.shape.map_type_atomic).and_then(|old| old.get(name));
             for (name, value) in map {
                 if let Extra::Values(child) = &node.extra {
                     check(value, before(name), child, &Trail::Entry(trail, name), ratchet.key(name), said);
@@ -184,7 +187,7 @@ pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
     }
 }
 
-fn run(rule: &Rule, value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
     let program = match rule.program() {
         Ok(program) => program,
         Err(reason) => return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
@@ -195,7 +198,7 @@ fn run(rule: &Rule, value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
     match program.holds(value, old) {
         Ok(true) => {}
         Ok(false) => {
-            let error = rule.broken(value, old, node, trail);
+            let error = rule.broken(value, old, trail);
             if !program.is_transition() && ratchet.forgives() {
                 said.warnings.push(error);
             } else {

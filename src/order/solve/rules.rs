@@ -9,10 +9,8 @@ use serde_json::Value;
 
 use crate::cel::ast::{Expr, Kind as Node};
 use crate::cel::check::Purpose;
-use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
-use crate::cel::need::Need;
 use crate::cel::normal::normal;
 use crate::cel::parse::read;
 use crate::schema::shape::{CelRule, Shape};
@@ -86,9 +84,8 @@ impl Rules {
             return known.clone();
         }
         let root = self.roots.contains(&std::ptr::from_ref(shape).addr());
-        let decl = Decl::read_by(shape, root, &Need::of(&rule.rule));
         let optional = rule.optional_old_self == Some(true);
-        let program = Program::compile(&rule.rule, Purpose::Rule, decl, optional).ok().map(Rc::new);
+        let program = Program::of(&rule.rule, Purpose::Rule, shape, root, optional).ok().map(Rc::new);
         self.programs.borrow_mut().insert(id, program.clone());
         program
     }
