@@ -153,12 +153,6 @@ impl Decl {
         (Kind::Object(Object { fields }), 0, min_bytes, true)
     }
 
-    /// What the rules of a node see: what a node around it made of it already, else, if it has rules, what is made of it now.
-    pub fn for_rules(shape: &Shape, root: bool, known: Option<&Arc<Decl>>) -> Option<Arc<Decl>> {
-        let made = || (!shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
-        known.cloned().or_else(made)
-    }
-
     /// What was made of a property. Nothing for the type and name of a resource, where more is visible than the schema says.
     pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
         match &self.kind {
@@ -199,20 +193,6 @@ impl Decl {
             (Kind::Map { value }, Need::Fields(needs)) if needs.is_empty() => sized(Kind::Map { value: value.reduced(need) }),
             _ => Arc::clone(self),
         }
-    }
-
-    /// The same of a shape, without a look at the rest of it.
-    pub fn read_by(shape: &Shape, root: bool, need: &Need) -> Arc<Decl> {
-        let plain = shape.ty == Some(JsonType::Object) && !shape.int_or_string && !matches!(shape.extra, Extra::Values(_));
-        let Need::Fields(needs) = need else { return Arc::new(Decl::of(shape, root)) };
-        if !plain || root {
-            return Arc::new(Decl::of(shape, root)).reduced(need);
-        }
-        let read = |(name, need): (&String, &Need)| {
-            let property = shape.property(name)?;
-            Some((name.clone(), Decl::read_by(property, property.embedded, need)))
-        };
-        Arc::new(Decl::part(needs.iter().filter_map(read).collect(), shape.nullable))
     }
 
     fn part(fields: BTreeMap<String, Arc<Decl>>, nullable: bool) -> Decl {

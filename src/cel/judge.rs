@@ -138,7 +138,7 @@ fn judge_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> JudgedRul
         return judged;
     }
     let optional = rule.optional_old_self == Some(true);
-    match Program::compile(&rule.rule, Purpose::Rule, site.decl.clone(), optional) {
+    match Program::compile(&rule.rule, Purpose::Rule, &site.decl, optional) {
         Ok(program) => judged.take_program(site, program),
         Err(problem) => {
             judged.errors.push(RuleError::Rule(problem));
@@ -146,7 +146,7 @@ fn judge_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> JudgedRul
         }
     }
     let expression = rule.message_expression.as_deref().filter(|text| !text.is_empty());
-    match expression.map(|text| Program::compile(text, Purpose::Message, site.decl.clone(), optional)) {
+    match expression.map(|text| Program::compile(text, Purpose::Message, &site.decl, optional)) {
         Some(Ok(program)) => {
             judged.message_cost = cost::cost(program.checked(), &site.decl);
             if judged.message_cost > RULE_LIMIT {

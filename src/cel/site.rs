@@ -54,8 +54,8 @@ struct Walk<'w, 's> {
 impl<'s> Walk<'_, 's> {
     /// `decl` is what a node around this one made of it already.
     fn node(&mut self, shape: &'s Shape, root: bool, decl: Option<&Arc<Decl>>) {
-        let decl = Decl::for_rules(shape, root, decl);
-        let decl = decl.as_ref();
+        let made = (decl.is_none() && !shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
+        let decl = decl.or(made.as_ref());
         if let Some(decl) = decl.filter(|_| !shape.rules.is_empty()) {
             let occurrences = self.around.iter().try_fold(1_u64, |product, container| Some(product.saturating_mul(container.max?)));
             self.out.push(Site {

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::cel::decl::Decl;
 use crate::schema::Shape;
 use crate::schema::format::Format;
 use crate::schema::number::{NumberDomain, NumberFormat, NumberKind};
@@ -88,7 +89,8 @@ pub(super) enum Purpose {
 pub(super) struct Node {
     pub shape: Arc<Shape>,
     /// The root of a resource: rules see its type and name.
-    pub root: bool,
+    root: bool,
+    decl: OnceLock<Arc<Decl>>,
     pub types: Types,
     /// The format of strings that stands here.
     pub format: Option<Format>,
@@ -138,6 +140,11 @@ impl Node {
         Some(self.pattern.get_or_init(|| Pattern::new(text).map_err(|error| error.to_string().into())))
     }
 
+    /// What rules see of the node.
+    pub fn decl(&self) -> &Arc<Decl> {
+        self.decl.get_or_init(|| Arc::new(Decl::of(&self.shape, self.root || self.shape.embedded)))
+    }
+
     /// The default; null counts as none.
     pub fn default(&self) -> Option<&Value> {
         self.shape.default.as_ref().filter(|default| !default.is_null())
@@ -160,6 +167,7 @@ impl Node {
         let mut node = Node {
             shape: Arc::clone(shape),
             root,
+            decl: OnceLock::new(),
             types,
             format: shape.format.as_ref().filter(|_| texts).and_then(|name| Format::of(name)),
             numbers: numbers(shape, only),

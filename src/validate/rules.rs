@@ -39,7 +39,7 @@ impl<'n> Rule<'n> {
 
     fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, String> {
         let optional = self.text.optional_old_self.unwrap_or(false);
-        Program::of(source, purpose, &self.node.shape, self.node.root, optional).map_err(|problem| problem.to_string())
+        Program::compile(source, purpose, self.node.decl(), optional).map_err(|problem| problem.to_string())
     }
 
     fn program(&self) -> Result<&'n Program, &'n String> {

@@ -28,7 +28,6 @@ use super::check::{Checked, Problem, Purpose, check};
 use super::decl::Decl;
 use super::need::Need;
 use crate::memo::Memo;
-use crate::schema::Shape;
 use crate::schema::pattern::Pattern;
 pub use machine::Machine;
 use value::Val;
@@ -109,14 +108,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles for a node of a schema, as far as the expression reads it. `root` for the root of a resource.
-    pub fn of(source: &str, purpose: Purpose, shape: &Shape, root: bool, optional_old_self: bool) -> Result<Program, Problem> {
-        let decl = Decl::read_by(shape, root || shape.embedded, &Need::of(source));
-        Self::compile(source, purpose, decl, optional_old_self)
-    }
-
     /// Compiles a rule or a messageExpression for the node `decl`, or finds it among those that this thread has compiled.
-    pub fn compile(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
+    pub fn compile(source: &str, purpose: Purpose, decl: &Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
         KNOWN.with(|known| {
             let decl = decl.reduced(&Need::of(source));
             let question = Question { source: source.into(), purpose, decl, optional_old_self };

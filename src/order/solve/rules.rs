@@ -3,12 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use foldhash::HashMap;
 use serde_json::Value;
 
 use crate::cel::ast::{Expr, Kind as Node};
 use crate::cel::check::Purpose;
+use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
 use crate::cel::normal::normal;
@@ -24,6 +26,8 @@ pub(crate) struct Rules {
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
     readings: RefCell<HashMap<usize, Reading>>,
+    /// What the rules of a node see.
+    decls: RefCell<HashMap<usize, Arc<Decl>>>,
     /// Where the roots of resources are: their rules see a name and a kind.
     pub(crate) roots: Vec<usize>,
 }
@@ -78,14 +82,19 @@ impl Rules {
         }
     }
 
+    fn decl(&self, shape: &Shape) -> Arc<Decl> {
+        let id = std::ptr::from_ref(shape).addr();
+        let root = shape.embedded || self.roots.contains(&id);
+        Arc::clone(self.decls.borrow_mut().entry(id).or_insert_with(|| Arc::new(Decl::of(shape, root))))
+    }
+
     fn program(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Program>> {
         let id = std::ptr::from_ref(rule).addr();
         if let Some(known) = self.programs.borrow().get(&id) {
             return known.clone();
         }
-        let root = self.roots.contains(&std::ptr::from_ref(shape).addr());
         let optional = rule.optional_old_self == Some(true);
-        let program = Program::of(&rule.rule, Purpose::Rule, shape, root, optional).ok().map(Rc::new);
+        let program = Program::compile(&rule.rule, Purpose::Rule, &self.decl(shape), optional).ok().map(Rc::new);
         self.programs.borrow_mut().insert(id, program.clone());
         program
     }
