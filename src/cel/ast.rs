@@ -135,6 +135,12 @@ impl<T> Default for Learnt<T> {
 }
 
 impl<T> Learnt<T> {
+    /// Room for the nodes of an expression.
+    pub fn about(expr: &Expr) -> Self {
+        // The last number is mostly that of the outermost node.
+        Learnt(Vec::with_capacity(expr.id as usize + 1))
+    }
+
     pub fn get(&self, node: &Expr) -> Option<&T> {
         self.0.get(node.id as usize)?.as_ref()
     }

@@ -69,8 +69,8 @@ pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: boo
     let mut checker = Checker {
         decl,
         substitution: Substitution::default(),
-        types: Learnt::default(),
-        overloads: Learnt::default(),
+        types: Learnt::about(&expr),
+        overloads: Learnt::about(&expr),
         scope: vec![("self".into(), self_type), ("oldSelf".into(), old_type)],
         problem: None,
         uses_old_self: false,

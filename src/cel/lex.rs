@@ -24,7 +24,8 @@ const WORDS: [&str; 4] = ["in", "true", "false", "null"];
 
 /// All tokens of `source`, closed by [`Token::End`].
 pub fn tokens(source: &str) -> Result<Vec<(Token, usize)>, SyntaxError> {
-    let mut out = vec![];
+    // Most tokens have three letters or more, with what stands around them.
+    let mut out = Vec::with_capacity(source.len() / 3 + 1);
     let mut at = 0;
     loop {
         at = skip_blank(source, at);
@@ -52,19 +53,26 @@ fn skip_blank(source: &str, mut at: usize) -> usize {
 }
 
 fn token(rest: &str, at: usize) -> Result<(Token, usize), SyntaxError> {
-    if let Some(found) = quoted(rest, at)? {
+    let bytes = rest.as_bytes();
+    let word = bytes.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(bytes.len());
+    // A quote is the first thing, or stands behind `b`, `r` or both.
+    if word <= 2
+        && matches!(bytes.get(word), Some(b'"' | b'\''))
+        && let Some(found) = quoted(rest, at)?
+    {
         return Ok(found);
     }
-    if let Some(found) = number(rest) {
+    if let Some(b'0'..=b'9' | b'.') = bytes.first()
+        && let Some(found) = number(rest)
+    {
         return Ok(found);
     }
-    let word = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
     if word > 0 {
         let text = &rest[..word];
         let sign = WORDS.iter().find(|w| **w == text);
         return Ok((sign.map_or_else(|| Token::Ident(text.to_string()), |w| Token::Sign(w)), word));
     }
-    if let Some(sign) = SIGNS.iter().find(|s| rest.starts_with(**s)) {
+    if let Some(sign) = SIGNS.iter().find(|sign| sign.as_bytes().first() == bytes.first() && rest.starts_with(**sign)) {
         return Ok((Token::Sign(sign), sign.len()));
     }
     Err(SyntaxError::new(at, format!("token recognition error at: '{}'", rest.chars().next().unwrap_or(' '))))

@@ -80,10 +80,31 @@ pub(super) struct Parser {
 
 type Parsed = Result<Expr, SyntaxError>;
 
-const RELATIONS: [(&str, &str); 7] =
-    [("<", "_<_"), ("<=", "_<=_"), (">=", "_>=_"), (">", "_>_"), ("==", "_==_"), ("!=", "_!=_"), ("in", "@in")];
-const SUMS: [(&str, &str); 2] = [("+", "_+_"), ("-", "_-_")];
-const PRODUCTS: [(&str, &str); 3] = [("*", "_*_"), ("/", "_/_"), ("%", "_%_")];
+/// Operators between two operands, by how tightly they bind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Relation,
+    Sum,
+    Product,
+}
+
+fn binary(sign: &str) -> Option<(Level, &'static str)> {
+    Some(match sign {
+        "<" => (Level::Relation, "_<_"),
+        "<=" => (Level::Relation, "_<=_"),
+        ">=" => (Level::Relation, "_>=_"),
+        ">" => (Level::Relation, "_>_"),
+        "==" => (Level::Relation, "_==_"),
+        "!=" => (Level::Relation, "_!=_"),
+        "in" => (Level::Relation, "@in"),
+        "+" => (Level::Sum, "_+_"),
+        "-" => (Level::Sum, "_-_"),
+        "*" => (Level::Product, "_*_"),
+        "/" => (Level::Product, "_/_"),
+        "%" => (Level::Product, "_%_"),
+        _ => return None,
+    })
+}
 
 impl Parser {
     fn peek(&self) -> &Token {
@@ -94,10 +115,11 @@ impl Parser {
         self.tokens.get(self.next).map_or(0, |t| t.1)
     }
 
-    fn take(&mut self) -> (Token, usize) {
-        let token = self.tokens.get(self.next).cloned().unwrap_or((Token::End, 0));
+    /// A name; no token is looked at again once it is read.
+    fn ident(&mut self) -> Result<String, SyntaxError> {
+        let Some((Token::Ident(name), _)) = self.tokens.get_mut(self.next) else { return Err(self.unexpected()) };
         self.next += 1;
-        token
+        Ok(std::mem::take(name))
     }
 
     fn sees(&self, sign: &str) -> bool {
@@ -186,7 +208,7 @@ impl Parser {
 
     /// Terms joined by `||`, each of them terms joined by `&&`.
     fn logical(&mut self, sign: &'static str, operator: &'static str) -> Parsed {
-        let term = |parser: &mut Self| if sign == "||" { parser.logical("&&", "_&&_") } else { parser.relation() };
+        let term = |parser: &mut Self| if sign == "||" { parser.logical("&&", "_&&_") } else { parser.operands(Level::Relation) };
         let first = term(self)?;
         let place = self.at();
         if !self.eat(sign) {
@@ -221,45 +243,27 @@ impl Parser {
         self.call(at, operator, vec![left, right])
     }
 
-    fn relation(&mut self) -> Parsed {
-        let mut left = self.sum()?;
-        while let Some(operator) = self.operator(&RELATIONS) {
+    /// Operands of one level, joined from left to right.
+    fn operands(&mut self, level: Level) -> Parsed {
+        let operand = |parser: &mut Self| match level {
+            Level::Relation => parser.operands(Level::Sum),
+            Level::Sum => parser.operands(Level::Product),
+            Level::Product => parser.unary(),
+        };
+        let mut left = operand(self)?;
+        while let Some(operator) = self.operator(level) {
             let (at, height) = (self.at(), self.height);
             self.next += 1;
-            let right = self.sum()?;
+            let right = operand(self)?;
             self.rise(height)?;
             left = self.call(at, operator, vec![left, right]);
         }
         Ok(left)
     }
 
-    fn sum(&mut self) -> Parsed {
-        let mut left = self.product()?;
-        while let Some(operator) = self.operator(&SUMS) {
-            let (at, height) = (self.at(), self.height);
-            self.next += 1;
-            let right = self.product()?;
-            self.rise(height)?;
-            left = self.call(at, operator, vec![left, right]);
-        }
-        Ok(left)
-    }
-
-    fn product(&mut self) -> Parsed {
-        let mut left = self.unary()?;
-        while let Some(operator) = self.operator(&PRODUCTS) {
-            let (at, height) = (self.at(), self.height);
-            self.next += 1;
-            let right = self.unary()?;
-            self.rise(height)?;
-            left = self.call(at, operator, vec![left, right]);
-        }
-        Ok(left)
-    }
-
-    fn operator(&self, table: &[(&str, &'static str)]) -> Option<&'static str> {
+    fn operator(&self, level: Level) -> Option<&'static str> {
         let Token::Sign(sign) = self.peek() else { return None };
-        table.iter().find(|(s, _)| s == sign).map(|(_, operator)| *operator)
+        binary(sign).filter(|(own, _)| *own == level).map(|(_, operator)| operator)
     }
 
     fn unary(&mut self) -> Parsed {
@@ -299,8 +303,7 @@ impl Parser {
 
     fn selection(&mut self, operand: Expr, at: usize) -> Parsed {
         let optional = self.eat("?");
-        let Token::Ident(field) = self.peek().clone() else { return Err(self.unexpected()) };
-        self.next += 1;
+        let field = self.ident()?;
         if optional {
             let field = self.node(at, Kind::Literal(Literal::String(field)));
             return Ok(self.call(at, "_?._", vec![operand, field]));
@@ -397,8 +400,7 @@ impl Parser {
     /// An identifier, a call of a function, or a message `a.b{…}`.
     fn name(&mut self, at: usize) -> Parsed {
         let leading_dot = self.eat(".");
-        let Token::Ident(ident) = self.peek().clone() else { return Err(self.unexpected()) };
-        self.next += 1;
+        let ident = self.ident()?;
         if let Some(message) = self.message(at, &ident)? {
             return Ok(message);
         }
@@ -416,21 +418,21 @@ impl Parser {
 
     /// `first.b.c{field: value}`, if the tokens ahead have that form.
     fn message(&mut self, at: usize, first: &str) -> Result<Option<Expr>, SyntaxError> {
-        let mut ahead = self.next;
-        let mut parts = vec![];
-        while let (Some((Token::Sign("."), _)), Some((Token::Ident(part), _))) = (self.tokens.get(ahead), self.tokens.get(ahead + 1)) {
-            parts.push(part.as_str());
-            ahead += 2;
-        }
-        if !matches!(self.tokens.get(ahead), Some((Token::Sign("{"), _))) {
+        let ahead = self.tokens.get(self.next..).unwrap_or_default();
+        let parts = ahead.chunks_exact(2).map_while(|pair| match pair {
+            [(Token::Sign("."), _), (Token::Ident(part), _)] => Some(part.as_str()),
+            _ => None,
+        });
+        let length = 2 * parts.clone().count();
+        if !matches!(ahead.get(length), Some((Token::Sign("{"), _))) {
             return Ok(None);
         }
-        let type_name = parts.into_iter().fold(first.to_string(), |name, part| name + "." + part);
-        self.next = ahead + 1;
+        let type_name = parts.fold(first.to_string(), |name, part| name + "." + part);
+        self.next += length + 1;
         let (mut values, mut highest) = (vec![], 0);
         while matches!(self.peek(), Token::Ident(_) | Token::Sign("?")) {
             self.eat("?");
-            let Token::Ident(_) = self.take().0 else { return Err(self.unexpected()) };
+            self.ident()?;
             self.expect(":")?;
             values.push(self.expr_beside(&mut highest)?);
             if !self.eat(",") {

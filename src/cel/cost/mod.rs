@@ -18,8 +18,14 @@ use path::Path;
 
 /// The estimated worst case of one evaluation.
 pub fn cost(checked: &Checked, decl: &Decl) -> u64 {
-    let mut coster =
-        Coster { checked, decl, paths: Learnt::default(), scope: HashMap::new(), sizes: Learnt::default(), entries: Learnt::default() };
+    let mut coster = Coster {
+        checked,
+        decl,
+        paths: Learnt::about(&checked.expr),
+        scope: HashMap::new(),
+        sizes: Learnt::default(),
+        entries: Learnt::default(),
+    };
     coster.expr(&checked.expr).max
 }
 
