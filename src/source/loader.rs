@@ -1,6 +1,6 @@
 //! Inputs → [`Loaded`], with one look at the repository for all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -96,22 +96,12 @@ struct Git<'l> {
 
 impl<'l> Git<'l> {
     fn prepare(loader: &'l Loader, inputs: &[Input]) -> Git<'l> {
-        let mut paths: BTreeMap<Option<String>, Vec<String>> = BTreeMap::new();
-        let mut repository = None;
-        for (rev, path) in inputs.iter().filter_map(rev_and_path) {
-            let Ok(found) = loader.repository() else {
-                break;
-            };
-            repository = Some(found);
-            let of_rev = paths.entry(rev.map(str::to_owned)).or_default();
-            // A path that leads out of the repository is an error of its own input.
-            of_rev.extend(found.in_tree(path));
-        }
-        let snapshots = paths.into_iter().filter_map(|(rev, paths)| {
+        let revisions: BTreeSet<Option<&str>> = inputs.iter().filter_map(rev_and_path).map(|(rev, _)| rev).collect();
+        let repository = if revisions.is_empty() { None } else { loader.repository().ok() };
+        let snapshots = revisions.into_iter().filter_map(|rev| {
             let repository = repository?;
-            let resolved = rev.as_deref().map(|rev| repository.resolve(rev)).transpose();
-            let snapshot = resolved.map(|revision| Snapshot::new(repository, revision, paths));
-            Some((rev, snapshot))
+            let resolved = rev.map(|rev| repository.resolve(rev)).transpose();
+            Some((rev.map(str::to_owned), resolved.map(|revision| Snapshot::new(repository, revision))))
         });
         Git { loader, repository, snapshots: snapshots.collect() }
     }

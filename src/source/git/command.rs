@@ -122,7 +122,8 @@ impl Git {
         Ok(answer)
     }
 
-    fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<Answer, GitError> {
+    /// As [`Git::run`], for an answer that is kept in another form.
+    pub(super) fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<Answer, GitError> {
         let mut child = spawn(&mut self.command(arguments))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let mut out = Vec::new();

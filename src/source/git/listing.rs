@@ -1,6 +1,7 @@
 //! A tree or the index as a sorted list of paths, and the way through its symbolic links.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use super::super::limits::{LINK_HOPS, LISTING_BYTES};
 use super::{GitError, Repository};
@@ -47,66 +48,49 @@ pub(super) enum Target {
 }
 
 impl Repository {
-    /// The entries of a tree at and under some paths; an empty path is all of it.
-    pub(super) fn list_tree(&self, id: &str, paths: &[String]) -> Result<Listing, GitError> {
-        let mut arguments = vec!["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", id];
-        let scopes = scopes(paths);
-        arguments.extend(scopes.iter().map(String::as_str));
-        let answer = self.git.run(&arguments, LISTING_BYTES)?;
-        if !answer.ok {
-            return Err(answer.error("ls-tree"));
+    /// The whole tree of a revision, or the index; each is asked for once. Questions for single paths would be no cheaper: most are for
+    /// files that aren't there (a configuration, a baseline), and that a link doesn't lead to one only the whole tree tells.
+    pub(super) fn listing(&self, tree: Option<&str>) -> Result<Arc<Listing>, GitError> {
+        let known = |listings: &Listings| listings.get(&tree.map(str::to_owned)).cloned();
+        if let Some(listing) = self.listings.lock().ok().as_deref().and_then(known) {
+            return Ok(listing);
         }
-        Ok(Listing::parse(&answer.out, |words| {
-            let [mode, _kind, id] = words else {
-                return None;
-            };
-            Some((*mode, *id, false))
-        }))
+        let listing = Arc::new(match tree {
+            Some(id) => {
+                self.list(&["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", id], |[mode, _kind, id]| (mode, id, false))?
+            }
+            None => self.list(&["ls-files", "-s", "-z", "--full-name", "--end-of-options", ":(top)"], |[mode, id, stage]| {
+                (mode, id, stage != "0")
+            })?,
+        });
+        if let Ok(mut listings) = self.listings.lock() {
+            listings.insert(tree.map(str::to_owned), listing.clone());
+        }
+        Ok(listing)
     }
 
-    /// The same of the index.
-    pub(super) fn list_index(&self, paths: &[String]) -> Result<Listing, GitError> {
-        let mut arguments = vec!["ls-files", "-s", "-z", "--full-name", "--end-of-options"];
-        let mut scopes = scopes(paths);
-        if scopes.is_empty() {
-            scopes.push(":(top)".to_owned());
-        }
-        arguments.extend(scopes.iter().map(String::as_str));
-        let answer = self.git.run(&arguments, LISTING_BYTES)?;
+    fn list(&self, arguments: &[&str], understand: impl for<'a> Fn([&'a str; 3]) -> (&'a str, &'a str, bool)) -> Result<Listing, GitError> {
+        let answer = self.git.ask(arguments, LISTING_BYTES)?;
         if !answer.ok {
-            return Err(answer.error("ls-files"));
+            return Err(answer.error(arguments.first().unwrap_or(&"")));
         }
-        Ok(Listing::parse(&answer.out, |words| {
-            let [mode, id, stage] = words else {
-                return None;
-            };
-            Some((*mode, *id, *stage != "0"))
-        }))
+        Ok(Listing::parse(&answer.out, understand))
     }
 }
 
-/// Arguments of one command must stay below 32 KiB on Windows; beyond this, everything is listed.
-const SCOPE_BYTES: usize = 16 << 10;
-
-/// Paths from the root in which no character is special; none of them stands for all.
-fn scopes(paths: &[String]) -> Vec<String> {
-    let long = paths.iter().map(String::len).sum::<usize>() > SCOPE_BYTES;
-    if long || paths.len() > 500 || paths.iter().any(String::is_empty) {
-        return Vec::new();
-    }
-    paths.iter().map(|path| format!(":(top,literal){path}")).collect()
-}
+/// Listings by the id of the tree; nothing for the index.
+pub(super) type Listings = BTreeMap<Option<String>, Arc<Listing>>;
 
 impl Listing {
     /// `<words>\t<path>\0`, as `ls-tree -z` and `ls-files -s -z` write it.
-    fn parse<'a>(out: &'a [u8], understand: impl Fn(&[&'a str]) -> Option<(&'a str, &'a str, bool)>) -> Listing {
+    fn parse<'a>(out: &'a [u8], understand: impl Fn([&'a str; 3]) -> (&'a str, &'a str, bool)) -> Listing {
         let mut entries: Vec<Entry> = out
             .split(|byte| *byte == 0)
             .filter_map(|record| {
                 let tab = record.iter().position(|byte| *byte == b'\t')?;
                 let words = std::str::from_utf8(record.get(..tab)?).ok()?;
-                let words: Vec<&str> = words.split(' ').collect();
-                let (mode, id, unmerged) = understand(&words)?;
+                let mut words = words.split(' ');
+                let (mode, id, unmerged) = understand([words.next()?, words.next()?, words.next()?]);
                 Some(Entry {
                     path: record.get(tab + 1..)?.to_vec(),
                     mode: match mode {
@@ -197,10 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn listing(lines: &[&str]) -> Listing {
-        Listing::parse(lines.join("\0").as_bytes(), |words| {
-            let [mode, id] = words else { return None };
-            Some((*mode, *id, false))
-        })
+        Listing::parse(lines.join("\0").as_bytes(), |[mode, id, _]| (mode, id, false))
     }
 
     /// Links are given by their id, which is the target's text here.
@@ -211,16 +192,16 @@ mod tests {
     #[test]
     fn links_are_followed_inside_the_tree_only() {
         let tree = listing(&[
-            "100644 1\ta/b/c.yaml",
-            "120000 b\ta/link",
-            "120000 ../a/link\td/again",
-            "120000 ../../etc\td/out",
-            "120000 /etc/passwd\td/root",
-            "120000 d/self2\tself",
-            "120000 ../self\td/self2",
-            "120000 nowhere\tgone",
-            "160000 9\tmodule",
-            "120000 module/x\tinto",
+            "100644 1 0\ta/b/c.yaml",
+            "120000 b 0\ta/link",
+            "120000 ../a/link 0\td/again",
+            "120000 ../../etc 0\td/out",
+            "120000 /etc/passwd 0\td/root",
+            "120000 d/self2 0\tself",
+            "120000 ../self 0\td/self2",
+            "120000 nowhere 0\tgone",
+            "160000 9 0\tmodule",
+            "120000 module/x 0\tinto",
         ]);
         let directory = |path: &str| Target::Directory(path.as_bytes().to_vec());
         assert_eq!(follow(&tree, "a/b"), directory("a/b"));
@@ -239,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_directory_is_not_its_namesakes() {
-        let tree = listing(&["1 1\ta-b/x", "1 1\ta/x", "1 1\ta.yaml", "1 1\ta0/x"]);
+        let tree = listing(&["1 1 0\ta-b/x", "1 1 0\ta/x", "1 1 0\ta.yaml", "1 1 0\ta0/x"]);
         let names: Vec<_> = tree.under(b"a").iter().map(Entry::shown).collect();
         assert_eq!(names, ["a/x"]);
     }
@@ -247,13 +228,13 @@ mod tests {
     proptest! {
         #[test]
         fn no_listing_panics(bytes in proptest::collection::vec(proptest::sample::select(b"a/.\t \0\x31\x32\x30\xFF".to_vec()), 0..200), path in "[a./]{0,9}") {
-            let listing = Listing::parse(&bytes, |words| Some((words.first()?, words.last()?, false)));
+            let listing = Listing::parse(&bytes, |[mode, _, id]| (mode, id, false));
             let _ = listing.follow(path.as_bytes(), |entry| Ok(entry.path.clone()));
             prop_assert!(listing.under(path.as_bytes()).len() <= listing.entries().len());
         }
 
         #[test]
-        fn links_never_run_forever(lines in proptest::collection::vec("(120000 [ab./]{1,6}|100644 1)\t[ab](/[ab]){0,2}", 0..12), path in "[ab](/[ab]){0,3}") {
+        fn links_never_run_forever(lines in proptest::collection::vec("(120000 [ab./]{1,6}|100644 1) 0\t[ab](/[ab]){0,2}", 0..12), path in "[ab](/[ab]){0,3}") {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             follow(&listing(&lines), &path);
         }

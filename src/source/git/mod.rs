@@ -12,6 +12,7 @@ mod tags;
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 pub use error::GitError;
 pub use revision::Resolved;
@@ -22,6 +23,7 @@ pub(super) use blobs::{Blob, Blobs};
 pub(super) use snapshot::{Pick, Snapshot};
 
 use command::Git;
+use listing::Listings;
 
 /// Answers of a line or a few.
 const SHORT: u64 = 1 << 20;
@@ -32,6 +34,7 @@ pub struct Repository {
     git: Git,
     root: Option<PathBuf>,
     shallow: bool,
+    listings: Arc<Mutex<Listings>>,
 }
 
 /// The root of the working tree around `dir`.
@@ -57,7 +60,7 @@ impl Repository {
         if !answer.ok && !bare {
             return Err(answer.error("rev-parse"));
         }
-        Ok(Repository { git, root: (!bare).then(|| PathBuf::from(root)), shallow: shallow == "true" })
+        Ok(Repository { git, root: (!bare).then(|| PathBuf::from(root)), shallow: shallow == "true", listings: Arc::default() })
     }
 
     /// The root of the working tree; a bare repository has none.

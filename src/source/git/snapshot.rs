@@ -1,7 +1,7 @@
 //! One state of a repository (a revision or the index) and a path in it → the blobs to read.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::super::limits::Limits;
 use super::super::{Problem, Skipped, Why, is_manifest};
@@ -18,11 +18,6 @@ pub(in super::super) struct Snapshot<'r> {
     repository: &'r Repository,
     /// Nothing for the index.
     revision: Option<Resolved>,
-    /// What will be asked for, so that one listing serves many inputs (a hook gets every changed
-    /// file as one).
-    paths: Vec<String>,
-    scoped: OnceCell<Listing>,
-    whole: OnceCell<Listing>,
 }
 
 /// A blob to read.
@@ -44,8 +39,8 @@ pub(in super::super) struct Left {
 }
 
 impl<'r> Snapshot<'r> {
-    pub(in super::super) fn new(repository: &'r Repository, revision: Option<Resolved>, paths: Vec<String>) -> Snapshot<'r> {
-        Snapshot { repository, revision, paths, scoped: OnceCell::new(), whole: OnceCell::new() }
+    pub(in super::super) fn new(repository: &'r Repository, revision: Option<Resolved>) -> Snapshot<'r> {
+        Snapshot { repository, revision }
     }
 
     /// How a path in it is shown.
@@ -62,9 +57,10 @@ impl<'r> Snapshot<'r> {
 
     /// What is at one of its paths: the file itself, or all manifests of a directory.
     pub(in super::super) fn select(&self, path: &str, limits: &Limits, blobs: &mut Blobs<'_>) -> Result<Left, GitError> {
-        let scoped = self.scoped()?;
+        let listing = self.listing()?;
         let mut search = Search {
             snapshot: self,
+            listing: &listing,
             limits,
             blobs,
             walked: BTreeSet::new(),
@@ -73,13 +69,13 @@ impl<'r> Snapshot<'r> {
             left: Left::default(),
         };
         let key = path.as_bytes();
-        let inside = scoped.under(key);
-        if let Some(entry) = scoped.get(key).filter(|entry| entry.mode == Mode::File) {
+        let inside = listing.under(key);
+        if let Some(entry) = listing.get(key).filter(|entry| entry.mode == Mode::File) {
             search.take(path.to_owned(), entry);
         } else if !inside.is_empty() && inside.iter().all(|entry| entry.mode != Mode::Link) {
             search.expand(path, key, inside)?;
         } else {
-            // Links are on the way or inside: only the whole tree tells where they lead.
+            // Links are on the way or inside.
             search.through_links(path)?;
         }
         if search.looked_at > limits.entries {
@@ -89,34 +85,14 @@ impl<'r> Snapshot<'r> {
         Ok(search.left)
     }
 
-    fn list(&self, paths: &[String]) -> Result<Listing, GitError> {
-        match &self.revision {
-            Some(revision) => self.repository.list_tree(&revision.id, paths),
-            None => self.repository.list_index(paths),
-        }
-    }
-
-    fn scoped(&self) -> Result<&Listing, GitError> {
-        kept(&self.scoped, || self.list(&self.paths))
-    }
-
-    fn whole(&self) -> Result<&Listing, GitError> {
-        kept(&self.whole, || self.list(&[]))
-    }
-}
-
-fn kept(cell: &OnceCell<Listing>, list: impl FnOnce() -> Result<Listing, GitError>) -> Result<&Listing, GitError> {
-    match cell.get() {
-        Some(listing) => Ok(listing),
-        None => {
-            let listing = list()?;
-            Ok(cell.get_or_init(|| listing))
-        }
+    fn listing(&self) -> Result<Arc<Listing>, GitError> {
+        self.repository.listing(self.revision.as_ref().map(|revision| &*revision.id))
     }
 }
 
 struct Search<'s, 'r, 'b> {
     snapshot: &'s Snapshot<'r>,
+    listing: &'s Listing,
     limits: &'s Limits,
     blobs: &'s mut Blobs<'b>,
     /// Directories that were read, by their real paths: each is read once, so no link loops.
@@ -130,7 +106,6 @@ struct Search<'s, 'r, 'b> {
 impl Search<'_, '_, '_> {
     fn through_links(&mut self, path: &str) -> Result<(), GitError> {
         let snapshot = self.snapshot;
-        let whole = snapshot.whole()?;
         match self.follow(path.as_bytes())? {
             Target::File(entry) => self.take(path.to_owned(), &entry),
             Target::Directory(real) => self.pending.push_back((path.to_owned(), real)),
@@ -140,7 +115,7 @@ impl Search<'_, '_, '_> {
             astray => self.refuse(path, &astray),
         }
         while let Some((shown, real)) = self.pending.pop_front() {
-            self.expand(&shown, &real, whole.under(&real))?;
+            self.expand(&shown, &real, self.listing.under(&real))?;
         }
         Ok(())
     }
@@ -196,7 +171,7 @@ impl Search<'_, '_, '_> {
 
     fn follow(&mut self, path: &[u8]) -> Result<Target, GitError> {
         let blobs = &mut *self.blobs;
-        self.snapshot.whole()?.follow(path, |link| match blobs.read(&link.id, LINK_BYTES)? {
+        self.listing.follow(path, |link| match blobs.read(&link.id, LINK_BYTES)? {
             Blob::Bytes(text) => Ok(text),
             Blob::TooLarge(_) => Ok(Vec::new()),
             Blob::Missing => Err(GitError::MissingObject { name: link.shown(), id: link.id.clone() }),

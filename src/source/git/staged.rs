@@ -67,7 +67,7 @@ impl Repository {
 
     fn all_staged(&self) -> Result<Vec<Staged>, GitError> {
         let mut paths: Vec<Staged> =
-            self.list_index(&[])?.entries().iter().map(|entry| Staged { path: entry.shown(), change: StagedChange::Added }).collect();
+            self.listing(None)?.entries().iter().map(|entry| Staged { path: entry.shown(), change: StagedChange::Added }).collect();
         paths.sort();
         Ok(paths)
     }
