@@ -33,8 +33,9 @@ const OTHERS: usize = 3;
 /// Lines of an object that are shown.
 const WITNESS: usize = 24;
 
-/// Lines of a draft that are shown; `conversions scaffold` writes all of them.
-const MOST_SUGGESTED: usize = 60;
+/// Lines of a draft that is there to be pasted. Half of a longer one would be of no use, and all of it would bury what it is about:
+/// `conversions scaffold` writes it.
+const PASTED: usize = 24;
 
 /// The text of a file of either side, by its name as findings give it.
 pub trait Texts {
@@ -49,8 +50,13 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     }
     let shown = |finding: &&Finding| finding.severity >= least && is_shown(finding, options.all);
     let leads = fold(group(report.findings.iter().filter(shown)), options.all);
-    // One draft is there to be pasted; several would bury what they are about.
-    let drafts = options.all || leads.iter().filter(|lead| lead.group.first.suggestion.is_some()).count() == 1;
+    // Several would do the same.
+    let single = leads.iter().filter(|lead| lead.group.first.suggestion.is_some()).count() == 1;
+    let pasted = match (options.all, single) {
+        (true, _) => usize::MAX,
+        (false, true) => PASTED,
+        (false, false) => 0,
+    };
     let mut drawn = 0;
     let mut section = None;
     for lead in &leads {
@@ -63,7 +69,7 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         }
         if group.first.severity > Severity::Info && drawn < DRAWN {
             drawn += 1;
-            diagnostic(&mut out, group, texts, &options.style, drafts);
+            diagnostic(&mut out, group, texts, &options.style, pasted);
         } else {
             line(&mut out, group, options.style.width);
         }
@@ -109,7 +115,7 @@ fn heading(out: &mut String, crd: &str, version: Option<&str>, again: bool, widt
     let _ = writeln!(out, "\n── {name} {rule}");
 }
 
-fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &Style, drafts: bool) {
+fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &Style, pasted: usize) {
     let finding = group.first;
     let exhibit = |spot: &Option<Spot>, old: bool| {
         let spot = spot.as_ref()?;
@@ -139,14 +145,8 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     if let Some(spot) = finding.after.as_ref().or(finding.before.as_ref()).filter(|_| bare) {
         let _ = writeln!(out, "  at: {}:{}:{}", visible(&spot.file), spot.line, spot.column);
     }
-    if let Some(draft) = finding.suggestion.as_ref().filter(|_| drafts) {
-        for line in draft.lines().take(MOST_SUGGESTED) {
-            let _ = writeln!(out, "  │ {}", shortened(line, LONGEST));
-        }
-        let more = draft.lines().count().saturating_sub(MOST_SUGGESTED);
-        if more > 0 {
-            let _ = writeln!(out, "  │ … {more} more lines (`crdwise conversions scaffold` writes them)");
-        }
+    for line in finding.suggestion.iter().filter(|draft| draft.lines().count() <= pasted).flat_map(|draft| draft.lines()) {
+        let _ = writeln!(out, "  │ {}", shortened(line, LONGEST));
     }
     if let Some(witness) = &finding.witness {
         let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
