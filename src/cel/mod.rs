@@ -23,6 +23,6 @@ pub mod parse;
 pub mod rule;
 pub mod site;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod types;
 mod unify;

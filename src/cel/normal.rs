@@ -24,7 +24,7 @@ pub fn same(a: &str, b: &str) -> bool {
 /// so their terms are sorted and told once. With the schema of `self`, what it demands counts as given: the form is then
 /// that of the expression on objects which the schema accepts.
 pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
-    Writer { schema, bound: vec![] }.write(expr, false)
+    Writer { schema, given: true, bound: vec![] }.write(expr, false)
 }
 
 fn truth(value: bool) -> String {
@@ -36,11 +36,18 @@ fn truth(value: bool) -> String {
 pub struct Writer<'s> {
     /// What `self` is.
     schema: Option<&'s Shape>,
+    /// Whether what it demands counts as given.
+    given: bool,
     /// Iteration variables in scope, and what they are; the n-th is written `$n`.
     bound: Vec<(String, Option<&'s Shape>)>,
 }
 
 impl<'s> Writer<'s> {
+    /// A writer that knows the types of fields, and nothing else of the schema.
+    pub fn typed(schema: &'s Shape) -> Self {
+        Writer { schema: Some(schema), ..Writer::default() }
+    }
+
     /// What `work` gives where the names of a fold are known, and how many names were known before.
     pub fn inside<T>(&mut self, fold: &Comprehension, work: impl FnOnce(&mut Self) -> T) -> (usize, T) {
         let depth = self.bound.len();
@@ -114,8 +121,12 @@ impl<'s> Writer<'s> {
             ("_==_" | "_!=_", [a, b]) => {
                 let equal = (call.function == "_==_") != negated;
                 let (mut left, mut right) = (self.write(a, false), self.write(b, false));
-                // Lists of the schema compare by the left side's rules, so only constants change sides.
-                if is_scalar(a) && !is_scalar(b) && !mentions_dyn(b) || is_scalar(a) && is_scalar(b) && left > right {
+                let swaps = match (is_scalar(a), is_scalar(b)) {
+                    (true, false) => !mentions_dyn(b),
+                    (false, true) => false,
+                    _ => left > right && self.commutes(a, b),
+                };
+                if swaps {
                     std::mem::swap(&mut left, &mut right);
                 }
                 Some(format!("({left} {} {right})", if equal { "==" } else { "!=" }))
@@ -147,7 +158,8 @@ impl<'s> Writer<'s> {
             "_>=_" => "_<=_",
             other => other,
         };
-        if function != call.function {
+        let sum = matches!(function, "_+_" | "_*_") && arguments.iter().any(|arg| self.is_number(arg));
+        if function != call.function || (sum && !args.is_sorted()) {
             args.reverse();
         }
         // `x in ['a', 'b']` doesn't depend on the order of constants.
@@ -183,9 +195,65 @@ impl<'s> Writer<'s> {
         format!("(fold{} {range} {init} {condition} {step} {result})", 1 + usize::from(c.var2.is_some()))
     }
 
+    /// Whether `a == b` is `b == a`. Lists compare by the rules of the left side (a set knows no order), so one of the two must be
+    /// neither a list nor hold any, or both be of one sort: a part of `self` and the same part of `oldSelf`.
+    fn commutes(&self, a: &Expr, b: &Expr) -> bool {
+        let part = |e| self.part(e).filter(|(root, _)| !self.bound.iter().any(|(bound, _)| bound == root)).map(|(_, fields)| fields);
+        self.is_plain(a) || self.is_plain(b) || matches!((part(a), part(b)), (Some(a), Some(b)) if a == b)
+    }
+
+    /// Whether an expression is a text, a number or a truth, by its form or by the schema.
+    fn is_plain(&self, e: &Expr) -> bool {
+        match &e.kind {
+            Kind::Literal(_) => true,
+            Kind::Select(select) if select.test => true,
+            Kind::Call(call) => match &*call.function {
+                "_+_" => call.args.iter().any(|arg| self.is_plain(arg)),
+                function => PLAIN.contains(&function),
+            },
+            Kind::Comprehension(fold) => fold.quantifier().is_some(),
+            _ => self.typed_as(e).is_some_and(|ty| !matches!(ty, Type::Object | Type::Array)),
+        }
+    }
+
+    fn is_number(&self, e: &Expr) -> bool {
+        match &e.kind {
+            Kind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)),
+            Kind::Call(call) => match &*call.function {
+                "_+_" | "_*_" => call.args.iter().any(|arg| self.is_number(arg)),
+                function => matches!(function, "size" | "int" | "uint" | "double" | "indexOf" | "lastIndexOf"),
+            },
+            _ => matches!(self.typed_as(e), Some(Type::Integer | Type::Number)),
+        }
+    }
+
+    /// The type that the schema gives to a part of `self` or `oldSelf`.
+    fn typed_as(&self, e: &Expr) -> Option<Type> {
+        let shape = match self.part(e)? {
+            ("oldSelf", fields) if !self.bound.iter().any(|(bound, _)| bound == "oldSelf") => fields
+                .iter()
+                .try_fold(self.schema?, |shape, field| shape.property(&name::unescape(field).unwrap_or_else(|| (*field).to_owned())))?,
+            _ => self.shape(e)?,
+        };
+        shape.ty.filter(|_| !shape.int_or_string)
+    }
+
+    /// A name and the fields that are selected from it.
+    fn part<'e>(&self, e: &'e Expr) -> Option<(&'e str, Vec<&'e str>)> {
+        match &e.kind {
+            Kind::Ident(name) => Some((name, vec![])),
+            Kind::Select(select) if !select.test => {
+                let (root, mut fields) = self.part(&select.operand)?;
+                fields.push(&select.field);
+                Some((root, fields))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether every value that the schema accepts has this field, and all that leads to it.
     fn is_given(&self, operand: &Expr, field: &str) -> bool {
-        let Some(shape) = self.shape(operand) else { return false };
+        let Some(shape) = self.shape(operand).filter(|_| self.given) else { return false };
         let name = name::unescape(field).unwrap_or_else(|| field.to_string());
         let demanded = shape.required.contains(&name) && shape.property(&name).is_some_and(|child| !child.nullable);
         demanded
@@ -210,6 +278,46 @@ impl<'s> Writer<'s> {
         }
     }
 }
+
+/// Functions and operators that give a text, a number or a truth, whatever they are given.
+const PLAIN: [&str; 36] = [
+    "_==_",
+    "_!=_",
+    "_<_",
+    "_<=_",
+    "_>_",
+    "_>=_",
+    "_&&_",
+    "_||_",
+    "!_",
+    "@in",
+    "_-_",
+    "_*_",
+    "_/_",
+    "_%_",
+    "-_",
+    "size",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bool",
+    "matches",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "lowerAscii",
+    "upperAscii",
+    "trim",
+    "replace",
+    "substring",
+    "charAt",
+    "indexOf",
+    "lastIndexOf",
+    "join",
+    "format",
+    "find",
+];
 
 fn is_scalar(e: &Expr) -> bool {
     matches!(&e.kind, Kind::Literal(literal) if !matches!(literal, Literal::Bytes(_)))
@@ -387,6 +495,10 @@ mod tests {
             ("size(self) > 1", "self.size() > 1"),
             ("self in ['b', 'a']", "self in ['a', 'b', 'b']"),
             ("!!self.a", "self.a"),
+            ("self.a == oldSelf.a", "oldSelf.a == self.a"),
+            ("size(self.a) == self.b", "self.b == self.a.size()"),
+            ("self.a + 1 == self.b * 2", "2 * self.b == 1 + self.a"),
+            ("has(self.a) == has(self.b)", "has(self.b) == has(self.a)"),
         ] {
             assert!(same(a, b), "{a} and {b}");
         }
@@ -425,7 +537,10 @@ mod tests {
     fn meaning_does() {
         for (a, b) in [
             ("self.a > 1", "self.a >= 1"),
+            // lists, for all that is known
             ("self.a == self.b", "self.b == self.a"),
+            ("self.all(self, self.a == oldSelf.a)", "self.all(self, oldSelf.a == self.a)"),
+            ("self.a + self.b == 1", "self.b + self.a == 1"),
             ("self.all(x, x > 0)", "self.exists(x, x > 0)"),
             ("self.all(x, self.all(y, x > y))", "self.all(x, self.all(y, y > x))"),
             ("a && b || c", "a && (b || c)"),

@@ -126,13 +126,13 @@ fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shap
     (old, new)
 }
 
-/// What becomes of the values of the old node when one rule takes the place of another, or comes, or goes.
-pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&str>) -> Judgement {
+/// What becomes of the values of the old node when rules take the place of others, or come, or go.
+pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: &[&str], new: &[&str]) -> Judgement {
     let undecided = |reason: String| Judgement { reason: Some(reason), ..Judgement::known(Relation::Undecided) };
     if is_oversized(pair.old.node()) {
         return undecided(format!("a list of more than {ITEMS} items"));
     }
-    if [old, new].into_iter().flatten().any(|rule| rule.len() > RULE) {
+    if old.iter().chain(new).any(|rule| rule.len() > RULE) {
         return undecided(format!("a rule of more than {RULE} bytes"));
     }
     let mut before = shape(&pair.old);
@@ -147,8 +147,8 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: Option<&str>, new: Option<&s
             before.properties.insert(name, Arc::new(shape(&child)));
         }
     }
-    before.rules = old.map(rule_of).into_iter().collect();
-    let after = Shape { rules: new.map(rule_of).into_iter().collect(), ..before.clone() };
+    before.rules = old.iter().map(|rule| rule_of(rule)).collect();
+    let after = Shape { rules: new.iter().map(|rule| rule_of(rule)).collect(), ..before.clone() };
     Judgement::of(order_local(&before, &after, role(pair.position)))
 }
 

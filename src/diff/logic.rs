@@ -2,11 +2,12 @@
 //!
 //! Sound and far from complete: "follows" is only said where the form of the expressions shows it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier};
 use crate::cel::normal::Writer;
 use crate::cel::parse::read;
+use crate::schema::Shape;
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const STEPS: u32 = 20_000;
@@ -28,6 +29,12 @@ pub(super) enum Term {
     Greater {
         left: String,
         than: Bits,
+        or_equal: bool,
+    },
+    /// `left < right` of what is no number but has one: fields and constants, which are all ordered.
+    Below {
+        left: String,
+        right: String,
         or_equal: bool,
     },
     /// `left == 'a'`, `left in ['a', 'b']`.
@@ -85,9 +92,14 @@ impl Ord for Bits {
 }
 
 impl Term {
-    /// `None` for what is not CEL, or too much of it.
-    pub(super) fn parse(rule: &str) -> Option<Term> {
-        read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut Writer::default()))
+    /// `None` for what is not CEL, or too much of it. The schema tells the types of fields.
+    pub(super) fn parse(rule: &str, schema: &Shape) -> Option<Term> {
+        read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut Writer::typed(schema)))
+    }
+
+    /// All of them.
+    pub(super) fn together<'t>(terms: impl Iterator<Item = &'t Term>) -> Term {
+        all(terms.cloned())
     }
 
     /// Whether every value that satisfies `self` satisfies `other`.
@@ -135,47 +147,49 @@ impl Term {
             Term::Or(list) => all(list.into_iter().map(Term::negated)),
             Term::Less { left, than, or_equal } => Term::Greater { left, than, or_equal: !or_equal },
             Term::Greater { left, than, or_equal } => Term::Less { left, than, or_equal: !or_equal },
+            Term::Below { left, right, or_equal } => Term::Below { left: right, right: left, or_equal: !or_equal },
             other => Term::Not(Box::new(other)),
         }
     }
 }
 
 fn all(parts: impl Iterator<Item = Term>) -> Term {
-    let mut list = BTreeSet::new();
-    for part in parts {
-        match part {
-            Term::True => {}
-            Term::False => return Term::False,
-            Term::And(inner) => list.extend(inner),
-            other => {
-                list.insert(other);
-            }
-        }
-    }
-    collected(list, Term::True, Term::And)
+    joined(parts, true)
 }
 
 fn any(parts: impl Iterator<Item = Term>) -> Term {
-    let mut list = BTreeSet::new();
-    for part in parts {
-        match part {
-            Term::False => {}
-            Term::True => return Term::True,
-            Term::Or(inner) => list.extend(inner),
-            other => {
-                list.insert(other);
-            }
-        }
-    }
-    collected(list, Term::False, Term::Or)
+    joined(parts, false)
 }
 
-fn collected(list: BTreeSet<Term>, none: Term, several: fn(Vec<Term>) -> Term) -> Term {
+/// What `&&` or `||` make of their parts. A value that is one of these or one of those is one of all of them, and one that is neither
+/// is none of them.
+fn joined(parts: impl Iterator<Item = Term>, conjunction: bool) -> Term {
+    let (neutral, decisive) = if conjunction { (Term::True, Term::False) } else { (Term::False, Term::True) };
+    let mut list = BTreeSet::new();
+    let mut members: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut pending: Vec<Term> = parts.collect();
+    while let Some(part) = pending.pop() {
+        match part {
+            part if part == neutral => {}
+            part if part == decisive => return decisive,
+            Term::And(inner) if conjunction => pending.extend(inner),
+            Term::Or(inner) if !conjunction => pending.extend(inner),
+            Term::In { left, values } if !conjunction => members.entry(left).or_default().extend(values),
+            Term::Not(inner) if conjunction => match *inner {
+                Term::In { left, values } => members.entry(left).or_default().extend(values),
+                other => drop(list.insert(Term::Not(Box::new(other)))),
+            },
+            other => drop(list.insert(other)),
+        }
+    }
+    let members = members.into_iter().map(|(left, values)| Term::In { left, values });
+    list.extend(members.map(|term| if conjunction { Term::Not(Box::new(term)) } else { term }));
     let mut list: Vec<Term> = list.into_iter().collect();
     match list.len() {
-        0 => none,
-        1 => list.pop().unwrap_or(none),
-        _ => several(list),
+        0 => neutral,
+        1 => list.pop().unwrap_or(neutral),
+        _ if conjunction => Term::And(list),
+        _ => Term::Or(list),
     }
 }
 
@@ -192,6 +206,7 @@ fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
                 // Written so that a condition that fails with an error never turns into a truth, not even when negated.
                 let condition = term(condition, writer);
                 match (term(yes, writer), term(no, writer)) {
+                    (yes, no) if is_certain(&condition) => choice(condition, yes, no),
                     (Term::True, Term::False) => condition,
                     (Term::False, Term::True) => condition.negated(),
                     (yes, Term::True) => any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter()),
@@ -220,15 +235,40 @@ fn quantifier(fold: &Comprehension, writer: &mut Writer<'_>) -> Option<Term> {
     Some(Term::Fold { fold: kind, range, first, body: Box::new(body) })
 }
 
+/// One or the other, by a condition that never fails.
+fn choice(condition: Term, yes: Term, no: Term) -> Term {
+    match (&yes, &no) {
+        (Term::True, _) => any([condition, no].into_iter()),
+        (_, Term::True) => any([condition.negated(), yes].into_iter()),
+        _ => {
+            let otherwise = all([condition.clone().negated(), no].into_iter());
+            any([all([condition, yes].into_iter()), otherwise].into_iter())
+        }
+    }
+}
+
 fn equality(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
     let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
     if right.literal().is_some() && left.literal().is_none() {
         return Term::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) };
     }
-    Term::Other(writer.write(expr, false))
+    match tests(a, b, writer) {
+        Some((a, b)) => choice(a, b.clone(), b.negated()),
+        None => Term::Other(writer.write(expr, false)),
+    }
+}
+
+/// Two sides that ask whether fields are there, and never fail.
+fn tests(a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<(Term, Term)> {
+    let asks = |side: &Expr| matches!(&side.kind, Kind::Select(select) if select.test);
+    let sides = (asks(a) && asks(b)).then(|| (term(a, writer), term(b, writer)))?;
+    (is_certain(&sides.0) && is_certain(&sides.1)).then_some(sides)
 }
 
 fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
+    if let Some((a, b)) = tests(a, b, writer) {
+        return choice(a, b.clone().negated(), b);
+    }
     match equality(expr, a, b, writer) {
         Term::Other(_) => Term::Not(Box::new(Term::Other(writer.write(expr, true)))),
         equal => equal.negated(),
@@ -247,7 +287,13 @@ fn ordering(operator: &str, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Opti
     let (left, than, less) = match (number(a), number(b)) {
         (None, Some(than)) => (writer.write(a, false), than, less),
         (Some(than), None) => (writer.write(b, false), than, !less),
-        _ => return None,
+        // What is computed may be no number at all, which is neither below nor above.
+        _ if ![a, b].iter().all(|side| matches!(side.kind, Kind::Ident(_) | Kind::Select(_))) => return None,
+        _ => {
+            let (a, b) = (writer.write(a, false), writer.write(b, false));
+            let (left, right) = if less { (a, b) } else { (b, a) };
+            return Some(Term::Below { left, right, or_equal });
+        }
     };
     let than = Bits(than);
     Some(if less { Term::Less { left, than, or_equal } } else { Term::Greater { left, than, or_equal } })
@@ -270,9 +316,15 @@ fn tested(term: &Term) -> Option<&str> {
 
 /// Whether a term asks for a field of something that is surely there, so that the answer is no error.
 fn is_certain(term: &Term) -> bool {
-    tested(term)
-        .and_then(|field| field.split_once('.'))
-        .is_some_and(|(root, field)| (root == "self" || root.starts_with('$')) && field.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    let asked = match term {
+        Term::Not(inner) => inner,
+        other => other,
+    };
+    let there = |root: &str| matches!(root, "self" | "oldSelf") || root.starts_with('$');
+    *asked == Term::Other("(.hasValue oldSelf)".to_owned())
+        || tested(asked)
+            .and_then(|field| field.split_once('.'))
+            .is_some_and(|(root, field)| there(root) && field.chars().all(|c| c.is_alphanumeric() || c == '_'))
 }
 
 /// A normal form without what stands in its strings.
@@ -311,6 +363,7 @@ fn demands(term: &Term, field: &str) -> bool {
             reads(range, field) || (*fold != Quantifier::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
         }
         Term::Less { left, .. } | Term::Greater { left, .. } | Term::In { left, .. } | Term::Other(left) => reads(left, field),
+        Term::Below { left, right, .. } => reads(left, field) || reads(right, field),
     }
 }
 
@@ -350,7 +403,7 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
         (_, Term::Or(list)) if list.iter().any(|part| implies(a, part, steps)) => true,
         // Either the field is there or it isn't; where it isn't, one of the parts is true.
         (_, Term::Or(list)) => list.iter().any(|part| match part {
-            Term::Not(inner) if is_certain(inner) => {
+            Term::Not(inner) if is_certain(part) => {
                 let given = all([a.clone(), (**inner).clone()].into_iter());
                 let rest: Vec<Term> = list.iter().filter(|other| *other != part).cloned().collect();
                 given != *a && rest.iter().any(|other| implies(&given, other, steps))
@@ -363,6 +416,7 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
         (Term::Greater { left: x, than: c, or_equal: p }, Term::Greater { left: y, than: d, or_equal: q }) => {
             x == y && (c > d || (c == d && (*q || !p)))
         }
+        (Term::Below { left: x, right: r, or_equal: p }, Term::Below { left: y, right: s, or_equal: q }) => x == y && r == s && (*q || !p),
         (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && v.is_subset(w),
         (Term::Fold { fold: f, range: r, first: x, body: p }, Term::Fold { fold: g, range: s, first: y, body: q }) => {
             f == g && r == s && x == y && if *f == Quantifier::ExistsOne { refines(p, q) } else { implies(p, q, steps) }
@@ -380,12 +434,19 @@ fn implies(a: &Term, b: &Term, steps: &mut u32) -> bool {
 mod tests {
     use super::*;
 
+    fn parse(rule: &str) -> Term {
+        let number = serde_json::json!({"type": "integer"});
+        let list = serde_json::json!({"type": "array", "items": {"type": "string"}});
+        let schema = serde_json::json!({"type": "object", "properties": {"i": number, "j": number, "l": list}});
+        Term::parse(rule, &crate::cel::testing::shape(&schema)).unwrap()
+    }
+
     fn same(a: &str, b: &str) -> bool {
-        Term::parse(a).unwrap() == Term::parse(b).unwrap()
+        parse(a) == parse(b)
     }
 
     fn follows(a: &str, b: &str) -> bool {
-        Term::parse(a).unwrap().implies(&Term::parse(b).unwrap())
+        parse(a).implies(&parse(b))
     }
 
     #[test]
@@ -398,6 +459,16 @@ mod tests {
         assert!(same("size(self) < 5", "5 > self.size()"));
         assert!(same("self.all(x, x > 1 && x < 5)", "self.all(x, x<5 && 1 < x)"));
         assert!(same("self == 'a'", "\"a\" == self"));
+        assert!(same("self.i == self.j", "self.j == self.i"));
+        assert!(same("self.i + self.j < 3", "self.j + self.i < 3"));
+        assert!(same("self.i <= self.j", "!(self.i > self.j)"));
+        assert!(same("self == oldSelf", "oldSelf == self"));
+        assert!(same("self == 'a' || self == 'b'", "self in ['b', 'a']"));
+        assert!(same("self != 'a' && self != 'b'", "!(self in ['b', 'a'])"));
+        assert!(same("has(self.a) != has(self.b)", "has(self.a) && !has(self.b) || !has(self.a) && has(self.b)"));
+        assert!(same("has(self.a) ? self.b : self.c", "!has(self.a) ? self.c : self.b"));
+        assert!(same("has(self.a) ? self.a > 1 : false", "has(self.a) && self.a > 1"));
+        assert!(same("oldSelf.hasValue() ? self == oldSelf.value() : true", "!oldSelf.hasValue() || self == oldSelf.value()"));
     }
 
     #[test]
@@ -407,16 +478,16 @@ mod tests {
             "self.mode" => Known::is(&"old".into()),
             _ => None,
         };
-        let left = |rule: &str| Term::parse(rule).unwrap().given(&known);
+        let left = |rule: &str| parse(rule).given(&known);
         assert_eq!(left("self.mode == 'old' || !has(self.keys)"), Term::True);
-        assert_eq!(left("self.mode in ['x', 'y'] || has(self.keys)"), Term::parse("has(self.keys)").unwrap());
+        assert_eq!(left("self.mode in ['x', 'y'] || has(self.keys)"), parse("has(self.keys)"));
         assert_eq!(left("self.all(a, !has(a.new) || self.exists_one(b, has(b.new) && b.new == a.new))"), Term::True);
         assert_eq!(left("!self.exists(a, has(a.new))"), Term::True);
         assert_ne!(left("self.list.all(a, !has(a.new))"), Term::True);
         assert_eq!(left("!(has(self.new) && has(self.old))"), Term::True);
         assert_eq!(left("!has(self.new) || self.new > 3"), Term::True);
         assert_eq!(left("has(self.new) ? self.new > 3 : true"), Term::True);
-        assert_eq!(left("has(self.new) || has(self.old)"), Term::parse("has(self.old)").unwrap());
+        assert_eq!(left("has(self.new) || has(self.old)"), parse("has(self.old)"));
         assert_ne!(left("self.news > 3"), Term::True);
     }
 
@@ -429,6 +500,10 @@ mod tests {
         assert!(!same("self.all(x, x > 1)", "self.exists(x, x > 1)"));
         assert!(!same("self == '1'", "self == 1"));
         assert!(!same("(self.a ? 1 : 2) == 1", "(self.a ? 2 : 1) == 1"));
+        assert!(!same("self.l == self.k", "self.k == self.l"));
+        assert!(!same("self.i / self.j < self.k", "!(self.i / self.j >= self.k)"));
+        // a condition that fails is no lie
+        assert!(!same("self.a.b ? self.c : false", "self.a.b && self.c"));
     }
 
     #[test]

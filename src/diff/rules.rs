@@ -2,14 +2,15 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::order::Sample;
-use crate::schema::{CelRule, Keyword, Schema, is_meta};
+use crate::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 use crate::yaml::Entry;
 
 use super::change::Changes;
-use super::judge::{Judgement, judge_rules};
+use super::judge::{Judgement, judge_rules, shape};
 use super::limits::Types;
 use super::logic::{Known, Term};
 use super::open::Undeclared;
@@ -25,19 +26,29 @@ const ALIKE: f32 = 0.6;
 const RULE: usize = 120;
 /// Characters of a rule's message that name it.
 const NAME: usize = 60;
+/// Rules that one is held against together.
+const TOGETHER: usize = 8;
 /// Characters of a rule that are compared for likeness.
 const COMPARED: usize = 400;
+
+/// What all rules of a node see.
+struct Seen<'t> {
+    schema: Schema<'t>,
+    shape: OnceCell<Shape>,
+}
 
 struct Rule<'t> {
     cel: CelRule<'t>,
     text: &'t str,
+    node: Rc<Seen<'t>>,
     /// Parsed once, and only where texts differ.
     term: OnceCell<Option<Term>>,
 }
 
 impl<'t> Rule<'t> {
     fn list(schema: &Schema<'t>) -> Vec<Self> {
-        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), term: OnceCell::new() }).collect()
+        let node = Rc::new(Seen { schema: schema.clone(), shape: OnceCell::new() });
+        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
     }
 
     fn is_transition(&self) -> bool {
@@ -51,8 +62,7 @@ impl<'t> Rule<'t> {
 
     /// Whether this rule refuses whatever the other one refuses.
     fn implies(&self, other: &Rule<'_>) -> bool {
-        let runs = self.runs_on_create() || !other.runs_on_create();
-        runs && matches!((self.term(), other.term()), (Some(a), Some(b)) if a.implies(b))
+        implied([self].into_iter(), other)
     }
 
     fn aspect(&self) -> Aspect {
@@ -60,7 +70,7 @@ impl<'t> Rule<'t> {
     }
 
     fn term(&self) -> Option<&Term> {
-        self.term.get_or_init(|| Term::parse(self.text)).as_ref()
+        self.term.get_or_init(|| Term::parse(self.text, self.node.shape.get_or_init(|| shape(&self.node.schema)))).as_ref()
     }
 
     fn entry(&self) -> Option<Entry<'t>> {
@@ -92,12 +102,15 @@ impl Walk<'_> {
             let judgement = changed(pair, before, after);
             self.changed_rule(pair, before, after, judgement);
         }
-        for rule in old {
-            let judgement = removed(pair, &all_new, rule);
-            self.lone_rule(pair, rule, judgement, true);
+        for rule in &old {
+            let judgement = removed(pair, (&all_new, &new), rule);
+            // The rules that stand for it are told.
+            if judgement.relation != Relation::Equal || new.is_empty() {
+                self.lone_rule(pair, rule, judgement, true);
+            }
         }
-        for rule in new {
-            let judgement = added(pair, &all_old, rule);
+        for rule in &new {
+            let judgement = added(pair, (&all_old, &old), rule);
             self.lone_rule(pair, rule, judgement, false);
         }
     }
@@ -330,40 +343,60 @@ fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
     if message { text.max(ALIKE) + 0.3 } else { text }
 }
 
-/// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it.
-fn added(pair: &Pair<'_, '_>, old: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
-    if old.iter().any(|other| other.implies(rule)) {
+/// Whether some rules together refuse whatever another one refuses.
+fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'_>) -> bool {
+    let Some(term) = other.term() else { return false };
+    let running = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create());
+    Term::together(running.filter_map(Rule::term)).implies(term)
+}
+
+/// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
+/// rules that it may stand for.
+fn added(pair: &Pair<'_, '_>, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Judgement {
+    if implied(old.iter(), rule) {
         return Judgement::known(Relation::Equal);
     }
     if rule.is_transition() {
-        return Judgement::known(Relation::Narrowed);
+        let reason = || "rules that compare with the object before are compared by their form only".to_owned();
+        let reason = gone.iter().any(|other| other.is_transition()).then(reason);
+        return Judgement { reason, ..Judgement::known(Relation::Narrowed) };
     }
-    let judgement = judge_rules(pair, None, Some(rule.text));
-    match judgement.relation {
-        // More rules never accept more.
-        Relation::Equal | Relation::Widened => Judgement::known(Relation::Equal),
-        _ => Judgement { relation: Relation::Narrowed, ..judgement },
+    // More rules never accept more.
+    let asks_nothing = |judgement: &Judgement| matches!(judgement.relation, Relation::Equal | Relation::Widened);
+    let judgement = judge_rules(pair, &[], &[rule.text]);
+    let held = texts(gone);
+    if asks_nothing(&judgement) || (!held.is_empty() && asks_nothing(&judge_rules(pair, &held, &[held.as_slice(), &[rule.text]].concat())))
+    {
+        return Judgement::known(Relation::Equal);
     }
+    Judgement { relation: Relation::Narrowed, ..judgement }
 }
 
-fn removed(pair: &Pair<'_, '_>, new: &[Rule<'_>], rule: &Rule<'_>) -> Judgement {
-    if new.iter().any(|other| other.implies(rule)) {
+/// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
+fn removed(pair: &Pair<'_, '_>, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Judgement {
+    if implied(new.iter(), rule) {
         return Judgement::known(Relation::Equal);
     }
     if rule.is_transition() {
         return Judgement::known(Relation::Widened);
     }
-    match judge_rules(pair, Some(rule.text), None).relation {
+    let held = texts(came);
+    match judge_rules(pair, &[held.as_slice(), &[rule.text]].concat(), &held).relation {
         Relation::Equal => Judgement::known(Relation::Equal),
         _ => Judgement::known(Relation::Widened),
     }
+}
+
+/// Rules that hold of every object that is created.
+fn texts<'t>(rules: &[&Rule<'t>]) -> Vec<&'t str> {
+    rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).take(TOGETHER).collect()
 }
 
 fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
     let transition = old.is_transition() || new.is_transition();
     if new.runs_on_create() && !old.runs_on_create() {
         // What creates an object has to satisfy it from now on.
-        return match judge_rules(pair, None, Some(new.text)) {
+        return match judge_rules(pair, &[], &[new.text]) {
             _ if new.is_transition() => Judgement::known(Relation::Undecided),
             judgement if judgement.relation == Relation::Equal => Judgement::known(Relation::Widened),
             judgement => Judgement { relation: Relation::Narrowed, ..judgement },
@@ -371,11 +404,15 @@ fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
     }
     match (old.implies(new), new.implies(old)) {
         (true, true) => Judgement::known(Relation::Equal),
-        (true, false) => Judgement::known(Relation::Widened),
+        (true, false) if transition => Judgement::known(Relation::Widened),
+        (true, false) => match judge_rules(pair, &[old.text], &[new.text]).relation {
+            Relation::Equal => Judgement::known(Relation::Equal),
+            _ => Judgement::known(Relation::Widened),
+        },
         (false, true) if transition => Judgement::known(Relation::Narrowed),
         (false, false) if transition => Judgement::known(Relation::Undecided),
         (_, nothing_gained) => {
-            let judgement = judge_rules(pair, Some(old.text), Some(new.text));
+            let judgement = judge_rules(pair, &[old.text], &[new.text]);
             match judgement.relation {
                 Relation::Equal => judgement,
                 _ if nothing_gained => Judgement { relation: Relation::Narrowed, ..judgement },

@@ -86,3 +86,32 @@ fn what_is_always_there_is_no_new_field() {
         assert_eq!(found.0, Class::SemanticBreaking, "{text}");
     }
 }
+
+#[test]
+fn rules_in_other_words_are_no_change() {
+    let fields = "a: {type: string, maxLength: 9}, b: {type: string, maxLength: 9}, i: {type: integer}, j: {type: integer}, \
+                  l: {type: array, maxItems: 5, items: {type: string, maxLength: 5}}";
+    let with = |rules: &[&str]| {
+        let list: Vec<String> = rules.iter().map(|rule| format!("{{rule: \"{rule}\"}}")).collect();
+        format!("{{type: object, properties: {{{fields}}}, x-kubernetes-validations: [{}]}}", list.join(", "))
+    };
+    for (one, other) in [
+        (&["self.a == self.b"][..], &["self.b == self.a"][..]),
+        (&["self == oldSelf"], &["oldSelf == self"]),
+        (&["self.i <= self.j"], &["!(self.i > self.j)"]),
+        (&["self.a == 'x' || self.a == 'y'"], &["self.a in ['x', 'y']"]),
+        (&["size(self.a) >= 1"], &["self.a != ''"]),
+        (&["self.a.startsWith('x')"], &["self.a.matches('^x')"]),
+        (&["!('a' in self.l)"], &["self.l.all(x, x != 'a')"]),
+        (&["self.i >= 0 && self.i <= 10"], &["self.i >= 0", "self.i < 11"]),
+        (&["self.a == oldSelf.a && self.b == oldSelf.b"], &["self.a == oldSelf.a", "self.b == oldSelf.b"]),
+        (&["has(oldSelf.a) ? has(self.a) : true"], &["!has(oldSelf.a) || has(self.a)"]),
+    ] {
+        for (old, new) in [(one, other), (other, one)] {
+            let told = judged(&facts(&with_spec(&with(old)), &with_spec(&with(new))));
+            assert_eq!(told.0, Class::None, "{old:?} → {new:?}: {:?}", told.1);
+        }
+    }
+    let widened = judged(&facts(&with_spec(&with(&["self.i > oldSelf.i"])), &with_spec(&with(&["self.i >= oldSelf.i"]))));
+    assert_eq!(widened.0, Class::Additive, "{:?}", widened.1);
+}
