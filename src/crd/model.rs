@@ -197,6 +197,11 @@ pub(super) struct Marks<'t> {
 }
 
 impl<'t> Crd<'t> {
+    /// Whether the whole CRD keeps what its schemas don't declare. v1beta1 does unless it says otherwise, v1 never by itself.
+    pub fn preserves_unknown(&self) -> bool {
+        self.spec.get("preserveUnknownFields").and_then(Node::as_bool).unwrap_or(self.api == Api::V1Beta1)
+    }
+
     pub fn kind(&self) -> &'t str {
         self.names.kind.map_or("", |kind| kind.value)
     }

@@ -58,6 +58,10 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
         marks: Default::default(),
     };
     crd.mark(keys);
+    let open = crd.preserves_unknown();
+    for version in &mut crd.versions {
+        version.schema = version.schema.take().map(|schema| schema.within(open));
+    }
     crd
 }
 

@@ -94,7 +94,12 @@ impl Walk<'_> {
             Position::Property { was_required, is_required } => (was_required, is_required),
             _ => (false, false),
         };
+        let nullable = |schema: &Schema<'t>| schema.flag(Keyword::Nullable);
         let (effect, affects): (Effect, &[Affected]) = match (change.old, change.new) {
+            // An item or a value of a map is never absent: a default takes the place of a null, and a null that may stand there stays.
+            _ if matches!(pair.position, Position::Item | Position::Value) && nullable(&pair.old) && nullable(&pair.new) => {
+                (Effect::Rewritten, &[])
+            }
             // Absent was refused before, or is refused now: the default only decides who may leave it out.
             (None, _) if was_required => (Effect::Widened, &[Affected::Readers]),
             // An item is never absent, and without a default a null is refused.

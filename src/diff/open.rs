@@ -2,7 +2,7 @@
 
 use crate::fact::{Affected, Aspect, Effect, Evidence, Fact};
 use crate::order::Sample;
-use crate::schema::{Additional, Keyword, Schema, Shape};
+use crate::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
 use super::around;
 use super::change::Changes;
@@ -36,9 +36,9 @@ impl Undeclared {
         match schema.additional() {
             Additional::Schema(_) => Undeclared::Values,
             Additional::Flag(false) => Undeclared::Refused,
-            Additional::Flag(true) => Undeclared::Emptied,
-            Additional::Absent if preserves || schema.preserves_unknown() => Undeclared::Preserved,
-            Additional::Absent => Undeclared::Pruned,
+            Additional::Flag(true) if !schema.is_open() => Undeclared::Emptied,
+            _ if preserves || schema.preserves_unknown() => Undeclared::Preserved,
+            _ => Undeclared::Pruned,
         }
     }
 
@@ -331,6 +331,20 @@ fn is_text(fact: &Fact) -> bool {
     matches!(fact.aspect, Aspect::Description | Aspect::Annotation | Aspect::Meaning | Aspect::Deprecation)
 }
 
+/// Whether some object under a schema loses keys that nothing declares. What every resource has is never pruned.
+pub(super) fn prunes(root: &Schema<'_>) -> bool {
+    let emptied = |schema: &Schema<'_>, listed| matches!(Undeclared::under(schema, listed), Undeclared::Pruned | Undeclared::Emptied);
+    fn below(schema: &Schema<'_>, listed: bool, emptied: &dyn Fn(&Schema<'_>, bool) -> bool) -> bool {
+        let types = Types::of(schema);
+        let around = types.has(Types::ARRAY) && (listed || schema.preserves_unknown());
+        (types.has(Types::OBJECT) && emptied(schema, listed))
+            || schema.properties().any(|(_, child)| below(&child, false, emptied))
+            || schema.items().is_some_and(|items| below(&items, around, emptied))
+            || matches!(schema.additional(), Additional::Schema(values) if below(&values, false, emptied))
+    }
+    emptied(root, false) || root.properties().any(|(entry, child)| !is_meta(entry.name()) && below(&child, false, &emptied))
+}
+
 /// Whether values may hold objects, which `additionalProperties: true` empties.
 fn holds_objects(schema: &Schema<'_>) -> bool {
     let types = Types::of(schema);
@@ -345,7 +359,7 @@ fn accepts_anything(schema: &Schema<'_>) -> bool {
 }
 
 /// Whether anything at or below a node is filled by default.
-fn has_default(schema: &Schema<'_>) -> bool {
+pub(super) fn has_default(schema: &Schema<'_>) -> bool {
     schema.default().is_some()
         || schema.properties().any(|(_, child)| has_default(&child))
         || schema.items().is_some_and(|items| has_default(&items))

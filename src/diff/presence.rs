@@ -1,15 +1,18 @@
 //! Which properties an object has, and which of them must be there: added, removed, renamed, required.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::crd::Step;
 use crate::fact::{Affected, Aspect, Effect, Fact};
-use crate::schema::{Keyword, Schema};
+use crate::schema::shape::Type;
+use crate::schema::{Keyword, Schema, Shape};
+use crate::validate::Compiled;
 use crate::yaml::{Entry, Node};
 
 use super::implicit;
 use super::limits::Limits;
-use super::open::Undeclared;
+use super::open::{Undeclared, has_default};
 use super::rename::{self, Match};
 use super::walk::{Pair, Position, Walk};
 use super::wording;
@@ -59,14 +62,14 @@ impl Walk<'_> {
                         self.spelled_out(old.name(), old.key, pair.new_key);
                         self.property(pair, (old, old.key), (new, pair.new_key), &required);
                     }
-                    None => removed.push((old, Schema::new(old.value))),
+                    None => removed.push((old, pair.old.child(old.value))),
                 },
                 (None, Some(new)) => match implicit::property(pair, new.name()) {
                     Some(old) => {
                         self.spelled_out(new.name(), pair.old_key, new.key);
                         self.property(pair, (old, pair.old_key), (new, new.key), &required);
                     }
-                    None => added.push((new, Schema::new(new.value))),
+                    None => added.push((new, pair.new.child(new.value))),
                 },
                 (None, None) => {}
             }
@@ -121,8 +124,8 @@ impl Walk<'_> {
         let key = |entry: Entry<'t>| Step::Key(entry.name().into());
         self.step(key(old), key(new), |walk| {
             walk.node(&Pair {
-                old: Schema::new(old.value),
-                new: Schema::new(new.value),
+                old: pair.old.child(old.value),
+                new: pair.new.child(new.value),
                 old_key,
                 new_key,
                 position: required.position(old.name(), new.name()),
@@ -133,11 +136,13 @@ impl Walk<'_> {
     }
 
     fn renamed<'t>(&mut self, pair: &Pair<'_, 't>, old: &Entry<'t>, new: &Entry<'t>, score: u32, required: &Required<'t>) {
+        let kept = Undeclared::both(pair).1.keeps();
         let fact = self
             .fact_at(Aspect::Presence, Effect::Renamed, &self.old_path.key(old.name()))
             .before(self.old_place(old.key))
             .after(self.new_place(new.key))
-            .affects(&[Affected::Writers, Affected::Stored, Affected::Readers, Affected::Data])
+            .affects(if kept { &[Affected::Readers] } else { &[Affected::Writers, Affected::Stored, Affected::Readers, Affected::Data] })
+            .word("fate", if kept { "is kept and no longer read" } else { "is dropped" })
             .word("old", old.name())
             .word("new", new.name())
             .word("score", score.to_string())
@@ -161,14 +166,15 @@ impl Walk<'_> {
             .before(self.old_place(entry.key))
             .after(self.new_place(survivor))
             .word("type", super::accept::type_name(schema))
-            .affects(&[Affected::Writers, Affected::Readers]);
-        if kept {
-            fact = fact.word("kept", "true");
-        } else {
-            fact = fact.affects(&[Affected::Data]);
-        }
+            .affects(&[Affected::Readers]);
+        fact = match kept {
+            true if has_default(schema) => fact.word("kept", "true").affects(&[Affected::Behaviour]),
+            true => fact.word("kept", "true"),
+            false => fact.affects(&[Affected::Writers, Affected::Data]),
+        };
         if still {
-            fact = fact.word("still_required", "true").affects(&[Affected::Stored]);
+            let hurt: &[Affected] = if kept { &[] } else { &[Affected::Stored] };
+            fact = fact.word("still_required", "true").affects(hurt);
         }
         self.push(deprecated(fact, schema));
     }
@@ -193,6 +199,9 @@ impl Walk<'_> {
             if default.is_none() && !required.old.contains(name) {
                 fact = fact.word("demanded", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
             }
+        }
+        if default.is_some() && refuses_own_default(schema) {
+            fact = fact.word("refused", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
         }
         if self.meets_old_data(pair, schema) || self.misses_null(pair, name, schema) {
             fact = fact.word("kept", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
@@ -231,6 +240,14 @@ impl Walk<'_> {
         };
         self.push(fact);
     }
+}
+
+/// Whether a field that gets its default is refused for it: the server checks less of a default than of a request.
+fn refuses_own_default(schema: &Schema<'_>) -> bool {
+    let field = Shape::of(schema);
+    let around =
+        Shape { ty: Some(Type::Object), properties: [("field".to_owned(), Arc::new(field))].into(), ..Shape::any(schema.node().id()) };
+    !Compiled::new(&around).request(serde_json::json!({})).accepted()
 }
 
 /// The place where a node lists a name as required.

@@ -2,6 +2,7 @@
 
 use crate::crd::{Maturity, Repeat, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::schema::{Keyword, Schema};
 use crate::yaml::Node;
 
 use super::crd::Review;
@@ -57,15 +58,25 @@ impl<'a, 't> Review<'a, 't> {
             }
             (None, None) => {}
             (old, new) => {
-                let effect = if old.is_none() { Effect::Added } else { Effect::Removed };
+                // Without a schema everything is accepted and kept, and some schemas ask for no more.
+                let silent = old.as_ref().or(new.as_ref()).is_some_and(asks_nothing);
+                let effect = match () {
+                    () if silent => Effect::Rewritten,
+                    () if old.is_none() => Effect::Added,
+                    () => Effect::Removed,
+                };
+                let pruned = new.as_ref().is_some_and(super::open::prunes);
                 let fact = self
                     .fact(Subject::Version, Aspect::Schema, effect)
                     .version(after.name)
                     .before(self.old_place(schema_key(before)))
                     .after(self.new_place(schema_key(after)));
-                let affects: &[Affected] =
-                    if new.is_some() { &[Affected::Writers, Affected::Stored, Affected::Data] } else { &[Affected::Readers] };
-                self.facts.push(fact.affects(affects));
+                self.facts.push(match effect {
+                    Effect::Rewritten => fact.word("keyword", "schema"),
+                    Effect::Added if pruned => fact.word("dropped", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]),
+                    Effect::Added => fact.affects(&[Affected::Writers, Affected::Stored]),
+                    _ => fact.affects(&[Affected::Readers]),
+                });
             }
         }
     }
@@ -182,6 +193,12 @@ fn order<'t>(version: &Version<'t>) -> (u64, Maturity, u64, &'t str) {
         Priority::Kube { maturity, major, minor } => (major, maturity, minor, version.name),
         Priority::Other(name) => (0, Maturity::Alpha, 0, name),
     }
+}
+
+/// Whether a root takes and keeps every object.
+fn asks_nothing(root: &Schema<'_>) -> bool {
+    let silent = [Keyword::Type, Keyword::PreserveUnknownFields, Keyword::Description];
+    root.preserves_unknown() && root.words().all(|(word, _)| silent.contains(&word))
 }
 
 /// The key that a version's schema stands under.

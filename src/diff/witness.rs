@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use crate::crd::Step;
-use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact};
+use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Outcome};
 use crate::order::{Cause, Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
 
@@ -76,7 +76,9 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     let what = match (&lost, fact.aspect, fact.effect) {
         (Some(sample), _, _) => What::Sample(sample),
         (None, Aspect::Required, _) => What::Absent,
-        (None, Aspect::Presence, Effect::Added) if fact.words.contains_key("demanded") => What::Absent,
+        (None, Aspect::Presence, Effect::Added) if fact.words.contains_key("demanded") || fact.words.contains_key("refused") => {
+            What::Absent
+        }
         // In a list or a map a default only takes the place of a null.
         (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(Step::Key(_))) => What::Sample(&null),
         (None, Aspect::Default, _) => What::Absent,
@@ -96,6 +98,9 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     };
     match shown {
         Ok(witness) => {
+            if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]);
+            }
             // What an object shows is certain.
             fact.evidence.certainty = Certainty::Proved;
             fact.evidence.witness = Some(witness);

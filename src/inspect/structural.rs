@@ -43,7 +43,7 @@ pub(super) fn spine<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
     if embedded && ty != Some("object") {
         let reason = "must be object if x-kubernetes-embedded-resource is true";
         walk.refuse((Aspect::EmbeddedResource, Effect::Mismatched), type_at, route, ".type", reason);
-    } else if ty.is_none() && !schema.is_int_or_string() && !schema.preserves_unknown() {
+    } else if ty.is_none() && !schema.is_int_or_string() && !schema.flag(Keyword::PreserveUnknownFields) {
         let reason = match level {
             Level::Root => "must not be empty at the root",
             Level::Item => "must not be empty for specified array items",
@@ -58,7 +58,7 @@ pub(super) fn spine<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
     if root || embedded {
         resource(walk, schema, route, root);
     }
-    if embedded && !schema.preserves_unknown() && schema.property_count() == 0 {
+    if embedded && !schema.flag(Keyword::PreserveUnknownFields) && schema.property_count() == 0 {
         let at = schema.entry(Keyword::EmbeddedResource).map_or(route.key, |entry| entry.key);
         let reason = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
         walk.refuse((Aspect::EmbeddedResource, Effect::Missing), at, route, ".properties", reason);
@@ -250,5 +250,5 @@ fn undeclared<'t>(walk: &mut Walk<'_, 't>, at: &Route<'_, 't>, route: &Route<'_,
 
 /// Whether anything of the value's keys survives pruning at this node, beside those it declares.
 pub(super) fn is_open(schema: &Schema<'_>) -> bool {
-    schema.preserves_unknown() || schema.word(Keyword::AdditionalProperties).is_some()
+    schema.flag(Keyword::PreserveUnknownFields) || schema.word(Keyword::AdditionalProperties).is_some()
 }

@@ -98,7 +98,7 @@ impl Demands {
             map_keys: !schemas().any(has_loose_keys),
             review_version: reviews.is_none_or(Node::is_empty) || knows_review(names),
             ca_bundle: established(old) && ca_bundle(old).is_none_or(holds_certificate),
-            no_preserve: !preserves(old),
+            no_preserve: !old.preserves_unknown(),
             approval: Some(Approval::of(old)),
             refusals: true,
             unchanged: unchanged(old, new, |old, new| {
@@ -110,11 +110,6 @@ impl Demands {
             }),
         }
     }
-}
-
-/// The old API kept unknown fields unless told otherwise.
-fn preserves(crd: &Crd<'_>) -> bool {
-    crd.spec.get("preserveUnknownFields").and_then(Node::as_bool).unwrap_or(crd.api == Api::V1Beta1)
 }
 
 pub(super) fn ca_bundle<'t>(crd: &Crd<'t>) -> Option<Node<'t>> {

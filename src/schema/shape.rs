@@ -239,7 +239,7 @@ impl Shape {
             required: schema.names(Keyword::Required).map(str::to_owned).collect(),
             property_count: count(Keyword::MinProperties, Keyword::MaxProperties),
             extra: match schema.additional() {
-                Additional::Flag(true) => Extra::Any,
+                Additional::Flag(true) if !schema.is_open() => Extra::Any,
                 Additional::Flag(false) => Extra::Refused,
                 _ => Extra::Closed,
             },

@@ -17,6 +17,8 @@ pub struct Schema<'t> {
     present: u64,
     /// For each of them the number of its entry; [`FAR`] where it is not told.
     places: [u16; COUNT],
+    /// Whether its CRD keeps whatever no schema declares (`spec.preserveUnknownFields`).
+    open: bool,
 }
 
 /// The three things that `additionalProperties` can say.
@@ -66,7 +68,17 @@ impl<'t> Schema<'t> {
                 *slot = u16::try_from(number).unwrap_or(FAR);
             }
         }
-        Schema { node, present, places }
+        Schema { node, present, places, open: false }
+    }
+
+    /// The same schema in a CRD that keeps, or prunes, what isn't declared.
+    pub fn within(self, open: bool) -> Self {
+        Schema { open, ..self }
+    }
+
+    /// A schema that stands somewhere below this one.
+    pub fn child(&self, node: Node<'t>) -> Self {
+        Schema::new(node).within(self.open)
     }
 
     pub fn node(&self) -> Node<'t> {
@@ -144,8 +156,14 @@ impl<'t> Schema<'t> {
         self.flag(Keyword::IntOrString)
     }
 
+    /// Whether keys that it doesn't declare are kept, by its own word or by its CRD's.
     pub fn preserves_unknown(&self) -> bool {
-        self.flag(Keyword::PreserveUnknownFields)
+        self.open || self.flag(Keyword::PreserveUnknownFields)
+    }
+
+    /// Whether nothing below is ever pruned, whatever the schema says.
+    pub fn is_open(&self) -> bool {
+        self.open
     }
 
     pub fn default(&self) -> Option<Node<'t>> {
@@ -163,7 +181,8 @@ impl<'t> Schema<'t> {
     /// Declared properties in the order of the file.
     pub fn properties(&self) -> impl ExactSizeIterator<Item = (Entry<'t>, Schema<'t>)> + 't {
         let map = self.word(Keyword::Properties);
-        map.map(Node::entries).unwrap_or_else(|| self.none().entries()).map(|entry| (entry, Schema::new(entry.value)))
+        let open = self.open;
+        map.map(Node::entries).unwrap_or_else(|| self.none().entries()).map(move |entry| (entry, Schema::new(entry.value).within(open)))
     }
 
     pub fn property_count(&self) -> usize {
@@ -172,12 +191,12 @@ impl<'t> Schema<'t> {
 
     pub fn property(&self, name: &str) -> Option<(Entry<'t>, Schema<'t>)> {
         let entry = self.word(Keyword::Properties)?.entry(name)?;
-        Some((entry, Schema::new(entry.value)))
+        Some((entry, self.child(entry.value)))
     }
 
     /// The schema of list items; a list of schemas (which the server forbids) counts as none.
     pub fn items(&self) -> Option<Schema<'t>> {
-        self.word(Keyword::Items).filter(|node| node.is_map()).map(Schema::new)
+        self.word(Keyword::Items).filter(|node| node.is_map()).map(|node| self.child(node))
     }
 
     pub fn additional(&self) -> Additional<'t> {
@@ -185,7 +204,7 @@ impl<'t> Schema<'t> {
             None => Additional::Absent,
             Some(node) => match node.as_bool() {
                 Some(flag) => Additional::Flag(flag),
-                None => Additional::Schema(Schema::new(node)),
+                None => Additional::Schema(self.child(node)),
             },
         }
     }

@@ -140,3 +140,45 @@ fn what_is_accepted_of_one_keyword_or_channel_says_nothing_of_another() {
     let [standard, experimental] = prints(&gone, "field-removed").try_into().unwrap();
     assert_ne!(standard, experimental);
 }
+
+#[test]
+fn a_crd_that_preserves_as_a_whole_prunes_nothing() {
+    let kept = json!({"x-kubernetes-preserve-unknown-fields": true});
+    let text = json!({"type": "string"});
+    let crd = |api: &str, open: bool, root: &Value| {
+        let mut crd: Value = serde_json::from_str(&crd(&json!({"root": root}))).unwrap();
+        crd["apiVersion"] = format!("apiextensions.k8s.io/{api}").into();
+        crd["spec"]["preserveUnknownFields"] = open.into();
+        crd.to_string()
+    };
+    let root = |spec: Value| object(json!({"spec": spec}));
+    let (one, two) = (root(object(json!({"a": text}))), root(object(json!({"a": text, "b": text}))));
+    let spelled_out = with(root(with(object(json!({"a": text})), kept.clone())), kept.clone());
+    let cases = [
+        ("a field that is declared now", ("v1", true, &one), ("v1", true, &two), BREAKS, "field-added-under-preserve"),
+        ("in v1beta1", ("v1beta1", true, &one), ("v1beta1", true, &two), BREAKS, "field-added-under-preserve"),
+        ("a field that is declared no more", ("v1", true, &two), ("v1", true, &one), BREAKS, "field-removed-under-preserve"),
+        ("pruning begins", ("v1beta1", true, &one), ("v1", false, &one), BREAKS, "unknown-fields-pruned"),
+        ("said node by node", ("v1beta1", true, &one), ("v1", false, &spelled_out), Class::None, "crd-api-changed"),
+        ("and back", ("v1", false, &spelled_out), ("v1", true, &one), Class::None, "schema-rewritten"),
+    ];
+    for (name, old, new, class, rule) in cases {
+        let report = report(&crd(old.0, old.1, old.2), &crd(new.0, new.1, new.2));
+        let told: Vec<&str> = report.findings.iter().map(|finding| &*finding.rule).collect();
+        assert_eq!(report.verdict, Some(class), "{name}: {told:?}");
+        assert!(told.contains(&rule), "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn a_default_that_nothing_can_live_with_breaks() {
+    let list = |default: Value| json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}, "default": default});
+    let item = |default: Value| object(json!({"l": {"type": "array", "items": {"type": "string", "nullable": true, "default": default}}}));
+    let none = object(json!({}));
+    check(&[
+        ("an item twice", none.clone(), object(json!({"l": list(json!(["a", "a"]))})), BREAKS),
+        ("each once", none.clone(), object(json!({"l": list(json!(["a", "b"]))})), Class::Additive),
+        ("neither", none, object(json!({"p": {"x-kubernetes-int-or-string": true, "default": true}})), BREAKS),
+        ("of items that may be null", item(json!("a")), item(json!("b")), Class::None),
+    ]);
+}
