@@ -143,7 +143,7 @@ fn cause(fact: &Fact) -> Cause<'static> {
         | Aspect::MinItems
         | Aspect::MaxItems
         | Aspect::MinProperties
-        | Aspect::MaxProperties => Cause::Here,
+        | Aspect::MaxProperties => Cause::Here(fact.aspect),
         _ => Cause::Near,
     }
 }

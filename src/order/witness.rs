@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use crate::crd::{FieldPath, Step};
-use crate::fact::{Outcome, Witness};
+use crate::fact::{Aspect, Outcome, Witness};
 use crate::schema::{Shape, is_meta};
 use crate::validate::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
@@ -34,8 +34,8 @@ pub enum Cause<'c> {
     Refusal,
     /// Something at the path is dropped from an object that is fine otherwise.
     Lost,
-    /// A refusal of the node itself, not of something below it.
-    Here,
+    /// A refusal of the node itself, not of something below it, and by this keyword if there is a choice.
+    Here(Aspect),
     /// This CEL rule, which fails there.
     Rule(&'c str),
 }
@@ -126,7 +126,7 @@ impl<'s> Witnesses<'s> {
         let asked = match cause {
             Cause::Near => vec![refused(), lost(), goal(Some(true), Quest::Differs)],
             Cause::Lost => vec![lost()],
-            Cause::Refusal | Cause::Here | Cause::Rule(_) => vec![refused()],
+            Cause::Refusal | Cause::Here(_) | Cause::Rule(_) => vec![refused()],
         };
         let mut open = None;
         for goal in plain.into_iter().chain(asked) {
@@ -146,19 +146,23 @@ impl<'s> Witnesses<'s> {
 
     /// An object that is fine apart from the one change that is to be seen.
     fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
-        let value = pin.is_some_and(|pin| matches!(pin.target, Target::Value(_)));
-        if !value && !matches!(cause, Cause::Rule(_)) {
+        let value = pin.filter(|pin| matches!(pin.target, Target::Value(_)));
+        if value.is_none() && !matches!(cause, Cause::Rule(_)) {
             return None;
         }
         let lenient = self.lenient(path, cause)?;
         let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient, self.new]);
-        // A value that was found by comparing is refused already.
         let others = [(&lenient, Some(true)), (self.new, Some(false))];
-        let others = if value { &others[..1] } else { &others };
-        match solver.solve(&self.goal(others, Quest::Nothing, pin)) {
+        // A value that was found by comparing is refused already, if maybe for another reason.
+        let found = value.map(|pin| self.goal(&others[..1], Quest::Nothing, Some(pin)));
+        let sent = match value {
+            Some(pin) => Some(Pin { target: Target::Sent, ..pin }),
+            None => pin,
+        };
+        found.into_iter().chain([self.goal(&others, Quest::Nothing, sent)]).find_map(|goal| match solver.solve(&goal) {
             Find::Sat(body) => self.confirm(&body, path, cause),
             _ => None,
-        }
+        })
     }
 
     /// An object that the old schema accepts and keeps; for each other schema, what it makes of the object, where that matters.
@@ -172,24 +176,15 @@ impl<'s> Witnesses<'s> {
         goal
     }
 
-    /// The new schema, with the node at the path as it was, or without the rule that is to be shown.
+    /// The new schema, with the keyword at the path as it was, or without the rule that is to be shown.
     fn lenient(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Shape> {
-        if matches!(cause, Cause::Near | Cause::Refusal | Cause::Lost) {
-            return None;
-        }
         let was = self.old.at(path.steps())?;
         let mut shape = self.new.clone();
         let node = shape.at_mut(path.steps())?;
-        if let Cause::Rule(text) = cause {
-            node.rules.retain(|rule| rule.rule != text);
-        } else {
-            let is = std::mem::replace(node, was.clone());
-            node.ty = is.ty;
-            node.properties = is.properties;
-            node.items = is.items;
-            node.extra = is.extra;
-            node.required = is.required;
-            node.rules = is.rules;
+        match cause {
+            Cause::Rule(text) => node.rules.retain(|rule| rule.rule != text),
+            Cause::Here(keyword) => restore(node, was, keyword),
+            Cause::Near | Cause::Refusal | Cause::Lost => return None,
         }
         Some(shape)
     }
@@ -209,6 +204,50 @@ impl<'s> Witnesses<'s> {
     }
 }
 
+/// Puts one condition of a node back to what it was.
+fn restore(node: &mut Shape, was: &Shape, keyword: Aspect) {
+    match keyword {
+        Aspect::Enum => node.enum_values.clone_from(&was.enum_values),
+        Aspect::Minimum | Aspect::ExclusiveMinimum => {
+            node.bounds.minimum = was.bounds.minimum;
+            node.bounds.exclusive_minimum = was.bounds.exclusive_minimum;
+        }
+        Aspect::Maximum | Aspect::ExclusiveMaximum => {
+            node.bounds.maximum = was.bounds.maximum;
+            node.bounds.exclusive_maximum = was.bounds.exclusive_maximum;
+        }
+        Aspect::MultipleOf => node.bounds.multiple_of = was.bounds.multiple_of,
+        Aspect::MinLength => node.length.min = was.length.min,
+        Aspect::MaxLength => node.length.max = was.length.max,
+        Aspect::Pattern => node.pattern.clone_from(&was.pattern),
+        Aspect::Format => node.format.clone_from(&was.format),
+        Aspect::MinItems => node.item_count.min = was.item_count.min,
+        Aspect::MaxItems => node.item_count.max = was.item_count.max,
+        Aspect::MinProperties => node.property_count.min = was.property_count.min,
+        Aspect::MaxProperties => node.property_count.max = was.property_count.max,
+        _ => {}
+    }
+}
+
+/// The errors in which a keyword shows.
+fn kinds(keyword: Aspect) -> &'static [Kind] {
+    match keyword {
+        Aspect::Enum => &[Kind::Enum],
+        Aspect::Minimum | Aspect::ExclusiveMinimum => &[Kind::Minimum, Kind::Range],
+        Aspect::Maximum | Aspect::ExclusiveMaximum => &[Kind::Maximum, Kind::Range],
+        Aspect::MultipleOf => &[Kind::MultipleOf],
+        Aspect::MinLength => &[Kind::MinLength],
+        Aspect::MaxLength => &[Kind::MaxLength],
+        Aspect::Pattern => &[Kind::Pattern],
+        Aspect::Format => &[Kind::Format, Kind::Range],
+        Aspect::MinItems => &[Kind::MinItems],
+        Aspect::MaxItems => &[Kind::MaxItems],
+        Aspect::MinProperties => &[Kind::MinProperties],
+        Aspect::MaxProperties => &[Kind::MaxProperties],
+        _ => &[],
+    }
+}
+
 /// Whether what happened at one place has to do with another: one stands above the other.
 fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
     at.starts_with(path) || path.starts_with(at)
@@ -220,13 +259,14 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
         _ if error.kind == Kind::Unchecked => false,
         Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
         Cause::Lost => false,
-        Cause::Here => path.starts_with(&error.path.general()),
+        Cause::Here(_) => path.starts_with(&error.path.general()),
         Cause::Rule(text) => error.rule.as_deref() == Some(text) && concerns(&error.path.general(), path),
     };
     if !new.errors.is_empty() {
         // The closest to the path says best what is wrong.
         let close = new.errors.iter().filter(shows);
-        let error = close.max_by_key(|error| error.path.general().steps().len().min(path.steps().len() + 1))?;
+        let asked = |error: &Error| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
+        let error = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)))?;
         return Some((Outcome::Rejected, format!("{}: {}", error.field, error.message)));
     }
     let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path) && matches!(cause, Cause::Near | Cause::Lost);

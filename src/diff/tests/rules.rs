@@ -115,3 +115,18 @@ fn rules_in_other_words_are_no_change() {
     let widened = judged(&facts(&with_spec(&with(&["self.i > oldSelf.i"])), &with_spec(&with(&["self.i >= oldSelf.i"]))));
     assert_eq!(widened.0, Class::Additive, "{:?}", widened.1);
 }
+
+#[test]
+fn an_object_meets_the_very_keyword_that_it_stands_for() {
+    let list = |more: &str| format!("{{type: object, properties: {{l: {{type: array, items: {{type: string}}{more}}}}}}}");
+    let text = |more: &str| format!("{{type: object, properties: {{s: {{type: string{more}}}}}}}");
+    for (old, new, words) in [
+        (list(""), list(", minItems: 1, maxItems: 3"), ["at least 1 items", "at most 3 items"]),
+        (text(""), text(", maxLength: 3, pattern: '^a'"), ["may not be more than 3", "should match"]),
+    ] {
+        let found = facts(&with_spec(&old), &with_spec(&new));
+        let because: Vec<&str> = found.iter().filter_map(|fact| Some(&*fact.evidence.witness.as_ref()?.because)).collect();
+        assert_eq!(because.len(), 2, "{because:?}");
+        assert!(words.iter().all(|word| because.iter().filter(|text| text.contains(word)).count() == 1), "{because:?}");
+    }
+}
