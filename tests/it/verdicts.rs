@@ -182,3 +182,27 @@ fn a_default_that_nothing_can_live_with_breaks() {
         ("of items that may be null", item(json!("a")), item(json!("b")), Class::None),
     ]);
 }
+
+#[test]
+fn many_keys_are_counted_as_few_are() {
+    let map = |more: Value| object(json!({"m": with(json!({"type": "object", "additionalProperties": {"type": "integer"}}), more)}));
+    let kept = |more: Value| object(json!({"m": with(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}), more)}));
+    let value = |least: u64, most: i64| {
+        object(json!({"m": {"type": "object", "minProperties": least, "additionalProperties": {"type": "integer", "maximum": most}}}))
+    };
+    let least = |n: u64| json!({"minProperties": n});
+    let most = |n: u64| json!({"maxProperties": n});
+    check(&[
+        ("fewer", map(most(100)), map(most(99)), BREAKS),
+        ("more", map(most(100)), map(most(101)), Class::Additive),
+        ("at least more", map(least(100)), map(least(101)), BREAKS),
+        ("at least fewer", map(least(101)), map(least(100)), Class::Additive),
+        ("undeclared ones", kept(most(100)), kept(most(90)), BREAKS),
+        ("many values", value(100, 9), value(100, 8), BREAKS),
+        ("more than are tried", map(most(100_000)), map(most(99_999)), BREAKS),
+        ("counted by a rule", map(most(500)), map(with(most(500), rules(&["size(self) <= 400"]))), BREAKS),
+        ("by another", map(with(most(500), rules(&["size(self) <= 100"]))), map(with(most(500), rules(&["size(self) <= 90"]))), BREAKS),
+        ("by none", map(with(most(500), rules(&["size(self) <= 100"]))), map(most(500)), Class::Additive),
+        ("that says nothing", map(most(500)), map(with(most(500), rules(&["size(self) <= 500"]))), Class::None),
+    ]);
+}

@@ -19,8 +19,8 @@ use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Target, Taste, Term
 /// The only key of an object that holds a field on its own.
 pub(super) const ALONE: &str = "value";
 
-/// Keys that are made up to reach a count.
-const MAX_FILL: u64 = 64;
+/// Keys that are made up to reach a count: what needs more is left open.
+const MAX_FILL: u64 = 512;
 /// What an embedded resource must be called: a group with its version, and what is a label in lower case.
 const EMBEDDED: [(&str, &str); 2] = [("apiVersion", "^([^/]+/?[^/]*|/[^/]*)$"), ("kind", "^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$")];
 
@@ -394,18 +394,17 @@ impl<'s> Solver<'s> {
             return Err(None);
         }
         let plain = ["key", "other", "third"].map(str::to_owned).into_iter().chain((4..).map(|n| format!("key{n}")));
-        let mut taken: BTreeSet<String> = frame.cells.keys().cloned().collect();
-        taken.extend(["apiVersion", "kind", "metadata"].map(str::to_owned));
         let name = if frame.key_rules.is_empty() && against.is_none() {
-            plain.into_iter().find(|name| !taken.contains(name)).ok_or(None)?
+            plain.into_iter().find(|name| !frame.cells.contains_key(name)).ok_or(None)?
         } else {
+            let taken = frame.cells.keys().map(String::as_str).chain(["apiVersion", "kind", "metadata"]);
             let mut literals: Vec<Literal<'s>> = frame
                 .key_rules
                 .iter()
                 .map(|(_, formula)| Literal { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) })
                 .collect();
             literals.extend(against.map(|formula| Literal { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
-            literals.extend(taken.iter().map(|name| not_equal(0, Value::from(name.as_str()))));
+            literals.extend(taken.map(|name| not_equal(0, Value::from(name))));
             literals.push(not_equal(0, Value::from("")));
             match self.solve_kind(&Goal::scalar(literals), super::Kind::String) {
                 Find::Sat(Value::String(name)) => name,
@@ -597,6 +596,9 @@ impl<'s> Solver<'s> {
         let Some(extra) = pick(&options, &frame.ranges, seen, &start, &mut chosen, &mut dead) else {
             return Err(open);
         };
+        if extra > MAX_FILL {
+            return Err(Some(Reason::Method("an object with very many keys")));
+        }
         let mut map = Map::new();
         for ((cell, options), index) in order.iter().zip(&options).zip(chosen) {
             let value = options.get(index).and_then(|filled| filled.value.clone());
@@ -644,12 +646,16 @@ fn pick(
         return None;
     }
     let Some(cell) = options.get(chosen.len()) else {
-        return (0..=if filler.is_some() { MAX_FILL } else { 0 }).find(|extra| {
-            counts.iter().zip(ranges).enumerate().all(|(view, (count, range))| {
-                let more = if filler.and_then(|seen| seen.get(view)) == Some(&true) { *extra } else { 0 };
-                (range.low..=range.high).contains(&(count + more))
-            })
-        });
+        // As few as satisfy the view that asks for most; views that don't see them have what they have.
+        let mut extra = (0, u64::MAX);
+        for (view, (count, range)) in counts.iter().zip(ranges).enumerate() {
+            if filler.and_then(|seen| seen.get(view)) == Some(&true) {
+                extra = (extra.0.max(range.low.saturating_sub(*count)), extra.1.min(range.high - count));
+            } else if *count < range.low {
+                return None;
+            }
+        }
+        return (extra.0 <= extra.1).then_some(extra.0);
     };
     if dead.contains(&(chosen.len(), counts.to_vec())) {
         return None;
