@@ -18,18 +18,23 @@ pub struct SideSummary {
     pub crds: usize,
     #[serde(skip)]
     pub versions: usize,
+    /// What is not judged: what could not be read, and then what is no CRD.
     pub skipped: Vec<Skipped>,
+    /// How many of those could not be read.
+    #[serde(skip)]
+    pub unread: usize,
 }
 
 impl SideSummary {
-    pub fn of(source: &str, bundle: &Bundle<'_>, skipped: &[Skipped]) -> Self {
+    pub fn of(source: &str, bundle: &Bundle<'_>, unread: &[Skipped], skipped: &[Skipped]) -> Self {
         SideSummary {
             source: source.to_owned(),
             files: bundle.files,
             documents: bundle.documents,
             crds: bundle.crds.len(),
             versions: bundle.versions(),
-            skipped: skipped.iter().chain(&bundle.skipped).cloned().collect(),
+            skipped: unread.iter().chain(skipped).chain(&bundle.skipped).cloned().collect(),
+            unread: unread.len(),
         }
     }
 }
@@ -52,6 +57,11 @@ impl Report {
     /// Findings that count for the gate: neither waived nor already there.
     pub fn fresh(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.status == Status::New)
+    }
+
+    /// What could not be read, on either side.
+    pub fn unread(&self) -> impl Iterator<Item = &Skipped> {
+        self.old.iter().chain([&self.new]).flat_map(|side| side.skipped.iter().take(side.unread))
     }
 
     pub fn count(&self, severity: Severity) -> usize {

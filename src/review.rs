@@ -29,8 +29,8 @@ pub struct Side<'t> {
     pub skipped: Vec<Skipped>,
     /// A version that stands outside of the CRDs: a tag, or the command line.
     pub version: Option<Version>,
-    /// Whether something could not be read, so that a CRD that isn't here may be there all the same.
-    pub incomplete: bool,
+    /// What could not be read: a CRD that isn't here may be there all the same.
+    pub unread: Vec<Skipped>,
 }
 
 impl<'t> Side<'t> {
@@ -40,8 +40,13 @@ impl<'t> Side<'t> {
 
     pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {
         let bundle = Bundle::read(documents);
-        let incomplete = !bundle.problems.is_empty();
-        Side { source: source.into(), documents, bundle, skipped: Vec::new(), version: None, incomplete }
+        let mut side = Side { source: source.into(), documents, bundle, skipped: Vec::new(), version: None, unread: Vec::new() };
+        let unread = side.bundle.problems.iter().map(|problem| {
+            let what = side.spot(Some(problem.place)).map(|spot| format!("{}:{}:{}", spot.file, spot.line, spot.column));
+            Skipped { what: what.unwrap_or_default(), why: format!("not read: {}", problem.kind) }
+        });
+        side.unread = unread.collect();
+        side
     }
 
     /// Annotations first, then what was given; several versions in one bundle give none.
@@ -64,7 +69,7 @@ impl<'t> Side<'t> {
     }
 
     fn summary(&self) -> SideSummary {
-        SideSummary::of(&self.source, &self.bundle, &self.skipped)
+        SideSummary::of(&self.source, &self.bundle, &self.unread, &self.skipped)
     }
 }
 
@@ -104,8 +109,8 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     );
     // What was not read is not judged: it neither came nor went.
     facts.retain(|fact| match (fact.subject, fact.aspect, fact.effect) {
-        (Subject::Crd, Aspect::Presence, Effect::Removed) => !new.incomplete,
-        (Subject::Crd, Aspect::Presence, Effect::Added) => !old.incomplete,
+        (Subject::Crd, Aspect::Presence, Effect::Removed) => new.unread.is_empty(),
+        (Subject::Crd, Aspect::Presence, Effect::Added) => old.unread.is_empty(),
         _ => true,
     });
     facts.extend(inspected);

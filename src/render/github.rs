@@ -30,9 +30,14 @@ pub fn render(view: &View<'_>) -> String {
             let _ = writeln!(out, "::{command} title=crdwise::{more}, less grave than these: the report has them all");
         }
     }
+    for unread in view.report.unread().take(MOST) {
+        let text = format!("{}: {}", visible(&unread.what), visible(&unread.why));
+        let _ = writeln!(out, "::error title=crdwise%3A not everything could be read::{}", data(&text));
+    }
+    let incomplete = if view.complete { "" } else { ", incomplete: not everything could be read" };
     let verdict = view.report.verdict.map(|verdict| format!("verdict {verdict}, ")).unwrap_or_default();
     let bump = view.report.bump.as_ref().map(|bump| format!("bump {}, ", bump.required)).unwrap_or_default();
-    let _ = writeln!(out, "crdwise: {verdict}{bump}{}", view.counts());
+    let _ = writeln!(out, "crdwise: {verdict}{bump}{}{incomplete}", view.counts());
     out
 }
 
@@ -119,6 +124,14 @@ mod tests {
         let of = |command: &str| out.lines().filter(|line| line.starts_with(command)).count();
         assert_eq!((of("::error "), of("::warning "), of("::notice ")), (10, 10, 0));
         assert!(out.contains("::error title=crdwise::16 more errors"), "{out}");
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_an_error() {
+        let out = sample::rendered_unread(render);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines[0], "::error title=crdwise%3A not everything could be read::crd.yaml:3:1: not read: a\\n::error::tab");
+        assert!(lines[1].ends_with("0 notes, incomplete: not everything could be read"), "{out}");
     }
 
     #[test]

@@ -38,6 +38,13 @@ pub fn render(view: &View<'_>) -> String {
         *twin += 1;
         issues.push(issue(finding, *twin, view));
     }
+    issues.extend(view.report.unread().map(|unread| Issue {
+        description: format!("crdwise could not read everything: {}: {}", visible(&unread.what), visible(&unread.why)),
+        check_name: "not-read".into(),
+        fingerprint: fingerprint(&["not-read", &unread.what, &unread.why]),
+        severity: "blocker",
+        location: Location { path: visible(&unread.what), lines: Lines { begin: 1 } },
+    }));
     let mut text = serde_json::to_string_pretty(&issues).unwrap_or_default();
     text.push('\n');
     text

@@ -77,7 +77,7 @@ pub fn render(view: &View<'_>, commits: &Commits) -> String {
         sentences: banner.sentences.join(" "),
         policy: text(&report.policy),
         sides,
-        checklist: checklist::checklist(report, &groups, &tally),
+        checklist: checklist::checklist(view, &groups, &tally),
         sections: sections(&groups),
     };
     let mut environment = Environment::new();

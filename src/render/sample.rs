@@ -48,7 +48,8 @@ pub fn finding() -> Finding {
 }
 
 pub fn report(findings: Vec<Finding>) -> Report {
-    let side = |source: &str| SideSummary { source: source.into(), files: 1, documents: 1, crds: 1, versions: 1, skipped: Vec::new() };
+    let side =
+        |source: &str| SideSummary { source: source.into(), files: 1, documents: 1, crds: 1, versions: 1, skipped: Vec::new(), unread: 0 };
     let (verdict, bump) = report::verdict(&findings);
     Report {
         schema: report::SCHEMA,
@@ -132,13 +133,19 @@ pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
 
 /// Renders findings without any place.
 pub fn rendered(findings: Vec<Finding>, render: fn(&View<'_>) -> String) -> String {
-    let report = report(findings);
-    render(&View {
-        report: &report,
-        book: Book::builtin(),
-        anchors: &Anchors::default(),
-        all: false,
-        gate: Some(Severity::Error),
-        complete: true,
-    })
+    plain(&report(findings), render)
+}
+
+/// Renders a report without findings, of a bundle that could not be read.
+pub fn rendered_unread(render: fn(&View<'_>) -> String) -> String {
+    let mut report = report(vec![]);
+    report.new.skipped = vec![crate::crd::Skipped { what: "crd.yaml:3:1".into(), why: "not read: a\n::error::tab".into() }];
+    report.new.unread = 1;
+    plain(&report, render)
+}
+
+fn plain(report: &Report, render: fn(&View<'_>) -> String) -> String {
+    let complete = report.unread().next().is_none();
+    let anchors = &Anchors::default();
+    render(&View { report, book: Book::builtin(), anchors, all: false, gate: Some(Severity::Error), complete })
 }

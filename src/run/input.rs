@@ -95,7 +95,8 @@ impl Read {
         side.skipped =
             self.loaded.skipped.iter().map(|skipped| Skipped { what: skipped.what.clone(), why: skipped.why.to_string() }).collect();
         side.version = self.version.clone();
-        side.incomplete |= !self.loaded.problems.is_empty();
+        let unread = |problem: &source::Problem| Skipped { what: self.source.clone(), why: format!("not read: {problem}") };
+        side.unread.splice(0..0, self.loaded.problems.iter().map(unread));
         side
     }
 

@@ -107,8 +107,9 @@ impl<'w> Streams<'w> {
     }
 
     fn say(&mut self, prefix: &str, message: &str) {
+        // Behind a bar no line can be taken for a command by a CI log, whatever a file is called.
         let lines: Vec<_> = message.lines().map(visible).collect();
-        let _ = writeln!(self.err, "{prefix}{}", lines.join("\n"));
+        let _ = writeln!(self.err, "{prefix}{}", lines.join("\n  │ "));
     }
 
     pub(super) fn raw_error(&mut self, text: &str) {
@@ -117,8 +118,9 @@ impl<'w> Streams<'w> {
 }
 
 fn terminal_width() -> Option<usize> {
-    // The shell's own word where it gives one; asking the terminal is clap's and miette's business.
-    std::env::var("COLUMNS").ok()?.parse().ok()
+    // The user's own word, then the terminal's.
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    given.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)))
 }
 
 /// Both sides as the human format reads their texts.
@@ -265,4 +267,19 @@ pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
         let _ = std::fs::remove_file(&part);
         fail(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_file_commands_a_log() {
+        let mut said = Vec::new();
+        let terminal = Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
+        Streams::new(Box::new(io::sink()), Box::new(&mut said), terminal).error("`a\n::error::x\r\n  ::stop-commands::y` is no file");
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("::stop-commands::y"), "{said}");
+        assert!(said.lines().all(|line| !line.trim_start().starts_with("::")), "{said}");
+    }
 }

@@ -12,6 +12,7 @@ use crate::rule::Kind;
 
 use super::super::escape::visible;
 use super::super::group::{Group, plural};
+use super::super::view::View;
 use super::change::{MEANING, Sort, whom};
 use super::prose::list;
 use super::summary::{Tally, Tone, next};
@@ -44,12 +45,19 @@ impl Item {
     }
 }
 
-pub(in crate::render) fn checklist(report: &Report, groups: &[Group<'_>], tally: &Tally) -> Vec<Question> {
+pub(in crate::render) fn checklist(view: &View<'_>, groups: &[Group<'_>], tally: &Tally) -> Vec<Question> {
+    let report = view.report;
     let mut questions = Vec::new();
     if report.verdict.is_some() {
         questions.push(breaks(groups, tally));
     }
     questions.push(better(groups, tally));
+    // An answer that nothing was found holds for what was read.
+    for question in questions.iter_mut().filter(|question| !view.complete && question.tone == Tone::Good) {
+        question.tone = Tone::Careful;
+        question.answer =
+            format!("Not in what could be read. {}", question.answer.trim_start_matches("No.").trim_start()).trim_end().to_owned();
+    }
     if report.verdict.is_some() {
         questions.push(communicate(report, groups, tally));
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::bump::Recommendation;
 use crate::fact::{Affected, Certainty};
 use crate::finding::{Bump, Severity, Status};
+use crate::render::visible;
 use crate::report::Report;
 
 use super::super::group::{Group, plural};
@@ -89,6 +90,9 @@ impl Tally {
     }
 }
 
+/// Things that could not be read and are named.
+const UNREAD: usize = 3;
+
 pub(in crate::render) fn banner(report: &Report, tally: &Tally, complete: bool) -> Banner {
     let (mut tone, mut headline, mut sentences) = match report.verdict {
         Some(_) => compared(tally),
@@ -101,9 +105,16 @@ pub(in crate::render) fn banner(report: &Report, tally: &Tally, complete: bool) 
         sentences.push(format!("{} {verb} the server reject a CRD of the new bundle.", plural(tally.refused, "finding")));
     }
     if !complete {
-        tone = if tone == Tone::Good { Tone::Careful } else { tone };
-        headline = format!("Incomplete · {headline}");
-        sentences.insert(0, "Not every input could be read, and what was not read is not judged.".to_owned());
+        // That nothing was found says nothing of what was not read.
+        let silent = tone == Tone::Good;
+        let unread: Vec<String> =
+            report.unread().take(UNREAD).map(|one| format!(" {} ({}).", visible(&one.what), visible(&one.why))).collect();
+        let sentence = format!("Not every input could be read, and what was not read is not judged.{}", unread.concat());
+        (tone, headline, sentences) = match silent {
+            true => (Tone::Careful, "Incomplete: not everything could be read".to_owned(), vec![]),
+            false => (tone, format!("Incomplete · {headline}"), sentences),
+        };
+        sentences.insert(0, sentence);
     }
     Banner { tone, headline, sentences }
 }

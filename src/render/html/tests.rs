@@ -210,7 +210,7 @@ fn the_banner_says_whether_it_is_safe() {
     assert_eq!(headline(vec![waived(), other], true), said(Tone::Careful, "Breaking, with conversions or waived"));
     assert_eq!(headline(vec![class(Class::Additive, Severity::Info)], true), said(Tone::Good, "Safe: only additions"));
     assert_eq!(headline(vec![], true), said(Tone::Good, "Safe: no change of the API"));
-    assert_eq!(headline(vec![], false), said(Tone::Careful, "Incomplete · Safe: no change of the API"));
+    assert_eq!(headline(vec![], false), said(Tone::Careful, "Incomplete: not everything could be read"));
     assert_eq!(headline(vec![lint(Severity::Error)], true), said(Tone::Careful, "No change of the API, with 1 error to mend"));
     let refused = Finding { affects: Affects::of(&[Affected::Refused]), ..lint(Severity::Error) };
     assert_eq!(headline(vec![refused], true), said(Tone::Bad, "Refused by the API server"));
