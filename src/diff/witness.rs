@@ -15,6 +15,10 @@ use super::judge::is_oversized;
 const SHOWN: usize = 400;
 /// An object is found in time that grows with the square of the widest object: pairs of fields that are looked at for one version.
 const PAIRS: usize = 100_000_000;
+/// Judging an object takes time that grows with the schema: nodes that are looked at for one version.
+const NODES: usize = 8_000_000;
+/// An object of more values than this counts as several: what is kept of them all is bounded, too.
+const LARGE: usize = 500;
 /// What was looked for in vain counts so many times: every other way to refuse an object was tried.
 const VAIN: usize = 8;
 
@@ -45,8 +49,13 @@ pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, reso
     // "No object shows it" proves something only of a schema that some object is known to satisfy.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let width = widest(old.node()).max(widest(new.node())).max(1);
-    let mut left = SHOWN.min(PAIRS / width.saturating_mul(width));
+    let size = nodes(old.node()).max(nodes(new.node()));
+    let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
     found.into_iter().map(|found| show(found, &witnesses, &|| *inhabited, &mut left)).collect()
+}
+
+fn nodes(node: Node<'_>) -> usize {
+    1 + node.entries().map(|entry| entry.value).chain(node.items()).map(nodes).sum::<usize>()
 }
 
 /// Members of the largest mapping.
@@ -101,6 +110,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
             if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
+            *left = left.saturating_sub(values(&witness.object) / LARGE);
             // What an object shows is certain.
             fact.evidence.certainty = Certainty::Proved;
             fact.evidence.witness = Some(witness);
@@ -122,6 +132,15 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         }
     }
     fact
+}
+
+/// Values in an object, at any depth.
+fn values(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
+        serde_json::Value::Array(list) => 1 + list.iter().map(values).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// What an object must show of a change: another change below the node would prove nothing about it.

@@ -72,7 +72,8 @@ impl<'s> Solver<'s> {
             if branch.dead {
                 return Find::Unsat;
             }
-            if !self.step() {
+            let options: usize = branch.choices.iter().map(|choice| choice.options.len()).sum();
+            if !self.step((1 + options) * branch.atoms.len()) {
                 return Find::Open(Reason::Budget);
             }
             self.settle(&mut branch, goal, kind);

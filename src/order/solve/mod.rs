@@ -29,6 +29,7 @@ use serde_json::Value;
 
 use crate::crd::Step;
 use crate::schema::shape::{CelRule, Shape};
+use crate::schema::text::spend;
 
 pub(crate) use formula::Formula;
 pub(crate) use judge::Judge;
@@ -207,14 +208,15 @@ impl<'s> Solver<'s> {
         self.same.spines(a, b)
     }
 
-    fn step(&mut self) -> bool {
-        self.steps = self.steps.saturating_sub(1);
+    /// Counts a step that holds so many conditions against each other; whether there may be another.
+    fn step(&mut self, conditions: usize) -> bool {
+        self.steps = if spend(conditions) { self.steps.saturating_sub(1) } else { 0 };
         self.steps > 0
     }
 
     /// A value other than null that meets the goal.
     pub(crate) fn solve(&mut self, goal: &Goal<'s>) -> Find {
-        if !self.step() || self.depth >= MAX_DEPTH {
+        if !self.step(goal.literals.len()) || self.depth >= MAX_DEPTH {
             return Find::Open(Reason::Budget);
         }
         let key = memo::Key::of(goal);

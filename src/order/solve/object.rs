@@ -291,7 +291,7 @@ impl<'s> Solver<'s> {
 
     /// Gives each duty to some key, one way after the other.
     fn place(&mut self, goal: &Goal<'s>, mut frame: Frame<'s>) -> Find {
-        if !self.step() {
+        if !self.step(frame.cells.len()) {
             return Find::Open(Reason::Budget);
         }
         let Some(duty) = frame.duties.pop() else { return self.complete(goal, &frame) };

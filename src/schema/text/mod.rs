@@ -7,7 +7,7 @@ use super::format::{Bound, Format};
 use super::pattern::Pattern;
 use search::{Outcome, Search};
 
-pub use search::{MAX_STATES, MAX_TOGETHER, MAX_WITNESS, MAX_WORK, together};
+pub use search::{MAX_STATES, MAX_TOGETHER, MAX_WITNESS, MAX_WORK, spend, together};
 
 /// What a string must satisfy, all of it at once.
 #[derive(Debug, Clone, Default)]

@@ -15,8 +15,12 @@ pub const MAX_STATES: usize = 10_000;
 pub const MAX_WORK: usize = 1_000_000;
 /// The same for all searches of one comparison, however many there are.
 pub const MAX_TOGETHER: usize = 5_000_000;
-/// What a search may do even when that is used up.
+/// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
+/// a hundred of these take about as long as a state of an automaton.
+pub const MAX_CONDITIONS: usize = 60_000_000;
+/// What a search may do even when that is used up, and once the same again is.
 const LITTLE: usize = 20_000;
+const LEAST: usize = 500;
 const INTRICATE: &str = "the patterns are too intricate";
 /// The longest string that is still shown as a witness.
 pub const MAX_WITNESS: u64 = 1 << 20;
@@ -27,6 +31,10 @@ const TRIES: u8 = 6;
 pub(super) struct Shared {
     /// Work that is left.
     pub left: usize,
+    /// Work that was done beyond it.
+    over: usize,
+    /// Conditions that searches for whole values may still hold against each other.
+    conditions: usize,
     /// Prints of searches that were given up: another try would end the same way.
     given_up: HashSet<u64>,
 }
@@ -38,10 +46,21 @@ thread_local! {
 
 /// One comparison, whose searches share [`MAX_TOGETHER`]: a file full of intricate patterns must not take hours.
 pub fn together<T>(compare: impl FnOnce() -> T) -> T {
-    let around = SHARED.replace(Some(Shared { left: MAX_TOGETHER, given_up: HashSet::new() }));
+    let around = SHARED.replace(Some(Shared { left: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, given_up: HashSet::new() }));
     let answer = compare();
     SHARED.set(around);
     answer
+}
+
+/// Takes from what the comparison may still do; whether anything is left.
+pub fn spend(conditions: usize) -> bool {
+    SHARED.with_borrow_mut(|shared| match shared {
+        Some(shared) => {
+            shared.conditions = shared.conditions.saturating_sub(conditions);
+            shared.conditions > 0
+        }
+        None => true,
+    })
 }
 
 #[derive(Clone)]
@@ -78,7 +97,8 @@ impl Search<'_> {
         let most = SHARED.with_borrow(|shared| match shared {
             None => Some(MAX_WORK),
             Some(shared) if !shared.given_up.is_empty() && shared.given_up.contains(&self.print()) => None,
-            Some(shared) => Some(shared.left.clamp(LITTLE, MAX_WORK)),
+            Some(shared) if shared.over < MAX_TOGETHER => Some(shared.left.clamp(LITTLE, MAX_WORK)),
+            Some(_) => Some(LEAST),
         });
         let Some(most) = most else {
             return Outcome::Budget(INTRICATE);
@@ -89,6 +109,7 @@ impl Search<'_> {
         let outcome = product.search(self.min_length, self.max_length, verify);
         SHARED.with_borrow_mut(|shared| {
             if let Some(shared) = shared {
+                shared.over += product.work().saturating_sub(shared.left);
                 shared.left = shared.left.saturating_sub(product.work());
                 shared.given_up.extend(outcome.is_err().then(|| self.print()));
             }
