@@ -116,8 +116,7 @@ impl Walk<'_> {
     }
 
     fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
-        let on_new_fields =
-            !was && (about_new_fields(pair, rule) || (judgement.relation == Relation::Equal && reads_new_fields(pair, rule)));
+        let on_new_fields = !was && reads_new_fields(pair, rule) && (judgement.relation == Relation::Equal || about_new_fields(pair, rule));
         let effect = match judgement.relation {
             _ if on_new_fields => Effect::Added,
             Relation::Equal => Effect::Rewritten,
@@ -252,7 +251,11 @@ fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
 /// Whether a rule looks at a field that the old schema didn't have.
 fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
     let fields = crate::cel::normal::reads(rule.text).fields;
-    fields.iter().any(|path| new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &format!(".{path}")) == Some(Known::Absent))
+    let is_new = |path: String| {
+        let path = if path.starts_with('[') { path } else { format!(".{path}") };
+        new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &path).is_some()
+    };
+    fields.iter().map(ToString::to_string).any(is_new)
 }
 
 /// What objects of before have in a field that the old schema didn't know: nothing, or its default. The path is written `.a.b`, or

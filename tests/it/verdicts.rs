@@ -171,6 +171,18 @@ fn a_crd_that_preserves_as_a_whole_prunes_nothing() {
 }
 
 #[test]
+fn rules_that_say_nothing_new_are_no_change() {
+    let number = |more: Value| object(json!({"n": with(json!({"type": "integer", "minimum": 0, "maximum": 100}), more)}));
+    check(&[
+        ("beyond the bounds", number(json!({})), number(rules(&["self >= -5"])), Class::None),
+        ("the bound itself", number(json!({})), number(rules(&["self >= 0"])), Class::None),
+        ("a wider one", number(rules(&["self >= 0"])), number(rules(&["self >= -1"])), Class::None),
+        ("nothing at all", number(json!({})), number(rules(&["true"])), Class::None),
+        ("something", number(json!({})), number(rules(&["self >= 1"])), BREAKS),
+    ]);
+}
+
+#[test]
 fn a_default_that_nothing_can_live_with_breaks() {
     let list = |default: Value| json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}, "default": default});
     let item = |default: Value| object(json!({"l": {"type": "array", "items": {"type": "string", "nullable": true, "default": default}}}));
