@@ -166,6 +166,9 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
     if finding.certainty == Certainty::Undecided && !finding.message.contains("not decided") {
         wrapped(out, "  note: ", "not proved: whether any object of before is hurt was not decided", style.width);
     }
+    if finding.status == Status::PreExisting {
+        wrapped(out, "  note: ", "pre-existing: the old side has it too", style.width);
+    }
     if let Some(reason) = &finding.waiver {
         wrapped(out, "  waived: ", &visible(reason), style.width);
     }
@@ -208,6 +211,10 @@ fn line(out: &mut String, group: &Group<'_>, width: usize) {
     if let Some(also) = group.also() {
         let _ = write!(text, " ({also})");
     }
+    // What has to be mended has to be found.
+    if let Some(spot) = finding.after.as_ref().or(finding.before.as_ref()).filter(|_| finding.severity > Severity::Info) {
+        let _ = write!(text, " · {}:{}", visible(&spot.file), spot.line);
+    }
     wrapped(out, &format!("  {sign} "), &text, width);
 }
 
@@ -245,7 +252,7 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
             folded.push(plural(n, word));
         }
     }
-    let open = report.fresh().filter(|f| f.severity == Severity::Error && f.certainty == Certainty::Undecided).count();
+    let open = report.fresh().filter(|f| f.severity > Severity::Info && f.certainty == Certainty::Undecided).count();
     let mut findings = match told.is_empty() {
         true if options.incomplete => "no findings in what could be read".to_owned(),
         true => "no findings".to_owned(),

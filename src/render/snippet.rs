@@ -30,7 +30,9 @@ impl Exhibit {
         let mut shown = String::new();
         let (mut from, mut to) = (None, None);
         let lead = full.get(..start - begin).unwrap_or_default().chars().count();
-        let skip = if lead > SHOWN / 2 { lead - SHOWN / 4 } else { 0 };
+        // A line that fits is shown whole.
+        let fits = full.chars().nth(SHOWN).is_none();
+        let skip = if lead > SHOWN / 2 && !fits { lead - SHOWN / 4 } else { 0 };
         if skip > 0 {
             shown.push('…');
         }

@@ -71,9 +71,9 @@ fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, broken: &BTreeSet
         return;
     };
     let reason = if preserve::is_new(predecessor(old, crd), &version) {
-        "new"
+        "the version is new"
     } else if broken.contains(&fact.crd) {
-        "broken"
+        "a break needs a conversion"
     } else {
         return;
     };
