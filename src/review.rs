@@ -49,6 +49,12 @@ impl<'t> Side<'t> {
         side
     }
 
+    /// The version that annotations give in place of another one that was given.
+    pub fn overruling(&self) -> Option<(Version, &Version)> {
+        let given = self.version.as_ref()?;
+        self.version().filter(|own| own != given).map(|own| (own, given))
+    }
+
     /// Annotations first, then what was given; several versions in one bundle give none.
     fn version(&self) -> Option<Version> {
         let mut annotated: Vec<&str> = self.bundle.crds.iter().filter_map(|crd| crd.bundle_version()).map(|text| text.value).collect();

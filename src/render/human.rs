@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::fact::Certainty;
-use crate::finding::{Class, Finding, Severity, Spot, Status};
+use crate::finding::{Bump, Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
 
 use super::escape::visible;
@@ -285,6 +285,7 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
             (Some(from), Some(next), ..) => {
                 let _ = write!(out, " ({from} → {next} or later)");
             }
+            (None, ..) if bump.required > Bump::None => out.push_str(" (the old version is not known: --old-version, or an annotation)"),
             _ => {}
         }
         out.push('\n');

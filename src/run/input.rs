@@ -155,6 +155,9 @@ impl Read {
     /// Tells what could not be read; anything left unchecked makes the exit code 3.
     pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         let mut exit = self.unread(streams);
+        if let Some((own, given)) = side.overruling() {
+            streams.note(&format!("{} says by its annotations that it is {own}; {given} is not used", self.source));
+        }
         for problem in &side.bundle.problems {
             let help = match &problem.kind {
                 ProblemKind::Yaml(kind) => kind.help(),
