@@ -235,6 +235,9 @@ fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
     render(template, values).unwrap_or_else(|_| template.to_owned())
 }
 
+/// Instructions that one message may take: a rule that came with a change must not hold up its review.
+const FUEL: u64 = 10_000;
+
 pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
     // Most messages only name values; the template engine is for those that choose.
     if !template.contains("{%") && !template.contains('|') {
@@ -242,7 +245,11 @@ pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<
     }
     thread_local! {
         /// Templates that were used, compiled once and kept under their own text.
-        static ENGINE: RefCell<minijinja::Environment<'static>> = RefCell::new(minijinja::Environment::new());
+        static ENGINE: RefCell<minijinja::Environment<'static>> = RefCell::new({
+            let mut engine = minijinja::Environment::new();
+            engine.set_fuel(Some(FUEL));
+            engine
+        });
     }
     ENGINE.with_borrow_mut(|engine| {
         if engine.get_template(template).is_err() {

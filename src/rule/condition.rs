@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use kube_cel::cel::{Context, Program, Value, to_value};
 use serde::Serialize;
 
+use crate::cel::ast::{Expr, Kind};
+use crate::cel::parse::read;
 use crate::fact::{Affects, Aspect, Certainty, Effect, Fact, Subject};
 
 pub struct Condition {
@@ -21,6 +23,11 @@ impl std::fmt::Debug for Condition {
 impl Condition {
     pub fn parse(text: &str) -> Result<Self, String> {
         let program = Program::compile(text).map_err(|error| format!("is not CEL: {error}"))?;
+        // What a fact doesn't have would never hold, without a word.
+        let parts = read(text).map(|expr| expr.descendants().into_iter().find_map(strange)).unwrap_or_default();
+        if let Some(strange) = parts {
+            return Err(format!("speaks of `{strange}`; a fact has {}", FIELDS.join(", ")));
+        }
         Ok(Condition { text: text.to_owned(), program })
     }
 
@@ -36,6 +43,30 @@ impl Condition {
             matches!(self.program.execute(&context), Ok(Value::Bool(true)))
         })
     }
+}
+
+/// What [`View`] has.
+const FIELDS: [&str; 13] = [
+    "subject",
+    "aspect",
+    "effect",
+    "crd",
+    "channel",
+    "version",
+    "path",
+    "in_status",
+    "affects",
+    "certainty",
+    "ratchet",
+    "maturity",
+    "words",
+];
+
+/// A field of the fact that there isn't.
+fn strange(expr: &Expr) -> Option<String> {
+    let Kind::Select(select) = &expr.kind else { return None };
+    let of_fact = matches!(&select.operand.kind, Kind::Ident(name) if name == "fact");
+    (of_fact && !FIELDS.contains(&&*select.field)).then(|| format!("fact.{}", select.field))
 }
 
 /// The fact as `when:` sees it.
@@ -73,4 +104,17 @@ pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
         words: &fact.words,
     };
     to_value(view).unwrap_or(Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fact_does_not_have_is_told() {
+        assert!(Condition::parse("fact.words.type == 'number' && fact.in_status").is_ok());
+        assert!(Condition::parse("fact.wrods.type == 'number'").unwrap_err().contains("fact.wrods"));
+        let shown = view(&Fact::new(Subject::Crd, Aspect::Presence, Effect::Added, "a"), "ga");
+        assert!(FIELDS.iter().all(|field| Condition::parse(&format!("has(fact.{field})")).unwrap().holds(&shown)));
+    }
 }
