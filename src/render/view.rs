@@ -52,7 +52,7 @@ pub fn subject(finding: &Finding) -> String {
 
 /// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
 pub fn is_quiet(finding: &Finding) -> bool {
-    finding.kind == Kind::Docs && finding.severity == Severity::Info
+    (finding.kind == Kind::Docs || finding.rule == "metadata-changed") && finding.severity == Severity::Info
 }
 
 /// What is quiet, waived or was there before is counted instead.
