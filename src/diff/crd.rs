@@ -107,16 +107,17 @@ impl<'t> Review<'_, 't> {
 
     fn names(&mut self) {
         let (old, new) = (&self.old.names, &self.new.names);
-        let refused: &[Affected] = &[Affected::Refused, Affected::Writers, Affected::Readers];
+        // That servers refuse the update is found where updates are looked at.
+        let another: &[Affected] = &[Affected::Writers, Affected::Readers];
         let lists: &[Affected] = &[Affected::Readers];
         let lower = |crd: &Crd<'t>| crd.kind().to_ascii_lowercase();
         let list = |crd: &Crd<'t>| format!("{}List", crd.kind());
         let scope = |crd: &Crd<'t>| if crd.api == Api::V1Beta1 { "Namespaced".to_owned() } else { String::new() };
         let rows = [
-            (Aspect::Group, self.old.group, self.new.group, (String::new(), String::new()), refused),
-            (Aspect::Plural, old.plural, new.plural, (String::new(), String::new()), refused),
-            (Aspect::Kind, old.kind, new.kind, (String::new(), String::new()), refused),
-            (Aspect::Scope, self.old.scope, self.new.scope, (scope(self.old), scope(self.new)), refused),
+            (Aspect::Group, self.old.group, self.new.group, (String::new(), String::new()), another),
+            (Aspect::Plural, old.plural, new.plural, (String::new(), String::new()), another),
+            (Aspect::Kind, old.kind, new.kind, (String::new(), String::new()), another),
+            (Aspect::Scope, self.old.scope, self.new.scope, (scope(self.old), scope(self.new)), another),
             (Aspect::ListKind, old.list_kind, new.list_kind, (list(self.old), list(self.new)), lists),
             (Aspect::Singular, old.singular, new.singular, (lower(self.old), lower(self.new)), &[]),
         ];
