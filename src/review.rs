@@ -289,7 +289,7 @@ fn manifest_spot(conversions: &Conversions, place: Place) -> Option<Spot> {
     Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
 }
 
-/// The field's own maturity where it is known, else that of the version's name.
+/// The maturity of the field or of the whole CRD where it is known, else that of the version's name.
 fn maturity(fact: &Fact) -> &'static str {
     use crate::crd::Maturity;
     match fact.words.get("maturity").map(String::as_str) {
@@ -298,13 +298,7 @@ fn maturity(fact: &Fact) -> &'static str {
         Some("ga") => return Maturity::Stable.name(),
         _ => {}
     }
-    match fact.version.as_deref().or(fact.words.get("best_version").map(String::as_str)) {
-        Some(version) => match Priority::of(version) {
-            Priority::Kube { maturity, .. } => maturity.name(),
-            Priority::Other(_) => Maturity::Alpha.name(),
-        },
-        None => "",
-    }
+    fact.version.as_deref().map_or("", |version| Priority::of(version).maturity().name())
 }
 
 /// What the declared versions say against what the changes ask for.

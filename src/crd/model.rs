@@ -95,12 +95,9 @@ impl<'t> Version<'t> {
         self.subresources.and_then(|node| node.get("scale"))
     }
 
-    /// `v1` is stable, `v1beta2` beta, `v1alpha1` alpha; a name of another form promises nothing and counts as alpha.
+    /// What the version's name says.
     pub fn maturity(&self) -> Maturity {
-        match Priority::of(self.name) {
-            Priority::Kube { maturity, .. } => maturity,
-            Priority::Other(_) => Maturity::Alpha,
-        }
+        self.priority().maturity()
     }
 
     pub fn priority(&self) -> Priority<'t> {
@@ -118,6 +115,15 @@ pub enum Priority<'t> {
 impl<'t> Priority<'t> {
     pub fn of(name: &'t str) -> Self {
         Self::kube(name).unwrap_or(Priority::Other(name))
+    }
+
+    /// `v1` is stable, `v1beta2` beta, `v1alpha1` alpha. Who breaks an alpha version was warned by its name: a name of another
+    /// form warns nobody and counts as stable.
+    pub fn maturity(self) -> Maturity {
+        match self {
+            Priority::Kube { maturity, .. } => maturity,
+            Priority::Other(_) => Maturity::Stable,
+        }
     }
 
     fn kube(name: &str) -> Option<Self> {

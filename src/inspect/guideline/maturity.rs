@@ -1,9 +1,9 @@
-//! How mature a field is: by the configuration, by a marker in its description, by the standard channel.
+//! How mature a field, a version or a CRD is: by the configuration, by a marker in a description, by the standard channel.
 
 use std::collections::HashMap;
 
 use crate::crd::{Bundle, Crd, FieldPath, Maturity, Step, Version};
-use crate::fact::Fact;
+use crate::fact::{Fact, Subject};
 use crate::glob::Glob;
 use crate::schema::{Additional, Keyword, Schema};
 
@@ -34,6 +34,13 @@ impl Outlook<'_> {
         Some(self.given(crd.name, version.name, path).or(marked).or_else(outside))
     }
 
+    /// A CRD is as mature as the best of the versions that clients can use: theirs is the strongest promise.
+    fn maturity_of(&self, crd: &Crd<'_>) -> Option<Maturity> {
+        let own = |version: &Version<'_>| self.given(crd.name, version.name, &FieldPath::root()).unwrap_or_else(|| version.maturity());
+        let served = crd.versions.iter().filter(|version| version.served).map(own).max();
+        served.or_else(|| crd.versions.iter().map(own).max())
+    }
+
     /// The configuration's word; the first that fits, from the field outwards.
     pub fn given(&self, crd: &str, version: &str, path: &FieldPath) -> Option<Maturity> {
         if self.assigned.is_empty() {
@@ -59,13 +66,28 @@ impl Outlook<'_> {
     }
 }
 
-/// Tells every fact about a field how mature that field is, and in which channel it stands, where that is known.
+/// Tells every fact how mature its field, version or CRD is, and in which channel it stands, where that is known.
 pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, outlook: &Outlook<'_>) {
     let mut speaks: HashMap<String, bool> = HashMap::new();
     let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
-    for fact in facts.iter_mut().filter(|fact| !fact.path.is_root() && !fact.words.contains_key("maturity")) {
-        let Some(version) = fact.version.clone() else { continue };
-        let bundles = || [old, Some(new)].into_iter().flatten();
+    let bundles = || [old, Some(new)].into_iter().flatten();
+    for fact in facts.iter_mut() {
+        if fact.words.contains_key("maturity") {
+            continue;
+        }
+        let Some(version) = fact.version.clone() else {
+            let own = |bundle: &Bundle<'_>| outlook.maturity_of(bundle.find(&fact.crd, fact.channel.as_deref())?);
+            if let Some(maturity) = bundles().find_map(own).filter(|_| fact.subject == Subject::Crd) {
+                fact.words.insert("maturity", maturity.name().to_owned());
+            }
+            continue;
+        };
+        if fact.path.is_root() {
+            if let Some(maturity) = outlook.given(&fact.crd, &version, &fact.path) {
+                fact.words.insert("maturity", maturity.name().to_owned());
+            }
+            continue;
+        }
         let spoken = || known || bundles().flat_map(|bundle| bundle.named(&fact.crd)).any(|crd| has_marker(crd.node.source()));
         let speaks = match speaks.get(&fact.crd) {
             Some(&speaks) => speaks,
