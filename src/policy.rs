@@ -24,6 +24,8 @@ pub struct Situation<'a> {
     pub deprecated: bool,
     /// Whether a conversion covers the change.
     pub covered: bool,
+    /// Whether a CRD leaves the experimental channel for the standard one.
+    pub graduates: bool,
     /// Whether the rule's own condition makes it an error.
     pub raised: bool,
 }
@@ -34,6 +36,7 @@ struct Cell {
     maturity: Vec<String>,
     deprecated: Option<bool>,
     covered: Option<bool>,
+    graduates: Option<bool>,
     severity: Severity,
     bump: Bump,
 }
@@ -44,6 +47,7 @@ impl Cell {
             && (self.maturity.is_empty() || self.maturity.iter().any(|maturity| maturity == situation.maturity))
             && self.deprecated.is_none_or(|deprecated| deprecated == situation.deprecated)
             && self.covered.is_none_or(|covered| covered == situation.covered)
+            && self.graduates.is_none_or(|graduates| graduates == situation.graduates)
     }
 }
 
@@ -54,6 +58,8 @@ pub struct Policy {
     kinds: BTreeMap<Kind, Vec<Cell>>,
     families: BTreeMap<Family, Option<Severity>>,
     rules: BTreeMap<String, Option<Severity>>,
+    /// Channels whose changes owe nobody a conversion.
+    unconverted: Vec<String>,
     pub body: Arc<str>,
 }
 
@@ -98,7 +104,9 @@ impl Policy {
         for entry in root.get("rules").into_iter().flat_map(Node::entries) {
             rules.insert(entry.name().to_owned(), level(entry.value)?);
         }
-        Ok(Policy { id: word("id"), title: word("title"), kinds, families, rules, body: text.get(body..).unwrap_or_default().into() })
+        let unconverted = root.get("unconverted").into_iter().flat_map(Node::items).filter_map(Node::as_str).map(str::to_owned).collect();
+        let body = text.get(body..).unwrap_or_default().into();
+        Ok(Policy { id: word("id"), title: word("title"), kinds, families, rules, unconverted, body })
     }
 
     /// Severity and bump of a finding; `None` where the policy switches the rule off.
@@ -129,6 +137,11 @@ impl Policy {
             None => {}
         }
         Some((severity, bump))
+    }
+
+    /// Whether a break in this channel needs a conversion at all.
+    pub fn asks_for_conversion(&self, channel: &str) -> bool {
+        !self.unconverted.iter().any(|own| own == channel)
     }
 
     /// Gives a rule another severity, or switches it off.
@@ -166,5 +179,5 @@ fn cell(node: Node<'_>) -> Result<Cell, PolicyError> {
         Some(one) => one.as_str().map(str::to_owned).into_iter().collect(),
     };
     let channel = text("channel").map(str::to_owned);
-    Ok(Cell { channel, maturity, deprecated: flag("deprecated"), covered: flag("covered"), severity, bump })
+    Ok(Cell { channel, maturity, deprecated: flag("deprecated"), covered: flag("covered"), graduates: flag("graduates"), severity, bump })
 }

@@ -232,8 +232,9 @@ fn judge_all(
 fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, covering: Option<&Covering<'_>>) -> Vec<Finding> {
     let maturity = maturity(fact);
     let situation = Situation {
-        channel: fact.channel.as_deref().unwrap_or_default(),
+        channel: channel(fact),
         maturity,
+        graduates: graduates(fact),
         deprecated: fact.words.get("was_deprecated").is_some_and(|word| word == "true"),
         covered: false,
         raised: false,
@@ -299,6 +300,17 @@ fn maturity(fact: &Fact) -> &'static str {
         _ => {}
     }
     fact.version.as_deref().map_or("", |version| Priority::of(version).maturity().name())
+}
+
+/// The channel that the change is judged by: the old one where somebody relied on it.
+fn channel(fact: &Fact) -> &str {
+    fact.words.get("was_channel").or(fact.channel.as_ref()).map_or("", String::as_str)
+}
+
+/// Whether a CRD moves from the experimental channel to the standard one.
+fn graduates(fact: &Fact) -> bool {
+    let word = |name: &str| fact.words.get(name).map(String::as_str);
+    fact.aspect == Aspect::Channel && (word("old"), word("new")) == (Some("experimental"), Some("standard"))
 }
 
 /// What the declared versions say against what the changes ask for.

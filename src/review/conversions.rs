@@ -87,6 +87,7 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
             Some(cover) => {
                 used.insert(cover.manifest);
             }
+            None if !judgement.policy.asks_for_conversion(super::channel(fact)) => {}
             None if rule.class == Some(Class::SemanticBreaking) => open.entry((&fact.crd, fact.channel.as_deref())).or_default().push(fact),
             None => {}
         }

@@ -12,6 +12,7 @@ mod formats;
 mod history;
 mod mutations;
 mod objects;
+mod policies;
 mod properties;
 mod referee;
 mod repeats;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::crd::{Bundle, Crd, FieldPath, Maturity, Step, Version};
-use crate::fact::{Fact, Subject};
+use crate::fact::{Effect, Fact, Subject};
 use crate::glob::Glob;
 use crate::schema::{Additional, Keyword, Schema};
 
@@ -66,12 +66,13 @@ impl Outlook<'_> {
     }
 }
 
-/// Tells every fact how mature its field, version or CRD is, and in which channel it stands, where that is known.
+/// Tells every fact how mature its field, version or CRD is, and in which channel that stands or stood, where that is known.
 pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, outlook: &Outlook<'_>) {
     let mut speaks: HashMap<String, bool> = HashMap::new();
     let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
     let bundles = || [old, Some(new)].into_iter().flatten();
     for fact in facts.iter_mut() {
+        remember_channel(fact, old);
         if fact.words.contains_key("maturity") {
             continue;
         }
@@ -105,8 +106,22 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
             fact.words.insert("maturity", maturity.name().to_owned());
         }
         if let Some(standard) = outlook.in_standard(&fact.crd, &version, &fact.path) {
+            fact.words.remove("was_channel");
             fact.channel = Some(if standard { "standard" } else { "experimental" }.to_owned());
         }
+    }
+}
+
+/// A CRD may move to another channel in the same change. What somebody relied on is judged by the channel it stood in; what is new,
+/// or allowed now, by the one where it stands.
+fn remember_channel(fact: &mut Fact, old: Option<&Bundle<'_>>) {
+    if fact.affects.is_empty() || fact.effect == Effect::Widened {
+        return;
+    }
+    let Some(before) = old.and_then(|old| old.find(&fact.crd, fact.channel.as_deref())) else { return };
+    let was = before.channel().map(|channel| channel.value);
+    if was != fact.channel.as_deref() {
+        fact.words.insert("was_channel", was.unwrap_or_default().to_owned());
     }
 }
 
