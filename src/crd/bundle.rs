@@ -1,6 +1,7 @@
 //! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -50,6 +51,8 @@ pub struct Documents {
     pub keys: Keys,
     /// Files that findings speak of and that are no part of the bundle: the configuration. Numbered after the others.
     pub beside: Vec<File>,
+    /// What CRDs are called that have no name, in their order.
+    pub(crate) stand_ins: OnceLock<Vec<String>>,
 }
 
 /// Something that was found and not taken, with the reason.
@@ -75,8 +78,6 @@ pub enum ProblemKind {
     TwiceInBundle(String),
     #[error("`{0}` is not a version of the CRD API that this tool knows")]
     UnknownApi(String),
-    #[error("a CRD without metadata.name")]
-    Nameless,
 }
 
 impl Documents {
@@ -114,6 +115,7 @@ impl Documents {
         let number = |file: FileId| numbers.get(file as usize).copied().flatten();
         self.documents =
             std::mem::take(&mut self.documents).into_iter().filter_map(|(file, document)| Some((number(file)?, document))).collect();
+        self.stand_ins = OnceLock::new();
         let mut kept = kept.into_iter();
         self.files.retain(|_| kept.next().unwrap_or(true));
     }
@@ -143,10 +145,11 @@ impl<'t> Bundle<'t> {
     pub fn read(documents: &'t Documents) -> Self {
         let mut bundle = Bundle { files: documents.files.len(), ..Bundle::default() };
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut stand_ins = documents.stand_ins.get_or_init(|| stand_ins(documents)).iter();
         for (file, document) in &documents.documents {
             bundle.documents += 1;
             match &document.tree {
-                Ok(tree) => bundle.take(*file, tree.root(), &documents.keys, &mut kinds),
+                Ok(tree) => bundle.take(*file, tree.root(), &documents.keys, &mut kinds, &mut stand_ins),
                 Err(error) => bundle.problems.push(Problem {
                     place: Place { file: *file, span: error.span },
                     related: error.related.map(|span| Place { file: *file, span }),
@@ -160,32 +163,33 @@ impl<'t> Bundle<'t> {
     }
 
     /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
-    fn take(&mut self, file: FileId, node: Node<'t>, keys: &Keys, kinds: &mut BTreeMap<String, usize>) {
+    fn take(
+        &mut self,
+        file: FileId,
+        node: Node<'t>,
+        keys: &Keys,
+        kinds: &mut BTreeMap<String, usize>,
+        stand_ins: &mut std::slice::Iter<'t, String>,
+    ) {
         let place = |span| Place { file, span };
         match read::api_of(node) {
             Some(Ok(api)) => {
-                let crd = read::crd(file, api, node, keys);
+                let mut crd = read::crd(file, api, node, keys);
                 if crd.name.is_empty() {
-                    self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::Nameless });
-                } else {
-                    self.crds.push(crd);
+                    crd.name = stand_ins.next().map_or("", String::as_str);
                 }
+                self.crds.push(crd);
             }
             Some(Err(api)) => {
                 self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::UnknownApi(api.to_owned()) });
             }
-            None => {
-                let kind = node.get("kind").and_then(Node::as_str);
-                let items = node.get("items").filter(|items| items.is_seq());
-                match (kind, items) {
-                    (Some(kind), Some(items)) if kind.ends_with("List") => {
-                        items.items().for_each(|item| self.take(file, item, keys, kinds));
-                    }
-                    (kind, _) => {
-                        *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;
-                    }
+            None => match items_of(node) {
+                Some(items) => items.items().for_each(|item| self.take(file, item, keys, kinds, stand_ins)),
+                None => {
+                    let kind = node.get("kind").and_then(Node::as_str);
+                    *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;
                 }
-            }
+            },
         }
     }
 
@@ -231,6 +235,26 @@ impl<'t> Bundle<'t> {
     pub fn outdated(&self) -> impl Iterator<Item = &Crd<'t>> {
         self.crds.iter().filter(|crd| crd.api == Api::V1Beta1)
     }
+}
+
+/// The items of a `List`.
+fn items_of(node: Node<'_>) -> Option<Node<'_>> {
+    let is_list = node.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    node.get("items").filter(|items| is_list && items.is_seq())
+}
+
+/// A server refuses a CRD without a name. To say so, and to compare what else it holds, it goes by the name it should have.
+fn stand_ins(documents: &Documents) -> Vec<String> {
+    fn collect(node: Node<'_>, names: &mut Vec<String>) {
+        match read::api_of(node) {
+            Some(Ok(_)) if read::name(node).is_none() => names.push(read::name_in_spec(node)),
+            Some(_) => {}
+            None => items_of(node).into_iter().flat_map(Node::items).for_each(|item| collect(item, names)),
+        }
+    }
+    let mut names = Vec::new();
+    documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok()).for_each(|tree| collect(tree.root(), &mut names));
+    names
 }
 
 /// Trees are shared between threads and sides; nothing in them changes after they are built.

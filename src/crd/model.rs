@@ -182,6 +182,7 @@ pub struct Crd<'t> {
     pub node: Node<'t>,
     /// `spec`; the document itself where there is none.
     pub spec: Node<'t>,
+    /// `metadata.name`; where there is none, what it should be.
     pub name: &'t str,
     pub name_node: Node<'t>,
     pub group: Option<Text<'t>>,
@@ -235,6 +236,11 @@ impl<'t> Crd<'t> {
     /// What `kubectl` uses when nobody asks for a version.
     pub fn preferred_version(&self) -> Option<&Version<'t>> {
         self.versions.iter().filter(|version| version.served).max_by_key(|version| version.priority())
+    }
+
+    /// Whether the document gives the name itself.
+    pub fn is_named(&self) -> bool {
+        super::read::name(self.node).is_some()
     }
 
     pub fn metadata(&self) -> Option<Node<'t>> {

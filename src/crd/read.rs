@@ -28,10 +28,31 @@ pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
     }
 }
 
+/// `metadata.name`, where it is one.
+pub(super) fn name(node: Node<'_>) -> Option<Text<'_>> {
+    text(node.get("metadata").and_then(|metadata| metadata.get("name"))).filter(|name| !name.value.is_empty())
+}
+
+/// The name that a CRD must have, by its plural and group.
+pub(super) fn name_in_spec(node: Node<'_>) -> String {
+    let spec = node.get("spec");
+    let word = |node: Option<Node<'_>>| text(node).map(|text| text.value.to_owned());
+    let plural = word(spec.and_then(|spec| spec.get("names")).and_then(|names| names.get("plural")));
+    let group = word(spec.and_then(|spec| spec.get("group")));
+    let parts: Vec<String> = [plural, group].into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "a CRD without a name".to_owned() } else { parts.join(".") }
+}
+
 pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Crd<'t> {
     let spec = node.get("spec").unwrap_or(node);
     let names = spec.get("names");
-    let name = node.get("metadata").and_then(|metadata| metadata.get("name")).filter(|name| name.as_str().is_some());
+    let name = name(node);
+    // What is said of a name that isn't there is shown where it should be.
+    let nowhere = || {
+        let given = node.get("metadata").and_then(|metadata| metadata.entry("name")).map(|entry| entry.key);
+        let around = || node.entry("metadata").map(|entry| entry.key).or_else(|| node.get("kind"));
+        given.or_else(around).unwrap_or(node)
+    };
     let conversion = spec.get("conversion");
     let word = |key: &str| text(names.and_then(|names| names.get(key)));
     let list = |key: &str| texts(names.and_then(|names| names.get(key)));
@@ -40,8 +61,8 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
         api,
         node,
         spec,
-        name: name.and_then(Node::as_str).unwrap_or_default(),
-        name_node: name.unwrap_or(node),
+        name: name.map_or("", |name| name.value),
+        name_node: name.map_or_else(nowhere, |name| name.node),
         group: text(spec.get("group")),
         names: Names {
             plural: word("plural"),

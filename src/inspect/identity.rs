@@ -32,22 +32,9 @@ pub(super) fn spec_key<'t>(ledger: &Ledger<'t>) -> Node<'t> {
 }
 
 fn metadata(ledger: &mut Ledger<'_>) {
-    let (name, node) = (ledger.crd.name, ledger.crd.name_node);
-    if let Some(fault) = dns::subdomain_fault(name) {
-        ledger.refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault).words.insert("name", name.to_owned());
-    }
     let plural = ledger.crd.names.plural.map_or("", |plural| plural.value);
     let wanted = format!("{plural}.{}", ledger.crd.group());
-    if name != wanted {
-        let fact = ledger.refuse(
-            (Subject::Crd, Aspect::Name, Effect::Mismatched),
-            node,
-            "metadata.name",
-            "must be spec.names.plural+\".\"+spec.group",
-        );
-        fact.words.insert("name", name.to_owned());
-        fact.words.insert("wanted", wanted.clone());
-    }
+    name(ledger, &wanted);
     let Some(metadata) = ledger.crd.metadata() else { return };
     for entry in metadata.get("labels").into_iter().flat_map(Node::entries) {
         let fault = dns::qualified_fault(entry.name()).or_else(|| entry.value.as_str().and_then(dns::label_value_fault));
@@ -84,6 +71,30 @@ fn metadata(ledger: &mut Ledger<'_>) {
         if let Some(fault) = item.as_str().and_then(dns::qualified_fault) {
             named(ledger, item, "metadata.finalizers", &fault);
         }
+    }
+}
+
+/// The name itself; one that is generated is never the one that is wanted.
+fn name(ledger: &mut Ledger<'_>, wanted: &str) {
+    let node = ledger.crd.name_node;
+    let prefix = ledger.crd.metadata().and_then(|metadata| metadata.get("generateName")).and_then(Node::as_str).unwrap_or_default();
+    let name = match ledger.crd.is_named() {
+        true => ledger.crd.name.to_owned(),
+        false if prefix.is_empty() => {
+            let fact = ledger.refuse((Subject::Crd, Aspect::Name, Effect::Missing), node, "metadata.name", "Required value");
+            fact.words.insert("wanted", wanted.to_owned());
+            return;
+        }
+        false => format!("{prefix}xxxxx"),
+    };
+    if let Some(fault) = dns::subdomain_fault(&name) {
+        ledger.refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault).words.insert("name", name.clone());
+    }
+    if name != wanted {
+        let what = (Subject::Crd, Aspect::Name, Effect::Mismatched);
+        let fact = ledger.refuse(what, node, "metadata.name", "must be spec.names.plural+\".\"+spec.group");
+        fact.words.insert("name", name);
+        fact.words.insert("wanted", wanted.to_owned());
     }
 }
 

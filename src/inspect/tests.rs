@@ -296,3 +296,29 @@ fn objects_are_emptied_where_another_version_has_another_type() {
     assert_eq!(losses("{x-kubernetes-preserve-unknown-fields: true}", fields), Vec::<String>::new());
     assert_eq!(losses(string, "{type: integer}"), Vec::<String>::new());
 }
+
+#[test]
+fn a_crd_without_a_name_is_judged_all_the_same() {
+    let text = with_root("{type: object}");
+    let named = |metadata: &str| text.replace("metadata: {name: widgets.shop.example.com}\n", metadata);
+    for (metadata, expected) in [
+        ("", "name/missing metadata.name"),
+        ("metadata: {}\n", "name/missing metadata.name"),
+        ("metadata: {name: ''}\n", "name/missing metadata.name"),
+        ("metadata: {name: null}\n", "name/missing metadata.name"),
+        ("metadata: {generateName: widgets.shop.example.com}\n", "name/mismatched metadata.name"),
+        ("metadata: {name: 5}\n", "document/invalid metadata.name"),
+        ("metadata: x\n", "document/invalid metadata"),
+    ] {
+        let found = facts(&named(metadata));
+        let told: Vec<String> = found
+            .iter()
+            .filter(|fact| is_refusal(fact))
+            .map(|fact| format!("{}/{} {}", fact.aspect, fact.effect, fact.field.as_deref().unwrap_or_default()))
+            .collect();
+        assert_eq!(told, [expected], "{metadata}");
+        assert!(found.iter().all(|fact| fact.crd == "widgets.shop.example.com"), "{metadata}");
+    }
+    let bare = facts("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n");
+    assert!(bare.iter().any(|fact| fact.field.as_deref() == Some("metadata.name")));
+}
