@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use crate::cel::eval::Timestamp;
 use crate::crd::FieldPath;
 use crate::fact::{Aspect, Effect, Subject};
 use crate::schema::Keyword;
@@ -174,7 +175,7 @@ fn scalar_fault(form: &Form, data: Data<'_>) -> Option<String> {
         (Form::Int64, Data::Int(_)) => return None,
         (Form::Int32, Data::Int(value)) if i32::try_from(value).is_ok() => return None,
         (Form::Bytes, Data::Str(text)) => return (!is_base64(text)).then(|| "is not base64".to_owned()),
-        (Form::Time, Data::Str(text)) => return (!is_time(text)).then(|| "is not a time in RFC 3339 form".to_owned()),
+        (Form::Time, Data::Str(text)) => return Timestamp::parse(text).is_none().then(|| "is not a time in RFC 3339 form".to_owned()),
         (Form::Text, _) => "a string",
         (Form::Flag, _) => "true or false",
         (Form::Number, _) => "a number",
@@ -208,12 +209,4 @@ fn is_base64(text: &str) -> bool {
     let padding = body.iter().rev().take_while(|b| **b == b'=').count();
     let digits = body.iter().rev().skip(padding);
     body.len().is_multiple_of(4) && padding <= 2 && digits.clone().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
-}
-
-/// `2006-01-02T15:04:05Z`, with fractions and offsets.
-fn is_time(text: &str) -> bool {
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    let Some(rest) = shape.strip_prefix("0000-00-00T00:00:00") else { return false };
-    let rest = rest.strip_prefix('.').map_or(rest, |fraction| fraction.trim_start_matches('0'));
-    rest == "Z" || matches!(rest, "+00:00" | "-00:00")
 }

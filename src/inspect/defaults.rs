@@ -98,11 +98,13 @@ fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<vali
     shape.default = Some(value);
     let mut errors = validate::default_of_schema(&shape);
     errors.retain(|error| matches!(error.kind, Kind::Embedded | Kind::Metadata));
+    // The server tells where the default stands, not where in the resource, and all at once.
+    let message = errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join(", ");
+    errors.truncate(1);
     for error in &mut errors {
-        // The server tells where the default stands, not where in the resource.
         error.field = "<nil>".into();
         error.path = validate::ObjectPath::root();
-        error.message = format!("must result in valid metadata: {}", error.message);
+        error.message = format!("must result in valid metadata: {message}");
     }
     Some(errors)
 }

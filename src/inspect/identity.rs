@@ -2,6 +2,7 @@
 
 use crate::crd::Text;
 use crate::fact::{Aspect, Effect, Subject};
+use crate::validate::names_version;
 use crate::yaml::Node;
 
 use super::demands::Demands;
@@ -59,9 +60,18 @@ fn metadata(ledger: &mut Ledger<'_>) {
     {
         named(ledger, node, "metadata.generateName", "must be spec.names.plural+\".\"+spec.group");
     }
+    let mut controllers = 0;
     for (index, owner) in metadata.get("ownerReferences").into_iter().flat_map(Node::items).enumerate() {
+        if owner.get("controller").and_then(Node::as_bool) == Some(true) {
+            controllers += 1;
+            if controllers > 1 {
+                let at = owner.entry_at(0).map_or(owner, |entry| entry.key);
+                named(ledger, at, "metadata.ownerReferences", "only one reference can have controller set to true");
+            }
+        }
         for part in ["apiVersion", "kind", "name", "uid"] {
-            if owner.get(part).and_then(Node::as_str).unwrap_or_default().is_empty() {
+            let text = owner.get(part).and_then(Node::as_str).unwrap_or_default();
+            if text.is_empty() || (part == "apiVersion" && !names_version(text)) {
                 let at = owner.entry_at(0).map_or(owner, |entry| entry.key);
                 named(ledger, at, &format!("metadata.ownerReferences[{index}].{part}"), &format!("{part} must not be empty"));
             }
@@ -71,6 +81,11 @@ fn metadata(ledger: &mut Ledger<'_>) {
         if let Some(fault) = item.as_str().and_then(dns::qualified_fault) {
             named(ledger, item, "metadata.finalizers", &fault);
         }
+    }
+    if let Some(entry) = metadata.entry("finalizers")
+        && ["orphan", "foregroundDeletion"].iter().all(|name| entry.value.items().any(|item| item.as_str() == Some(name)))
+    {
+        named(ledger, entry.key, "metadata.finalizers", "finalizer orphan and foregroundDeletion cannot be both set");
     }
 }
 

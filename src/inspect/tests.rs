@@ -322,3 +322,16 @@ fn a_crd_without_a_name_is_judged_all_the_same() {
     let bare = facts("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n");
     assert!(bare.iter().any(|fact| fact.field.as_deref() == Some("metadata.name")));
 }
+
+#[test]
+fn owners_and_finalizers_of_a_crd() {
+    let with = |more: &str| with_root("{type: object}").replace("example.com}\nspec", &format!("example.com, {more}}}\nspec"));
+    let owner = |more: &str| format!("{{apiVersion: v1, kind: Pod, name: a, uid: b{more}}}");
+    let refused = |more: &str| refusals(&with(more));
+    let (plain, controller) = (owner(""), owner(", controller: true"));
+    assert!(refused(&format!("ownerReferences: [{plain}, {controller}]")).is_empty());
+    assert_eq!(refused(&format!("ownerReferences: [{controller}, {controller}]")), ["metadata/invalid"]);
+    assert_eq!(refused(&format!("ownerReferences: [{}]", plain.replace("v1", "a/b/v1"))), ["metadata/invalid"]);
+    assert_eq!(refused("finalizers: [orphan, foregroundDeletion]"), ["metadata/invalid"]);
+    assert!(refused("finalizers: [orphan, a/b]").is_empty());
+}

@@ -76,7 +76,7 @@ pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut 
 }
 
 fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
-    for (field, form) in [("apiVersion", api_version as metadata::NameForm), ("kind", kind)] {
+    for (field, form) in [("apiVersion", api_version as metadata::TextForm), ("kind", kind)] {
         let trail = Trail::Key(trail, field);
         match map.get(field) {
             None => errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, "")),
@@ -90,7 +90,7 @@ fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>
         }
     }
     if let Some(metadata) = map.get("metadata").and_then(Value::as_object) {
-        metadata::check(metadata, &Trail::Key(trail, "metadata"), Kind::Embedded, name::path_segment, errors);
+        metadata::check_embedded(metadata, &Trail::Key(trail, "metadata"), errors);
     }
 }
 

@@ -26,6 +26,7 @@ use crate::schema::Shape;
 
 pub use default::default_of_schema;
 pub use error::{Error, Kind, Reason};
+pub(crate) use name::names_version;
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use upgrade::Upgrade;

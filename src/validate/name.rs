@@ -58,7 +58,29 @@ pub fn letter_label(text: &str) -> Option<String> {
 pub fn path_segment(text: &str) -> Option<String> {
     match text {
         "." | ".." => Some(format!("may not be '{text}'")),
-        _ => text.chars().find(|c| matches!(c, '/' | '%')).map(|c| format!("may not contain '{c}'")),
+        _ => path_segment_prefix(text),
+    }
+}
+
+/// What a name begins with that the server completes: it looks at the dash at the end, and at what stands before it, as at a letter.
+pub fn subdomain_prefix(text: &str) -> Option<String> {
+    let masked = text.strip_suffix('-').filter(|rest| !rest.is_empty()).map(|rest| {
+        let end = rest.char_indices().next_back().map_or(0, |(at, _)| at);
+        format!("{}a", rest.get(..end).unwrap_or_default())
+    });
+    subdomain(masked.as_deref().unwrap_or(text))
+}
+
+/// What a segment of a request's path begins with.
+pub fn path_segment_prefix(text: &str) -> Option<String> {
+    text.chars().find(|c| matches!(c, '/' | '%')).map(|c| format!("may not contain '{c}'"))
+}
+
+/// Whether an `apiVersion` names a version: `v1`, `apps/v1`.
+pub fn names_version(text: &str) -> bool {
+    match text.split_once('/') {
+        Some((_, version)) => !version.is_empty() && !version.contains('/'),
+        None => !text.is_empty(),
     }
 }
 
@@ -123,6 +145,10 @@ mod tests {
         assert_eq!(qualified("app.kubernetes.io/Name_1"), None);
         assert!(qualified("/x").is_some() && qualified("a/").is_some() && qualified("a/b/c").is_some());
         assert_eq!(label_value(""), None);
+        assert!(subdomain_prefix("a-").is_none() && subdomain_prefix("a").is_none() && subdomain_prefix("a.-").is_none());
+        assert!(subdomain_prefix("a.").is_some() && subdomain_prefix("-").is_some() && subdomain_prefix("A-b").is_some());
+        assert!(names_version("v1") && names_version("apps/v1"));
+        assert!(!["", "/", "apps/", "a/b/v1"].into_iter().any(names_version));
         assert!(path_segment("a/b").is_some() && path_segment("..").is_some() && path_segment("A b").is_none());
     }
 }

@@ -30,6 +30,7 @@ use super::need::Need;
 use crate::memo::Memo;
 use crate::schema::pattern::Pattern;
 pub use machine::Machine;
+pub(crate) use time::Timestamp;
 use value::Val;
 
 /// Why an expression gives no value.
