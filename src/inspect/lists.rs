@@ -95,7 +95,8 @@ fn map_list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
     }
     let mut seen: Vec<&str> = Vec::new();
     for node in keys.into_iter().flat_map(|keys| keys.value.items()) {
-        let Some(name) = node.as_str() else { continue };
+        // A null decodes to the empty name.
+        let name = node.as_str().unwrap_or_default();
         match items.property(name) {
             Some((property, child)) if matches!(child.ty(), Some("array" | "object")) => {
                 let at = step.step(Turn::Property(property.name()), property.key);

@@ -335,3 +335,22 @@ fn owners_and_finalizers_of_a_crd() {
     assert_eq!(refused("finalizers: [orphan, foregroundDeletion]"), ["metadata/invalid"]);
     assert!(refused("finalizers: [orphan, a/b]").is_empty());
 }
+
+#[test]
+fn keys_and_warnings_as_go_reads_them() {
+    field(
+        "{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [null], items: {type: object}}",
+        &["map-keys/unresolved"],
+    );
+    let warned = |text: &str| {
+        let version =
+            "{name: v1, served: true, storage: true, deprecated: true, deprecationWarning: '@', schema: {openAPIV3Schema: {type: object}}}";
+        refusals(&with_versions(&[&version.replace("'@'", &format!("\"{text}\""))]))
+    };
+    for good in ["use v2 ÿ 日本", r"a\u0301", "√ ²"] {
+        assert!(warned(good).is_empty(), "{good}");
+    }
+    for bad in [r"\u0378", r"\u00a0", r"\u200b", r"\u2028", r"\ue000"] {
+        assert_eq!(warned(bad), ["deprecation-warning/invalid"], "{bad}");
+    }
+}

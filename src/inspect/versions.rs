@@ -1,5 +1,9 @@
 //! The list of versions: names, storage, deprecation, a schema in each, what a schema may hold at its root beside a status subresource.
 
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
 use crate::fact::{Aspect, Effect, Subject};
 use crate::schema::{Keyword, Schema};
 use crate::yaml::Node;
@@ -91,16 +95,20 @@ fn deprecation<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>) {
     fact.version = Some(edition.name.to_owned());
 }
 
-/// Letters, marks, numbers, punctuation, symbols and the plain space.
+/// Letters, marks, numbers, punctuation, symbols and the plain space; no code point without a character.
 fn is_print(c: char) -> bool {
-    c == ' ' || !(c.is_control() || c.is_whitespace() || is_format_or_private(c))
-}
-
-/// Characters without a glyph: format controls, private use, noncharacters.
-fn is_format_or_private(c: char) -> bool {
-    matches!(c as u32,
-        0xAD | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
-        | 0xE000..=0xF8FF | 0xFEFF | 0xFFF0..=0xFFFB | 0xFFFE..=0xFFFF | 0xE0000..=0xE0FFF | 0xF0000..=0x10FFFF)
+    static SHOWN: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+        let class = regex_syntax::parse(r"[\p{L}\p{M}\p{N}\p{P}\p{S}]").map(Hir::into_kind);
+        match class {
+            Ok(HirKind::Class(Class::Unicode(class))) => class.iter().map(|range| (range.start(), range.end())).collect(),
+            _ => Vec::new(),
+        }
+    });
+    if c.is_ascii() {
+        return c == ' ' || c.is_ascii_graphic();
+    }
+    let after = SHOWN.partition_point(|(start, _)| *start <= c);
+    after.checked_sub(1).and_then(|at| SHOWN.get(at)).is_some_and(|(_, end)| c <= *end)
 }
 
 fn schema<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, demands: &Demands) {
