@@ -1,4 +1,8 @@
 //! Files with custom resources and a bundle of CRDs come in; for every object, what the server would say, with places, goes out.
+//!
+//! An object is judged as one that is created. Where `status` has a subresource, a create drops it unread, so that it can't satisfy
+//! what the root requires. A `status` that is given is then held to what the subresource refuses: whoever exported it, or wrote it
+//! down as a fixture, wants it to be right. With old CRDs an object is taken as one that is stored, whose status stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,16 +82,38 @@ impl ObjectReport {
 struct Judge {
     compiled: Compiled,
     scale: Scale,
+    /// Whether `status` is written through a subresource of its own.
+    status: bool,
 }
 
 impl Judge {
     fn new(version: &Version<'_>) -> Option<Self> {
         let shape = Shape::of(version.schema.as_ref()?);
-        Some(Judge { compiled: Compiled::new(&shape), scale: Scale::of(version) })
+        Some(Judge { compiled: Compiled::new(&shape), scale: Scale::of(version), status: version.status_subresource().is_some() })
     }
 
+    /// The object as it is given.
     fn judge(&self, object: Value) -> Outcome {
-        let mut outcome = self.compiled.request(object);
+        self.complete(self.compiled.request(object))
+    }
+
+    /// A create, and where `status` has a subresource, a write of the status behind it.
+    fn create(&self, object: Value) -> Outcome {
+        let mut outcome = self.judge(object.clone());
+        if !self.status || outcome.stored.get("status").is_none() {
+            return outcome;
+        }
+        let created = self.complete(self.compiled.request_without_status(object)).errors;
+        let (both, by_status): (Vec<Error>, Vec<Error>) = outcome.errors.into_iter().partition(|error| created.contains(error));
+        let note = |error: Error, words: &str| Error { message: format!("{} ({words})", error.message), ..error };
+        let by_create = created.into_iter().filter(|error| !both.contains(error)).map(|error| note(error, "a create drops `status`"));
+        outcome.errors = by_create.collect();
+        outcome.errors.extend(by_status.into_iter().map(|error| note(error, "refused by the status subresource")));
+        outcome.errors.extend(both);
+        outcome
+    }
+
+    fn complete(&self, mut outcome: Outcome) -> Outcome {
         if outcome.stored.get("metadata").is_none() {
             let path = ObjectPath::root().key("metadata").key("name");
             let words = "name or generateName is required";
@@ -134,7 +160,8 @@ impl<'b, 't> Court<'b, 't> {
         self.crds(object).iter().filter_map(position).collect()
     }
 
-    fn judge(&self, crd: usize, object: &Object<'_>) -> Result<Outcome, Verdict> {
+    /// The object as one that is stored, or as one that is `created`.
+    fn judge(&self, crd: usize, object: &Object<'_>, created: bool) -> Result<Outcome, Verdict> {
         let Some(found) = self.bundle.crds.get(crd) else { return Err(Verdict::UnknownKind) };
         let Some((position, version)) = found.versions.iter().enumerate().find(|(_, version)| version.name == object.version()) else {
             return Err(Verdict::UnknownVersion(found.versions.iter().map(|version| version.name.to_owned()).collect()));
@@ -143,6 +170,7 @@ impl<'b, 't> Court<'b, 't> {
             return Err(Verdict::NotServed);
         }
         match self.judges.get(&(crd, position)) {
+            Some(Some(judge)) if created => Ok(judge.create(object.node.to_json())),
             Some(Some(judge)) => Ok(judge.judge(object.node.to_json())),
             _ => Err(Verdict::NoSchema),
         }
@@ -235,15 +263,15 @@ fn report(object: &Object<'_>, court: &Court<'_, '_>, old: Option<&Court<'_, '_>
     };
     let crds = court.crds(object);
     if crds.is_empty() {
-        let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.judge(crd, object)));
+        let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.judge(crd, object, false)));
         let gone = before.map(|before| upgrade(before, Err(&Verdict::UnknownKind)));
         return vec![bare(None, Verdict::UnknownKind, gone)];
     }
     let judged = crds.iter().filter_map(|&index| {
         let crd = court.bundle.crds.get(index)?;
-        let after = court.judge(index, object);
+        let after = court.judge(index, object, old.is_none());
         let changed = old.map(|old| match old.counterpart(crd, object) {
-            Some(before) => upgrade(old.judge(before, object), after.as_ref()),
+            Some(before) => upgrade(old.judge(before, object, false), after.as_ref()),
             None => Upgrade::New,
         });
         let verdict = match after {

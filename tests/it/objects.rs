@@ -146,3 +146,32 @@ fn a_kind_that_goes_breaks_its_objects() {
     assert_eq!(by_name(&reports, "fine").upgrade, Some(Upgrade::Gone));
     assert_eq!(by_name(&reports, "c").upgrade, None);
 }
+
+#[test]
+fn a_create_drops_the_status_that_has_a_subresource() {
+    let text = crd("{size: {type: integer}}").replace(
+        "type: object\n        properties:",
+        "type: object\n        required: [status]\n        properties:\n          status: {type: object, properties: {count: {type: integer}}}",
+    );
+    assert!(text.contains("required: [status]"));
+    let with = text.replace(
+        "subresources: {scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}",
+        "subresources: {status: {}}",
+    );
+    let object = |status: &str| format!("apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {{name: a}}\nstatus: {status}\n");
+    let errors = |crd: &str, status: &str, stored: bool| -> Vec<String> {
+        let (objects, crds) = (documents(&[("o.yaml", &object(status))]), documents(&[("crd.yaml", crd)]));
+        let bundle = Bundle::read(&crds);
+        let reports = check_objects(&objects, &bundle, stored.then_some(&bundle));
+        let Verdict::Checked(checked) = &reports[0].verdict else { panic!("{reports:?}") };
+        checked.errors.iter().map(|error| format!("{}: {}", error.what.field, error.what.message)).collect()
+    };
+    // Without the subresource a status is a field like others.
+    assert!(errors(&text, "{count: 1}", false).is_empty());
+    assert_eq!(errors(&with, "{count: 1}", false), ["status: Required value (a create drops `status`)"]);
+    assert!(errors(&with, "{count: 1}", true).is_empty(), "what is stored has its status");
+    let free = with.replace("required: [status]", "description: free");
+    assert!(errors(&free, "{count: 1}", false).is_empty());
+    let [error] = errors(&free, "{count: x}", false).try_into().unwrap();
+    assert!(error.starts_with("status.count: ") && error.ends_with("(refused by the status subresource)"), "{error}");
+}
