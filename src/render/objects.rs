@@ -1,10 +1,11 @@
 //! What a server says to objects: for people, and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::crd::{Documents, Place};
+use crate::crd::{Documents, Place, Skipped};
 use crate::validate::{ObjectReport, Upgrade, Verdict};
 
 use super::escape::visible;
@@ -53,7 +54,21 @@ impl Judged {
 }
 
 pub fn judged(reports: &[ObjectReport], documents: &Documents) -> Vec<Judged> {
-    reports.iter().map(|report| one(report, documents)).collect()
+    reports.iter().filter(|report| !is_skipped(report)).map(|report| one(report, documents)).collect()
+}
+
+fn is_skipped(report: &ObjectReport) -> bool {
+    matches!(report.verdict, Verdict::OtherGroup)
+}
+
+/// Objects that were not judged, by their kind.
+pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for report in reports.iter().filter(|report| is_skipped(report)) {
+        *kinds.entry(format!("kind {} of {}", report.kind, report.api_version)).or_default() += 1;
+    }
+    let told = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD is given for its group ({count} of them)") };
+    kinds.into_iter().map(told).collect()
 }
 
 fn one(report: &ObjectReport, documents: &Documents) -> Judged {
@@ -69,7 +84,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     };
     match &report.verdict {
         Verdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
-        Verdict::UnknownKind => {
+        Verdict::OtherGroup | Verdict::UnknownKind => {
             say("unknown", report.place, String::new(), no_crd(&report.kind, &report.api_version));
         }
         Verdict::UnknownVersion(versions) => {
@@ -112,7 +127,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     }
 }
 
-pub fn render(judged: &[Judged], documents: &Documents, style: &Style, all: bool) -> String {
+pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, style: &Style, all: bool) -> String {
     let mut out = String::new();
     for object in judged {
         let shown: Vec<&Remark> = object
@@ -138,15 +153,19 @@ pub fn render(judged: &[Judged], documents: &Documents, style: &Style, all: bool
     let word =
         if judged.iter().any(|object| object.broken_by_upgrade.is_some()) { "broken by the upgrade" } else { "refused or not kept whole" };
     let _ = writeln!(out, "objects: {} checked, {failed} {word}", judged.len());
+    for skipped in skipped {
+        let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
+    }
     out
 }
 
-pub fn json(judged: &[Judged]) -> String {
-    let report = serde_json::json!({ "schema": SCHEMA, "tool": crate::report::TOOL, "objects": judged });
+pub fn json(judged: &[Judged], skipped: &[Skipped]) -> String {
+    let report = serde_json::json!({ "schema": SCHEMA, "tool": crate::report::TOOL, "objects": judged, "skipped": skipped });
     let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
     text.push('\n');
     text
 }
+
 /// What is told of something that no CRD describes.
 fn no_crd(kind: &str, api_version: &str) -> String {
     match (kind, api_version) {

@@ -30,6 +30,7 @@ pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> 
     }
     let reports = validate::check_objects(given.documents(), &crd_side.bundle, old_side.as_ref().map(|side| &side.bundle));
     let judged = objects::judged(&reports, given.documents());
+    let skipped = objects::skipped(&reports);
     if judged.is_empty() {
         streams.error("no custom resource was found among the objects");
         exit = exit.or(Exit::Unread);
@@ -41,9 +42,9 @@ pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> 
         exit = exit.or(Exit::Findings);
     }
     let text = if arguments.json {
-        objects::json(&judged)
+        objects::json(&judged, &skipped)
     } else {
-        objects::render(&judged, given.documents(), &streams.out_style(), arguments.all)
+        objects::render(&judged, &skipped, given.documents(), &streams.out_style(), arguments.all)
     };
     streams.write(&text)?;
     Ok(exit)

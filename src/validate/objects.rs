@@ -3,6 +3,8 @@
 //! An object is judged as one that is created. Where `status` has a subresource, a create drops it unread, so that it can't satisfy
 //! what the root requires. A `status` that is given is then held to what the subresource refuses: whoever exported it, or wrote it
 //! down as a fixture, wants it to be right. With old CRDs an object is taken as one that is stored, whose status stays.
+//!
+//! Objects of groups that no CRD here has are none of its business: they are listed, and not judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +49,9 @@ pub struct ObjectReport {
 pub enum Verdict {
     /// The document could not be parsed.
     Unreadable(yaml::ErrorKind),
-    /// No CRD of the bundle has this group and kind.
+    /// No CRD of the bundle has this group.
+    OtherGroup,
+    /// No CRD of the bundle has this kind.
     UnknownKind,
     /// The CRD doesn't have this version; it has those.
     UnknownVersion(Vec<String>),
@@ -265,7 +269,10 @@ fn report(object: &Object<'_>, court: &Court<'_, '_>, old: Option<&Court<'_, '_>
     if crds.is_empty() {
         let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.judge(crd, object, false)));
         let gone = before.map(|before| upgrade(before, Err(&Verdict::UnknownKind)));
-        return vec![bare(None, Verdict::UnknownKind, gone)];
+        let known = [Some(court), old].into_iter().flatten().any(|court| court.by_kind.contains_key(object.group()));
+        // What has no kind or version is no object of another group.
+        let other = !known && !object.kind.is_empty() && !object.api_version.is_empty();
+        return vec![bare(None, if other { Verdict::OtherGroup } else { Verdict::UnknownKind }, gone)];
     }
     let judged = crds.iter().filter_map(|&index| {
         let crd = court.bundle.crds.get(index)?;

@@ -134,7 +134,7 @@ fn every_object_gets_its_verdict_with_places() {
 
     assert!(matches!(by_name(&reports, "a").verdict, Verdict::NotServed));
     assert!(matches!(&by_name(&reports, "b").verdict, Verdict::UnknownVersion(known) if known == &["v1", "v1alpha1"]));
-    assert!(matches!(by_name(&reports, "c").verdict, Verdict::UnknownKind));
+    assert!(matches!(by_name(&reports, "c").verdict, Verdict::OtherGroup));
     assert!(matches!(reports[7].verdict, Verdict::Unreadable(_)));
 }
 
@@ -145,6 +145,17 @@ fn a_kind_that_goes_breaks_its_objects() {
     let reports = check_objects(&objects, &Bundle::read(&crds), Some(&Bundle::read(&old)));
     assert_eq!(by_name(&reports, "fine").upgrade, Some(Upgrade::Gone));
     assert_eq!(by_name(&reports, "c").upgrade, None);
+}
+
+#[test]
+fn only_objects_of_a_known_group_are_judged() {
+    let objects = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n---\napiVersion: shop.example.com/v1\nkind: Gadget\nmetadata: \
+                   {name: kind}\n---\nmetadata: {name: nothing}\n";
+    let (objects, crds) = (documents(&[("o.yaml", objects)]), documents(&[("new.yaml", &crd(NEW))]));
+    let reports = check_objects(&objects, &Bundle::read(&crds), None);
+    assert!(matches!(by_name(&reports, "other").verdict, Verdict::OtherGroup));
+    assert!(matches!(by_name(&reports, "kind").verdict, Verdict::UnknownKind));
+    assert!(matches!(by_name(&reports, "nothing").verdict, Verdict::UnknownKind));
 }
 
 #[test]
