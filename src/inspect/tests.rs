@@ -64,6 +64,15 @@ fn structure_near_misses() {
         &["structure/forbidden"; 2],
     );
     field("{x-kubernetes-int-or-string: true, oneOf: [{type: integer}, {type: string}]}", &["structure/forbidden"; 2]);
+    let pair = "{anyOf: [{type: integer}, {type: string}]}";
+    field(
+        &format!("{{type: object, properties: {{a: {{x-kubernetes-int-or-string: true}}}}, allOf: [{{properties: {{a: {pair}}}}}]}}"),
+        &["structure/forbidden"; 2],
+    );
+    field(
+        &format!("{{type: array, items: {{x-kubernetes-int-or-string: true}}, allOf: [{{items: {pair}}}]}}"),
+        &["structure/forbidden"; 2],
+    );
     field("{type: string, not: {anyOf: [{title: x}]}}", &["structure/forbidden"]);
     field("{type: object, properties: {a: {type: string}}, anyOf: [{properties: {metadata: {minLength: 1}}}]}", &["metadata/forbidden"]);
     field("{type: string, allOf: [{pattern: '['}]}", &["pattern/invalid"]);

@@ -179,8 +179,10 @@ impl<'a, 't> Walk<'a, 't> {
         sound
     }
 
-    fn children(&mut self, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) -> bool {
+    fn children(&mut self, schema: &Schema<'t>, route: &Route<'_, 't>, own: Scope<'_, 't>) -> bool {
         let mut sound = true;
+        // The first clause of an `allOf` may hold a pair itself; its properties and items may not.
+        let scope = Scope { may_pair: own.may_pair && !own.nested, ..own };
         let unknown_map = !matches!(schema.text(Keyword::MapType), None | Some("granular" | "atomic"));
         let is_resource = !scope.nested && (scope.level == Level::Root || schema.flag(Keyword::EmbeddedResource));
 
@@ -207,7 +209,7 @@ impl<'a, 't> Walk<'a, 't> {
             };
             sound &= self.visit(&child, &route.step(Turn::Property(name), entry.key), inner, Some(schema));
         }
-        sound &= self.clauses(schema, route, scope);
+        sound &= self.clauses(schema, route, own);
         sound &= self.items(schema, route, scope);
         sound & self.forbidden_places(schema, route, scope)
     }
