@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
+use crate::schema::Shape;
 use crate::schema::shape::{Count, Extra, ListType, Type as JsonType};
-use crate::schema::{Shape, is_meta};
 
 use super::name;
 use super::need::Need;
@@ -153,10 +153,9 @@ impl Decl {
         (Kind::Object(Object { fields }), 0, min_bytes, true)
     }
 
-    /// What was made of a property. Nothing for the type and name of a resource, where more is visible than the schema says.
+    /// What was made of a property.
     pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
         match &self.kind {
-            Kind::Object(_) if is_meta(name) => None,
             Kind::Object(object) => object.fields.get(name),
             _ => None,
         }

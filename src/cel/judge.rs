@@ -26,6 +26,9 @@ pub const TOTAL_LIMIT: u64 = 100_000_000;
 pub enum RuleError {
     #[error(transparent)]
     Form(#[from] FormError),
+    /// Once for all rules of a node.
+    #[error("CEL can't represent this node, or one around it: it has no type")]
+    Untyped,
     #[error("the rule does not compile: {0}")]
     Rule(Problem),
     #[error("the messageExpression does not compile: {0}")]
@@ -43,13 +46,14 @@ pub enum RuleError {
 }
 
 impl RuleError {
-    /// The member of the rule that the server points at.
+    /// The member of the rule that the server points at, if it is not the list of rules.
     pub fn member(&self) -> &'static str {
         match self {
             RuleError::Form(form) => form.member(),
             RuleError::Rule(_) | RuleError::Uncorrelated { .. } | RuleError::RuleCost { .. } => "rule",
             RuleError::Message(_) | RuleError::MessageCost { .. } => "messageExpression",
             RuleError::OptionalOldSelfUnused => "optionalOldSelf",
+            RuleError::Untyped => "",
         }
     }
 
@@ -133,8 +137,8 @@ fn judge_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> JudgedRul
     if !judged.errors.is_empty() {
         return judged;
     }
-    if !site.decl.exposed() {
-        judged.errors.push(RuleError::Rule(Problem::refused(0, "CEL can't represent a node without a type")));
+    if site.untyped {
+        judged.errors.extend((index == 0).then_some(RuleError::Untyped));
         return judged;
     }
     let optional = rule.optional_old_self == Some(true);

@@ -59,8 +59,46 @@ fn costs_multiply_and_add_up() {
 }
 
 #[test]
+fn rules_below_others_see_what_those_see() {
+    let unknown = |more: Value| {
+        let mut schema = json!({"type": "object", "properties": {"a": {"x-kubernetes-preserve-unknown-fields": true, "properties": {
+            "b": ruled(json!({"type": "string", "maxLength": 5}), json!({"rule": "self == 'x'"}))
+        }}}});
+        schema["x-kubernetes-validations"] = more;
+        under(schema)
+    };
+    assert!(members(&unknown(json!([]))).is_empty());
+    assert_eq!(members(&unknown(json!([{"rule": "true"}]))), ["spec.f.a.b "]);
+    let embedded = |rule: &str, above: Value| {
+        let labels = json!({"type": "object", "maxProperties": 5, "additionalProperties": {"type": "string"}});
+        let metadata = ruled(json!({"type": "object", "properties": {"labels": labels}}), json!({"rule": rule}));
+        let mut schema = json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {"metadata": metadata}});
+        schema["x-kubernetes-validations"] = above;
+        under(schema)
+    };
+    let (labels, name) = ("self.labels.size() > 0", "has(self.name)");
+    assert!(members(&embedded(labels, json!([]))).is_empty());
+    assert_eq!(members(&embedded(labels, json!([{"rule": "true"}]))), ["spec.f.metadata rule"]);
+    assert_eq!(members(&embedded(name, json!([]))), ["spec.f.metadata rule"]);
+    assert!(members(&embedded(name, json!([{"rule": "true"}]))).is_empty());
+}
+
+#[test]
+fn properties_of_maps_and_lists_count_as_often_as_their_elements() {
+    let matched = || ruled(json!({"type": "string", "maxLength": 1000}), json!({"rule": "self.matches('^a+$')"}));
+    let with = |mut schema: Value| {
+        schema["properties"] = json!({"a": matched()});
+        under(schema)
+    };
+    assert!(members(&with(json!({"type": "object"}))).is_empty());
+    assert_eq!(members(&with(json!({"type": "object", "additionalProperties": true})))[..1], ["spec.f.a rule"]);
+    assert!(members(&with(json!({"type": "object", "additionalProperties": true, "maxProperties": 2}))).is_empty());
+    assert_eq!(members(&with(json!({"type": "array", "items": {"type": "string"}})))[..1], ["spec.f.a rule"]);
+}
+
+#[test]
 fn rules_need_a_type() {
-    assert_eq!(members(&under(ruled(json!({"x-kubernetes-preserve-unknown-fields": true}), json!({"rule": "true"})))), ["spec.f rule"]);
+    assert_eq!(members(&under(ruled(json!({"x-kubernetes-preserve-unknown-fields": true}), json!({"rule": "true"})))), ["spec.f "]);
     assert!(members(&under(ruled(json!({"x-kubernetes-int-or-string": true}), json!({"rule": "self == 1"})))).is_empty());
     let root = ruled(json!({"type": "object"}), json!({"rule": "self.metadata.name.size() < 9 && self.kind != ''"}));
     assert!(members(&root).is_empty());

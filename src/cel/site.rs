@@ -14,6 +14,8 @@ pub struct Site<'s> {
     pub path: FieldPath,
     pub shape: &'s Shape,
     pub decl: Arc<Decl>,
+    /// Whether the server finds no type for the node, or for one around it that it asks first: its rules are refused unread.
+    pub untyped: bool,
     /// How often the node can occur in one object, if the lists and maps around it are bounded.
     pub occurrences: Option<u64>,
     /// Lists and maps around it, outermost first.
@@ -40,7 +42,7 @@ impl<'s> Site<'s> {
 pub fn sites(root: &Shape) -> Vec<Site<'_>> {
     let mut out = vec![];
     let mut walk = Walk { out: &mut out, path: FieldPath::root(), around: vec![], uncorrelated: None };
-    walk.node(root, true, None);
+    walk.node(root, true, Around::Unruled);
     out
 }
 
@@ -51,53 +53,102 @@ struct Walk<'w, 's> {
     uncorrelated: Option<FieldPath>,
 }
 
+/// What the nodes around one made of it: rules see a node as the outermost node with rules does.
+enum Around<'d> {
+    /// None of them has rules.
+    Unruled,
+    /// They have, and don't see this node.
+    Unseen,
+    Seen(&'d Arc<Decl>),
+    /// One of them has no type.
+    Broken,
+}
+
+impl<'d> Around<'d> {
+    /// The same for a node below this one.
+    fn below(&self, seen: impl Fn(&'d Decl) -> Option<&'d Arc<Decl>>) -> Around<'d> {
+        match self {
+            Around::Unruled => Around::Unruled,
+            Around::Broken => Around::Broken,
+            Around::Unseen => Around::Unseen,
+            Around::Seen(decl) => seen(decl).map_or(Around::Unseen, Around::Seen),
+        }
+    }
+}
+
 impl<'s> Walk<'_, 's> {
-    /// `decl` is what a node around this one made of it already.
-    fn node(&mut self, shape: &'s Shape, root: bool, decl: Option<&Arc<Decl>>) {
-        let made = (decl.is_none() && !shape.rules.is_empty()).then(|| Arc::new(Decl::of(shape, root || shape.embedded)));
-        let decl = decl.or(made.as_ref());
-        if let Some(decl) = decl.filter(|_| !shape.rules.is_empty()) {
+    fn node(&mut self, shape: &'s Shape, root: bool, around: Around<'_>) {
+        let asked = !shape.rules.is_empty() || !matches!(around, Around::Unruled);
+        let made = match &around {
+            Around::Seen(decl) => Some(Arc::clone(decl)),
+            Around::Broken if shape.rules.is_empty() => None,
+            _ => asked.then(|| Arc::new(Decl::of(shape, root || shape.embedded))),
+        };
+        let untyped = matches!(around, Around::Broken) || made.as_ref().is_some_and(|decl| !decl.exposed());
+        if let Some(decl) = made.as_ref().filter(|_| !shape.rules.is_empty()) {
             let occurrences = self.around.iter().try_fold(1_u64, |product, container| Some(product.saturating_mul(container.max?)));
             self.out.push(Site {
                 path: self.path.clone(),
                 shape,
                 decl: Arc::clone(decl),
+                untyped,
                 occurrences,
                 around: self.around.clone(),
                 uncorrelated: self.uncorrelated.clone(),
             });
         }
+        let own = match &made {
+            _ if untyped => Around::Broken,
+            None => Around::Unruled,
+            Some(decl) => Around::Seen(decl),
+        };
+        let repeated = repeats(shape).then(|| self.container(shape));
+        self.around.extend(repeated.clone());
         for (name, property) in &shape.properties {
             self.path.push(Step::Key(name.as_str().into()));
-            self.node(property, false, decl.and_then(|decl| decl.property(name)));
+            self.node(property, false, own.below(|decl| decl.property(name)));
             self.path.pop();
         }
+        if repeated.is_some() {
+            self.around.pop();
+        }
         if let Extra::Values(values) = &shape.extra {
-            // Only an object's size bounds its values; on other types the keyword says nothing.
-            let max = if shape.ty == Some(Type::Object) { shape.property_count.max } else { Some(1) };
-            self.child(
-                values,
-                decl.and_then(|decl| decl.values()),
-                Step::Values,
-                Container { path: self.path.clone(), is_list: false, max },
-            );
+            self.child(values, own.below(Decl::values), Step::Values, self.container(shape));
         }
         if let Some(items) = &shape.items {
-            let max = if shape.ty == Some(Type::Array) { shape.item_count.max } else { Some(1) };
             let before = self.uncorrelated.clone();
             if shape.list_type != ListType::Map && self.uncorrelated.is_none() {
                 self.uncorrelated = Some(self.path.clone());
             }
-            self.child(items, decl.and_then(|decl| decl.items()), Step::Items, Container { path: self.path.clone(), is_list: true, max });
+            self.child(items, own.below(Decl::items), Step::Items, self.container(shape));
             self.uncorrelated = before;
         }
     }
 
-    fn child(&mut self, shape: &'s Shape, decl: Option<&Arc<Decl>>, step: Step, container: Container) {
+    fn child(&mut self, shape: &'s Shape, around: Around<'_>, step: Step, container: Container) {
         self.around.push(container);
         self.path.push(step);
-        self.node(shape, false, decl);
+        self.node(shape, false, around);
         self.path.pop();
         self.around.pop();
+    }
+
+    /// The node as what is below it multiplies by. Only the type says which bound counts; where none does, there is one of each.
+    fn container(&self, shape: &Shape) -> Container {
+        let max = match shape.ty {
+            Some(Type::Array) => shape.item_count.max,
+            Some(Type::Object) if shape.extra != Extra::Closed => shape.property_count.max,
+            _ => Some(1),
+        };
+        Container { path: self.path.clone(), is_list: shape.ty == Some(Type::Array), max }
+    }
+}
+
+/// Whether the server multiplies even by a node whose `properties` it goes through: it asks for the type alone.
+fn repeats(shape: &Shape) -> bool {
+    match shape.ty {
+        Some(Type::Array) => true,
+        Some(Type::Object) => shape.extra != Extra::Closed,
+        _ => false,
     }
 }

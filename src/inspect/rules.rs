@@ -139,6 +139,13 @@ impl<'t> Written<'_, '_, 't> {
             // What we can't decide the server may well take.
             RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
             RuleError::Uncorrelated { .. } => {
+            RuleError::Untyped => {
+                let reason = "unable to convert structural schema to CEL declarations".to_owned();
+                let field = format!("{}.{}", self.place.field, Keyword::Validations.name());
+                let fact = self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason);
+                fact.field = Some(field);
+                fact.words.insert("offset", "0".into());
+            }
                 let around = self.place.uncorrelated.clone().unwrap_or_default();
                 let reason = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {around}");
                 self.fact((Aspect::CelTransition, Effect::Misplaced), "rule", reason);
