@@ -133,15 +133,17 @@ impl Decl {
     }
 
     fn object(shape: &Shape, root: bool) -> (Kind, u64, i64, bool) {
-        if let Extra::Values(values) = &shape.extra {
+        let completed = root && !is_complete(shape);
+        // A resource that is completed loses what else it had.
+        if let (Extra::Values(values), false) = (&shape.extra, completed) {
             let value = Decl::of(values, values.embedded);
             let (size, bounded) = count(shape.property_count, (MAX_REQUEST - 2) / (value.min_bytes + 6));
             return (Kind::Map { value: Arc::new(value) }, size, MIN_QUOTED, bounded);
         }
         let mut fields: BTreeMap<_, _> =
             shape.properties.iter().map(|(name, property)| (name.clone(), Arc::new(Decl::of(property, property.embedded)))).collect();
-        if root {
-            resource_fields(shape, &mut fields);
+        if completed {
+            resource_fields(&mut fields);
         }
         let mut min_bytes = MIN_QUOTED;
         for name in &shape.required {
@@ -286,19 +288,20 @@ impl Object {
     }
 }
 
-/// `apiVersion`, `kind` and `metadata` of a resource, as a rule at its root sees them.
-fn resource_fields(shape: &Shape, fields: &mut BTreeMap<String, Arc<Decl>>) {
+/// Whether a resource declares itself all that rules are always shown of one.
+fn is_complete(shape: &Shape) -> bool {
     let is = |shape: Option<&Shape>, ty| shape.is_some_and(|s| s.ty == Some(ty));
     let metadata = shape.property("metadata");
     let named = |key| is(metadata.and_then(|m| m.property(key)), JsonType::String);
-    let complete = is(shape.property("kind"), JsonType::String)
+    is(shape.property("kind"), JsonType::String)
         && is(shape.property("apiVersion"), JsonType::String)
         && is(metadata, JsonType::Object)
         && named("name")
-        && named("generateName");
-    if complete {
-        return;
-    }
+        && named("generateName")
+}
+
+/// `apiVersion`, `kind` and `metadata` of a resource that doesn't declare all of them, as a rule at its root sees them.
+fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>) {
     let text = || Arc::new(Decl::new(Kind::String, false, request_text(), MIN_QUOTED, false));
     let names = ["name", "generateName"].map(|key| (key.to_string(), text()));
     let metadata = Object { fields: names.into() };

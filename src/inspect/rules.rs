@@ -25,7 +25,7 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[Rul
     }
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
     let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
-    let shape = skeleton(root, &paths, None);
+    let shape = skeleton(root, &paths, None, true);
     let judgement = judge::judge(&shape);
     let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
@@ -59,24 +59,35 @@ fn read_by_rules(schema: &Schema<'_>) -> Need {
     texts.flatten().fold(Need::nothing(), |need, text| need.and(&Need::of(text)))
 }
 
+/// What decides whether rules see the metadata of a resource as it is declared.
+fn identity() -> Need {
+    let nothing = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Need::nothing())).collect::<BTreeMap<_, _>>();
+    let mut fields = nothing(&["apiVersion", "kind"]);
+    fields.insert("metadata".into(), Need::Fields(nothing(&["name", "generateName"])));
+    Need::Fields(fields)
+}
+
 /// The shape of what rules can see and of what bounds them: what the nodes with rules need, and the ways to them.
-fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape {
+fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bool) -> Shape {
     let own = paths.iter().any(|path| path.is_empty()).then(|| read_by_rules(schema));
     let need = match (need, own) {
         (Some(need), Some(own)) => Some(need.and(&own)),
         (need, own) => need.or(own),
     };
+    let resource = root || schema.flag(Keyword::EmbeddedResource);
     if paths.is_empty() && need == Some(Need::nothing()) && matches!(schema.ty(), Some("array" | "object")) && schema.property_count() == 0
     {
         // A list or a map that is only asked for: its elements bound its size.
         let mut shape = Shape::local(schema);
-        shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()))));
+        shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()), false)));
         if let Additional::Schema(values) = schema.additional() {
-            shape.extra = Extra::Values(Arc::new(skeleton(&values, &[], Some(Need::nothing()))));
+            shape.extra = Extra::Values(Arc::new(skeleton(&values, &[], Some(Need::nothing()), false)));
         }
         return shape;
     }
     let plain = schema.ty() == Some("object") && !schema.has(Keyword::AdditionalProperties);
+    let read = need.is_some();
+    let need = if resource && plain { Some(need.unwrap_or_else(Need::nothing).and(&identity())) } else { need };
     let fields = match need {
         Some(Need::Fields(fields)) if plain => Some(fields),
         Some(_) => return Shape::of(schema),
@@ -88,7 +99,8 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
         tails.entry(first).or_default().push(tail);
     }
     let mut fields = fields.map(|mut fields| {
-        for name in &shape.required {
+        // What must be there makes what is read larger.
+        for name in shape.required.iter().filter(|_| read) {
             fields.entry(name.clone()).or_insert_with(Need::nothing);
         }
         fields
@@ -98,20 +110,20 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>) -> Shape
             Step::Key(name) => {
                 let need = fields.as_mut().and_then(|fields| fields.remove(&**name));
                 if let Some((entry, child)) = schema.property(name) {
-                    shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &tails, need)));
+                    shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &tails, need, false)));
                 }
             }
-            Step::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None))),
+            Step::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None, false))),
             Step::Values => {
                 if let Additional::Schema(values) = schema.additional() {
-                    shape.extra = Extra::Values(Arc::new(skeleton(&values, &tails, None)));
+                    shape.extra = Extra::Values(Arc::new(skeleton(&values, &tails, None, false)));
                 }
             }
         }
     }
     for (name, need) in fields.into_iter().flatten() {
         if let Some((entry, child)) = schema.property(&name) {
-            shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &[], Some(need))));
+            shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &[], Some(need), false)));
         }
     }
     shape
@@ -129,6 +141,13 @@ impl<'t> Written<'_, '_, 't> {
     fn refuse(&mut self, error: &RuleError, site: &Site<'_>, judged: &JudgedRule<'_>) {
         match error {
             RuleError::Form(_) => {}
+            RuleError::Untyped => {
+                let reason = "unable to convert structural schema to CEL declarations".to_owned();
+                let field = format!("{}.{}", self.place.field, Keyword::Validations.name());
+                let fact = self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason);
+                fact.field = Some(field);
+                fact.words.insert("offset", "0".into());
+            }
             RuleError::Rule(Problem::Refused { at, reason }) => {
                 self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert("offset", at.to_string());
             }
@@ -139,13 +158,6 @@ impl<'t> Written<'_, '_, 't> {
             // What we can't decide the server may well take.
             RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
             RuleError::Uncorrelated { .. } => {
-            RuleError::Untyped => {
-                let reason = "unable to convert structural schema to CEL declarations".to_owned();
-                let field = format!("{}.{}", self.place.field, Keyword::Validations.name());
-                let fact = self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason);
-                fact.field = Some(field);
-                fact.words.insert("offset", "0".into());
-            }
                 let around = self.place.uncorrelated.clone().unwrap_or_default();
                 let reason = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {around}");
                 self.fact((Aspect::CelTransition, Effect::Misplaced), "rule", reason);

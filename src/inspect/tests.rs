@@ -156,6 +156,23 @@ fn defaults_inside_embedded_metadata() {
 }
 
 #[test]
+fn rules_see_declared_metadata_only_beside_a_declared_identity() {
+    let resource = |fields: &str, rule: &str| {
+        format!(
+            "{{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, \
+             properties: {{kind: {{type: string}}, apiVersion: {{type: string}}, metadata: {{type: object, properties: {{{fields}}}}}}}, \
+             x-kubernetes-validations: [{{rule: '{rule}'}}]}}"
+        )
+    };
+    let labels = "labels: {type: object, maxProperties: 5, additionalProperties: {type: string}}";
+    let names = "name: {type: string}, generateName: {type: string}";
+    field(&resource(&format!("{labels}, {names}"), "self.metadata.labels.size() > 0"), &[]);
+    field(&resource(&format!("{labels}, name: {{type: string}}"), "self.metadata.labels.size() > 0"), &["cel-rule/invalid"]);
+    let dated = "name: {type: string, format: date-time}, generateName: {type: string}";
+    field(&resource(dated, "self.metadata.name.size() > 1"), &["cel-rule/invalid"]);
+}
+
+#[test]
 fn what_versions_share_decides_where_the_server_reports() {
     let version = |name: &str, storage: bool, schema: &str, more: &str| {
         format!("{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {schema}}}{more}}}")
