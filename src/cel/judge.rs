@@ -145,7 +145,10 @@ fn judge_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> JudgedRul
     match Program::compile(&rule.rule, Purpose::Rule, &site.decl, optional) {
         Ok(program) => judged.take_program(site, program),
         Err(problem) => {
+            // Of a rule that doesn't compile the server doesn't know that it uses `oldSelf`.
+            let unused = rule.optional_old_self.is_some() && matches!(problem, Problem::Refused { .. });
             judged.errors.push(RuleError::Rule(problem));
+            judged.errors.extend(unused.then_some(RuleError::OptionalOldSelfUnused));
             return judged;
         }
     }

@@ -97,6 +97,12 @@ fn properties_of_maps_and_lists_count_as_often_as_their_elements() {
 }
 
 #[test]
+fn what_does_not_compile_uses_no_old_self() {
+    let broken = json!({"rule": "nope == oldSelf", "optionalOldSelf": true});
+    assert_eq!(members(&under(ruled(json!({"type": "string"}), broken))), ["spec.f rule", "spec.f optionalOldSelf"]);
+}
+
+#[test]
 fn rules_need_a_type() {
     assert_eq!(members(&under(ruled(json!({"x-kubernetes-preserve-unknown-fields": true}), json!({"rule": "true"})))), ["spec.f "]);
     assert!(members(&under(ruled(json!({"x-kubernetes-int-or-string": true}), json!({"rule": "self == 1"})))).is_empty());
