@@ -173,6 +173,20 @@ fn rules_see_declared_metadata_only_beside_a_declared_identity() {
 }
 
 #[test]
+fn a_default_meets_a_rule_that_does_not_compile_first() {
+    let fields = |schema: &str| -> Vec<String> {
+        let all = facts(&with_field(schema)).into_iter().filter(is_refusal).filter_map(|fact| fact.field);
+        all.map(|field| field.replace("spec.validation.openAPIV3Schema.properties[spec].properties[f]", "F")).collect()
+    };
+    let rules = "x-kubernetes-validations: [{rule: self.nope()}]";
+    assert_eq!(fields(&format!("{{type: string, default: a, {rules}}}")), ["F.default"]);
+    let below = format!("{{type: object, default: {{a: x}}, properties: {{a: {{type: string, maxLength: 5, {rules}}}}}}}");
+    assert_eq!(fields(&below), ["F.default.a"]);
+    let absent = format!("{{type: object, default: {{}}, properties: {{a: {{type: string, maxLength: 5, {rules}}}}}}}");
+    assert_eq!(fields(&absent), ["F.properties[a].x-kubernetes-validations[0].rule"]);
+}
+
+#[test]
 fn what_versions_share_decides_where_the_server_reports() {
     let version = |name: &str, storage: bool, schema: &str, more: &str| {
         format!("{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {schema}}}{more}}}")

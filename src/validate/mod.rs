@@ -172,6 +172,7 @@ impl Compiled {
         }
         let mut said = Said::default();
         rules::check(value, None, &self.root, &Trail::Root, Ratchet::default(), &mut said);
+        said.errors.append(&mut said.uncompiled);
         if said.errors.is_empty() {
             rules::check(value, Some(value), &self.root, &Trail::Root, Ratchet::default(), &mut said);
         }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::cel::check::Purpose;
+use crate::cel::check::{Problem, Purpose};
 use crate::cel::eval::{EvalError, Program};
 use crate::schema::shape::CelRule;
 
@@ -20,7 +20,7 @@ const MESSAGE_BYTES: usize = 5 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     /// Or why it can't be run here.
-    rule: OnceLock<Result<Program, String>>,
+    rule: OnceLock<Result<Program, Problem>>,
     message: OnceLock<Option<Program>>,
 }
 
@@ -37,12 +37,12 @@ impl<'n> Rule<'n> {
         node.shape.rules.iter().zip(&node.programs).map(move |(text, programs)| Rule { text, programs, node })
     }
 
-    fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, String> {
+    fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, Problem> {
         let optional = self.text.optional_old_self.unwrap_or(false);
-        Program::compile(source, purpose, self.node.decl(), optional).map_err(|problem| problem.to_string())
+        Program::compile(source, purpose, self.node.decl(), optional)
     }
 
-    fn program(&self) -> Result<&'n Program, &'n String> {
+    fn program(&self) -> Result<&'n Program, &'n Problem> {
         self.programs.rule.get_or_init(|| self.compile(&self.text.rule, Purpose::Rule)).as_ref()
     }
 
@@ -153,6 +153,8 @@ pub(super) struct Said {
     pub warnings: Vec<Error>,
     /// Rules that the server runs and that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
+    /// What the server says of those that don't compile. Only a default meets them: the CRD isn't accepted.
+    pub uncompiled: Vec<Error>,
 }
 
 pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
@@ -188,8 +190,18 @@ pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
 }
 
 fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+    // Of a rule that says nothing the server makes no program.
+    if rule.text.rule.trim().is_empty() {
+        return;
+    }
     let program = match rule.program() {
         Ok(program) => program,
+        Err(Problem::Refused { reason, .. }) => {
+            let told = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
+            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
+            said.uncompiled.push(error.of_rule(&rule.text.rule));
+            return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
+        }
         Err(reason) => return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
     };
     if !program.applies(value, old) {

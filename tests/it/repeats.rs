@@ -46,9 +46,9 @@ const NEW: &str = "
               properties: {from: {type: integer}, to: {type: integer}}
               x-kubernetes-validations:
                 - {rule: '!has(self.from) || !has(self.to) || self.from <= self.to', message: a range}
+                - {rule: 'self.nothing', message: undeclared}
         x-kubernetes-validations:
           - {rule: 'self.size < 50', message: small}
-          - {rule: 'self.nothing', message: undeclared}
       status: {type: object}
 ";
 
