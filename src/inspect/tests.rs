@@ -202,6 +202,15 @@ fn what_versions_share_decides_where_the_server_reports() {
     let spelled = "{type: object, nullable: false, required: [], properties: {spec: {type: array, description: ''}}}";
     let spelled = with_versions(&[&version("v1", true, broken, ""), &version("v2", false, spelled, "")]);
     assert!(fields(&spelled).iter().all(|field| field.starts_with("spec.validation")), "{:?}", fields(&spelled));
+    for (one, two, shared) in [
+        ("maximum: 1", "maximum: 1.0", true),
+        ("externalDocs: {}", "externalDocs: {url: ''}", true),
+        ("externalDocs: {}", "externalDocs: {url: x}", false),
+    ] {
+        let with = |word: &str| format!("{{type: object, properties: {{spec: {{type: array, {word}}}}}}}");
+        let both = with_versions(&[&version("v1", true, &with(one), ""), &version("v2", false, &with(two), "")]);
+        assert_eq!(fields(&both).iter().all(|field| field.starts_with("spec.validation")), shared, "{one} {two}");
+    }
     // The status rule follows the shared schema.
     let wide = "{type: object, maxProperties: 5, properties: {spec: {type: string}}}";
     let status = with_versions(&[&version("v1", true, wide, ""), &version("v2", false, wide, ", subresources: {status: {}}")]);
