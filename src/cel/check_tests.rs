@@ -31,6 +31,8 @@ fn judged(rule: &str) -> Result<Checked, Problem> {
 #[test]
 fn what_compiles() {
     for rule in [
+        "int(string(12)) == 1",
+        "int(string(self.s)) == 1",
         "self.i > 1",
         "self.n > 1",
         "self.n > 1.0",
@@ -166,6 +168,9 @@ fn what_compiles() {
 #[test]
 fn what_does_not() {
     for rule in [
+        "int(string('abc')) == 1",
+        "duration(dyn('x')) == self.dur",
+        "timestamp(string(dyn('x'))) == self.ts",
         "self.n == 1",
         "self.n + 1 > 2.0",
         "self.i + 1.0 > 2.0",

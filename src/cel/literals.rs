@@ -10,9 +10,6 @@ use super::eval::format::{Clause, clauses};
 use super::types::Type;
 use crate::schema::pattern::{Pattern, PatternError};
 
-/// Functions whose constant argument is converted when the program is built.
-const CONVERSIONS: [&str; 10] = ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
-
 pub fn validate(checked: &Checked) -> Result<(), Problem> {
     walk(checked, &checked.expr, false)
 }
@@ -68,9 +65,8 @@ fn check_call(checked: &Checked, e: &Expr, call: &Call) -> Result<(), Problem> {
     let function = &*call.function;
     if let [arg] = call.args.as_slice()
         && call.target.is_none()
-        && CONVERSIONS.contains(&function)
-        && let Some(literal) = arg.literal()
-        && eval::constant_conversion_fails(function, literal)
+        && eval::CONVERSIONS.contains(&function)
+        && eval::constant_conversion_fails(function, arg)
     {
         return Err(Problem::refused(arg.at, format!("invalid {function} argument")));
     }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use super::ast::{Kind, Literal};
+use super::ast::{Expr, Kind, Literal};
 use super::check::{Checked, Problem, Purpose, check};
 use super::decl::Decl;
 use super::need::Need;
@@ -182,9 +182,24 @@ fn patterns(checked: &Checked) -> HashMap<String, Pattern> {
     literals.collect()
 }
 
+/// Functions whose constant argument is converted when the program is built.
+pub(super) const CONVERSIONS: [&str; 10] = ["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"];
+
 /// Whether a conversion of a constant fails; such a program can't even be built.
-pub(super) fn constant_conversion_fails(function: &str, literal: &Literal) -> bool {
-    convert::convert(function, machine::constant(literal)).is_err()
+pub(super) fn constant_conversion_fails(function: &str, argument: &Expr) -> bool {
+    constant(argument).is_some_and(|value| convert::convert(function, value).is_err())
+}
+
+/// A literal, or what conversions make of one.
+fn constant(expr: &Expr) -> Option<Val<'_>> {
+    match &expr.kind {
+        Kind::Literal(literal) => Some(machine::constant(literal)),
+        Kind::Call(call) if call.target.is_none() && CONVERSIONS.contains(&&*call.function) => match call.args.as_slice() {
+            [argument] => convert::convert(&call.function, constant(argument)?).ok(),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 #[cfg(test)]
