@@ -31,6 +31,7 @@ fn judged(rule: &str) -> Result<Checked, Problem> {
 #[test]
 fn what_compiles() {
     for rule in [
+        ".size(self.s) == 1",
         "int(string(12)) == 1",
         "int(string(self.s)) == 1",
         "self.i > 1",
@@ -168,6 +169,7 @@ fn what_compiles() {
 #[test]
 fn what_does_not() {
     for rule in [
+        ".has(self.s)",
         "int(string('abc')) == 1",
         "duration(dyn('x')) == self.dur",
         "timestamp(string(dyn('x'))) == self.ts",

@@ -414,6 +414,10 @@ impl Parser {
         }
         let name = if leading_dot { format!(".{ident}") } else { ident };
         Ok(self.node(at, Kind::Ident(name)))
+            // Macros are found by their plain name.
+            if leading_dot && ident == "has" {
+                return Ok(self.node(open, Kind::Call(Call { function: ident.into(), target: None, args })));
+            }
     }
 
     /// `first.b.c{field: value}`, if the tokens ahead have that form.
