@@ -18,6 +18,7 @@ mod literals;
 mod macros;
 pub mod name;
 pub mod need;
+mod nesting;
 pub mod normal;
 pub mod parse;
 pub mod rule;

@@ -14,6 +14,7 @@ use super::ast::{Call, Entry, Expr, Kind, List, Literal, Select, Struct};
 use super::lex::{self, Token};
 use super::macros;
 use super::name;
+use super::nesting;
 use crate::memo::Memo;
 
 /// cel-go stops at this many nested selections, indexes, method calls, conditionals and binary operators other than
@@ -178,6 +179,9 @@ impl Parser {
     fn expr(&mut self) -> Parsed {
         self.depth += 1;
         if self.depth > OUR_DEPTH {
+            if nesting::exceeds(self.tokens.iter().map(|(token, _)| token), CEL_GO_HEIGHT) {
+                return Err(SyntaxError::new(self.at(), format!("expression recursion limit exceeded: {CEL_GO_HEIGHT}")));
+            }
             let message = "nested too deeply to be followed".to_string();
             return Err(SyntaxError { at: self.at(), message, too_deep: true });
         }
@@ -410,14 +414,14 @@ impl Parser {
         let open = self.at();
         if self.eat("(") {
             let args = self.arguments()?;
-            return macros::call(self, open, ident, args);
-        }
-        let name = if leading_dot { format!(".{ident}") } else { ident };
-        Ok(self.node(at, Kind::Ident(name)))
             // Macros are found by their plain name.
             if leading_dot && ident == "has" {
                 return Ok(self.node(open, Kind::Call(Call { function: ident.into(), target: None, args })));
             }
+            return macros::call(self, open, ident, args);
+        }
+        let name = if leading_dot { format!(".{ident}") } else { ident };
+        Ok(self.node(at, Kind::Ident(name)))
     }
 
     /// `first.b.c{field: value}`, if the tokens ahead have that form.

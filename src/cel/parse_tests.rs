@@ -135,7 +135,9 @@ fn refuses_what_cel_go_refuses() {
 fn depth_is_bounded() {
     let deep = |n: usize| format!("{}1{}", "(".repeat(n), ")".repeat(n));
     assert!(parse(&deep(70)).is_ok());
-    assert_eq!(parse(&deep(100_000 / 2 - 1)).map_err(|e| e.too_deep).err(), Some(true));
+    assert_eq!(parse(&deep(249)).map_err(|e| e.too_deep).err(), Some(true));
+    assert_eq!(parse(&deep(250)).map_err(|e| e.too_deep).err(), Some(false));
+    assert_eq!(parse(&deep(100_000 / 2 - 1)).map_err(|e| e.too_deep).err(), Some(false));
     assert!(parse(&vec!["a"; 3_000].join(" || ")).is_ok());
     // Selections and operators count together, `!` and `&&` don't count.
     let highest = |ok: String, refused: String| {
