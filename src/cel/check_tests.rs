@@ -31,6 +31,7 @@ fn judged(rule: &str) -> Result<Checked, Problem> {
 #[test]
 fn what_compiles() {
     for rule in [
+        "double('0x1p4') == 16.0",
         ".size(self.s) == 1",
         "int(string(12)) == 1",
         "int(string(self.s)) == 1",

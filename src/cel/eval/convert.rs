@@ -90,11 +90,68 @@ fn double<'a>(val: Val<'a>) -> Evaluated<'a> {
     }
 }
 
-/// Go's `ParseFloat`: out of range is an error, `inf` and `nan` are numbers.
+/// Go's `ParseFloat`: out of range is an error, `inf` and `nan` are numbers, and so are `0x1p4` and `1_000`.
 fn go_float(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let hex = unsigned.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
+    let plain = text.contains('_').then(|| underscores_fit(unsigned, hex).then(|| text.replace('_', "")));
+    let text = match &plain {
+        Some(plain) => plain.as_deref()?,
+        None => text,
+    };
+    if hex {
+        return hex_float(text).filter(|number| number.is_finite());
+    }
+    // Only infinity has a sign.
+    if text.len() == 4 && text.get(1..).is_some_and(|name| name.eq_ignore_ascii_case("nan")) {
+        return None;
+    }
     let number: f64 = text.parse().ok()?;
     let named = text.bytes().any(|b| b.is_ascii_alphabetic() && !matches!(b, b'e' | b'E'));
     (named || number.is_finite()).then_some(number)
+}
+
+/// Underscores stand between digits, or behind the prefix.
+fn underscores_fit(unsigned: &str, hex: bool) -> bool {
+    let digits = if hex { unsigned.get(2..).unwrap_or_default() } else { unsigned };
+    let is_digit = |c: Option<char>| c.is_some_and(|c| if hex { c.is_ascii_hexdigit() } else { c.is_ascii_digit() });
+    let mut before = hex.then_some('0');
+    let mut rest = digits.chars();
+    while let Some(c) = rest.next() {
+        if c == '_' && !(is_digit(before) && is_digit(rest.clone().next())) {
+            return false;
+        }
+        before = Some(c);
+    }
+    true
+}
+
+/// `-0x1.8p-3`: hexadecimal digits, and a power of two that must be written.
+fn hex_float(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mantissa, exponent) = unsigned.get(2..)?.split_once(['p', 'P'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let power: i32 = exponent.parse::<i64>().ok()?.clamp(-1 << 20, 1 << 20) as i32;
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let (mut bits, mut shift, mut lost) = (0_u64, 0_i32, false);
+    for (behind, digit) in whole.chars().map(|c| (false, c)).chain(fraction.chars().map(|c| (true, c))) {
+        let digit = digit.to_digit(16)?;
+        if bits >> 59 == 0 {
+            bits = bits << 4 | u64::from(digit);
+            shift -= if behind { 4 } else { 0 };
+        } else {
+            lost |= digit != 0;
+            shift = shift.saturating_add(if behind { 0 } else { 4 });
+        }
+    }
+    // What was cut off still decides which way a tie is rounded.
+    let number = (bits | u64::from(lost)) as f64;
+    let power = power.saturating_add(shift);
+    // In two steps, so that neither power leaves the range while the product is in it.
+    let number = number * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2);
+    Some(if text.starts_with('-') { -number } else { number })
 }
 
 pub fn string<'a>(val: Val<'a>) -> Evaluated<'a> {
@@ -144,6 +201,18 @@ mod tests {
             Val::Text(text) => text.to_string(),
             _ => String::new(),
         })
+    }
+
+    #[test]
+    fn doubles_are_read_as_go_does() {
+        for (text, number) in [("0x1p4", 16.0), ("-0X1.8p-1", -0.75), ("0x_1F.8p0", 31.5), ("1_000.5", 1000.5), ("1e1_0", 1e10)] {
+            assert_eq!(go_float(text), Some(number), "{text}");
+        }
+        assert_eq!(go_float("0x10000000000000000000p-76"), Some(1.0));
+        for text in ["0x1", "0x", "0xp1", "0x1p", "_1", "1__0", "1_", "1_.5", "1e_1", "-nan", "0x1p2000", "1e400", "", "."] {
+            assert_eq!(go_float(text), None, "{text}");
+        }
+        assert_eq!(go_float("-Inf"), Some(f64::NEG_INFINITY));
     }
 
     #[test]
