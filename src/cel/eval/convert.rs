@@ -185,7 +185,7 @@ pub fn go_double(d: f64) -> String {
     let scientific = format!("{d:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let power: i32 = exponent.parse().unwrap_or(0);
-    if d == 0.0 || (-4..21).contains(&power) {
+    if d == 0.0 || (-4..6).contains(&power) {
         return format!("{d}");
     }
     let sign = if power < 0 { '-' } else { '+' };
@@ -225,6 +225,11 @@ mod tests {
         assert_eq!(shown("bool", Val::text("yes")), None);
         assert_eq!(shown("duration", Val::text("1h")).as_deref(), Some("3600s"));
         assert_eq!(go_double(1e21), "1e+21");
+        assert_eq!(go_double(1e6), "1e+06");
+        assert_eq!(go_double(123_456.5), "123456.5");
+        assert_eq!(go_double(1_234_567.0), "1.234567e+06");
+        assert_eq!(go_double(0.0001), "0.0001");
+        assert_eq!(go_double(0.00001), "1e-05");
         assert_eq!(go_double(0.5), "0.5");
     }
 }
