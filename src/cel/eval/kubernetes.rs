@@ -41,7 +41,7 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
         ("quantity", [Val::Text(text)]) => match Quantity::parse(text) {
             Parsed::Quantity(q) => Ok(Val::Quantity(q)),
             Parsed::Invalid => failed("quantities must match the regular expression for quantities"),
-            Parsed::TooLarge => Err(EvalError::unsupported("a quantity of that size")),
+            Parsed::TooLarge => sized(None),
         },
         ("isQuantity", [Val::Text(text)]) => Ok(Val::Bool(!matches!(Quantity::parse(text), Parsed::Invalid))),
         ("sign", [Val::Quantity(q)]) => Ok(Val::Int(q.sign())),
@@ -71,10 +71,10 @@ pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Eval
         (Val::Quantity(q), "asInteger", []) => q.as_int().map_or_else(|| failed("cannot convert value to integer"), |i| Ok(Val::Int(i))),
         (Val::Quantity(q), "isInteger", []) => Ok(Val::Bool(q.as_int().is_some())),
         (Val::Quantity(q), "asApproximateFloat", []) => Ok(Val::Double(q.as_double())),
-        (Val::Quantity(q), "add", [Val::Quantity(other)]) => Ok(Val::Quantity(q.add(*other))),
-        (Val::Quantity(q), "sub", [Val::Quantity(other)]) => Ok(Val::Quantity(q.sub(*other))),
-        (Val::Quantity(q), "add", [Val::Int(i)]) => Ok(Val::Quantity(q.add(Quantity::from_int(*i)))),
-        (Val::Quantity(q), "sub", [Val::Int(i)]) => Ok(Val::Quantity(q.sub(Quantity::from_int(*i)))),
+        (Val::Quantity(q), "add", [Val::Quantity(other)]) => sized(q.add(*other)),
+        (Val::Quantity(q), "sub", [Val::Quantity(other)]) => sized(q.sub(*other)),
+        (Val::Quantity(q), "add", [Val::Int(i)]) => sized(q.add(Quantity::from_int(*i))),
+        (Val::Quantity(q), "sub", [Val::Int(i)]) => sized(q.sub(Quantity::from_int(*i))),
         (Val::Quantity(q), _, [Val::Quantity(other)]) => return ordered(name, q.cmp(other)),
         (Val::Semver(v), _, [Val::Semver(other)]) => return ordered(name, v.cmp_precedence(other)),
         (Val::Semver(v), "major", []) => Ok(Val::Int(v.major as i64)),
@@ -93,6 +93,11 @@ pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Eval
         (Val::Format(format), "validate", [Val::Text(text)]) => validate(format, text),
         _ => return None,
     })
+}
+
+/// A quantity that may be too large to be followed.
+fn sized<'a>(quantity: Option<Quantity>) -> Evaluated<'a> {
+    quantity.map(Val::Quantity).ok_or_else(|| EvalError::unsupported("a quantity of that size"))
 }
 
 fn failed<T>(message: &str) -> Result<T, EvalError> {
