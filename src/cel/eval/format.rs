@@ -118,7 +118,7 @@ fn grouped(text: &str) -> String {
     out + fraction
 }
 
-/// `3.140000 × 10⁰⁰`: always six decimals, for what looks like a precision is taken for the width.
+/// `3.140000 × 10⁰⁰` with narrow spaces: always six decimals, for what looks like a precision is taken for the width.
 fn scientific(d: f64, width: usize) -> String {
     let text = format!("{d:.6e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -131,7 +131,7 @@ fn scientific(d: f64, width: usize) -> String {
         c => c.to_digit(10).and_then(|n| char::from_u32(0x2070 + n)).unwrap_or(c),
     };
     let power: String = format!("{}{:02}", if power < 0 { "-" } else { "" }, power.abs()).chars().map(raised).collect();
-    format!("{:>width$}", format!("{mantissa} × 10{power}"))
+    format!("{:>width$}", format!("{mantissa}\u{202f}×\u{202f}10{power}"))
 }
 
 fn wrong(verb: char, arg: &Val<'_>) -> EvalError {
@@ -172,6 +172,7 @@ fn map_text(map: &Map<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
 fn quoted(val: &Val<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     Ok(match val {
         Val::Text(text) => format!("{:?}", &**text),
+        Val::Bytes(_) => format!("b{:?}", plain(val, fuel)?),
         Val::Double(d) if d.is_finite() => format!("{d:.6}"),
         Val::Double(d) => format!("{:?}", go_double(*d)),
         Val::Timestamp(_) => format!("timestamp({:?})", plain(val, fuel)?),
