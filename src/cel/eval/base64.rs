@@ -1,4 +1,5 @@
-//! Standard base64, padded, line breaks ignored: what `format: byte` holds.
+//! Base64 as rules read `format: byte`: the alphabet of URLs, padded, line breaks ignored. Validation asks for the other
+//! alphabet, so a value with a sign of either can't be read in rules.
 
 /// The bytes behind the text, if it is base64.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
@@ -28,8 +29,8 @@ fn value(digit: u8) -> Option<u32> {
         b'A'..=b'Z' => digit - b'A',
         b'a'..=b'z' => digit - b'a' + 26,
         b'0'..=b'9' => digit - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
+        b'-' => 62,
+        b'_' => 63,
         _ => return None,
     }))
 }
@@ -40,10 +41,10 @@ mod tests {
 
     #[test]
     fn decodes() {
-        for (text, bytes) in [("", ""), ("aGVsbG8=", "hello"), ("aGVsbA==", "hell"), ("aGVs\nbG8h", "hello!")] {
+        for (text, bytes) in [("", ""), ("aGVsbG8=", "hello"), ("aGVsbA==", "hell"), ("aGVs\nbG8h", "hello!"), ("Pz8_Pj4-", "???>>>")] {
             assert_eq!(decode(text).as_deref(), Some(bytes.as_bytes()), "{text}");
         }
-        for text in ["aGVsbG8", "a===", "aG=sbG8=", "aGV*bG8="] {
+        for text in ["aGVsbG8", "a===", "aG=sbG8=", "aGV*bG8=", "Pz8/", "Pj4+"] {
             assert_eq!(decode(text), None, "{text}");
         }
     }
