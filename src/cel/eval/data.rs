@@ -29,7 +29,7 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         }
         (Kind::Date, Json::String(text)) => time::Timestamp::parse_date(text).map_or_else(|| wrong("a date"), |t| Ok(Val::Timestamp(t))),
         (Kind::DateTime, Json::String(text)) => {
-            time::Timestamp::parse(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
+            time::Timestamp::parse_format(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
         }
         (Kind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
         (Kind::Map { .. } | Kind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),

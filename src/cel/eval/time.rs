@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(i64);
 
-/// An instant between the years 1 and 9999, and the zone it was written in, which shows only when it is written again.
+/// An instant, and the zone it was written in, which shows only when it is written again.
 #[derive(Clone, Copy, Debug)]
 pub struct Timestamp {
     /// Nanoseconds since 1970.
@@ -95,7 +95,7 @@ impl Duration {
         if let Some(duration) = Duration::parse(text) {
             return Some(duration);
         }
-        let mut total: Option<i128> = None;
+        let mut total: Option<i64> = None;
         let mut rest = text;
         while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
             let from = &rest[start..];
@@ -106,11 +106,12 @@ impl Duration {
             let (unit, after) = words.split_at(letters);
             rest = after;
             if let Some(nanos) = word_nanos(&unit.to_lowercase()) {
-                let part = number.parse::<i64>().ok().and_then(|n| i128::from(n).checked_mul(nanos))?;
-                total = Some(total.unwrap_or(0).checked_add(part)?);
+                // Go lets these run over.
+                let part = number.parse::<i64>().ok()?.wrapping_mul(nanos as i64);
+                total = Some(total.unwrap_or(0).wrapping_add(part));
             }
         }
-        i64::try_from(total?).ok().map(Duration)
+        total.map(Duration)
     }
 
     /// `3600s`, `1.5s`: how CEL writes a duration.
@@ -187,8 +188,14 @@ impl Timestamp {
         i64::try_from(self.nanos - other.nanos).ok().map(Duration)
     }
 
-    /// RFC 3339 with a `T`, seconds, and a zone.
+    /// What `timestamp(…)` takes: RFC 3339 within the years 1 to 9999.
     pub fn parse(text: &str) -> Option<Self> {
+        let read = Self::parse_format(text)?;
+        Self::checked(read.nanos, read.zone)
+    }
+
+    /// As `format: date-time` is read: RFC 3339 with a `T`, seconds, and a zone.
+    pub fn parse_format(text: &str) -> Option<Self> {
         let (date, time) = text.split_at_checked(10)?;
         let days = parse_date(date)?;
         let time = time.strip_prefix('T')?;
@@ -209,12 +216,12 @@ impl Timestamp {
         let offset = offset(zone)?;
         let nanos: String = fraction.chars().chain("000000000".chars()).take(9).collect();
         let seconds = days * DAY + h * 3_600 + m * 60 + s - offset;
-        Self::checked(i128::from(seconds) * SECOND + nanos.parse::<i128>().ok()?, offset)
+        Some(Timestamp { nanos: i128::from(seconds) * SECOND + nanos.parse::<i128>().ok()?, zone: offset })
     }
 
     /// `format: date`: midnight UTC of a day.
     pub fn parse_date(text: &str) -> Option<Self> {
-        Self::checked(i128::from(parse_date(text)? * DAY) * SECOND, 0)
+        Some(Timestamp { nanos: i128::from(parse_date(text)? * DAY) * SECOND, zone: 0 })
     }
 
     pub fn to_text(self) -> String {
@@ -357,6 +364,8 @@ mod tests {
         assert_eq!(Duration::parse_format("1d"), Some(Duration(86_400_000_000_000)));
         assert_eq!(Duration::parse_format("2 hours 3 minutes"), Duration::parse("2h3m"));
         assert_eq!(Duration::parse_format("soon"), None);
+        assert_eq!(Duration::parse_format("3000000h"), Some(Duration(10_800_000_000_000_000_000_i128 as i64)));
+        assert_eq!(Duration::parse("3000000h"), None);
     }
 
     #[test]
@@ -365,6 +374,8 @@ mod tests {
         assert_eq!(at("1970-01-01T00:00:01Z").map(Timestamp::seconds), Some(1));
         assert_eq!(at("2020-02-29T12:00:00+02:00"), at("2020-02-29T10:00:00Z"));
         assert_eq!(at("2021-02-29T12:00:00Z"), None);
+        assert_eq!(at("0000-01-01T00:00:00Z"), None);
+        assert!(Timestamp::parse_format("0000-01-01T00:00:00Z").is_some() && Timestamp::parse_date("0000-01-01").is_some());
         assert_eq!(at("2020-01-01 00:00:00Z"), None);
         assert_eq!(at("2020-01-01T1:00:00Z"), at("2020-01-01T01:00:00Z"));
         assert_eq!(at("2011-08-18T19:03:37.010+01:00").map(Timestamp::to_text).as_deref(), Some("2011-08-18T19:03:37.01+01:00"));
