@@ -132,7 +132,10 @@ fn url_part<'a>(url: &Url, name: &str) -> Option<Evaluated<'a>> {
 /// `1.2.3`; with `normalize` also `v1`, `1.2` and leading zeros.
 fn semver<'a>(text: &str, normalize: bool) -> Option<Val<'a>> {
     let text = if normalize { normalized(text)? } else { text.to_string() };
-    semver::Version::parse(&text).ok().map(|version| Val::Semver(Rc::new(version)))
+    // Numbers of a prerelease have 64 bits, as all others.
+    let fits = |part: &str| !part.bytes().all(|b| b.is_ascii_digit()) || part.is_empty() || part.parse::<u64>().is_ok();
+    let version = semver::Version::parse(&text).ok().filter(|version| version.pre.split('.').all(fits));
+    version.map(|version| Val::Semver(Rc::new(version)))
 }
 
 fn normalized(text: &str) -> Option<String> {

@@ -44,6 +44,7 @@ fn rules_that_hold() {
         "'%s'.format([[self.by]]) == '[b\"hello\"]'",
         "'%e'.format([1234.5]) == '1.234500\\u202f×\\u202f10⁰³'",
         "string(1000000.0) == '1e+06'",
+        "!isSemver('1.0.0-99999999999999999999') && isSemver('1.0.0-a99999999999999999999')",
         "!quantity('1000m').isInteger() && quantity('1k').asInteger() == 1000",
         "self.i == 7",
         "self.i % 2 == 1",
