@@ -301,51 +301,6 @@ fn the_deepest_document_fits_the_stack() {
     assert!(found > 0 || !bundle.problems.is_empty());
 }
 
-/// What gets lost between two versions of which the first is stored at.
-fn losses(stored: &str, other: &str) -> Vec<String> {
-    let version = |name: &str, storage: bool, schema: &str| {
-        format!(
-            "{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{o: {schema}}}}}}}}}}}}}"
-        )
-    };
-    let text = with_versions(&[&version("v1", true, stored), &version("v2", false, other)]);
-    let lossy = |fact: &&Fact| fact.effect == crate::fact::Effect::Lossy;
-    facts(&text).iter().filter(lossy).map(|fact| format!("{}@{} {}", fact.aspect, fact.path, fact.words["when"])).collect()
-}
-
-#[test]
-fn an_embedded_resource_loses_its_metadata_where_it_is_a_plain_object() {
-    let plain = "{type: object, properties: {spec: {type: object, properties: {x: {type: integer}}}}}";
-    let embedded = plain.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
-    let lost = |when: &str| ["apiVersion", "kind", "metadata"].map(|name| format!("presence@spec.o.{name} {when}")).to_vec();
-    assert_eq!(losses(plain, &embedded), lost("at once"));
-    assert_eq!(losses(&embedded, plain), lost("next write"));
-    assert_eq!(losses(&embedded, &embedded), Vec::<String>::new());
-    let kept = plain.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1);
-    assert_eq!(losses(&kept, &embedded), Vec::<String>::new());
-    // declared, but not what is in it
-    let string = "{type: string}";
-    let named = format!(
-        "{{type: object, properties: {{apiVersion: {string}, kind: {string}, metadata: {{type: object}}, spec: {{type: object}}}}}}"
-    );
-    let embedded = named.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
-    assert_eq!(losses(&named, &embedded), ["properties@spec.o.metadata at once"]);
-}
-
-#[test]
-fn objects_are_emptied_where_another_version_has_another_type() {
-    let (fields, string) = ("{type: object, properties: {q: {type: integer}}}", "{type: string}");
-    let list = |items: &str| format!("{{type: array, items: {items}}}");
-    assert_eq!(losses(string, fields), ["properties@spec.o at once"]);
-    assert_eq!(losses(fields, string), ["properties@spec.o next write"]);
-    assert_eq!(losses(&list(string), &list(fields)), ["properties@spec.o[] at once"]);
-    assert_eq!(losses(string, &list(fields)), ["properties@spec.o at once"]);
-    assert_eq!(losses(fields, &list(fields)), ["properties@spec.o next write", "properties@spec.o at once"]);
-    assert_eq!(losses(string, "{type: object}"), Vec::<String>::new());
-    assert_eq!(losses("{x-kubernetes-preserve-unknown-fields: true}", fields), Vec::<String>::new());
-    assert_eq!(losses(string, "{type: integer}"), Vec::<String>::new());
-}
-
 #[test]
 fn a_crd_without_a_name_is_judged_all_the_same() {
     let text = with_root("{type: object}");

@@ -40,7 +40,9 @@ fn path(text: &str) -> FieldPath {
 /// Whether a finding at `told` speaks of `lost`: it is that field, or the object, map or list whose keys or items are lost.
 fn speaks_of(told: &str, lost: &FieldPath) -> bool {
     let Some(told) = FieldPath::parse(told) else { return false };
-    !told.is_root() && told.steps().len() + 1 >= lost.steps().len() && lost.starts_with(&told)
+    let (told, lost) = (told.steps(), lost.steps());
+    let meets = |(told, lost): (&Step, &Step)| told == lost || (*told == Step::Values && *lost != Step::Items);
+    !told.is_empty() && (told.len()..=told.len() + 1).contains(&lost.len()) && told.iter().zip(lost).all(meets)
 }
 
 /// All states of the CRD in a record, in order.

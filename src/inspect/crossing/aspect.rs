@@ -36,10 +36,9 @@ const CONSTRAINTS: &[Keyword] = &[
 type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
 
 impl<'t> Walk<'_, '_, 't> {
-    /// True where the types differ, so that nothing below can be compared.
-    pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath) -> bool {
+    /// True where the types differ, so that nothing else can be compared.
+    pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath, emptied: bool) -> bool {
         let Some((index, said)) = self.differ(rooms, &|here| kind(here)) else { return false };
-        let emptied = self.empties(rooms, path);
         let Some(fact) = self.mixed(rooms, index, Aspect::Type, path, said) else { return true };
         fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
         if emptied {
@@ -47,22 +46,6 @@ impl<'t> Walk<'_, '_, 't> {
             fact.words.insert("emptied", "true".to_owned());
         }
         true
-    }
-
-    /// Whether objects of one version meet a version that declares something else there, and prunes all their keys.
-    fn empties(&mut self, rooms: &[Room<'t>], path: &FieldPath) -> bool {
-        let mut emptied = false;
-        for form in ["object", "array"] {
-            let is = |here: &Declared<'t>| here.schema.ty() == Some(form) && !here.schema.is_int_or_string();
-            let at = |index: usize| rooms.get(index).and_then(Room::declared);
-            let full = |index: usize| at(index).is_some_and(|here| is(here) && here.holds_fields());
-            let other = |index: usize| at(index).is_some_and(|here| !is(here) && !here.keeps);
-            if let Some(loss) = self.loss(full, other) {
-                self.tell(&loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields")]);
-                emptied = true;
-            }
-        }
-        emptied
     }
 
     pub(super) fn aspects(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
@@ -105,11 +88,8 @@ impl<'t> Walk<'_, '_, 't> {
     }
 
     fn constraints(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
-        let (Some(index), Some(first)) =
-            ((0..rooms.len()).find(|&index| anchor(rooms, index).is_some()), rooms.iter().find_map(Room::declared))
-        else {
-            return;
-        };
+        let first = rooms.iter().enumerate().find_map(|(index, room)| Some((index, room.declared()?)));
+        let Some((index, first)) = first else { return };
         let same = |here: &Declared<'t>, word: Keyword| match (first.schema.word(word), here.schema.word(word)) {
             (None, None) => true,
             (Some(a), Some(b)) => a.same(b),

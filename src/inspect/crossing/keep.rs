@@ -3,7 +3,7 @@
 use crate::schema::{Additional, Keyword, Schema};
 use crate::yaml::Node;
 
-/// One version's word on one place.
+/// One version's word on one place, and the key that it stands by.
 #[derive(Clone)]
 pub(super) enum Room<'t> {
     /// Not spoken of any more: what is lost here was told further up.
@@ -11,9 +11,11 @@ pub(super) enum Room<'t> {
     /// Pruned.
     Absent,
     /// Kept as it is, with everything in it: an undeclared key under preserve-unknown-fields.
-    Free,
+    Free(Node<'t>),
+    /// The same for what the server keeps of an embedded resource without being told.
+    Meta(Node<'t>),
     /// A value under `additionalProperties: true`, or an item without a schema: scalars stay, objects are emptied.
-    Hollow,
+    Hollow(Node<'t>),
     Declared(Box<Declared<'t>>),
 }
 
@@ -27,8 +29,15 @@ pub(super) struct Declared<'t> {
     required: bool,
 }
 
+/// What can hold fields.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Object,
+    List,
+}
+
 /// What the server keeps of every resource, also of an embedded one.
-pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
+const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl<'t> Room<'t> {
     pub fn root(schema: &Schema<'t>, key: Node<'t>) -> Self {
@@ -42,15 +51,59 @@ impl<'t> Room<'t> {
         }
     }
 
+    pub fn key(&self) -> Option<Node<'t>> {
+        match self {
+            Room::Told | Room::Absent => None,
+            Room::Free(key) | Room::Meta(key) | Room::Hollow(key) => Some(*key),
+            Room::Declared(here) => Some(here.key),
+        }
+    }
+
+    pub fn is_told(&self) -> bool {
+        matches!(self, Room::Told)
+    }
+
     pub fn is_absent(&self) -> bool {
         matches!(self, Room::Absent)
+    }
+
+    /// Whether the version knows of the field, be it that nobody wrote it down.
+    pub fn is_named(&self) -> bool {
+        matches!(self, Room::Declared(_) | Room::Meta(_))
+    }
+
+    pub fn is_map(&self) -> bool {
+        self.declared().is_some_and(Declared::is_map)
+    }
+
+    /// Whether keys that nobody declares stay.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Room::Free(_) | Room::Meta(_) => true,
+            Room::Declared(here) => here.keeps || here.is_map(),
+            Room::Told | Room::Absent | Room::Hollow(_) => false,
+        }
+    }
+
+    /// Whether it says so, and not only that it drops nothing.
+    pub fn promises_keys(&self) -> bool {
+        self.is_map() || matches!(self, Room::Meta(_))
+    }
+
+    /// Whether something stays in an object that is written here, or in the objects of a list.
+    pub fn holds_fields(&self) -> bool {
+        match self {
+            Room::Free(_) | Room::Meta(_) => true,
+            Room::Declared(here) => here.holds_fields(),
+            Room::Told | Room::Absent | Room::Hollow(_) => false,
+        }
     }
 
     pub fn child(&self, name: &str) -> Room<'t> {
         match self {
             Room::Told => Room::Told,
-            Room::Free => Room::Free,
-            Room::Absent | Room::Hollow => Room::Absent,
+            Room::Free(key) | Room::Meta(key) => Room::Free(*key),
+            Room::Absent | Room::Hollow(_) => Room::Absent,
             Room::Declared(here) => here.child(name),
         }
     }
@@ -66,7 +119,8 @@ impl<'t> Room<'t> {
     pub fn values(&self) -> Room<'t> {
         match self {
             Room::Declared(here) => here.values(),
-            Room::Hollow => Room::Absent,
+            Room::Meta(key) => Room::Free(*key),
+            Room::Hollow(_) => Room::Absent,
             other => other.clone(),
         }
     }
@@ -84,7 +138,7 @@ impl<'t> Declared<'t> {
         self.schema.properties().map(|(entry, _)| entry.name()).chain(meta.iter().copied())
     }
 
-    pub fn is_embedded(&self) -> bool {
+    fn is_embedded(&self) -> bool {
         self.schema.flag(Keyword::EmbeddedResource)
     }
 
@@ -97,27 +151,31 @@ impl<'t> Declared<'t> {
         matches!(self.schema.additional(), Additional::Schema(_) | Additional::Flag(true))
     }
 
-    /// Whether a value of this schema can hold an object.
-    pub fn holds_objects(&self) -> bool {
+    pub fn is_any_type(&self) -> bool {
+        self.schema.ty().is_none() && !self.schema.is_int_or_string()
+    }
+
+    /// What it holds by its type; nothing where it holds scalars, or whatever is written.
+    pub fn form(&self) -> Option<Form> {
         match self.schema.ty() {
-            Some("object") | None => !self.schema.is_int_or_string(),
-            Some("array") => self.items().declared().is_some_and(Declared::holds_objects),
-            _ => false,
+            _ if self.schema.is_int_or_string() => None,
+            Some("object") => Some(Form::Object),
+            Some("array") => Some(Form::List),
+            _ => None,
         }
     }
 
-    /// Whether something stays in an object or in the objects of a list that are written here.
-    pub fn holds_fields(&self) -> bool {
-        match self.schema.ty() {
-            Some("array") => self.items().declared().is_some_and(Declared::holds_fields),
-            Some("object") => self.keeps || self.is_map() || self.is_embedded() || self.schema.property_count() > 0,
-            _ => false,
+    fn holds_fields(&self) -> bool {
+        match self.form() {
+            Some(Form::List) => self.items().holds_fields(),
+            Some(Form::Object) => self.keeps || self.is_map() || self.is_embedded() || self.schema.property_count() > 0,
+            None => self.is_any_type() && self.keeps,
         }
     }
 
     fn child(&self, name: &str) -> Room<'t> {
         if self.is_embedded() && META.contains(&name) {
-            return Room::Free;
+            return Room::Meta(self.key);
         }
         match self.schema.property(name) {
             Some((entry, schema)) => {
@@ -137,8 +195,8 @@ impl<'t> Declared<'t> {
                 child.keeps |= self.keeps;
                 Room::Declared(Box::new(child))
             }
-            None if self.keeps => Room::Free,
-            None => Room::Hollow,
+            None if self.keeps => Room::Free(self.key),
+            None => Room::Hollow(self.key),
         }
     }
 
@@ -148,8 +206,8 @@ impl<'t> Declared<'t> {
                 let key = self.schema.entry(Keyword::AdditionalProperties).map_or(self.key, |entry| entry.key);
                 Room::Declared(Box::new(Declared::new(values, key)))
             }
-            Additional::Flag(_) => Room::Hollow,
-            Additional::Absent if self.keeps => Room::Free,
+            Additional::Flag(_) => Room::Hollow(self.key),
+            Additional::Absent if self.keeps => Room::Free(self.key),
             Additional::Absent => Room::Absent,
         }
     }

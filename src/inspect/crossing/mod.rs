@@ -6,6 +6,8 @@
 
 mod aspect;
 mod keep;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use crate::crd::{Crd, Version};
@@ -111,5 +113,5 @@ fn some(names: Vec<String>) -> String {
 
 /// The place of a node of the CRD at hand.
 fn anchor<'t>(rooms: &[Room<'t>], index: usize) -> Option<Node<'t>> {
-    rooms.get(index)?.declared().map(|declared| declared.key)
+    rooms.get(index)?.key()
 }

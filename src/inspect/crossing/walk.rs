@@ -1,5 +1,6 @@
 //! All versions walked at once, place by place: which of them keep what stands there, and which don't.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::crd::{FieldPath, Step};
@@ -7,7 +8,7 @@ use crate::fact::{Affected, Aspect, Effect, Subject};
 use crate::inspect::ledger::Ledger;
 use crate::schema::is_meta;
 
-use super::keep::{Declared, META, Room};
+use super::keep::{Declared, Form, Room};
 use super::{Gate, anchor, list};
 
 pub(super) struct Walk<'w, 'b, 't> {
@@ -27,6 +28,19 @@ pub(super) struct Loss {
     pub owner: usize,
 }
 
+/// The versions that take what is written in one form; of the others there is nothing more to say.
+struct Fitting<'r, 't> {
+    rooms: Cow<'r, [Room<'t>]>,
+    /// Whether it was told that another version empties it.
+    emptied: bool,
+}
+
+/// Whether a value of any type is taken to have this form: that of the versions which give a type, else an object.
+fn is_meant(form: Form, rooms: &[Room<'_>]) -> bool {
+    let mut forms = rooms.iter().filter_map(|room| room.declared()?.form()).peekable();
+    (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
+}
+
 impl<'w, 'b, 't> Walk<'w, 'b, 't> {
     pub fn new(gates: &'w [Gate<'b, 't>], ledger: &'w mut Ledger<'t>) -> Self {
         let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
@@ -35,58 +49,54 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
 
     pub fn run(mut self, rooms: &[Room<'t>]) {
         let mut path = FieldPath::root();
-        self.children(rooms, &mut path);
+        self.fields(rooms, &mut path);
     }
 
     /// Depth is bounded by that of the document, which the reader limits.
     fn node(&mut self, mut rooms: Vec<Room<'t>>, path: &mut FieldPath) {
-        if rooms.iter().filter(|room| room.declared().is_some()).count() == 0 {
+        let says_something = |room: &Room<'t>| room.is_named() || matches!(room, Room::Hollow(_));
+        if !rooms.iter().any(says_something) || rooms.iter().filter(|room| !room.is_told()).count() < 2 {
             return;
         }
         if self.presence(&mut rooms, path) {
             return;
         }
-        self.hollow(&mut rooms, path);
-        if self.types(&rooms, path) {
-            return;
+        let objects = self.of_form(Form::Object, &rooms, path);
+        let lists = self.of_form(Form::List, &rooms, path);
+        if !self.types(&rooms, path, objects.emptied || lists.emptied) {
+            self.aspects(&rooms, path);
         }
-        self.aspects(&rooms, path);
-        self.children(&rooms, path);
+        self.fields(&objects.rooms, path);
+        self.items(&lists.rooms, path);
     }
 
-    fn children(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
-        let declared = || rooms.iter().filter_map(Room::declared);
-        if declared().count() == 0 {
-            return;
-        }
-        let names: BTreeSet<&'t str> = declared().flat_map(Declared::names).collect();
+    fn fields(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
+        let names: BTreeSet<&'t str> = rooms.iter().filter_map(Room::declared).flat_map(Declared::names).collect();
         for name in names {
             // The server keeps these whatever the schema says.
             if path.is_root() && is_meta(name) {
                 continue;
             }
             path.push(Step::Key(name.into()));
-            let mut children: Vec<Room<'t>> = rooms.iter().map(|room| room.child(name)).collect();
-            if META.contains(&name) {
-                self.embedded(rooms, &mut children, path);
-            }
-            self.node(children, path);
-            path.pop();
-        }
-        if declared().any(|here| here.schema.items().is_some()) {
-            path.push(Step::Items);
-            self.node(rooms.iter().map(Room::items).collect(), path);
+            self.node(rooms.iter().map(|room| room.child(name)).collect(), path);
             path.pop();
         }
         self.others(rooms, path);
     }
 
+    fn items(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
+        if rooms.iter().filter_map(Room::declared).any(|here| here.schema.items().is_some()) {
+            path.push(Step::Items);
+            self.node(rooms.iter().map(Room::items).collect(), path);
+            path.pop();
+        }
+    }
+
     /// A field that some versions have and others prune. True where nothing below is left to be said.
     fn presence(&mut self, rooms: &mut [Room<'t>], path: &FieldPath) -> bool {
-        let Some(loss) = self.loss(
-            |index| rooms.get(index).is_some_and(|room| room.declared().is_some()),
-            |index| rooms.get(index).is_some_and(Room::is_absent),
-        ) else {
+        let Some(loss) =
+            self.loss(|index| rooms.get(index).is_some_and(Room::is_named), |index| rooms.get(index).is_some_and(Room::is_absent))
+        else {
             return false;
         };
         self.tell(&loss, Aspect::Presence, anchor(rooms, loss.owner), path, &[]);
@@ -96,60 +106,52 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         loss.at_once
     }
 
-    /// apiVersion, kind and metadata of an embedded resource, which nobody has to declare and other versions prune.
-    fn embedded(&mut self, rooms: &[Room<'t>], children: &mut [Room<'t>], path: &FieldPath) {
-        let is_embedded = |index: usize| rooms.get(index).and_then(Room::declared).is_some_and(Declared::is_embedded);
-        let absent = |index: usize| children.get(index).is_some_and(Room::is_absent);
-        if let Some(loss) = self.loss(is_embedded, absent) {
-            self.tell(&loss, Aspect::Presence, anchor(rooms, loss.owner), path, &[]);
-            for room in children.iter_mut().filter(|room| room.is_absent()) {
-                *room = Room::Told;
-            }
-        }
-        // What one of them keeps as a whole, another may declare without its fields.
-        let closed = |index: usize| {
-            children.get(index).and_then(Room::declared).is_some_and(|here| here.holds_objects() && !here.keeps && !here.is_map())
-        };
-        if let Some(loss) = self.loss(is_embedded, closed) {
-            self.tell(&loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields that are not declared")]);
-        }
-    }
-
     /// Keys that no version names: kept by a map or by preserve-unknown-fields here, pruned by a closed object there.
     fn others(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
-        let open = |room: &Room<'t>| room.declared().is_some_and(|here| here.keeps || here.is_map());
-        if !rooms.iter().any(open) {
+        if !rooms.iter().any(Room::is_open) {
             return;
         }
-        let closed = |room: &Room<'t>| room.declared().is_some() && !open(room);
-        let loss = self.loss(|index| rooms.get(index).is_some_and(open), |index| rooms.get(index).is_some_and(closed));
+        let closed = |room: &Room<'t>| room.declared().is_some() && !room.is_open();
+        let drops = |index: usize| rooms.get(index).is_some_and(closed);
+        // That a version without the flag drops what nobody declares is what the flag is about; it is told where it never works.
+        let loss = self.loss(|index| rooms.get(index).is_some_and(Room::is_open), drops).filter(|loss| loss.at_once);
+        let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(Room::promises_keys), drops));
         if let Some(loss) = &loss {
-            let is_map = rooms.get(loss.owner).and_then(Room::declared).is_some_and(Declared::is_map);
-            let keys = if is_map { "keys of the map" } else { "unknown fields" };
-            // That a version without the flag drops what nobody declares is what the flag is about; it is told where it never works.
-            if is_map || loss.at_once {
-                self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", keys)]);
-            }
+            let keys = if rooms.get(loss.owner).is_some_and(Room::is_map) { "keys of the map" } else { "unknown fields" };
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", keys)]);
         }
         if loss.is_some_and(|loss| loss.at_once) {
             return;
         }
-        let values = rooms.iter().map(|room| if closed(room) { Room::Told } else { room.values() }).collect();
         path.push(Step::Values);
-        self.node(values, path);
+        self.node(rooms.iter().map(|room| if closed(room) { Room::Told } else { room.values() }).collect(), path);
         path.pop();
     }
 
-    /// Objects that a version empties because it has no schema for them.
-    fn hollow(&mut self, rooms: &mut [Room<'t>], path: &FieldPath) {
-        let full = |room: &Room<'t>| room.declared().is_some_and(Declared::holds_objects);
-        let loss = self.loss(|index| rooms.get(index).is_some_and(full), |index| matches!(rooms.get(index), Some(Room::Hollow)));
-        if let Some(loss) = loss {
-            self.tell(&loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields")]);
+    /// What the versions keep of objects, or of lists, that are written here. A version that declares something else empties them.
+    fn of_form<'r>(&mut self, form: Form, rooms: &'r [Room<'t>], path: &FieldPath) -> Fitting<'r, 't> {
+        let strange = |room: &Room<'t>| match room {
+            Room::Hollow(_) => true,
+            Room::Declared(here) => here.form() != Some(form) && !here.keeps,
+            _ => false,
+        };
+        if !rooms.iter().any(strange) {
+            return Fitting { rooms: Cow::Borrowed(rooms), emptied: false };
         }
-        for room in rooms.iter_mut().filter(|room| matches!(room, Room::Hollow)) {
-            *room = Room::Told;
+        let typed = |room: &Room<'t>| room.declared().is_some_and(|here| here.form() == Some(form)) && room.holds_fields();
+        let meant = is_meant(form, rooms);
+        // A key that one version only preserves is taken to hold what another one declares, and not an object in place of a scalar.
+        let hollow = rooms.iter().any(|room| matches!(room, Room::Hollow(_)));
+        let full = |room: &Room<'t>| typed(room) || meant && room.holds_fields() && room.declared().map_or(hollow, Declared::is_any_type);
+        let drops = |index: usize| rooms.get(index).is_some_and(strange);
+        let loss = self.loss(|index| rooms.get(index).is_some_and(full), drops).filter(|loss| loss.at_once);
+        let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(typed), drops));
+        if let Some(loss) = &loss {
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields")]);
         }
+        let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
+        let left = rooms.iter().map(|room| if gone || strange(room) { Room::Told } else { room.clone() });
+        Fitting { rooms: left.collect(), emptied: loss.is_some() }
     }
 
     /// What follows from some versions keeping a thing and others dropping it.

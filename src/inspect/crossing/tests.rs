@@ -1,0 +1,121 @@
+//! What gets lost between versions, beside the stories that a server told.
+
+use crate::crd::testing::HEAD;
+use crate::crd::{Bundle, Documents};
+use crate::fact::{Effect, Fact};
+use crate::inspect::inspect;
+
+const FREE: &str = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
+const ANYTHING: &str = "{x-kubernetes-preserve-unknown-fields: true}";
+const FIELDS: &str = "{type: object, properties: {q: {type: integer}}}";
+const NOTHING: [&str; 0] = [];
+const STRING: &str = "{type: string}";
+
+fn facts(text: &str) -> Vec<Fact> {
+    let documents = Documents::of_text("crd.yaml", text);
+    let bundle = Bundle::read(&documents);
+    assert!(bundle.problems.is_empty(), "{:?}\n{text}", bundle.problems);
+    inspect(&bundle)
+}
+
+fn version(name: &str, flags: &str, schema: &str) -> String {
+    format!(
+        "    - {{name: {name}, {flags}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{o: {schema}}}}}}}}}}}}}\n"
+    )
+}
+
+/// A CRD with two served versions of `spec.o`, of which the first is stored at.
+fn two(stored: &str, other: &str) -> String {
+    let (stored, other) = (version("v1", "served: true, storage: true", stored), version("v2", "served: true, storage: false", other));
+    format!("{HEAD}  versions:\n{stored}{other}")
+}
+
+fn lossy(text: &str) -> Vec<String> {
+    let facts = facts(text);
+    let lossy = facts.iter().filter(|fact| fact.effect == Effect::Lossy);
+    // A schema may also be lossy by itself, which is told without a time.
+    lossy.filter_map(|fact| Some(format!("{}@{} {}", fact.aspect, fact.path, fact.words.get("when")?))).collect()
+}
+
+fn losses(stored: &str, other: &str) -> Vec<String> {
+    lossy(&two(stored, other))
+}
+
+fn list(items: &str) -> String {
+    format!("{{type: array, items: {items}}}")
+}
+
+fn map(values: &str) -> String {
+    format!("{{type: object, additionalProperties: {values}}}")
+}
+
+/// An object that preserves unknown fields and declares `x`.
+fn with_x(x: &str) -> String {
+    format!("{{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{x: {x}}}}}")
+}
+
+#[test]
+fn an_embedded_resource_loses_its_metadata_where_it_is_a_plain_object() {
+    let plain = "{type: object, properties: {spec: {type: object, properties: {x: {type: integer}}}}}";
+    let embedded = plain.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
+    let lost = |when: &str| ["apiVersion", "kind", "metadata"].map(|name| format!("presence@spec.o.{name} {when}")).to_vec();
+    assert_eq!(losses(plain, &embedded), lost("at once"));
+    assert_eq!(losses(&embedded, plain), lost("next write"));
+    assert_eq!(losses(&embedded, &embedded), NOTHING);
+    let kept = plain.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1);
+    assert_eq!(losses(&kept, &embedded), NOTHING);
+    // declared, but not what is in it
+    let string = "{type: string}";
+    let named = format!(
+        "{{type: object, properties: {{apiVersion: {string}, kind: {string}, metadata: {{type: object}}, spec: {{type: object}}}}}}"
+    );
+    let embedded = named.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
+    assert_eq!(losses(&named, &embedded), ["properties@spec.o.metadata at once"]);
+}
+
+#[test]
+fn objects_are_emptied_where_another_version_has_another_type() {
+    assert_eq!(losses(STRING, FIELDS), ["properties@spec.o at once"]);
+    assert_eq!(losses(FIELDS, STRING), ["properties@spec.o next write"]);
+    assert_eq!(losses(&list(STRING), &list(FIELDS)), ["properties@spec.o[] at once"]);
+    assert_eq!(losses(STRING, "{type: object}"), NOTHING);
+    assert_eq!(losses(STRING, "{type: integer}"), NOTHING);
+    assert_eq!(losses(STRING, ANYTHING), ["properties@spec.o at once"]);
+}
+
+#[test]
+fn what_one_version_keeps_freely_another_prunes_below() {
+    assert_eq!(losses(&with_x(FIELDS), FREE), ["properties@spec.o.x at once"]);
+    assert_eq!(losses(&with_x("{type: object}"), FREE), ["properties@spec.o.x at once"]);
+    assert_eq!(losses(&with_x(&list(FIELDS)), FREE), ["properties@spec.o.x[] at once"]);
+    assert_eq!(losses(&map(FIELDS), FREE), ["properties@spec.o{} at once"]);
+    assert_eq!(losses(&map("true"), FREE), ["properties@spec.o{} at once"]);
+    assert_eq!(losses(FIELDS, ANYTHING), ["properties@spec.o at once"]);
+    assert_eq!(losses(&list(FIELDS), ANYTHING), ["properties@spec.o[] at once"]);
+    // A closed object in a closed object: each needs the flag for itself.
+    let nested = format!("{{type: object, properties: {{x: {FIELDS}}}}}");
+    assert_eq!(losses(&nested, FREE), ["properties@spec.o.x at once", "properties@spec.o at once"]);
+    assert_eq!(losses(&with_x(&with_x(STRING)), FREE), NOTHING);
+    assert_eq!(losses(&map(FREE), FREE), NOTHING);
+}
+
+#[test]
+fn a_scalar_that_another_version_only_preserves_is_kept() {
+    assert_eq!(losses(&with_x(STRING), FREE), NOTHING);
+    assert_eq!(losses(&with_x(&list(STRING)), FREE), NOTHING);
+    assert_eq!(losses(&map(STRING), FREE), NOTHING);
+}
+
+#[test]
+fn what_only_the_storage_version_preserves_is_not_told() {
+    for closed in [FIELDS, &with_x(FIELDS), &map(FIELDS), &map("true")] {
+        assert_eq!(losses(FREE, closed), NOTHING);
+        assert_eq!(losses(ANYTHING, closed), NOTHING);
+    }
+}
+
+#[test]
+fn an_object_that_keeps_nothing_loses_nothing() {
+    assert_eq!(losses(&map("true"), &map("{type: object}")), NOTHING);
+    assert_eq!(losses(&map("true"), &map(FIELDS)), ["properties@spec.o{} at once"]);
+}
