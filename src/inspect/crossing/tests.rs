@@ -84,6 +84,14 @@ fn objects_are_emptied_where_another_version_has_another_type() {
 }
 
 #[test]
+fn objects_of_a_list_are_emptied_in_the_list() {
+    assert_eq!(losses(STRING, &list(FIELDS)), ["properties@spec.o[] at once"]);
+    assert_eq!(losses(STRING, &list(&list(FIELDS))), ["properties@spec.o[][] at once"]);
+    assert_eq!(losses(FIELDS, &list(FIELDS)), ["properties@spec.o next write", "properties@spec.o[] at once"]);
+    assert_eq!(losses(&map("true"), &map(&list(FIELDS))), ["properties@spec.o{}[] at once"]);
+}
+
+#[test]
 fn what_one_version_keeps_freely_another_prunes_below() {
     assert_eq!(losses(&with_x(FIELDS), FREE), ["properties@spec.o.x at once"]);
     assert_eq!(losses(&with_x("{type: object}"), FREE), ["properties@spec.o.x at once"]);

@@ -41,6 +41,16 @@ fn is_meant(form: Form, rooms: &[Room<'_>]) -> bool {
     (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
 }
 
+/// Where the objects are that get emptied: here, or in the lists that stand here.
+fn emptied(form: Form, room: Option<&Room<'_>>, path: &FieldPath) -> FieldPath {
+    if form == Form::Object {
+        return path.clone();
+    }
+    let items = room.map(Room::items);
+    let below = items.as_ref().and_then(|items| items.declared()?.form()).unwrap_or(Form::Object);
+    emptied(below, items.as_ref(), &path.items())
+}
+
 impl<'w, 'b, 't> Walk<'w, 'b, 't> {
     pub fn new(gates: &'w [Gate<'b, 't>], ledger: &'w mut Ledger<'t>) -> Self {
         let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
@@ -147,7 +157,8 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         let loss = self.loss(|index| rooms.get(index).is_some_and(full), drops).filter(|loss| loss.at_once);
         let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(typed), drops));
         if let Some(loss) = &loss {
-            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", "fields")]);
+            let at = emptied(form, rooms.get(loss.owner), path);
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), &at, &[("what", "fields")]);
         }
         let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
         let left = rooms.iter().map(|room| if gone || strange(room) { Room::Told } else { room.clone() });
