@@ -12,8 +12,11 @@ pub(super) enum Room<'t> {
     Absent,
     /// Kept as it is, with everything in it: an undeclared key under preserve-unknown-fields.
     Free(Node<'t>),
-    /// The same for what the server keeps of an embedded resource without being told.
-    Meta(Node<'t>),
+    /// The same for what the server keeps of an embedded resource without being told: `metadata`, and two strings.
+    Meta {
+        key: Node<'t>,
+        is_string: bool,
+    },
     /// A value under `additionalProperties: true`, or an item without a schema: scalars stay, objects are emptied.
     Hollow(Node<'t>),
     Declared(Box<Declared<'t>>),
@@ -54,7 +57,7 @@ impl<'t> Room<'t> {
     pub fn key(&self) -> Option<Node<'t>> {
         match self {
             Room::Told | Room::Absent => None,
-            Room::Free(key) | Room::Meta(key) | Room::Hollow(key) => Some(*key),
+            Room::Free(key) | Room::Meta { key, .. } | Room::Hollow(key) => Some(*key),
             Room::Declared(here) => Some(here.key),
         }
     }
@@ -69,7 +72,7 @@ impl<'t> Room<'t> {
 
     /// Whether the version knows of the field, be it that nobody wrote it down.
     pub fn is_named(&self) -> bool {
-        matches!(self, Room::Declared(_) | Room::Meta(_))
+        matches!(self, Room::Declared(_) | Room::Meta { .. })
     }
 
     pub fn is_map(&self) -> bool {
@@ -79,7 +82,8 @@ impl<'t> Room<'t> {
     /// Whether keys that nobody declares stay.
     pub fn is_open(&self) -> bool {
         match self {
-            Room::Free(_) | Room::Meta(_) => true,
+            Room::Free(_) => true,
+            Room::Meta { is_string, .. } => !is_string,
             Room::Declared(here) => here.keeps || here.is_map(),
             Room::Told | Room::Absent | Room::Hollow(_) => false,
         }
@@ -87,13 +91,14 @@ impl<'t> Room<'t> {
 
     /// Whether it says so, and not only that it drops nothing.
     pub fn promises_keys(&self) -> bool {
-        self.is_map() || matches!(self, Room::Meta(_))
+        self.is_map() || matches!(self, Room::Meta { is_string: false, .. })
     }
 
     /// Whether something stays in an object that is written here, or in the objects of a list.
     pub fn holds_fields(&self) -> bool {
         match self {
-            Room::Free(_) | Room::Meta(_) => true,
+            Room::Free(_) => true,
+            Room::Meta { is_string, .. } => !is_string,
             Room::Declared(here) => here.holds_fields(),
             Room::Told | Room::Absent | Room::Hollow(_) => false,
         }
@@ -101,8 +106,8 @@ impl<'t> Room<'t> {
 
     pub fn child(&self, name: &str) -> Room<'t> {
         match self {
-            Room::Told => Room::Told,
-            Room::Free(key) | Room::Meta(key) => Room::Free(*key),
+            Room::Told | Room::Meta { is_string: true, .. } => Room::Told,
+            Room::Free(key) | Room::Meta { key, .. } => Room::Free(*key),
             Room::Absent | Room::Hollow(_) => Room::Absent,
             Room::Declared(here) => here.child(name),
         }
@@ -119,7 +124,8 @@ impl<'t> Room<'t> {
     pub fn values(&self) -> Room<'t> {
         match self {
             Room::Declared(here) => here.values(),
-            Room::Meta(key) => Room::Free(*key),
+            Room::Meta { is_string: true, .. } => Room::Told,
+            Room::Meta { key, .. } => Room::Free(*key),
             Room::Hollow(_) => Room::Absent,
             other => other.clone(),
         }
@@ -175,7 +181,7 @@ impl<'t> Declared<'t> {
 
     fn child(&self, name: &str) -> Room<'t> {
         if self.is_embedded() && META.contains(&name) {
-            return Room::Meta(self.key);
+            return Room::Meta { key: self.key, is_string: name != "metadata" };
         }
         match self.schema.property(name) {
             Some((entry, schema)) => {

@@ -64,6 +64,11 @@ fn an_embedded_resource_loses_its_metadata_where_it_is_a_plain_object() {
     assert_eq!(losses(&embedded, &embedded), NOTHING);
     let kept = plain.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1);
     assert_eq!(losses(&kept, &embedded), NOTHING);
+    // strings hold nothing
+    assert_eq!(
+        losses(&map("true"), &embedded.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1))[..1],
+        ["properties@spec.o.metadata at once"]
+    );
     // declared, but not what is in it
     let string = "{type: string}";
     let named = format!(
@@ -89,6 +94,11 @@ fn objects_of_a_list_are_emptied_in_the_list() {
     assert_eq!(losses(STRING, &list(&list(FIELDS))), ["properties@spec.o[][] at once"]);
     assert_eq!(losses(FIELDS, &list(FIELDS)), ["properties@spec.o next write", "properties@spec.o[] at once"]);
     assert_eq!(losses(&map("true"), &map(&list(FIELDS))), ["properties@spec.o{}[] at once"]);
+}
+
+#[test]
+fn an_object_that_keeps_everything_holds_no_lists() {
+    assert_eq!(losses(&list(FIELDS), FREE), ["properties@spec.o at once"]);
 }
 
 #[test]

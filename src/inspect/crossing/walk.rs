@@ -140,12 +140,13 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
 
     /// What the versions keep of objects, or of lists, that are written here. A version that declares something else empties them.
     fn of_form<'r>(&mut self, form: Form, rooms: &'r [Room<'t>], path: &FieldPath) -> Fitting<'r, 't> {
-        let strange = |room: &Room<'t>| match room {
+        // A version with another type neither writes this form nor, where it preserves unknown fields, drops anything of it.
+        let foreign = |room: &Room<'t>| match room {
             Room::Hollow(_) => true,
-            Room::Declared(here) => here.form() != Some(form) && !here.keeps,
+            Room::Declared(here) => here.form() != Some(form) && !here.is_any_type(),
             _ => false,
         };
-        if !rooms.iter().any(strange) {
+        if !rooms.iter().any(foreign) {
             return Fitting { rooms: Cow::Borrowed(rooms), emptied: false };
         }
         let typed = |room: &Room<'t>| room.declared().is_some_and(|here| here.form() == Some(form)) && room.holds_fields();
@@ -153,7 +154,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         // A key that one version only preserves is taken to hold what another one declares, and not an object in place of a scalar.
         let hollow = rooms.iter().any(|room| matches!(room, Room::Hollow(_)));
         let full = |room: &Room<'t>| typed(room) || meant && room.holds_fields() && room.declared().map_or(hollow, Declared::is_any_type);
-        let drops = |index: usize| rooms.get(index).is_some_and(strange);
+        let drops = |index: usize| rooms.get(index).is_some_and(|room| foreign(room) && room.declared().is_none_or(|here| !here.keeps));
         let loss = self.loss(|index| rooms.get(index).is_some_and(full), drops).filter(|loss| loss.at_once);
         let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(typed), drops));
         if let Some(loss) = &loss {
@@ -161,7 +162,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
             self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), &at, &[("what", "fields")]);
         }
         let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
-        let left = rooms.iter().map(|room| if gone || strange(room) { Room::Told } else { room.clone() });
+        let left = rooms.iter().map(|room| if gone || foreign(room) { Room::Told } else { room.clone() });
         Fitting { rooms: left.collect(), emptied: loss.is_some() }
     }
 
