@@ -88,24 +88,19 @@ impl<'t> Walk<'_, '_, 't> {
     }
 
     fn constraints(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
-        let first = rooms.iter().enumerate().find_map(|(index, room)| Some((index, room.declared()?)));
-        let Some((index, first)) = first else { return };
+        let Some((index, first)) = self.passed(rooms).next() else { return };
         let same = |here: &Declared<'t>, word: Keyword| match (first.schema.word(word), here.schema.word(word)) {
             (None, None) => true,
             (Some(a), Some(b)) => a.same(b),
             _ => false,
         };
-        let words: Vec<&str> = CONSTRAINTS
-            .iter()
-            .filter(|&&word| rooms.iter().filter_map(Room::declared).any(|here| !same(here, word)))
-            .map(|word| word.name())
-            .collect();
+        let words: Vec<&str> =
+            CONSTRAINTS.iter().filter(|&&word| self.passed(rooms).any(|(_, here)| !same(here, word))).map(|word| word.name()).collect();
         if words.is_empty() {
             return;
         }
-        let differs =
-            |at: &usize| rooms.get(*at).and_then(Room::declared).is_some_and(|here| CONSTRAINTS.iter().any(|&word| !same(here, word)));
-        let other = (0..rooms.len()).find(differs).unwrap_or(index);
+        let differs = |here: &Declared<'t>| CONSTRAINTS.iter().any(|&word| !same(here, word));
+        let other = self.passed(rooms).find(|(_, here)| differs(here)).map_or(index, |(other, _)| other);
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let said = format!("{} in {} and {}", list(words.into_iter()), name(index), name(other));
         if let Some(fact) = self.mixed(rooms, other, Aspect::Accepted, path, said) {
@@ -113,10 +108,16 @@ impl<'t> Walk<'_, '_, 't> {
         }
     }
 
+    /// The versions that requests meet, where they declare the place.
+    fn passed<'r>(&self, rooms: &'r [Room<'t>]) -> impl Iterator<Item = (usize, &'r Declared<'t>)> + use<'r, '_, 't> {
+        let passed = self.gates.iter().zip(rooms).enumerate().filter(|(_, (gate, _))| gate.is_passed());
+        passed.filter_map(|(index, (_, room))| Some((index, room.declared()?)))
+    }
+
     /// The first version that says something else than the first one, and who says what.
     fn differ(&self, rooms: &[Room<'t>], say: Say<'_, 't>) -> Option<(usize, String)> {
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-        for (index, here) in rooms.iter().enumerate().filter_map(|(index, room)| Some((index, room.declared()?))) {
+        for (index, here) in self.passed(rooms) {
             let said = say(here);
             match groups.iter_mut().find(|(other, _)| *other == said) {
                 Some((_, versions)) => versions.push(index),

@@ -2,7 +2,8 @@
 //!
 //! Under strategy None the server only rewrites `apiVersion`. A request is pruned by the schema of its own version, then by that
 //! of the storage version, and what is read is pruned by the schema of the version that is asked for. So a field survives only if
-//! every version that is served or stored at declares it, or preserves unknown fields where it stands.
+//! every version that is served or stored at declares it, or preserves unknown fields where it stands. Where a dump says which
+//! versions objects were stored at, what such a version had goes with the next write.
 
 mod aspect;
 mod keep;
@@ -18,7 +19,7 @@ use super::ledger::Ledger;
 use keep::Room;
 use walk::Walk;
 
-/// A version that objects pass through.
+/// A version that objects pass through, or that some may still be stored at.
 #[derive(Clone, Copy)]
 struct Gate<'b, 't> {
     version: &'b Version<'t>,
@@ -27,13 +28,20 @@ struct Gate<'b, 't> {
     storage: bool,
 }
 
+impl Gate<'_, '_> {
+    /// Whether requests meet its schema. One that is only stored at has kept what it declares, and drops nothing any more.
+    fn is_passed(&self) -> bool {
+        self.served || self.storage
+    }
+}
+
 pub(super) fn check<'t>(ledger: &mut Ledger<'t>) {
     let crd = ledger.crd.clone();
     let gates: Vec<Gate<'_, 't>> = crd
         .versions
         .iter()
-        .filter(|version| version.served || version.storage)
         .map(|version| Gate { version, name: version.name, served: version.served, storage: version.storage })
+        .filter(|gate| gate.is_passed() || crd.stored_versions.iter().any(|stored| stored.value == gate.name))
         .collect();
     // Without exactly one storage version the server takes nothing, and there is no telling what would be lost.
     if gates.len() < 2 || gates.iter().filter(|gate| gate.storage).count() != 1 {

@@ -137,3 +137,19 @@ fn an_object_that_keeps_nothing_loses_nothing() {
     assert_eq!(losses(&map("true"), &map("{type: object}")), NOTHING);
     assert_eq!(losses(&map("true"), &map(FIELDS)), ["properties@spec.o{} at once"]);
 }
+
+#[test]
+fn objects_stored_at_a_version_that_is_not_served_any_more_lose_what_it_had() {
+    let [had, has] = ["{type: object, properties: {q: {type: integer}, r: {type: integer}}}", FIELDS];
+    let crd = |old: &str, new: &str, stored: &str| {
+        let [old, new] = [version("v1", "served: false, storage: false", old), version("v2", "served: true, storage: true", new)];
+        format!("{HEAD}  versions:\n{old}{new}status: {{storedVersions: {stored}}}\n")
+    };
+    assert_eq!(lossy(&crd(had, has, "[v1, v2]")), ["presence@spec.o.r next write"]);
+    assert_eq!(lossy(&crd(had, has, "[v2]")), NOTHING);
+    // What was written through it never had the field.
+    assert_eq!(lossy(&crd(has, had, "[v1, v2]")), NOTHING);
+    // Nobody reads or writes through it: how it validates is no matter.
+    let mixed = |text: &str| facts(text).iter().filter(|fact| fact.effect == Effect::Mixed).count();
+    assert_eq!(mixed(&crd(FIELDS, &FIELDS.replace("integer", "string"), "[v1, v2]")), 0);
+}

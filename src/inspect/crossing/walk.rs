@@ -172,8 +172,13 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         let all = 0..self.gates.len();
         let keepers: Vec<usize> = all.clone().filter(|&index| keeps(index)).collect();
         if drops(self.storage) {
-            let via: Vec<usize> = keepers.into_iter().filter(served).collect();
-            return Some(Loss { at_once: true, owner: *via.first()?, via });
+            let (via, stored): (Vec<usize>, Vec<usize>) = keepers.into_iter().partition(served);
+            if let Some(&owner) = via.first() {
+                return Some(Loss { at_once: true, via, owner });
+            }
+            // Objects that are stored at another version still have it.
+            let (owner, via) = (*stored.first()?, all.filter(served).collect::<Vec<_>>());
+            return (!via.is_empty()).then_some(Loss { at_once: false, via, owner });
         }
         let via: Vec<usize> = all.filter(served).filter(|&index| drops(index)).collect();
         let owner = if keepers.contains(&self.storage) { self.storage } else { *keepers.first()? };
