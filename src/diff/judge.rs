@@ -164,7 +164,7 @@ fn rule_of(rule: &str) -> crate::schema::shape::CelRule {
 }
 
 /// The shape of a node; where much is below it, its large children are taken to accept anything, which hides no loss.
-pub(super) fn shape(schema: &Schema<'_>) -> Shape {
+pub(crate) fn shape(schema: &Schema<'_>) -> Shape {
     if count(schema.node(), NODES) < NODES {
         return Shape::of(schema);
     }
@@ -182,7 +182,7 @@ pub(super) fn shape(schema: &Schema<'_>) -> Shape {
 }
 
 /// Whether a list somewhere below is longer than what is tried one by one.
-pub(super) fn is_oversized(node: Node<'_>) -> bool {
+pub(crate) fn is_oversized(node: Node<'_>) -> bool {
     node.items().len() > ITEMS || node.entries().map(|entry| entry.value).chain(node.items()).any(is_oversized)
 }
 

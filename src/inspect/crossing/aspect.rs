@@ -1,16 +1,19 @@
 //! Fields that several versions have, and see differently: type, default, list type, null, required, and what else is accepted.
 
-use crate::crd::FieldPath;
+use std::collections::BTreeSet;
+
+use crate::crd::{FieldPath, Step};
 use crate::fact::{Affected, Aspect, Effect, Subject};
-use crate::schema::{Additional, Keyword};
-use crate::yaml::Node;
+use crate::order::{Role, completed};
+use crate::schema::{Keyword, Shape};
 
 use super::keep::{Declared, Room};
 use super::walk::Walk;
-use super::{anchor, list};
+use super::{accept, anchor, list};
 
 /// Keywords that decide which values a node takes, apart from those that have an aspect of their own.
 const CONSTRAINTS: &[Keyword] = &[
+    Keyword::Type,
     Keyword::Enum,
     Keyword::Format,
     Keyword::Pattern,
@@ -38,7 +41,11 @@ type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
 impl<'t> Walk<'_, '_, 't> {
     /// True where the types differ, so that nothing else can be compared.
     pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath, emptied: bool) -> bool {
-        let Some((index, said)) = self.differ(rooms, &|here| kind(here)) else { return false };
+        // An object that may hold anything is often written without its type.
+        if self.passed(rooms).all(|(_, here)| matches!(kind(here), "object" | "any type")) {
+            return false;
+        }
+        let Some((index, said)) = self.differ(rooms, &|here| kind(here).to_owned()) else { return false };
         let Some(fact) = self.mixed(rooms, index, Aspect::Type, path, said) else { return true };
         fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
         if emptied {
@@ -50,11 +57,11 @@ impl<'t> Walk<'_, '_, 't> {
 
     pub(super) fn aspects(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
         let plain: [(Aspect, Say<'_, 't>, &[Affected]); 6] = [
-            (Aspect::Default, &|here| word(here.schema.default(), "none"), &[Affected::Behaviour]),
+            (Aspect::Default, &|here| default(here), &[Affected::Behaviour]),
             (Aspect::Nullable, &|here| if here.schema.flag(Keyword::Nullable) { "kept" } else { "dropped" }.to_owned(), &[Affected::Data]),
             (Aspect::Required, &|here| if here.must_be_given() { "required" } else { "optional" }.to_owned(), &[Affected::Readers]),
             (Aspect::ListType, &|here| list_type(here).to_owned(), &[Affected::Merge, Affected::Data]),
-            (Aspect::MapKeys, &|here| here.schema.names(Keyword::ListMapKeys).collect::<Vec<_>>().join(", "), &[Affected::Merge]),
+            (Aspect::MapKeys, &|here| keys(here), &[Affected::Merge]),
             (Aspect::MapType, &|here| here.schema.text(Keyword::MapType).unwrap_or("granular").to_owned(), &[Affected::Merge]),
         ];
         let mut told = Vec::new();
@@ -94,16 +101,22 @@ impl<'t> Walk<'_, '_, 't> {
             (Some(a), Some(b)) => a.same(b),
             _ => false,
         };
-        let words: Vec<&str> =
-            CONSTRAINTS.iter().filter(|&&word| self.passed(rooms).any(|(_, here)| !same(here, word))).map(|word| word.name()).collect();
-        if words.is_empty() {
-            return;
-        }
-        let differs = |here: &Declared<'t>| CONSTRAINTS.iter().any(|&word| !same(here, word));
-        let other = self.passed(rooms).find(|(_, here)| differs(here)).map_or(index, |(other, _)| other);
+        let role = match path.steps().last() {
+            Some(Step::Items) => Role::Item,
+            Some(Step::Values) => Role::Entry,
+            Some(Step::Key(_)) | None => Role::Field,
+        };
+        // Other words may say the same, which is only asked where words differ.
+        let differing = self.passed(rooms).skip(1).find_map(|(other, here)| {
+            let words: Vec<&str> = CONSTRAINTS.iter().filter(|&&word| !same(here, word)).map(|word| word.name()).collect();
+            let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role) };
+            Some((other, words, evidence?))
+        });
+        let Some((other, words, evidence)) = differing else { return };
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let said = format!("{} in {} and {}", list(words.into_iter()), name(index), name(other));
         if let Some(fact) = self.mixed(rooms, other, Aspect::Accepted, path, said) {
+            fact.evidence = evidence;
             fact.affects = fact.affects.with(Affected::Writers).with(Affected::Readers);
         }
     }
@@ -148,13 +161,8 @@ impl<'t> Walk<'_, '_, 't> {
     }
 }
 
-fn kind(here: &Declared<'_>) -> String {
-    match (here.schema.is_int_or_string(), here.schema.ty()) {
-        (true, _) => "integer or string".to_owned(),
-        (_, Some("object")) if matches!(here.schema.additional(), Additional::Schema(_)) => "object".to_owned(),
-        (_, Some(ty)) => ty.to_owned(),
-        (_, None) => "any type".to_owned(),
-    }
+fn kind<'t>(here: &Declared<'t>) -> &'t str {
+    if here.schema.is_int_or_string() { "integer or string" } else { here.schema.ty().unwrap_or("any type") }
 }
 
 fn list_type<'t>(here: &Declared<'t>) -> &'t str {
@@ -164,6 +172,15 @@ fn list_type<'t>(here: &Declared<'t>) -> &'t str {
     }
 }
 
-fn word(node: Option<Node<'_>>, none: &str) -> String {
-    node.map_or_else(|| none.to_owned(), |node| node.to_json().to_string())
+/// The default as it is stored: with the defaults that stand inside it.
+fn default(here: &Declared<'_>) -> String {
+    let Some(default) = here.schema.default().map(|node| node.to_json()) else { return "none".to_owned() };
+    let holds_fields = default.is_object() || default.is_array();
+    if holds_fields { completed(&default, &Shape::of(&here.schema)).to_string() } else { default.to_string() }
+}
+
+/// Keys of a map list; their order is no matter.
+fn keys(here: &Declared<'_>) -> String {
+    let keys: BTreeSet<&str> = here.schema.names(Keyword::ListMapKeys).collect();
+    keys.into_iter().collect::<Vec<_>>().join(", ")
 }

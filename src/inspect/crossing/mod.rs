@@ -5,6 +5,7 @@
 //! every version that is served or stored at declares it, or preserves unknown fields where it stands. Where a dump says which
 //! versions objects were stored at, what such a version had goes with the next write.
 
+mod accept;
 mod aspect;
 mod keep;
 #[cfg(test)]

@@ -153,3 +153,64 @@ fn objects_stored_at_a_version_that_is_not_served_any_more_lose_what_it_had() {
     let mixed = |text: &str| facts(text).iter().filter(|fact| fact.effect == Effect::Mixed).count();
     assert_eq!(mixed(&crd(FIELDS, &FIELDS.replace("integer", "string"), "[v1, v2]")), 0);
 }
+
+/// What two versions say differently of `spec.o`, with how sure that is.
+fn mixed(first: &str, other: &str) -> Vec<String> {
+    let facts = facts(&two(first, other));
+    let mixed = facts.iter().filter(|fact| fact.effect == Effect::Mixed);
+    mixed.map(|fact| format!("{}@{} {}", fact.aspect, fact.path, fact.evidence.certainty.name())).collect()
+}
+
+#[test]
+fn the_same_constraint_in_other_words_is_no_difference() {
+    let same = [
+        ("{type: integer, minimum: 1}", "{type: integer, minimum: 0, exclusiveMinimum: true}"),
+        ("{type: string, enum: [a, b]}", "{type: string, enum: [b, a]}"),
+        ("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}", "{x-kubernetes-int-or-string: true}"),
+        ("{type: string, maxLength: 5}", "{type: string, allOf: [{maxLength: 5}]}"),
+        ("{type: string, minLength: 0, pattern: ''}", STRING),
+        ("{type: string, format: date-time}", "{type: string, allOf: [{format: date-time}]}"),
+    ];
+    for (first, other) in same {
+        assert_eq!(mixed(first, other), NOTHING, "{first} {other}");
+        assert_eq!(mixed(other, first), NOTHING, "{other} {first}");
+    }
+    assert_eq!(mixed("{type: integer, minimum: 1}", "{type: integer, minimum: 1, exclusiveMinimum: true}"), ["accepted@spec.o proved"]);
+    assert_eq!(mixed("{type: string, enum: [a, b]}", "{type: string, enum: [a]}"), ["accepted@spec.o proved"]);
+}
+
+#[test]
+fn rules_are_compared_by_what_they_say() {
+    let with = |rules: &str| format!("{{type: object, properties: {{q: {{type: integer}}}}, x-kubernetes-validations: [{rules}]}}");
+    let rule = with("{rule: self.q > 1, message: m}");
+    assert_eq!(mixed(&rule, &with("{rule: self.q > 1, message: n}")), NOTHING);
+    assert_eq!(mixed(&rule, &with("{rule: (1 < self.q)}")), NOTHING);
+    assert_eq!(mixed(&rule, &with("{rule: self.q > 2}")), ["accepted@spec.o proved"]);
+    let transition = |text: &str| with(&format!("{{rule: {text}}}"));
+    assert_eq!(mixed(&transition("self.q == oldSelf.q"), &transition("(self.q == oldSelf.q)")), NOTHING);
+    assert_eq!(mixed(&transition("self.q == oldSelf.q"), &transition("self.q >= oldSelf.q")), ["accepted@spec.o undecided"]);
+}
+
+#[test]
+fn defaults_are_compared_once_completed() {
+    let with = |default: &str| format!("{{type: object, properties: {{x: {{type: string, default: a}}}}, default: {default}}}");
+    assert_eq!(mixed(&with("{}"), &with("{x: a}")), NOTHING);
+    assert_eq!(mixed(&with("{}"), &with("{x: b}")), ["default@spec.o proved"]);
+}
+
+#[test]
+fn the_order_of_map_keys_is_no_matter() {
+    let keyed = |keys: &str| {
+        format!(
+            "{{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: {keys}, items: {{type: object, required: [j, k], properties: {{j: {STRING}, k: {STRING}}}}}}}"
+        )
+    };
+    assert_eq!(mixed(&keyed("[j, k]"), &keyed("[k, j]")), NOTHING);
+    assert_eq!(mixed(&keyed("[j, k]"), &keyed("[k]")), ["map-keys@spec.o proved"]);
+}
+
+#[test]
+fn an_object_without_a_type_is_no_other_type() {
+    assert_eq!(mixed(FREE, ANYTHING), ["accepted@spec.o proved"]);
+    assert_eq!(mixed(STRING, ANYTHING), ["type@spec.o proved"]);
+}
