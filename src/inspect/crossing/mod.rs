@@ -12,7 +12,9 @@ mod keep;
 mod tests;
 mod walk;
 
-use crate::crd::{Crd, Version};
+use std::collections::BTreeSet;
+
+use crate::crd::{Crd, FieldPath, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::yaml::Node;
 
@@ -90,7 +92,11 @@ fn webhook<'t>(ledger: &mut Ledger<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
     let Some(rooms) = rooms(gates) else { return };
     let mut aside = Ledger::new(crd);
     Walk::new(gates, &mut aside).run(&rooms);
-    let lost: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
+    let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
+    let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
+    // What is lost inside of something that is lost needs no mention.
+    let inside = |fact: &Fact| std::iter::successors(fact.path.parent(), FieldPath::parent).any(|path| paths.contains(&path.to_string()));
+    let lost: Vec<&Fact> = lossy.iter().filter(|fact| !inside(fact)).collect();
     if lost.is_empty() {
         return;
     }
