@@ -3,7 +3,7 @@
 //! The server's internal form keeps what all versions share once, at the top (`spec.validation`, `spec.subresources`, …), and only
 //! what differs under `spec.versions[i]`. Its error paths follow that form, and so do a few of its checks.
 
-use crate::crd::Crd;
+use crate::crd::{Api, Crd, Version};
 use crate::schema::Schema;
 use crate::yaml::Node;
 
@@ -45,6 +45,21 @@ impl<'t> Edition<'t> {
         }
     }
 
+    /// A version of the old API, which may share what it has with the others.
+    fn outdated(crd: &Crd<'t>, version: &Version<'t>) -> Self {
+        let read = Self::read(version.index, version.node);
+        Edition {
+            name: version.name,
+            served: version.served,
+            storage: version.storage,
+            wrapper: read.wrapper.or_else(|| crd.spec.get("validation")),
+            schema: version.schema.clone(),
+            subresources: version.subresources,
+            columns: version.columns,
+            ..read
+        }
+    }
+
     pub fn has_status(&self) -> bool {
         self.subresources.is_some_and(|node| node.get("status").is_some())
     }
@@ -72,7 +87,10 @@ pub(super) struct Layout<'t> {
 impl<'t> Layout<'t> {
     pub fn of(crd: &Crd<'t>) -> Self {
         let listed = crd.spec.get("versions").into_iter().flat_map(Node::items).enumerate();
-        let editions: Vec<_> = listed.map(|(index, node)| Edition::read(index, node)).collect();
+        let editions: Vec<_> = match crd.api {
+            Api::V1 => listed.map(|(index, node)| Edition::read(index, node)).collect(),
+            Api::V1Beta1 => crd.versions.iter().map(|version| Edition::outdated(crd, version)).collect(),
+        };
         let first = editions.first();
         let all = |same: &dyn Fn(&Edition<'t>, &Edition<'t>) -> bool| {
             first.is_some_and(|first| editions.iter().skip(1).all(|other| same(first, other)))

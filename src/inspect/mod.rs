@@ -85,7 +85,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
     }
     if facts.iter().any(|fact| !update::is_refusal(fact)) {
         let same = old.node.same(new.node);
-        let before = if same { Vec::new() } else { judge(old, &Demands { refusals: false, ..Demands::on_create() }) };
+        let before = if same { Vec::new() } else { past(old) };
         let known: HashSet<_> = before.iter().map(update::identity).collect();
         let had: Vec<bool> = facts.iter().map(|fact| same || known.contains(&update::identity(fact))).collect();
         for (fact, had) in facts.iter_mut().zip(had).filter(|(fact, _)| !update::is_refusal(fact)) {
@@ -112,6 +112,19 @@ fn tolerate(on_create: Vec<Fact>, on_update: Vec<Fact>) -> Vec<Fact> {
     judged.chain(more).collect()
 }
 
+/// What could be said of the old CRD, apart from what the server refuses. The old API is no excuse for what the new one shares with it,
+/// except where it kept unknown fields: hardly anything that can be said of a schema was true then.
+fn past(old: &Crd<'_>) -> Vec<Fact> {
+    let demands = Demands { refusals: false, ..Demands::on_create() };
+    if old.api == Api::V1 || old.preserves_unknown() {
+        return judge(old, &demands);
+    }
+    let mut ledger = Ledger::new(old);
+    writing::ambiguous(&mut ledger);
+    survey(&mut ledger, &demands);
+    ledger.into_facts()
+}
+
 /// Everything that is to be said of one CRD under the given demands.
 fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
     let mut ledger = Ledger::new(crd);
@@ -125,23 +138,29 @@ fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
         // A server that can't decode the document looks at nothing else, and what could be said would be guesses.
         return ledger.into_facts();
     }
-    let layout = Layout::of(crd);
-    identity::check(&mut ledger, demands);
-    versions::check(&mut ledger, &layout, demands);
-    surface::check(&mut ledger, &layout, demands);
-    conversion::check(&mut ledger, demands);
-    let structural = needs_structure(crd, &layout, demands);
-    let mut walked: Vec<Walked<'_>> = Vec::new();
+    survey(&mut ledger, demands);
+    ledger.into_facts()
+}
+
+/// What there is to say of a CRD that can be decoded.
+fn survey<'t>(ledger: &mut Ledger<'t>, demands: &Demands) {
+    let layout = Layout::of(&ledger.crd);
+    identity::check(ledger, demands);
+    versions::check(ledger, &layout, demands);
+    surface::check(ledger, &layout, demands);
+    conversion::check(ledger, demands);
+    let structural = needs_structure(&ledger.crd, &layout, demands);
+    let mut walked: Vec<Walked<'t>> = Vec::new();
     for edition in &layout.editions {
         let Some(schema) = &edition.schema else { continue };
         let key = edition.wrapper.and_then(|node| node.entry("openAPIV3Schema")).map_or_else(|| edition.anchor(), |entry| entry.key);
         let (place, field, start) = ((schema.node(), key), layout.schema_field(edition), ledger.len());
         // Versions often share their schema, and the server's answer.
-        if let Some(known) = walked.iter().find(|known| demands.unchanged.is_empty() && known.answers(schema.node(), &field, &ledger)) {
+        if let Some(known) = walked.iter().find(|known| demands.unchanged.is_empty() && known.answers(schema.node(), &field, ledger)) {
             ledger.repeat(known.facts.clone(), edition.name, Repeat { from: known.place, to: place });
             continue;
         }
-        let mut walk = Walk::new(&mut ledger, demands, edition.name, field.clone(), structural);
+        let mut walk = Walk::new(ledger, demands, edition.name, field.clone(), structural);
         if let Some(first) = layout.editions.first().filter(|_| layout.shared_schema) {
             walk.budget_version = first.name;
         }
@@ -149,10 +168,9 @@ fn judge(crd: &Crd<'_>, demands: &Demands) -> Vec<Fact> {
         walk.settle(schema);
         walked.push(Walked { place, field, facts: start..ledger.len() });
     }
-    reach::check(&mut ledger, &layout);
-    crossing::check(&mut ledger);
-    convention::crd(&mut ledger, &layout);
-    ledger.into_facts()
+    reach::check(ledger, &layout);
+    crossing::check(ledger);
+    convention::crd(ledger, &layout);
 }
 
 /// A version's schema with the key it stands under, the server's path of it, and the facts about it.

@@ -18,12 +18,12 @@ pub use maturity::{Assigned, Outlook, find, settle};
 
 /// Facts about a bundle by itself.
 pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
-    found(bundle, outlook, true)
+    let current = |crd: &Crd<'_>| if crd.api == Api::V1 { one(crd, outlook, true) } else { Vec::new() };
+    found(bundle, outlook, current)
 }
 
-/// `retiring`: whether to look for what leaves, which takes a look at every description.
-fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
-    let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(|crd| one(crd, outlook, retiring)).collect();
+fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, one: impl Fn(&Crd<'_>) -> Vec<Fact> + Sync + Send) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(one).collect();
     facts.extend(publish::annotations(bundle, outlook));
     facts.extend(publish::misplaced(bundle, outlook));
     facts
@@ -33,7 +33,9 @@ fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact
 /// owe to a conversion is due now, whether or not it was missing before.
 pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
     let mut facts = guidelines(new, outlook);
-    let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, facts.iter().any(retire::is_told)) };
+    let retiring = facts.iter().any(retire::is_told);
+    // A CRD of the old API is not judged for itself, but what the new one shares with it is nothing new.
+    let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, |crd| one(crd, outlook, retiring)) };
     let known: HashSet<_> = before.iter().map(update::identity).collect();
     let had: Vec<bool> = facts.iter().map(|fact| known.contains(&update::identity(fact))).collect();
     for (fact, had) in facts.iter_mut().zip(had) {
@@ -51,14 +53,13 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'
     facts
 }
 
+/// `retiring`: whether to look for what leaves, which takes a look at every description.
 fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
     let mut ledger = Ledger::new(crd);
-    if crd.api == Api::V1 {
-        preserve::check(&mut ledger);
-        preserve::webhook(&mut ledger);
-        if retiring {
-            retire::check(&mut ledger, outlook);
-        }
+    preserve::check(&mut ledger);
+    preserve::webhook(&mut ledger);
+    if retiring {
+        retire::check(&mut ledger, outlook);
     }
     ledger.into_facts()
 }
