@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
     pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, old: &Limits<'t>, new: &Limits<'t>) {
         let mut parts = parts(old, new);
         let together = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
-        let whole = judge(pair, old, new, together);
+        let whole = judge(pair, old, new, together, self.demanded_by_scale(pair));
         let alone = parts.len() == 1;
         // Which types are accepted is known exactly, and a fact whatever else is refused.
         let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);

@@ -22,6 +22,7 @@ mod presence;
 mod relation;
 mod rename;
 mod rules;
+mod scale;
 mod storage;
 mod text;
 mod version;

@@ -2,6 +2,7 @@
 
 use crate::crd::{Crd, Text, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::validate::Scale;
 use crate::yaml::Node;
 
 use super::crd::Review;
@@ -85,6 +86,7 @@ impl<'t> Review<'_, 't> {
     /// Facts about one version's schema against another's.
     fn between(&self, old: &Crd<'t>, before: &Version<'t>, new: &Crd<'t>, after: &Version<'t>) -> Vec<Fact> {
         let (Some(from), Some(to)) = (&before.schema, &after.schema) else { return Vec::new() };
+        let scales = (Scale::of(before), Scale::of(after));
         let scope = Scope {
             crd: self.new.name,
             channel: None,
@@ -93,6 +95,7 @@ impl<'t> Review<'_, 't> {
             new_file: new.file,
             subject: Subject::Field,
             against: Some(before.name),
+            scales: &scales,
             options: self.options,
         };
         Walk::new(scope).run((from, before.name_node), (to, after.name_node))

@@ -9,6 +9,7 @@ use crate::rule::Book;
 use super::{Options, diff};
 
 mod rules;
+mod scale;
 mod server;
 
 fn facts(old: &str, new: &str) -> Vec<Fact> {

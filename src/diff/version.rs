@@ -2,6 +2,7 @@
 
 use crate::crd::{Maturity, Repeat, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::validate::Scale;
 use crate::yaml::Node;
 
 use super::crd::Review;
@@ -35,11 +36,14 @@ impl<'a, 't> Review<'a, 't> {
     fn schema(&mut self, before: &Version<'t>, after: &Version<'t>) {
         match (&before.schema, &after.schema) {
             (Some(old), Some(new)) => {
-                let scope = self.scope(after, Subject::Field, None);
+                let scales = (Scale::of(before), Scale::of(after));
+                let scope = self.scope(after, Subject::Field, None, &scales);
                 let sides = ((old, schema_key(before)), (new, schema_key(after)));
                 let (served, start) = (before.served || after.served, self.facts.len());
                 let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
-                if let Some(known) = self.compared.iter().find(|known| known.served == served && known.is_repeated_by(own)) {
+                if let Some(known) =
+                    self.compared.iter().find(|known| known.served == served && known.scales == scales && known.is_repeated_by(own))
+                {
                     let moved = (Repeat { from: known.old, to: own.0 }, Repeat { from: known.new, to: own.1 });
                     let facts = self.facts.get(known.facts.clone()).unwrap_or_default().iter();
                     let facts: Vec<Fact> = facts.map(|fact| fact.repeated(after.name, Some(moved.0), moved.1)).collect();
@@ -53,7 +57,7 @@ impl<'a, 't> Review<'a, 't> {
                     let facts = Walk::new(scope).run(sides.0, sides.1);
                     self.facts.extend(facts.into_iter().map(unserved));
                 }
-                self.compared.push(Compared { old: own.0, new: own.1, served, facts: start..self.facts.len() });
+                self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
             }
             (None, None) => {}
             (old, new) => {
@@ -70,11 +74,11 @@ impl<'a, 't> Review<'a, 't> {
         }
     }
 
-    fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
+    pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
         Resource { group: self.new.group(), version: version.name, kind: self.new.kind() }
     }
 
-    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>) -> Scope<'s> {
+    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>, scales: &'s (Scale, Scale)) -> Scope<'s> {
         Scope {
             crd: self.new.name,
             channel: self.new.channel().or(self.old.channel()).map(|channel| channel.value),
@@ -83,6 +87,7 @@ impl<'a, 't> Review<'a, 't> {
             new_file: self.new.file,
             subject,
             against,
+            scales,
             options: self.options,
         }
     }
@@ -103,7 +108,8 @@ impl<'a, 't> Review<'a, 't> {
         // While clients can stay on the older version, what differs is work for a conversion; otherwise they are moved.
         let stays = !before.served || self.new.version(before.name).is_some_and(|version| version.served);
         let subject = if stays { Subject::Successor } else { Subject::Field };
-        let walk = Walk::new(self.scope(version, subject, Some(before.name)));
+        let scales = (Scale::of(before), Scale::of(version));
+        let walk = Walk::new(self.scope(version, subject, Some(before.name), &scales));
         let facts = walk.run((old, schema_key(before)), (new, schema_key(version)));
         self.facts.extend(facts);
     }
@@ -143,6 +149,7 @@ pub(super) struct Compared<'t> {
     old: (Node<'t>, Node<'t>),
     new: (Node<'t>, Node<'t>),
     served: bool,
+    scales: (Scale, Scale),
     facts: std::ops::Range<usize>,
 }
 

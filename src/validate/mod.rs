@@ -28,6 +28,7 @@ pub use default::default_of_schema;
 pub use error::{Error, Kind, Reason};
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
+pub use scale::Scale;
 pub use upgrade::Upgrade;
 
 use node::{Node, Purpose};
