@@ -258,6 +258,11 @@ impl<'t> Crd<'t> {
         self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(Text { value, node: entry.value }))
     }
 
+    /// Whether every version keeps unknown fields, whatever its schema says: v1beta1 does so unless told otherwise, v1 only if told.
+    pub fn preserves_unknown(&self) -> bool {
+        self.spec.get("preserveUnknownFields").and_then(Node::as_bool).unwrap_or(self.api == Api::V1Beta1)
+    }
+
     /// What tells this CRD from others of its name: its channel, and its feature set.
     pub fn track(&self) -> (Option<&'t str>, &[&'t str]) {
         (self.marks.channel.map(|channel| channel.value), &self.marks.feature_set)

@@ -2,11 +2,13 @@
 
 use crate::crd::Version;
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::schema::Schema;
 use crate::yaml::{Entry, Node};
 
 use super::crd::Review;
 use super::document::presence;
 use super::metadata::entries;
+use super::open::Undeclared;
 use super::wording::{cut, value};
 
 const VERSION: &[&str] = &[
@@ -86,6 +88,8 @@ impl<'t> Review<'_, 't> {
         let (old, new) = (both.0.status_subresource(), both.1.status_subresource());
         if old.is_some() != new.is_some() {
             let (effect, affects): (Effect, &[Affected]) = match new {
+                // There was no status to write.
+                Some(_) if !self.kept_status(both.0) => (Effect::Widened, &[]),
                 // Writes through the main endpoint silently lose their status from here on.
                 Some(_) => (Effect::Added, &[Affected::Writers, Affected::Behaviour]),
                 None => (Effect::Removed, &[Affected::Writers, Affected::Behaviour]),
@@ -98,5 +102,13 @@ impl<'t> Review<'_, 't> {
         for (before, after) in entries(both.0.subresources, both.1.subresources, SUBRESOURCES) {
             self.keyword(both, before, after);
         }
+    }
+
+    /// Whether objects of an old version could have a status.
+    fn kept_status(&self, version: &Version<'t>) -> bool {
+        let kept = |root: &Schema<'t>| {
+            root.property("status").is_some() || !matches!(Undeclared::of(root), Undeclared::Pruned | Undeclared::Refused)
+        };
+        self.old.preserves_unknown() || version.schema.as_ref().is_none_or(kept)
     }
 }

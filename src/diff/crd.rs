@@ -88,10 +88,8 @@ impl<'t> Review<'_, 't> {
             let fact = self.crd_fact(Aspect::Api, Effect::Changed, node(self.old), node(self.new));
             self.facts.push(fact.word("old", name(self.old.api)).word("new", name(self.new.api)));
         }
-        // v1beta1 preserves unknown fields unless it says otherwise; v1 never does by itself.
         let flag = |crd: &Crd<'t>| crd.spec.get("preserveUnknownFields");
-        let preserves = |crd: &Crd<'t>| flag(crd).and_then(Node::as_bool).unwrap_or(crd.api == Api::V1Beta1);
-        let effect = match (preserves(self.old), preserves(self.new)) {
+        let effect = match (self.old.preserves_unknown(), self.new.preserves_unknown()) {
             (true, false) => Effect::Narrowed,
             (false, true) => Effect::Widened,
             _ if self.old.api == self.new.api && flag(self.old).is_some() != flag(self.new).is_some() => Effect::Rewritten,

@@ -1,0 +1,45 @@
+//! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
+
+use crate::crd::testing::HEAD;
+use crate::fact::{Affected, Aspect, Effect, Fact};
+use crate::finding::Class;
+
+use super::{facts, judged};
+
+/// A version with a name, more of its attributes, and the schema of its root.
+type Version<'v> = (&'v str, &'v str, &'v str);
+
+const SERVED: &str = "served: true, storage: false";
+const STORED: &str = "served: true, storage: true";
+const UNSERVED: &str = "served: false, storage: false";
+const KEPT: &str = "served: false, storage: true";
+
+fn crd(versions: &[Version<'_>]) -> String {
+    let one = |(name, more, root): &Version<'_>| {
+        let root = root.replace("PUF", "x-kubernetes-preserve-unknown-fields: true");
+        format!("    - {{name: {name}, {more}, schema: {{openAPIV3Schema: {root}}}}}\n")
+    };
+    format!("{HEAD}  versions:\n{}", versions.iter().map(one).collect::<String>())
+}
+
+fn spec(properties: &str) -> String {
+    format!("{{type: object, properties: {{spec: {{type: object, properties: {{{properties}}}}}}}}}")
+}
+
+#[track_caller]
+fn told(old: &[Version<'_>], new: &[Version<'_>], class: Class, rules: &[&str]) {
+    let found = judged(&facts(&crd(old), &crd(new)));
+    assert_eq!((found.0, found.1.iter().map(String::as_str).collect::<Vec<_>>()), (class, rules.to_vec()), "{old:?} -> {new:?}");
+}
+
+#[test]
+fn a_status_subresource_takes_nothing_from_who_had_no_status() {
+    let with = "served: true, storage: true, subresources: {status: {}}";
+    let (none, some) = ("{type: object}", "{type: object, properties: {status: {type: object, PUF}}}");
+    let widened = "status-subresource-added-without-status@";
+    told(&[("v1", STORED, none)], &[("v1", with, none)], Class::Additive, &[widened]);
+    told(&[("v1", STORED, none)], &[("v1", with, some)], Class::Additive, &[widened, "field-added@status"]);
+    told(&[("v1", STORED, some)], &[("v1", with, some)], Class::SemanticBreaking, &["status-subresource-added@"]);
+    let open = "{type: object, PUF}";
+    told(&[("v1", STORED, open)], &[("v1", with, open)], Class::SemanticBreaking, &["status-subresource-added@"]);
+}
