@@ -142,6 +142,8 @@ impl Walk<'_> {
             .word("new", new.name())
             .word("score", score.to_string())
             .word("threshold", self.scope.options.rename_threshold.to_string());
+        let kept = Undeclared::both(pair).1.keeps();
+        let fact = if kept { fact.word("kept", "true") } else { fact };
         let mut fact = deprecated(fact, &Schema::new(old.value));
         fact.to = Some(self.new_path.key(new.name()));
         self.push(fact);

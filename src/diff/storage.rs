@@ -191,7 +191,8 @@ fn alters(fact: &Fact) -> bool {
 /// Whether a difference drops or retypes a value that stood there.
 fn loses(fact: &Fact) -> bool {
     match fact.aspect {
-        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed),
+        // Under a parent that preserves the key stays, undeclared.
+        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed) && !fact.words.contains_key("kept"),
         Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)
         }

@@ -43,3 +43,12 @@ fn a_status_subresource_takes_nothing_from_who_had_no_status() {
     let open = "{type: object, PUF}";
     told(&[("v1", STORED, open)], &[("v1", with, open)], Class::SemanticBreaking, &["status-subresource-added@"]);
 }
+
+#[test]
+fn what_the_new_storage_version_preserves_is_not_lost() {
+    let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
+    let open = less.replace("{type: object, properties: {a:", "{type: object, PUF, properties: {a:");
+    for (to, class, rule) in [(&open, Class::Additive, "storage-moved@"), (&less, Class::SemanticBreaking, "storage-moved-lossy@")] {
+        told(&[("v1", STORED, &full), ("v2", SERVED, to)], &[("v1", SERVED, &full), ("v2", STORED, to)], class, &[rule]);
+    }
+}
