@@ -58,6 +58,7 @@ impl<'t> Review<'_, 't> {
         // A webhook may carry over what the schemas alone would drop.
         let lost = if self.new.conversion.is_webhook() { Vec::new() } else { self.lost(before, after) };
         let moved = match lost.as_slice() {
+            [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).word("gone", "true"),
             [] => fact(self, Effect::Moved),
             lost => fact(self, Effect::Lossy).word("lost", names(lost)).affects(&[Affected::Data, Affected::Stored]),
         };
@@ -71,16 +72,26 @@ impl<'t> Review<'_, 't> {
 
     /// Paths whose values don't survive the way from one version's schema into the other's.
     fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
-        let differences = self.between(self.old, before, self.new, after);
-        // What the version itself says now is told there.
-        let stays = self.new.version(before.name);
-        let since = stays.map(|stays| self.between(self.new, stays, self.new, after));
-        let altered = since.as_ref().unwrap_or(&differences).iter().filter(|fact| alters(fact));
-        let mut paths: Vec<String> =
-            differences.iter().filter(|fact| loses(fact)).chain(altered).map(|fact| fact.path.to_string()).collect();
+        // What a version that stays says now is told there.
+        let differences = match self.new.version(before.name) {
+            Some(stays) => self.between(self.new, stays, self.new, after),
+            None => self.between(self.old, before, self.new, after),
+        };
+        let lossy = differences.iter().filter(|fact| (loses(fact) || alters(fact)) && !self.told(fact));
+        let mut paths: Vec<String> = lossy.map(|fact| fact.path.to_string()).collect();
         paths.sort();
         paths.dedup();
         paths
+    }
+
+    /// Whether clients that are moved from one version to the other hear the same already.
+    fn told(&self, fact: &Fact) -> bool {
+        let same = |told: &&Fact| {
+            told.subject == Subject::Field
+                && (told.aspect, &told.path, &told.version) == (fact.aspect, &fact.path, &fact.version)
+                && told.words.get("against") == fact.words.get("against")
+        };
+        self.facts.iter().any(|told| same(&told))
     }
 
     /// Facts about one version's schema against another's.

@@ -52,3 +52,27 @@ fn what_the_new_storage_version_preserves_is_not_lost() {
         told(&[("v1", STORED, &full), ("v2", SERVED, to)], &[("v1", SERVED, &full), ("v2", STORED, to)], class, &[rule]);
     }
 }
+
+#[test]
+fn what_a_version_says_itself_is_not_told_again_of_the_storage() {
+    let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
+    // Both versions drop the field in the same step.
+    told(
+        &[("v1", STORED, &full), ("v2", SERVED, &full)],
+        &[("v1", SERVED, &less), ("v2", STORED, &less)],
+        Class::SemanticBreaking,
+        &["field-removed@spec.b", "field-removed@spec.b"],
+    );
+    // Clients of the old version are moved, and hear of the field.
+    let new = ("v2", STORED, less.as_str());
+    told(
+        &[("v1", STORED, &full)],
+        &[("v1", UNSERVED, &full), new],
+        Class::SemanticBreaking,
+        &["version-unserved@", "field-removed@spec.b"],
+    );
+    let gone = facts(&crd(&[("v1", STORED, &full)]), &crd(&[new]));
+    assert_eq!(judged(&gone).1, ["version-removed-stored@", "field-removed@spec.b"]);
+    let moved = |fact: &&Fact| (fact.aspect, fact.effect) == (Aspect::Storage, Effect::Moved);
+    assert!(gone.iter().find(moved).is_some_and(|fact| fact.words.contains_key("gone")), "{gone:?}");
+}
