@@ -18,8 +18,8 @@ impl<'a, 't> Review<'a, 't> {
                 Some(before) => {
                     let start = self.facts.len();
                     self.version(before, after);
-                    if !before.served && !after.served {
-                        // Nobody reaches it.
+                    if !before.served || !after.served {
+                        // Nobody reached it, or nobody does any more.
                         let facts = self.facts.split_off(start);
                         self.facts.extend(facts.into_iter().map(unreached));
                     }
@@ -39,7 +39,7 @@ impl<'a, 't> Review<'a, 't> {
                 let scales = (Scale::of(before), Scale::of(after));
                 let scope = self.scope(after, Subject::Field, None, &scales);
                 let sides = ((old, schema_key(before)), (new, schema_key(after)));
-                let (served, start) = (before.served || after.served, self.facts.len());
+                let (served, start) = (before.served && after.served, self.facts.len());
                 let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
                 if let Some(known) =
                     self.compared.iter().find(|known| known.served == served && known.scales == scales && known.is_repeated_by(own))
@@ -169,17 +169,21 @@ fn unreached(fact: Fact) -> Fact {
     }
 }
 
-/// A request is validated by the schema of its own version alone: one that is not served prunes and fills what is stored at it, and
-/// refuses nothing.
+/// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
+/// is stored at it, and refuses nothing that it took before.
 fn unserved(fact: Fact) -> Fact {
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
-    // What has another type is pruned by other fields, and a default that went is no longer filled in.
-    let stays = matches!(fact.aspect, Aspect::Type | Aspect::IntOrString | Aspect::Default | Aspect::Structure);
-    if hurt || !refuses || stays {
-        return fact;
-    }
-    harmless(fact)
+    let stays = match fact.aspect {
+        // What holds other values is pruned by other fields; a scalar is kept, whatever its type.
+        Aspect::Type | Aspect::IntOrString => {
+            ["old", "new"].iter().any(|side| fact.words.get(side).is_some_and(|ty| matches!(ty.as_str(), "object" | "array" | "any")))
+        }
+        // A default that went is no longer filled in.
+        Aspect::Default | Aspect::Structure => true,
+        _ => hurt,
+    };
+    if stays || !refuses { fact } else { harmless(fact) }
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

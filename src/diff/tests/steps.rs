@@ -76,3 +76,24 @@ fn what_a_version_says_itself_is_not_told_again_of_the_storage() {
     let moved = |fact: &&Fact| (fact.aspect, fact.effect) == (Aspect::Storage, Effect::Moved);
     assert!(gone.iter().find(moved).is_some_and(|fact| fact.words.contains_key("gone")), "{gone:?}");
 }
+
+#[test]
+fn only_a_served_version_refuses_anything() {
+    let (plain, strict) = (spec("a: {type: string}"), spec("a: {type: string, enum: [x]}"));
+    let other = ("v2", STORED, "{type: object}");
+    let step = |was: &'static str, is: &'static str, old: &str, new: &str| {
+        let told = judged(&facts(&crd(&[("v1", was, old), other]), &crd(&[("v1", is, new), other])));
+        told.1
+    };
+    assert_eq!(step(UNSERVED, SERVED, &plain, &strict), ["version-served-again@"]);
+    assert_eq!(step(SERVED, UNSERVED, &plain, &strict), ["version-unserved@"]);
+    assert_eq!(step(UNSERVED, UNSERVED, &plain, &strict), ["schema-rewritten@spec.a"]);
+    assert_eq!(step(UNSERVED, UNSERVED, &plain, &spec("a: {type: integer}")), ["schema-rewritten@spec.a"]);
+    // What is stored at it is pruned all the same.
+    assert_eq!(step(UNSERVED, UNSERVED, &plain, &spec("a: {type: object}")), ["type-changed@spec.a"]);
+    assert_eq!(step(SERVED, UNSERVED, &plain, &spec("")), ["version-unserved@", "field-removed@spec.a"]);
+    assert_eq!(step(UNSERVED, SERVED, &plain, &spec("")), ["field-removed@spec.a"]);
+    // Its endpoints come with it.
+    let with = "served: true, storage: false, subresources: {scale: {specReplicasPath: .spec.a, statusReplicasPath: .spec.a}}";
+    assert_eq!(step(UNSERVED, with, &plain, &plain), ["version-served-again@"]);
+}
