@@ -123,6 +123,8 @@ impl<'a, 't> Review<'a, 't> {
     fn version_removed(&mut self, version: &Version<'t>) {
         let listed = |list: &[crate::crd::Text<'t>]| list.iter().any(|stored| stored.value == version.name);
         let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
+        // Without a status only the cluster knows whether objects are left at a version that no client reaches.
+        let unknown = !stored && !version.served && self.old.stored_versions.is_empty() && self.new.stored_versions.is_empty();
         let survivor = self.new.spec.entry("versions").map_or(self.new.name_node, |entry| entry.key);
         let mut fact = self
             .fact(Subject::Version, Aspect::Presence, Effect::Removed)
@@ -130,7 +132,7 @@ impl<'a, 't> Review<'a, 't> {
             .before(self.old_place(version.name_node))
             .after(self.new_place(survivor))
             .word("served", version.served.to_string())
-            .word("stored", stored.to_string());
+            .word("stored", if unknown { "unknown".to_owned() } else { stored.to_string() });
         if version.deprecated {
             fact = fact.word("was_deprecated", "true");
         }
@@ -139,6 +141,9 @@ impl<'a, 't> Review<'a, 't> {
         }
         if stored {
             fact = fact.affects(&[Affected::Stored, Affected::Data]);
+        }
+        if unknown {
+            fact = fact.affects(&[Affected::Stored]);
         }
         self.facts.push(fact);
     }

@@ -97,3 +97,18 @@ fn only_a_served_version_refuses_anything() {
     let with = "served: true, storage: false, subresources: {scale: {specReplicasPath: .spec.a, statusReplicasPath: .spec.a}}";
     assert_eq!(step(UNSERVED, with, &plain, &plain), ["version-served-again@"]);
 }
+
+#[test]
+fn the_last_step_of_a_removal_hurts_nobody() {
+    let (v1, v2) = (("v1", UNSERVED, "{type: object}"), ("v2", STORED, "{type: object}"));
+    told(&[v1, v2], &[v2], Class::None, &["version-removed-unmigrated@"]);
+    let known = |stored: &str| judged(&facts(&format!("{}status: {{storedVersions: [{stored}]}}\n", crd(&[v1, v2])), &crd(&[v2])));
+    assert!(known("v2").1.contains(&"version-removed-unserved@".to_owned()), "{:?}", known("v2"));
+    assert_eq!(known("v1, v2"), (Class::SemanticBreaking, vec!["version-removed-stored@".to_owned()]));
+    let open = facts(&crd(&[v1, v2]), &crd(&[v2]));
+    assert!(open.iter().any(|fact| fact.affects.contains(Affected::Stored)), "{open:?}");
+    // A client that was served, or objects that are stored, are hurt.
+    told(&[("v1", SERVED, "{type: object}"), v2], &[v2], Class::SemanticBreaking, &["version-removed@"]);
+    let moved = [("v1", KEPT, "{type: object}"), ("v2", SERVED, "{type: object}")];
+    told(&moved, &[v2], Class::SemanticBreaking, &["version-removed-stored@"]);
+}
