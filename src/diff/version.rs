@@ -104,13 +104,22 @@ impl<'a, 't> Review<'a, 't> {
         }
         self.facts.push(fact);
         let Some(before) = nearest else { return };
-        let (Some(old), Some(new)) = (&before.schema, &version.schema) else { return };
-        // While clients can stay on the older version, what differs is work for a conversion; otherwise they are moved.
-        let stays = !before.served || self.new.version(before.name).is_some_and(|version| version.served);
+        // While clients can stay on the older version, what differs from it as it is now is work for a conversion; otherwise they are
+        // moved from what they knew.
+        let now = self.new.version(before.name);
+        let stays = !before.served || now.is_some_and(|version| version.served);
+        let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().alike(b.node()));
+        let beside = now.filter(|now| stays && moved(now));
         let subject = if stays { Subject::Successor } else { Subject::Field };
-        let scales = (Scale::of(before), Scale::of(version));
+        let from = beside.unwrap_or(before);
+        let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
+        let scales = (Scale::of(from), Scale::of(version));
         let walk = Walk::new(self.scope(version, subject, Some(before.name), &scales));
-        let facts = walk.run((old, schema_key(before)), (new, schema_key(version)));
+        let mut facts = walk.run((old, schema_key(from)), (new, schema_key(version)));
+        if beside.is_some() {
+            // The old bundle says something else there.
+            facts.iter_mut().for_each(|fact| fact.before = None);
+        }
         self.facts.extend(facts);
     }
 

@@ -1,7 +1,7 @@
 //! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
 
 use crate::crd::testing::HEAD;
-use crate::fact::{Affected, Aspect, Effect, Fact};
+use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::finding::Class;
 
 use super::{facts, judged};
@@ -111,4 +111,23 @@ fn the_last_step_of_a_removal_hurts_nobody() {
     told(&[("v1", SERVED, "{type: object}"), v2], &[v2], Class::SemanticBreaking, &["version-removed@"]);
     let moved = [("v1", KEPT, "{type: object}"), ("v2", SERVED, "{type: object}")];
     told(&moved, &[v2], Class::SemanticBreaking, &["version-removed-stored@"]);
+}
+
+#[test]
+fn a_new_version_is_compared_with_the_older_one_as_it_is_now() {
+    let (one, two) = (spec("a: {type: string}"), spec("a: {type: string}, b: {type: string}"));
+    let step = |old: &str, now: &str, new: &str| {
+        let facts = facts(&crd(&[("v1", STORED, old)]), &crd(&[("v1", STORED, now), ("v2", SERVED, new)]));
+        facts
+            .into_iter()
+            .filter(|fact| fact.subject == Subject::Successor)
+            .map(|fact| (fact.effect, fact.path.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let b = |effect| vec![(effect, "spec.b".to_owned())];
+    assert_eq!(step(&one, &two, &two), []);
+    assert_eq!(step(&two, &one, &one), []);
+    assert_eq!(step(&one, &two, &one), b(Effect::Removed));
+    assert_eq!(step(&two, &one, &two), b(Effect::Added));
+    assert_eq!(step(&two, &two, &one), b(Effect::Removed));
 }
