@@ -131,3 +131,18 @@ fn a_new_version_is_compared_with_the_older_one_as_it_is_now() {
     assert_eq!(step(&two, &one, &two), b(Effect::Added));
     assert_eq!(step(&two, &two, &one), b(Effect::Removed));
 }
+
+#[test]
+fn a_channel_that_goes_leaves_the_resource() {
+    let named = |channel: &str, root: &str| {
+        let marked = format!("example.com, annotations: {{gateway.networking.k8s.io/channel: {channel}}}}}\nspec:");
+        format!("---\n{}", crd(&[("v1", STORED, root)]).replacen("example.com}\nspec:", &marked, 1))
+    };
+    let (one, two) = (spec("a: {type: string}"), spec("a: {type: string}, b: {type: string}"));
+    let old = format!("{}{}", named("standard", &one), named("experimental", &two));
+    assert_eq!(judged(&facts(&old, &named("standard", &one))), (Class::SemanticBreaking, vec!["field-removed@spec.b".to_owned()]));
+    // What both channels lose is told once.
+    let less = judged(&facts(&old, &named("standard", &spec(""))));
+    assert_eq!(less.1.iter().filter(|rule| *rule == "field-removed@spec.a").count(), 1, "{less:?}");
+    assert!(less.1.contains(&"field-removed@spec.b".to_owned()), "{less:?}");
+}
