@@ -146,3 +146,16 @@ fn a_channel_that_goes_leaves_the_resource() {
     assert_eq!(less.1.iter().filter(|rule| *rule == "field-removed@spec.a").count(), 1, "{less:?}");
     assert!(less.1.contains(&"field-removed@spec.b".to_owned()), "{less:?}");
 }
+
+#[test]
+fn a_renamed_field_of_another_type_is_one_change() {
+    let (old, new) = (spec("name: {type: string}"), spec("names: {type: array, items: {type: string}}"));
+    told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.name"]);
+}
+
+#[test]
+fn a_required_field_that_only_gets_a_default_is_never_absent() {
+    let root = |a: &str, more: &str| format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {a}}}{more}}}}}}}");
+    let (old, new) = (root("{type: string}", ", required: [a]"), root("{type: string, default: z}", ""));
+    told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::Additive, &["default-added-to-required@spec.a"]);
+}
