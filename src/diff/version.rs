@@ -197,7 +197,7 @@ fn unserved(fact: Fact) -> Fact {
         Aspect::Default | Aspect::Structure => true,
         _ => hurt,
     };
-    if stays || !refuses { fact } else { harmless(fact) }
+    if stays || !refuses { fact } else { harmless(fact).word("unserved", "true") }
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.
