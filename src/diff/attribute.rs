@@ -87,16 +87,17 @@ impl<'t> Review<'_, 't> {
     fn subresources(&mut self, both: (&Version<'t>, &Version<'t>)) {
         let (old, new) = (both.0.status_subresource(), both.1.status_subresource());
         if old.is_some() != new.is_some() {
+            let kept = self.kept_status(both.0);
             let (effect, affects): (Effect, &[Affected]) = match new {
                 // There was no status to write.
-                Some(_) if !self.kept_status(both.0) => (Effect::Widened, &[]),
+                Some(_) if !kept => (Effect::Added, &[]),
                 // Writes through the main endpoint silently lose their status from here on.
                 Some(_) => (Effect::Added, &[Affected::Writers, Affected::Behaviour]),
                 None => (Effect::Removed, &[Affected::Writers, Affected::Behaviour]),
             };
             let at = (old.or(both.0.subresources), new.or(both.1.subresources));
             let fact = self.version_fact(both, Aspect::StatusSubresource, effect, at.0, at.1);
-            self.facts.push(fact.affects(affects));
+            self.facts.push(fact.word("kept", kept.to_string()).affects(affects));
         }
         self.scale(both);
         for (before, after) in entries(both.0.subresources, both.1.subresources, SUBRESOURCES) {

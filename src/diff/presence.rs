@@ -208,12 +208,9 @@ impl Walk<'_> {
         let old = pair.old.property(name.0);
         let new = pair.new.property(name.1);
         let default = |property: &Option<Property<'t>>| property.as_ref().and_then(|(_, schema)| schema.default());
-        // Defaults are filled in before validation: a field that has one is never missing.
-        let filled = if now { default(&new) } else { default(&old) };
-        // That a default takes the place of the demand is told of the default.
-        if filled.is_none() && !now && default(&new).is_some() {
-            return;
-        }
+        // Defaults are filled in before validation: a field that has one is never missing. That one takes the place of the demand is
+        // told of the default.
+        let filled = if now { default(&new) } else { default(&old).or(default(&new)) };
         let effect = match (filled, now) {
             _ if implicit::is_present(pair, name.0, now) => Effect::Rewritten,
             (Some(_), _) => Effect::Rewritten,

@@ -28,7 +28,7 @@ impl<'t> Review<'_, 't> {
         let at = (old.or(both.0.subresources), new.or(both.1.subresources));
         let fact = |effect: Effect| self.version_fact(both, Aspect::ScaleSubresource, effect, at.0, at.1);
         let fact = match new {
-            Some(_) => self.refused(both, None).map_or_else(|| fact(Effect::Added), |refused| refused.told(fact(Effect::Narrowed))),
+            Some(_) => self.refused(both, None).into_iter().fold(fact(Effect::Added), |fact, refused| refused.told(fact)),
             None => fact(Effect::Removed).affects(&[Affected::Writers, Affected::Readers]),
         };
         self.facts.push(fact);
@@ -40,12 +40,8 @@ impl<'t> Review<'_, 't> {
             return self.keyword(both, before, after);
         }
         let refused = self.refused(both, after.and_then(|entry| entry.value.as_str()));
-        let effect = match before {
-            Some(_) => Effect::Changed,
-            // Nobody could ask for what wasn't read.
-            None if refused.is_some() => Effect::Narrowed,
-            None => Effect::Widened,
-        };
+        // Nobody could ask for what wasn't read.
+        let effect = if before.is_some() { Effect::Changed } else { Effect::Added };
         let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
         let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
         let fact = fact.word("name", name).word("old", value(shown(before))).word("new", value(shown(after)));

@@ -108,7 +108,7 @@ impl<'a, 't> Review<'a, 't> {
         // moved from what they knew.
         let now = self.new.version(before.name);
         let stays = !before.served || now.is_some_and(|version| version.served);
-        let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().alike(b.node()));
+        let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().same(b.node()));
         let beside = now.filter(|now| stays && moved(now));
         let subject = if stays { Subject::Successor } else { Subject::Field };
         let from = beside.unwrap_or(before);
