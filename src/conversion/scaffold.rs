@@ -71,7 +71,9 @@ pub fn needs(fact: &Fact) -> bool {
 fn draft(way: &Way, facts: &[&Fact], old: Released<'_, '_>, new: Released<'_, '_>) -> Option<Draft> {
     let (name, channel, from, to) = way;
     let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
-    let (old_version, new_version) = (before.version(from)?, after.version(to)?);
+    // A new version is compared with the older one as it is now, where that stays.
+    let beside = after.version(from).filter(|_| facts.iter().all(|fact| fact.subject == Subject::Successor));
+    let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
     let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
     let mut writer = Writer { old: old_schema, new: new_schema, steps: Vec::new(), loses: false };
     let mut ordered: Vec<&&Fact> = facts.iter().collect();

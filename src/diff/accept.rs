@@ -129,7 +129,7 @@ impl<'a> Walk<'a> {
     pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, old: &Limits<'t>, new: &Limits<'t>) {
         let mut parts = parts(old, new);
         let together = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
-        let whole = judge(pair, old, new, together);
+        let whole = judge(pair, old, new, together, self.demanded_by_scale(pair));
         let alone = parts.len() == 1;
         // Which types are accepted is known exactly, and a fact whatever else is refused.
         let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
@@ -222,14 +222,21 @@ impl<'a> Walk<'a> {
         if !old.and(new).is_empty() {
             return false;
         }
-        let change = changes.first(TYPES);
-        let fact = self
-            .keyword_fact(pair, Aspect::Type, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new))
-            .word("old", type_name(&pair.old))
-            .word("new", type_name(&pair.new))
-            .affects(&[Affected::Writers, Affected::Stored, Affected::Readers, Affected::Data])
-            .ratchet(self.ratchet(false));
-        self.push(fact);
+        let names = (type_name(&pair.old), type_name(&pair.new));
+        match self.found.last_mut().filter(|found| pair.name.0 != pair.name.1 && found.fact.effect == Effect::Renamed) {
+            // Nothing stands under the new name that could be refused.
+            Some(renamed) => drop(renamed.fact.words.insert("retyped", format!("{} instead of {}", names.1, names.0))),
+            None => {
+                let change = changes.first(TYPES);
+                let fact = self
+                    .keyword_fact(pair, Aspect::Type, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new))
+                    .word("old", names.0)
+                    .word("new", names.1)
+                    .affects(&[Affected::Writers, Affected::Stored, Affected::Readers, Affected::Data])
+                    .ratchet(self.ratchet(false));
+                self.push(fact);
+            }
+        }
         self.documented(pair, changes);
         self.wrapped(pair);
         true

@@ -2,11 +2,13 @@
 
 use crate::crd::Version;
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::schema::Schema;
 use crate::yaml::{Entry, Node};
 
 use super::crd::Review;
 use super::document::presence;
 use super::metadata::entries;
+use super::open::Undeclared;
 use super::wording::{cut, value};
 
 const VERSION: &[&str] = &[
@@ -21,7 +23,6 @@ const VERSION: &[&str] = &[
     "selectableFields",
 ];
 const SUBRESOURCES: &[&str] = &["status", "scale"];
-const SCALE: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];
 
 impl<'t> Review<'_, 't> {
     /// A fact about an attribute of a version, at its node on both sides, or at the version's name.
@@ -75,7 +76,7 @@ impl<'t> Review<'_, 't> {
         }
     }
 
-    fn keyword(&mut self, both: (&Version<'t>, &Version<'t>), before: Option<Entry<'t>>, after: Option<Entry<'t>>) {
+    pub(super) fn keyword(&mut self, both: (&Version<'t>, &Version<'t>), before: Option<Entry<'t>>, after: Option<Entry<'t>>) {
         let name = before.or(after).map_or("", |entry| entry.name());
         let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
         let effect = presence(before.is_some(), after.is_some());
@@ -86,53 +87,29 @@ impl<'t> Review<'_, 't> {
     fn subresources(&mut self, both: (&Version<'t>, &Version<'t>)) {
         let (old, new) = (both.0.status_subresource(), both.1.status_subresource());
         if old.is_some() != new.is_some() {
+            let kept = self.kept_status(both.0);
             let (effect, affects): (Effect, &[Affected]) = match new {
+                // There was no status to write.
+                Some(_) if !kept => (Effect::Added, &[]),
                 // Writes through the main endpoint silently lose their status from here on.
                 Some(_) => (Effect::Added, &[Affected::Writers, Affected::Behaviour]),
                 None => (Effect::Removed, &[Affected::Writers, Affected::Behaviour]),
             };
             let at = (old.or(both.0.subresources), new.or(both.1.subresources));
             let fact = self.version_fact(both, Aspect::StatusSubresource, effect, at.0, at.1);
-            self.facts.push(fact.affects(affects));
+            self.facts.push(fact.word("kept", kept.to_string()).affects(affects));
         }
-        let (old, new) = (both.0.scale_subresource(), both.1.scale_subresource());
-        if old.is_some() != new.is_some() {
-            let (effect, affects): (Effect, &[Affected]) = match new {
-                Some(_) => (Effect::Added, &[]),
-                None => (Effect::Removed, &[Affected::Writers, Affected::Readers]),
-            };
-            let at = (old.or(both.0.subresources), new.or(both.1.subresources));
-            let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, at.0, at.1);
-            self.facts.push(fact.affects(affects));
-        } else {
-            for (before, after) in entries(old, new, &[]) {
-                let name = before.or(after).map_or("", |entry| entry.name());
-                let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
-                if !SCALE.contains(&name) {
-                    self.keyword(both, before, after);
-                    continue;
-                }
-                // Without a selector nobody could ask for one; the server refuses objects where it is no string.
-                let text = |entry: Entry<'t>| leads_to_text(both.1, entry.value.as_str()?);
-                let gained = name == "labelSelectorPath" && before.is_none() && after.and_then(text) == Some(true);
-                let (effect, affects): (Effect, &[Affected]) =
-                    if gained { (Effect::Widened, &[]) } else { (Effect::Changed, &[Affected::Behaviour]) };
-                let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
-                let fact = fact.word("name", name).word("old", value(shown(before))).word("new", value(shown(after)));
-                self.facts.push(fact.affects(affects));
-            }
-        }
+        self.scale(both);
         for (before, after) in entries(both.0.subresources, both.1.subresources, SUBRESOURCES) {
             self.keyword(both, before, after);
         }
     }
-}
 
-/// Whether a path such as `.status.selector` leads to a string.
-fn leads_to_text(version: &Version<'_>, path: &str) -> Option<bool> {
-    let mut schema = version.schema.clone()?;
-    for name in path.split('.').filter(|name| !name.is_empty()) {
-        schema = schema.property(name)?.1;
+    /// Whether objects of an old version could have a status.
+    fn kept_status(&self, version: &Version<'t>) -> bool {
+        let kept = |root: &Schema<'t>| {
+            root.property("status").is_some() || !matches!(Undeclared::of(root), Undeclared::Pruned | Undeclared::Refused)
+        };
+        version.schema.as_ref().is_none_or(kept)
     }
-    Some(schema.ty() == Some("string"))
 }

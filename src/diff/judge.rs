@@ -57,7 +57,14 @@ impl Judgement {
 }
 
 /// What became of the values that a node accepts, its children on the spine left aside. `together` is what its parts say one by one.
-pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>, together: Relation) -> Judgement {
+/// What is `demanded` of the node beside its schema holds before and after.
+pub(super) fn judge(
+    pair: &Pair<'_, '_>,
+    before: &Limits<'_>,
+    after: &Limits<'_>,
+    together: Relation,
+    demanded: Option<Shape>,
+) -> Judgement {
     // The same conditions accept the same values, unless a bound or a format reads otherwise where it stands now.
     if together == Relation::Equal && before.refuses_all() == after.refuses_all() && !before.displaced && !after.displaced {
         return Judgement::known(together);
@@ -70,6 +77,8 @@ pub(super) fn judge(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>
         return Judgement::known(together);
     }
     let (mut old, mut new) = shapes(pair, before, after);
+    old.all_of.extend(demanded.clone());
+    new.all_of.extend(demanded);
     let mut judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
     // Beside a format of strings servers let lists pass, whatever the type is: nobody relies on that.
     let list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(serde_json::Value::Array(_))));

@@ -22,6 +22,7 @@ mod presence;
 mod relation;
 mod rename;
 mod rules;
+mod scale;
 mod storage;
 mod text;
 mod version;
@@ -54,14 +55,25 @@ impl Default for Options {
 }
 
 /// A CRD of either side, or of both.
-type Sides<'b, 't> = (Option<&'b Crd<'t>>, Option<&'b Crd<'t>>);
+#[derive(Clone, Copy)]
+struct Sides<'b, 't> {
+    old: Option<&'b Crd<'t>>,
+    new: Option<&'b Crd<'t>>,
+    /// The CRD of another channel that the new one is compared with already.
+    beside: Option<&'b Crd<'t>>,
+}
 
 /// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
 pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options) -> Vec<Fact> {
     let facts: Vec<Vec<Fact>> = pairs(old, new)
         .into_par_iter()
-        .map(|(old, new)| match (old, new) {
-            (Some(old), Some(new)) => crd::changed(old, new, options),
+        .map(|sides| match (sides.old, sides.new) {
+            (Some(old), Some(new)) => {
+                let told = sides.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options));
+                let mut facts = crd::changed(old, new, options);
+                facts.retain(|fact| !told.iter().any(|told| says_the_same(told, fact)));
+                facts
+            }
             (Some(old), None) => vec![crd::removed(old)],
             (None, Some(new)) => vec![crd::added(new)],
             (None, None) => Vec::new(),
@@ -91,11 +103,12 @@ fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
 }
 
 fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec<Sides<'b, 't>>) {
+    let sides = |old, new| Sides { old, new, beside: None };
     let mut lone: Vec<&'b Crd<'t>> = new.iter().collect();
     let mut left = Vec::new();
     for before in old {
         match lone.iter().position(|after| after.track() == before.track()) {
-            Some(index) => pairs.push((Some(before), Some(lone.remove(index)))),
+            Some(index) => pairs.push(sides(Some(before), Some(lone.remove(index)))),
             None => left.push(before),
         }
     }
@@ -104,9 +117,24 @@ fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec
     lone.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
     let mut lone = lone.into_iter();
     for before in left {
-        pairs.push((Some(before), lone.next()));
+        let pair = lone.next().map(|after| sides(Some(before), Some(after)));
+        let pair = pair.or_else(|| moved(before, old, new)).unwrap_or(sides(Some(before), None));
+        pairs.push(pair);
     }
-    pairs.extend(lone.map(|after| (None, Some(after))));
+    pairs.extend(lone.map(|after| sides(None, Some(after))));
+}
+
+/// Clusters that had the CRD of a channel that is gone get the one of another channel, and keep their objects.
+fn moved<'b, 't>(before: &'b Crd<'t>, old: &'b [Crd<'t>], new: &'b [Crd<'t>]) -> Option<Sides<'b, 't>> {
+    let others = new.iter().filter(|after| after.track().1 == before.track().1);
+    let after = others.max_by_key(|after| after.track())?;
+    let beside = old.iter().find(|other| other.track() == after.track());
+    Some(Sides { old: Some(before), new: Some(after), beside })
+}
+
+fn says_the_same(a: &Fact, b: &Fact) -> bool {
+    let what = |fact: &Fact| (fact.subject, fact.aspect, fact.effect);
+    what(a) == what(b) && (&a.version, &a.path, &a.key, &a.to) == (&b.version, &b.path, &b.key, &b.to)
 }
 
 #[cfg(test)]

@@ -22,12 +22,13 @@ enum Null {
 }
 
 impl Null {
-    fn of(schema: &Schema<'_>, position: Position) -> Null {
+    /// `read`: by the scale subresource, which takes no null that was kept.
+    fn of(schema: &Schema<'_>, position: Position, read: bool) -> Null {
         let has_enum = schema.enum_values().is_some_and(|values| values.len() > 0);
         let required = matches!(position, Position::Property { was_required: true, is_required: true });
         match () {
             // A nullable node that has an enum itself refuses null, whether or not the enum names it.
-            () if schema.flag(Keyword::Nullable) && has_enum => Null::Refused,
+            () if schema.flag(Keyword::Nullable) && (has_enum || read) => Null::Refused,
             () if schema.flag(Keyword::Nullable) => Null::Kept,
             () if schema.default().is_some() => Null::Defaulted,
             () if required || matches!(position, Position::Item | Position::Root) => Null::Refused,
@@ -54,7 +55,8 @@ impl Walk<'_> {
         if !changes.has_any(&[Keyword::Nullable, Keyword::Enum]) {
             return;
         }
-        let (old, new) = (Null::of(&pair.old, pair.position), Null::of(&pair.new, pair.position));
+        let read = self.read_by_scale();
+        let (old, new) = (Null::of(&pair.old, pair.position, read.0), Null::of(&pair.new, pair.position, read.1));
         let relation = Null::relation(old, new, noticed(pair));
         // An enum that narrows or widens already tells what becomes of null with it.
         let own = changes.get(Keyword::Nullable);

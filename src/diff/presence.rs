@@ -142,12 +142,11 @@ impl Walk<'_> {
             .before(self.old_place(old.key))
             .after(self.new_place(new.key))
             .affects(&[Affected::Writers, Affected::Stored, Affected::Readers])
-            .affects(if kept { &[] } else { &[Affected::Data] })
-            .word("fate", if kept { "is kept and no longer read" } else { "is dropped" })
             .word("old", old.name())
             .word("new", new.name())
             .word("score", score.to_string())
             .word("threshold", self.scope.options.rename_threshold.to_string());
+        let fact = if kept { fact.word("kept", "true") } else { fact.affects(&[Affected::Data]) };
         let mut fact = deprecated(fact, &Schema::new(old.value));
         fact.to = Some(self.new_path.key(new.name()));
         self.push(fact);
@@ -216,8 +215,9 @@ impl Walk<'_> {
         let old = pair.old.property(name.0);
         let new = pair.new.property(name.1);
         let default = |property: &Option<Property<'t>>| property.as_ref().and_then(|(_, schema)| schema.default());
-        // Defaults are filled in before validation: a field that has one is never missing.
-        let filled = if now { default(&new) } else { default(&old) };
+        // Defaults are filled in before validation: a field that has one is never missing. That one takes the place of the demand is
+        // told of the default.
+        let filled = if now { default(&new) } else { default(&old).or(default(&new)) };
         let effect = match (filled, now) {
             _ if implicit::is_present(pair, name.0, now) => Effect::Rewritten,
             (Some(_), _) => Effect::Rewritten,

@@ -2,6 +2,7 @@
 
 use crate::crd::{Crd, Text, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::validate::Scale;
 use crate::yaml::Node;
 
 use super::crd::Review;
@@ -57,6 +58,7 @@ impl<'t> Review<'_, 't> {
         // A webhook may carry over what the schemas alone would drop.
         let lost = if self.new.conversion.is_webhook() { Vec::new() } else { self.lost(before, after) };
         let moved = match lost.as_slice() {
+            [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).word("gone", "true"),
             [] => fact(self, Effect::Moved),
             lost => fact(self, Effect::Lossy).word("lost", names(lost)).affects(&[Affected::Data, Affected::Stored]),
         };
@@ -70,21 +72,32 @@ impl<'t> Review<'_, 't> {
 
     /// Paths whose values don't survive the way from one version's schema into the other's.
     fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
-        let differences = self.between(self.old, before, self.new, after);
-        // What the version itself says now is told there.
-        let stays = self.new.version(before.name);
-        let since = stays.map(|stays| self.between(self.new, stays, self.new, after));
-        let altered = since.as_ref().unwrap_or(&differences).iter().filter(|fact| alters(fact));
-        let mut paths: Vec<String> =
-            differences.iter().filter(|fact| loses(fact)).chain(altered).map(|fact| fact.path.to_string()).collect();
+        // What a version that stays says now is told there.
+        let differences = match self.new.version(before.name) {
+            Some(stays) => self.between(self.new, stays, self.new, after),
+            None => self.between(self.old, before, self.new, after),
+        };
+        let lossy = differences.iter().filter(|fact| (loses(fact) || alters(fact)) && !self.told(fact));
+        let mut paths: Vec<String> = lossy.map(|fact| fact.path.to_string()).collect();
         paths.sort();
         paths.dedup();
         paths
     }
 
+    /// Whether clients that are moved from one version to the other hear the same already.
+    fn told(&self, fact: &Fact) -> bool {
+        let same = |told: &&Fact| {
+            told.subject == Subject::Field
+                && (told.aspect, &told.path, &told.version) == (fact.aspect, &fact.path, &fact.version)
+                && told.words.get("against") == fact.words.get("against")
+        };
+        self.facts.iter().any(|told| same(&told))
+    }
+
     /// Facts about one version's schema against another's.
     fn between(&self, old: &Crd<'t>, before: &Version<'t>, new: &Crd<'t>, after: &Version<'t>) -> Vec<Fact> {
         let (Some(from), Some(to)) = (&before.schema, &after.schema) else { return Vec::new() };
+        let scales = (Scale::of(before), Scale::of(after));
         let scope = Scope {
             crd: self.new.name,
             channel: None,
@@ -93,6 +106,7 @@ impl<'t> Review<'_, 't> {
             new_file: new.file,
             subject: Subject::Field,
             against: Some(before.name),
+            scales: &scales,
             options: self.options,
         };
         Walk::new(scope).run((from, before.name_node), (to, after.name_node))
@@ -188,7 +202,8 @@ fn alters(fact: &Fact) -> bool {
 /// Whether a difference drops or retypes a value that stood there.
 fn loses(fact: &Fact) -> bool {
     match fact.aspect {
-        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed),
+        // Under a parent that preserves the key stays, undeclared.
+        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed) && !fact.words.contains_key("kept"),
         Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)
         }

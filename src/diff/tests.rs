@@ -9,7 +9,9 @@ use crate::rule::Book;
 use super::{Options, diff};
 
 mod rules;
+mod scale;
 mod server;
+mod steps;
 
 fn facts(old: &str, new: &str) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));

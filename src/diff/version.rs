@@ -3,6 +3,7 @@
 use crate::crd::{Maturity, Repeat, Version};
 use crate::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::schema::{Keyword, Schema};
+use crate::validate::Scale;
 use crate::yaml::Node;
 
 use super::crd::Review;
@@ -18,8 +19,8 @@ impl<'a, 't> Review<'a, 't> {
                 Some(before) => {
                     let start = self.facts.len();
                     self.version(before, after);
-                    if !before.served && !after.served {
-                        // Nobody reaches it.
+                    if !before.served || !after.served {
+                        // Nobody reached it, or nobody does any more.
                         let facts = self.facts.split_off(start);
                         self.facts.extend(facts.into_iter().map(unreached));
                     }
@@ -36,11 +37,14 @@ impl<'a, 't> Review<'a, 't> {
     fn schema(&mut self, before: &Version<'t>, after: &Version<'t>) {
         match (&before.schema, &after.schema) {
             (Some(old), Some(new)) => {
-                let scope = self.scope(after, Subject::Field, None);
+                let scales = (Scale::of(before), Scale::of(after));
+                let scope = self.scope(after, Subject::Field, None, &scales);
                 let sides = ((old, schema_key(before)), (new, schema_key(after)));
-                let (served, start) = (before.served || after.served, self.facts.len());
+                let (served, start) = (before.served && after.served, self.facts.len());
                 let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
-                if let Some(known) = self.compared.iter().find(|known| known.served == served && known.is_repeated_by(own)) {
+                if let Some(known) =
+                    self.compared.iter().find(|known| known.served == served && known.scales == scales && known.is_repeated_by(own))
+                {
                     let moved = (Repeat { from: known.old, to: own.0 }, Repeat { from: known.new, to: own.1 });
                     let facts = self.facts.get(known.facts.clone()).unwrap_or_default().iter();
                     let facts: Vec<Fact> = facts.map(|fact| fact.repeated(after.name, Some(moved.0), moved.1)).collect();
@@ -54,7 +58,7 @@ impl<'a, 't> Review<'a, 't> {
                     let facts = Walk::new(scope).run(sides.0, sides.1);
                     self.facts.extend(facts.into_iter().map(unserved));
                 }
-                self.compared.push(Compared { old: own.0, new: own.1, served, facts: start..self.facts.len() });
+                self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
             }
             (None, None) => {}
             (old, new) => {
@@ -81,11 +85,11 @@ impl<'a, 't> Review<'a, 't> {
         }
     }
 
-    fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
+    pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
         Resource { group: self.new.group(), version: version.name, kind: self.new.kind() }
     }
 
-    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>) -> Scope<'s> {
+    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>, scales: &'s (Scale, Scale)) -> Scope<'s> {
         Scope {
             crd: self.new.name,
             channel: self.new.channel().or(self.old.channel()).map(|channel| channel.value),
@@ -94,6 +98,7 @@ impl<'a, 't> Review<'a, 't> {
             new_file: self.new.file,
             subject,
             against,
+            scales,
             options: self.options,
         }
     }
@@ -110,12 +115,22 @@ impl<'a, 't> Review<'a, 't> {
         }
         self.facts.push(fact);
         let Some(before) = nearest else { return };
-        let (Some(old), Some(new)) = (&before.schema, &version.schema) else { return };
-        // While clients can stay on the older version, what differs is work for a conversion; otherwise they are moved.
-        let stays = !before.served || self.new.version(before.name).is_some_and(|version| version.served);
+        // While clients can stay on the older version, what differs from it as it is now is work for a conversion; otherwise they are
+        // moved from what they knew.
+        let now = self.new.version(before.name);
+        let stays = !before.served || now.is_some_and(|version| version.served);
+        let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().same(b.node()));
+        let beside = now.filter(|now| stays && moved(now));
         let subject = if stays { Subject::Successor } else { Subject::Field };
-        let walk = Walk::new(self.scope(version, subject, Some(before.name)));
-        let facts = walk.run((old, schema_key(before)), (new, schema_key(version)));
+        let from = beside.unwrap_or(before);
+        let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
+        let scales = (Scale::of(from), Scale::of(version));
+        let walk = Walk::new(self.scope(version, subject, Some(before.name), &scales));
+        let mut facts = walk.run((old, schema_key(from)), (new, schema_key(version)));
+        if beside.is_some() {
+            // The old bundle says something else there.
+            facts.iter_mut().for_each(|fact| fact.before = None);
+        }
         self.facts.extend(facts);
     }
 
@@ -128,6 +143,8 @@ impl<'a, 't> Review<'a, 't> {
     fn version_removed(&mut self, version: &Version<'t>) {
         let listed = |list: &[crate::crd::Text<'t>]| list.iter().any(|stored| stored.value == version.name);
         let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
+        // Without a status only the cluster knows whether objects are left at a version that no client reaches.
+        let unknown = !stored && !version.served && self.old.stored_versions.is_empty() && self.new.stored_versions.is_empty();
         let survivor = self.new.spec.entry("versions").map_or(self.new.name_node, |entry| entry.key);
         let mut fact = self
             .fact(Subject::Version, Aspect::Presence, Effect::Removed)
@@ -135,7 +152,7 @@ impl<'a, 't> Review<'a, 't> {
             .before(self.old_place(version.name_node))
             .after(self.new_place(survivor))
             .word("served", version.served.to_string())
-            .word("stored", stored.to_string());
+            .word("stored", if unknown { "unknown".to_owned() } else { stored.to_string() });
         if version.deprecated {
             fact = fact.word("was_deprecated", "true");
         }
@@ -144,6 +161,9 @@ impl<'a, 't> Review<'a, 't> {
         }
         if stored {
             fact = fact.affects(&[Affected::Stored, Affected::Data]);
+        }
+        if unknown {
+            fact = fact.affects(&[Affected::Stored]);
         }
         self.facts.push(fact);
     }
@@ -154,6 +174,7 @@ pub(super) struct Compared<'t> {
     old: (Node<'t>, Node<'t>),
     new: (Node<'t>, Node<'t>),
     served: bool,
+    scales: (Scale, Scale),
     facts: std::ops::Range<usize>,
 }
 
@@ -173,17 +194,21 @@ fn unreached(fact: Fact) -> Fact {
     }
 }
 
-/// A request is validated by the schema of its own version alone: one that is not served prunes and fills what is stored at it, and
-/// refuses nothing.
+/// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
+/// is stored at it, and refuses nothing that it took before.
 fn unserved(fact: Fact) -> Fact {
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
-    // What has another type is pruned by other fields, and a default that went is no longer filled in.
-    let stays = matches!(fact.aspect, Aspect::Type | Aspect::IntOrString | Aspect::Default | Aspect::Structure);
-    if hurt || !refuses || stays {
-        return fact;
-    }
-    harmless(fact)
+    let stays = match fact.aspect {
+        // What holds other values is pruned by other fields; a scalar is kept, whatever its type.
+        Aspect::Type | Aspect::IntOrString => {
+            ["old", "new"].iter().any(|side| fact.words.get(side).is_some_and(|ty| matches!(ty.as_str(), "object" | "array" | "any")))
+        }
+        // A default that went is no longer filled in.
+        Aspect::Default | Aspect::Structure => true,
+        _ => hurt,
+    };
+    if stays || !refuses { fact } else { harmless(fact).word("unserved", "true") }
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

@@ -83,7 +83,6 @@ const VERSION: &[(&[Aspect], &[Effect])] = &[
     (&[A::Presence, A::Served, A::Deprecation, A::Schema, A::StatusSubresource, A::SelectableField], COME_AND_GO),
     (&[A::Storage], &[E::Moved, E::Lossy, E::Unsafe, E::Added, E::Removed]),
     (&[A::DeprecationWarning, A::ScaleSubresource, A::Keyword], ALTER),
-    (&[A::ScaleSubresource], &[E::Widened]),
     (&[A::Schema, A::StatusSubresource, A::ScaleSubresource, A::SelectableField], &[E::Rewritten]),
     (&[A::PrinterColumn], &[E::Added, E::Removed, E::Changed, E::Moved]),
 ];

@@ -7,6 +7,7 @@ use crate::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject};
 use crate::order::Sample;
 use crate::schema::text::together;
 use crate::schema::{Additional, Keyword, Schema};
+use crate::validate::Scale;
 use crate::yaml::{Entry, Node};
 
 use super::Options;
@@ -26,6 +27,8 @@ pub(super) struct Scope<'a> {
     pub subject: Subject,
     /// The older version that a new one is compared with.
     pub against: Option<&'a str>,
+    /// What both versions demand beside their schemas.
+    pub scales: &'a (Scale, Scale),
     /// Whether equal bytes are equal data: no alias stands in either document.
     pub options: &'a Options,
 }
@@ -72,8 +75,9 @@ impl<'a> Walk<'a> {
         if !self.scope.options.witnesses {
             return self.run(old, new);
         }
+        let scales = self.scope.scales;
         let found = self.found(old, new);
-        together(|| super::witness::attach(found, old.0, new.0, resource))
+        together(|| super::witness::attach(found, (old.0, &scales.0), (new.0, &scales.1), resource))
     }
 
     /// Facts about two schemas, each with the key it stands under.

@@ -6,7 +6,7 @@ use crate::crd::Step;
 use crate::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Outcome};
 use crate::order::{Cause, Sample, Unshown, What, Witnesses};
 use crate::schema::{Schema, Shape};
-
+use crate::validate::Scale;
 use crate::yaml::Node;
 
 use super::judge::is_oversized;
@@ -38,14 +38,28 @@ pub(super) struct Resource<'a> {
     pub kind: &'a str,
 }
 
+impl Resource<'_> {
+    pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape) -> Witnesses<'s> {
+        Witnesses::new(old, new, &format!("{}/{}", self.group, self.version), self.kind)
+    }
+}
+
+/// What a version accepts: its schema, and what its scale subresource can read.
+pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
+    let mut shape = Shape::of(schema);
+    scale.narrow(&mut shape);
+    shape
+}
+
 /// Attaches objects to the facts that break requests or data.
-pub(super) fn attach(found: Vec<Found>, old: &Schema<'_>, new: &Schema<'_>, resource: Resource<'_>) -> Vec<Fact> {
+pub(super) fn attach(found: Vec<Found>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
+    let (before, after) = (|| scaled(old.0, old.1), || scaled(new.0, new.1));
+    let (old, new) = (old.0, new.0);
     if !found.iter().any(|found| breaks(&found.fact)) || is_oversized(old.node()) || is_oversized(new.node()) {
         return found.into_iter().map(|found| found.fact).collect();
     }
-    let (before, after) = (Shape::of(old), Shape::of(new));
-    let api_version = format!("{}/{}", resource.group, resource.version);
-    let witnesses = Witnesses::new(&before, &after, &api_version, resource.kind);
+    let (before, after) = (before(), after());
+    let witnesses = resource.witnesses(&before, &after);
     // "No object shows it" proves something only of a schema that some object is known to satisfy.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let width = widest(old.node()).max(widest(new.node())).max(1);

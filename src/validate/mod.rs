@@ -29,6 +29,7 @@ pub use error::{Error, Kind, Reason};
 pub(crate) use name::names_version;
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
+pub use scale::Scale;
 pub use upgrade::Upgrade;
 
 use node::{Node, Purpose};

@@ -171,11 +171,11 @@ const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
         "gateway-api/v1.0.0/standard",
         &[
             ("gateways", "v1", "", "", "version-added"),
-            ("gateways", "v1alpha2", "", "", "version-removed"),
+            ("gateways", "v1alpha2", "", "", "version-removed-unmigrated"),
             ("gatewayclasses", "v1", "", "", "version-added"),
-            ("gatewayclasses", "v1alpha2", "", "", "version-removed"),
+            ("gatewayclasses", "v1alpha2", "", "", "version-removed-unmigrated"),
             ("httproutes", "v1", "", "", "version-added"),
-            ("httproutes", "v1alpha2", "", "", "version-removed"),
+            ("httproutes", "v1alpha2", "", "", "version-removed-unmigrated"),
         ],
     ),
     (
@@ -195,7 +195,10 @@ const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
     (
         "gateway-api/v1.1.0/standard",
         "gateway-api/v1.2.0/standard",
-        &[("grpcroutes", "v1alpha2", "", "", "version-removed"), ("referencegrants", "v1alpha2", "", "", "version-removed")],
+        &[
+            ("grpcroutes", "v1alpha2", "", "", "version-removed-unmigrated"),
+            ("referencegrants", "v1alpha2", "", "", "version-removed-unmigrated"),
+        ],
     ),
     (
         "gateway-api/v1.1.0/experimental",

@@ -168,20 +168,6 @@ fn what_is_kept_without_a_declaration_meets_a_new_field() {
 }
 
 #[test]
-fn a_selector_that_is_no_text_refuses_objects() {
-    let with = |more: &str, ty: &str| {
-        let scale = format!("subresources: {{scale: {{specReplicasPath: .spec.n, statusReplicasPath: .spec.n{more}}}}}");
-        format!(
-            "{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, {scale}, schema: {{openAPIV3Schema: {{type: object, \
-             properties: {{spec: {{type: object, properties: {{n: {{type: integer}}, s: {{type: {ty}}}}}}}}}}}}}}}\n"
-        )
-    };
-    let change = |ty: &str| judged(&facts(&with("", ty), &with(", labelSelectorPath: .spec.s", ty)));
-    assert_eq!(change("string"), (Class::Additive, vec!["scale-subresource-added@".to_owned()]));
-    assert_eq!(change("object"), (Class::SemanticBreaking, vec!["scale-subresource-changed@".to_owned()]));
-}
-
-#[test]
 fn one_step_is_judged_by_itself() {
     // The default of a new field is counted among the keys that were kept before, not among those that are kept now.
     let field = |more: &str, limit: &str| format!("{{type: object, properties: {{d: {{type: string}}{more}}}, {limit}}}");
