@@ -101,7 +101,7 @@ fn only_a_served_version_refuses_anything() {
 #[test]
 fn the_last_step_of_a_removal_hurts_nobody() {
     let (v1, v2) = (("v1", UNSERVED, "{type: object}"), ("v2", STORED, "{type: object}"));
-    told(&[v1, v2], &[v2], Class::None, &["version-removed-unmigrated@"]);
+    told(&[v1, v2], &[v2], Class::SemanticBreaking, &["version-removed-unmigrated@"]);
     let known = |stored: &str| judged(&facts(&format!("{}status: {{storedVersions: [{stored}]}}\n", crd(&[v1, v2])), &crd(&[v2])));
     assert!(known("v2").1.contains(&"version-removed-unserved@".to_owned()), "{:?}", known("v2"));
     assert_eq!(known("v1, v2"), (Class::SemanticBreaking, vec!["version-removed-stored@".to_owned()]));
