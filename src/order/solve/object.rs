@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::crd::Step;
 use crate::schema::is_meta;
 use crate::schema::shape::{Extra, Shape};
+use crate::schema::text::spend;
 
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
@@ -21,6 +22,8 @@ pub(super) const ALONE: &str = "value";
 
 /// Keys that are made up to reach a count: what needs more is left open.
 const MAX_FILL: u64 = 512;
+/// What a cell costs beside a condition that is looked at.
+const CELL: usize = 16;
 /// What an embedded resource must be called: a group with its version, and what is a label in lower case.
 const EMBEDDED: [(&str, &str); 2] = [("apiVersion", "^([^/]+/?[^/]*|/[^/]*)$"), ("kind", "^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$")];
 
@@ -223,6 +226,8 @@ impl<'s> Solver<'s> {
         if goal.quest != Quest::Nothing {
             frame.duties.push(Duty::Quest);
         }
+        // The next step stops where nothing is left.
+        spend(CELL * frame.cells.len());
         for atom in atoms {
             self.enter(&mut frame, atom, views)?;
         }
@@ -291,7 +296,7 @@ impl<'s> Solver<'s> {
 
     /// Gives each duty to some key, one way after the other.
     fn place(&mut self, goal: &Goal<'s>, mut frame: Frame<'s>) -> Find {
-        if !self.step(frame.cells.len()) {
+        if !self.step(CELL * frame.cells.len()) {
             return Find::Open(Reason::Budget);
         }
         let Some(duty) = frame.duties.pop() else { return self.complete(goal, &frame) };
