@@ -13,7 +13,6 @@ use super::check::{Problem, Purpose};
 use super::cost;
 use super::decl::MAX_REQUEST;
 use super::eval::Program;
-use super::rule::{FormError, form_errors};
 use super::site::{Site, sites};
 
 /// The most that one rule may cost, times the number of times it can run.
@@ -24,8 +23,6 @@ pub const TOTAL_LIMIT: u64 = 100_000_000;
 /// Something for which the server refuses a CRD with this rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RuleError {
-    #[error(transparent)]
-    Form(#[from] FormError),
     /// Once for all rules of a node.
     #[error("CEL can't represent this node, or one around it: it has no type")]
     Untyped,
@@ -49,7 +46,6 @@ impl RuleError {
     /// The member of the rule that the server points at, if it is not the list of rules.
     pub fn member(&self) -> &'static str {
         match self {
-            RuleError::Form(form) => form.member(),
             RuleError::Rule(_) | RuleError::Uncorrelated { .. } | RuleError::RuleCost { .. } => "rule",
             RuleError::Message(_) | RuleError::MessageCost { .. } => "messageExpression",
             RuleError::OptionalOldSelfUnused => "optionalOldSelf",
@@ -108,7 +104,7 @@ impl<'s> Judgement<'s> {
     }
 }
 
-/// Judges all rules of the schema whose root is `root`.
+/// Judges all rules of the schema whose root is `root`. Their form is right: whoever reads a schema looks at that first.
 pub fn judge(root: &Shape) -> Judgement<'_> {
     let mut total_cost = 0_u64;
     let sites = sites(root)
@@ -131,12 +127,7 @@ pub fn runs(site: &Site<'_>) -> u64 {
 }
 
 fn judge_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> JudgedRule<'s> {
-    let errors = form_errors(rule, site.shape).into_iter().map(RuleError::Form).collect();
-    let mut judged = JudgedRule { index, rule, program: None, message: None, cost_once: 0, cost: 0, message_cost: 0, errors };
-    // The server looks at expressions only once their form is right.
-    if !judged.errors.is_empty() {
-        return judged;
-    }
+    let mut judged = JudgedRule { index, rule, program: None, message: None, cost_once: 0, cost: 0, message_cost: 0, errors: Vec::new() };
     if site.untyped {
         judged.errors.extend((index == 0).then_some(RuleError::Untyped));
         return judged;

@@ -21,7 +21,6 @@ pub mod need;
 mod nesting;
 pub mod normal;
 pub mod parse;
-pub mod rule;
 pub mod site;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -145,14 +145,16 @@ impl<'s> Writer<'s> {
     }
 
     fn call(&mut self, call: &Call) -> String {
-        if let ("_?_:_", [condition, yes, no]) = (&*call.function, call.args.as_slice()) {
-            let condition = self.write(condition, false);
-            if condition == truth(true) || condition == truth(false) {
-                return self.write(if condition == truth(true) { yes } else { no }, false);
-            }
-        }
         let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
         let mut args: Vec<String> = arguments.iter().map(|arg| self.write(arg, false)).collect();
+        // Each part is written once: rules may be nested deeply.
+        if let ("_?_:_", [condition, yes, no]) = (&*call.function, args.as_slice()) {
+            match condition {
+                known if *known == truth(true) => return yes.clone(),
+                known if *known == truth(false) => return no.clone(),
+                _ => {}
+            }
+        }
         let function = match &*call.function {
             "_>_" => "_<_",
             "_>=_" => "_<=_",
@@ -502,6 +504,13 @@ mod tests {
         ] {
             assert!(same(a, b), "{a} and {b}");
         }
+    }
+
+    #[test]
+    fn deep_choices_are_written_once() {
+        let deep = (0..60).fold("self.a".to_owned(), |rule, _| format!("({rule} ? self.b : true)"));
+        assert!(normal(&parse(&deep).unwrap(), None).len() < 10_000);
+        assert!(same("true ? self.a : self.b", "self.a"));
     }
 
     #[test]

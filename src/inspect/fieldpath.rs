@@ -101,6 +101,7 @@ impl<'a> Iterator for Tokens<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn tokens_are_cut_at_delimiters_and_quotes() {
@@ -114,5 +115,76 @@ mod tests {
     fn escapes_are_those_of_go() {
         assert_eq!(unescape("a\\'b\\n").unwrap(), "a'b\n");
         assert!(unescape("\\q").is_err());
+    }
+
+    fn resolves(schema: &serde_json::Value, path: &str) -> bool {
+        let documents = crate::yaml::parse(&schema.to_string().into(), &crate::yaml::Budget::default());
+        let tree = documents.first().and_then(|document| document.tree.as_ref().ok()).unwrap();
+        resolve(path, &Schema::new(tree.root()), true).is_ok()
+    }
+
+    #[test]
+    fn paths_lead_through_fields_and_maps() {
+        let text = json!({"type": "string"});
+        let schema = json!({"type": "object", "properties": {
+            "a": {"type": "object", "properties": {"b": text, "x.y": text}},
+            "m": {"type": "object", "additionalProperties": text},
+            "l": {"type": "array", "items": text}}});
+        for path in [".a", ".a.b", ".a['b']", "['a'].b", ".a['x.y']", ".m.key", ".m['k']", ".l"] {
+            assert!(resolves(&schema, path), "{path}");
+        }
+        for path in ["a", ".z", ".a.", ".", ".a[b]", ".a['b'", ".l[0]", ".l['0']", ".a.x.y", ".m.k.z", " .a", ".a\n", "..a", ".a.b.c"] {
+            assert!(!resolves(&schema, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_may_be_odd() {
+        let number = json!({"type": "number"});
+        let schema = json!({"type": "object", "properties": {
+            "foo": {"type": "object", "additionalProperties": {"type": "object", "properties": {"subAdd": number}}},
+            "white space": number,
+            "any": {"type": "object", "additionalProperties": true},
+            "'foo'bar": number,
+            "a": {"type": "object", "properties": {
+                "foo's": number, "test\u{7}": number, "bb[b": number,
+                "bbb": {"type": "object", "properties": {"c": number, "34": number}},
+                "bbb.c": {"type": "object", "properties": {"a-b.3'4": number}}}},
+            "list": {"type": "array", "items": {"type": "object", "properties": {"a": number, "a-b.3'4": number}}}}});
+        for path in [
+            "['\\'foo\\'bar']",
+            ".white space",
+            "['white space']",
+            ".a['bbb.c']",
+            ".foo.subAdd",
+            ".foo['subAdd']",
+            ".a.foo's",
+            ".a['foo\\'s']",
+            ".a['test\\a']",
+            ".a.bbb.34",
+            ".a.bbb['34']",
+            ".list",
+            ".foo['\\n']",
+            ".any.x",
+        ] {
+            assert!(resolves(&schema, path), "{path}");
+        }
+        for path in [
+            ".\\'foo\\'bar",
+            ". a",
+            ".a.bb[b",
+            ".a['bbb.c'",
+            ".a.foo",
+            ".a.bbb[0]",
+            ".list[0]",
+            ".list. a",
+            ".list['a']",
+            ".a..b",
+            ".list.a-b.34",
+            ".foo['\\x']",
+            ".any.x.y",
+        ] {
+            assert!(!resolves(&schema, path), "{path}");
+        }
     }
 }

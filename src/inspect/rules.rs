@@ -140,7 +140,6 @@ struct Written<'a, 'w, 't> {
 impl<'t> Written<'_, '_, 't> {
     fn refuse(&mut self, error: &RuleError, site: &Site<'_>, judged: &JudgedRule<'_>) {
         match error {
-            RuleError::Form(_) => {}
             RuleError::Untyped => {
                 let reason = "unable to convert structural schema to CEL declarations".to_owned();
                 let field = format!("{}.{}", self.place.field, Keyword::Validations.name());

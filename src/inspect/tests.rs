@@ -358,3 +358,14 @@ fn keys_and_warnings_as_go_reads_them() {
         assert_eq!(warned(bad), ["deprecation-warning/invalid"], "{bad}");
     }
 }
+
+#[test]
+fn a_rule_is_compiled_whatever_field_it_blames() {
+    let node = |rule: &str| {
+        format!(
+            "{{type: object, properties: {{a: {{type: integer}}, c: {{type: integer}}}}, x-kubernetes-validations: [{{rule: \"{rule}\", fieldPath: .c}}]}}"
+        )
+    };
+    field(&node("self.a > 'x'"), &["cel-rule/invalid"]);
+    field(&node("self.a > 1"), &[]);
+}

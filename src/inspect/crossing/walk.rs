@@ -7,6 +7,7 @@ use crate::crd::{FieldPath, Step};
 use crate::fact::{Affected, Aspect, Effect, Subject};
 use crate::inspect::ledger::Ledger;
 use crate::schema::is_meta;
+use crate::schema::text::together;
 
 use super::keep::{Declared, Form, Room};
 use super::{Gate, anchor, list};
@@ -59,7 +60,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
 
     pub fn run(mut self, rooms: &[Room<'t>]) {
         let mut path = FieldPath::root();
-        self.fields(rooms, &mut path);
+        together(|| self.fields(rooms, &mut path));
     }
 
     /// Depth is bounded by that of the document, which the reader limits.

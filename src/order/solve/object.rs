@@ -22,6 +22,8 @@ pub(super) const ALONE: &str = "value";
 
 /// Keys that are made up to reach a count: what needs more is left open.
 const MAX_FILL: u64 = 512;
+/// Ways to count keys that were given up: enough for objects of some hundred keys.
+const MAX_DEAD: usize = 50_000;
 /// What a cell costs beside a condition that is looked at.
 const CELL: usize = 16;
 /// What an embedded resource must be called: a group with its version, and what is a label in lower case.
@@ -599,7 +601,7 @@ impl<'s> Solver<'s> {
         let mut chosen = Vec::new();
         let seen = filler.as_ref().map(|(_, filled)| filled.seen.as_slice());
         let Some(extra) = pick(&options, &frame.ranges, seen, &start, &mut chosen, &mut dead) else {
-            return Err(open);
+            return Err(if dead.len() >= MAX_DEAD { Some(Reason::Budget) } else { open });
         };
         if extra > MAX_FILL {
             return Err(Some(Reason::Method("an object with very many keys")));
@@ -662,7 +664,7 @@ fn pick(
         }
         return (extra.0 <= extra.1).then_some(extra.0);
     };
-    if dead.contains(&(chosen.len(), counts.to_vec())) {
+    if dead.len() >= MAX_DEAD || dead.contains(&(chosen.len(), counts.to_vec())) {
         return None;
     }
     for (index, option) in cell.iter().enumerate() {
