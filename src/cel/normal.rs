@@ -20,6 +20,12 @@ pub fn same(a: &str, b: &str) -> bool {
     matches!((parse(a), parse(b)), (Ok(a), Ok(b)) if normal(&a, None) == normal(&b, None))
 }
 
+/// Whether a rule compares with the object before, and doesn't only quote the word. What can't be read is taken at its word.
+pub fn is_transition(rule: &str) -> bool {
+    let names_it = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if name == "oldSelf");
+    rule.contains("oldSelf") && parse(rule).map_or(true, |expr| expr.descendants().into_iter().any(names_it))
+}
+
 /// The normal form of an expression, as text. Errors and truth of `&&` and `||` don't depend on order or repetition,
 /// so their terms are sorted and told once. With the schema of `self`, what it demands counts as given: the form is then
 /// that of the expression on objects which the schema accepts.

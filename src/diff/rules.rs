@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use crate::cel::normal::is_transition;
 use crate::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::order::Sample;
 use crate::schema::{CelRule, Keyword, Schema, Shape, is_meta};
@@ -52,7 +53,7 @@ impl<'t> Rule<'t> {
     }
 
     fn is_transition(&self) -> bool {
-        self.text.contains("oldSelf")
+        is_transition(self.text)
     }
 
     /// Rules that compare with the object before don't run when there is none, unless they say that they can.

@@ -40,6 +40,9 @@ pub enum Cause<'c> {
     Rule(&'c str),
 }
 
+/// Items of a list that is built anew to show one keyword alone.
+const MAX_BUILT: u64 = 128;
+
 /// Why there is no witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unshown {
@@ -159,7 +162,14 @@ impl<'s> Witnesses<'s> {
             Some(pin) => Some(Pin { target: Target::Sent, ..pin }),
             None => pin,
         };
-        found.into_iter().chain([self.goal(&others, Quest::Nothing, sent)]).find_map(|goal| match solver.solve(&goal) {
+        // Another list or map is only built where a few more items are enough.
+        let small = value.is_none()
+            || self
+                .new
+                .at(path.steps())
+                .is_some_and(|node| [node.item_count.max, node.property_count.max].into_iter().flatten().all(|most| most <= MAX_BUILT));
+        let sent = small.then(|| self.goal(&others, Quest::Nothing, sent));
+        found.into_iter().chain(sent).find_map(|goal| match solver.solve(&goal) {
             Find::Sat(body) => self.confirm(&body, path, cause),
             _ => None,
         })
@@ -250,7 +260,9 @@ fn kinds(keyword: Aspect) -> &'static [Kind] {
 
 /// Whether what happened at one place has to do with another: one stands above the other.
 fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
-    at.starts_with(path) || path.starts_with(at)
+    // A key that is missing from a map is named by itself.
+    let alike = |(a, b): (&Step, &Step)| a == b || matches!((a, b), (Step::Key(_), Step::Values) | (Step::Values, Step::Key(_)));
+    at.steps().iter().zip(path.steps()).all(alike)
 }
 
 fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {

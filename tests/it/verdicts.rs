@@ -218,3 +218,46 @@ fn many_keys_are_counted_as_few_are() {
         ("that says nothing", map(most(500)), map(with(most(500), rules(&["size(self) <= 500"]))), Class::None),
     ]);
 }
+
+#[test]
+fn one_item_may_be_all_that_is_wanted() {
+    let text = json!({"type": "string", "maxLength": 9});
+    let list = |kind: Value, items: Value, texts: &[&str]| {
+        let list = with(json!({"type": "array", "maxItems": 5, "items": items}), kind);
+        with(object(json!({"l": list, "m": {"type": "string"}})), rules(texts))
+    };
+    let set = |texts: &[&str]| list(json!({"x-kubernetes-list-type": "set"}), text.clone(), texts);
+    let item = json!({"type": "object", "required": ["name"], "properties": {"name": text}});
+    let keyed = json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]});
+    let map = |texts: &[&str]| list(keyed.clone(), item.clone(), texts);
+    check(&[
+        ("another item", set(&["'a' in self.l"]), set(&["'b' in self.l"]), BREAKS),
+        ("a field beside it", set(&["'a' in self.l"]), set(&["'a' in self.l", "has(self.m)"]), BREAKS),
+        ("of a keyed list", map(&["self.l.exists(x, x.name == 'a')"]), map(&["self.l.exists(x, x.name == 'b')"]), BREAKS),
+    ]);
+}
+
+#[test]
+fn values_of_keys_that_must_be_there_are_values() {
+    let map = |values: Value, more: Value| object(json!({"m": with(json!({"type": "object", "additionalProperties": values}), more)}));
+    let one = json!({"required": ["d"], "maxProperties": 1});
+    let number = |most: i64| json!({"type": "integer", "maximum": most});
+    let text = |more: Value| with(json!({"type": "string", "maxLength": 2}), more);
+    let named = rules(&["'cpu' in self && self.size() == 1"]);
+    check(&[
+        ("shorter", map(text(json!({})), one.clone()), map(text(json!({"maxLength": 1})), one.clone()), BREAKS),
+        ("by a rule", map(number(9), one.clone()), map(with(number(9), rules(&["self < 3"])), one.clone()), BREAKS),
+        ("named by a rule", map(number(9), named.clone()), map(number(5), named), BREAKS),
+        ("no nulls", map(text(json!({"nullable": true})), one.clone()), map(text(json!({})), one), BREAKS),
+    ]);
+}
+
+#[test]
+fn a_word_in_a_string_is_no_transition() {
+    let texts = |text: &str| with(object(json!({"a": {"type": "string"}, "b": {"type": "string"}})), rules(&[text]));
+    let old = texts("self.a == 'x' && oldSelf.b == 'c'");
+    check(&[
+        ("runs on create", old, texts("self.a == 'x' || self.a == 'oldSelf'"), BREAKS),
+        ("written otherwise", texts("self.a != 'oldSelf'"), texts("'oldSelf' != self.a"), Class::None),
+    ]);
+}

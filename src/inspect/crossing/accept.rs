@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::cel::normal::is_transition;
 use crate::cel::{normal::normal, parse::parse};
 use crate::diff::{is_oversized, shape};
 use crate::fact::Evidence;
@@ -90,8 +91,4 @@ impl Rules {
         }
         rules
     }
-}
-
-fn is_transition(rule: &str) -> bool {
-    rule.contains("oldSelf")
 }

@@ -82,16 +82,28 @@ impl<'s> Solver<'s> {
             if !matches!(found, Find::Unsat) || count < 2 {
                 return found;
             }
-            // Items that must differ may get in each other's way in one order and not in the other.
+            // Items that must differ may get in each other's way in one order and not in the other, or one of them be all that is wanted.
             let reversed: Vec<Wanted<'s>> = frame.wanted.iter().rev().cloned().collect();
-            match self.build(goal, frame, &reversed) {
-                Find::Unsat if count > 2 && !frame.distinct.is_empty() => return Find::Open(Reason::Method("several distinct items")),
-                found => return found,
-            }
+            return match self.build(goal, frame, &reversed) {
+                Find::Unsat if frame.distinct.is_empty() => Find::Unsat,
+                Find::Unsat => match self.in_one(goal, frame) {
+                    Find::Unsat if count > 2 => Find::Open(Reason::Method("several distinct items")),
+                    found => found,
+                },
+                found => found,
+            };
         }
         if frame.high == 0 {
             return Find::Unsat;
         }
+        match self.in_one(goal, frame) {
+            Find::Unsat if frame.high > 1 => Find::Open(Reason::Method("several items in a short list")),
+            found => found,
+        }
+    }
+
+    /// With one item that is all that is wanted.
+    fn in_one(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
         let mut all = Wanted::default();
         for one in &frame.wanted {
             all.literals.extend(one.literals.iter().cloned());
@@ -101,10 +113,7 @@ impl<'s> Solver<'s> {
             }
             all.pin = all.pin.or(one.pin);
         }
-        match self.build(goal, frame, &[all]) {
-            Find::Unsat if frame.high > 1 => Find::Open(Reason::Method("several items in a short list")),
-            found => found,
-        }
+        self.build(goal, frame, &[all])
     }
 
     /// The wanted items, and as many others as the count needs.

@@ -22,6 +22,8 @@ pub(super) const ALONE: &str = "value";
 
 /// Keys that are made up to reach a count: what needs more is left open.
 const MAX_FILL: u64 = 512;
+/// The same where each key is looked for, because not every name will do.
+const MAX_SOUGHT: u64 = 64;
 /// Ways to count keys that were given up: enough for objects of some hundred keys.
 const MAX_DEAD: usize = 50_000;
 /// What a cell costs beside a condition that is looked at.
@@ -329,7 +331,15 @@ impl<'s> Solver<'s> {
         match duty {
             Duty::Stranger { owner, .. } => strangers(Some(owner)),
             Duty::Fails { owner, .. } => strangers(*owner),
-            Duty::Pin(_) => vec![None],
+            // The value of any key, unless a view has a schema of its own for it.
+            Duty::Pin(_) => {
+                let declared = |name: &str| {
+                    goal.views.iter().any(|view| matches!(view.spine, Spine::Node { shape, .. } if self.declares(shape, name)))
+                };
+                let free = |(name, cell): &(&String, &Cell<'s>)| cell.pin.is_none() && cell.fixed.is_none() && !declared(name);
+                let named = frame.cells.iter().filter(free).map(|(name, _)| Some(name.clone()));
+                std::iter::once(None).chain(named).collect()
+            }
             Duty::Unnamed { .. } => ["kind", "apiVersion"].map(|name| Some(name.to_owned())).into(),
             Duty::Key { formula, .. } => {
                 let failing = |name: &&String| self.judge().formula(formula, &Value::from(name.as_str())) == Some(false);
@@ -387,8 +397,8 @@ impl<'s> Solver<'s> {
             }
             Duty::Pin(pin) => {
                 cell.pin = Some(*pin);
-                cell.forced = Some(pin.request());
-                true
+                let request = pin.request();
+                cell.forced.replace(request).is_none_or(|before| before == request)
             }
         };
         if fits { Ok(()) } else { Err(None) }
@@ -603,7 +613,7 @@ impl<'s> Solver<'s> {
         let Some(extra) = pick(&options, &frame.ranges, seen, &start, &mut chosen, &mut dead) else {
             return Err(if dead.len() >= MAX_DEAD { Some(Reason::Budget) } else { open });
         };
-        if extra > MAX_FILL {
+        if extra > if frame.key_rules.is_empty() { MAX_FILL } else { MAX_SOUGHT } {
             return Err(Some(Reason::Method("an object with very many keys")));
         }
         let mut map = Map::new();

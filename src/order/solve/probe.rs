@@ -72,7 +72,11 @@ fn literals(expr: &Expr) -> Vec<Value> {
     for part in expr.descendants() {
         match part.literal() {
             Some(Literal::Int(n)) => [0, 1, -1].into_iter().filter_map(|d| n.checked_add(d)).for_each(|n| push(n.into())),
-            Some(Literal::Double(x)) => [0.0, 0.5, -0.5].into_iter().for_each(|d| push((x + d).into())),
+            // What is whole is written so.
+            Some(Literal::Double(x)) => [0.0, 0.5, -0.5].into_iter().map(|d| x + d).for_each(|x| {
+                let whole = x.fract() == 0.0 && x.abs() < 1e15;
+                push(if whole { (x as i64).into() } else { x.into() });
+            }),
             Some(Literal::String(text)) => {
                 push(text.as_str().into());
                 push(format!("{text}x").into());

@@ -109,7 +109,7 @@ impl<'s> Ty<'s> {
             Ty::Int | Ty::Double => Kinds::of(&[Kind::Int, Kind::Float]),
             Ty::Bool => Kinds::of(&[Kind::Bool]),
             Ty::Text => Kinds::of(&[Kind::String]),
-            Ty::IntOrText => Kinds::of(&[Kind::Int, Kind::String]),
+            Ty::IntOrText => Kinds::of(&[Kind::Int, Kind::Float, Kind::String]),
             Ty::List(_) => Kinds::of(&[Kind::Array]),
             Ty::Map | Ty::Object(_) => Kinds::of(&[Kind::Object]),
         }
