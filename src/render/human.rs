@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::conversion::text::as_yaml;
 use crate::fact::Certainty;
 use crate::finding::{Bump, Class, Finding, Severity, Spot, Status};
 use crate::report::{Report, SideSummary};
@@ -149,7 +150,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let _ = writeln!(out, "  │ {}", shortened(line, LONGEST));
     }
     if let Some(witness) = &finding.witness {
-        let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
+        let yaml = as_yaml(&witness.object);
         let text = format!("{} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
         wrapped(out, "  proof: ", &text, style.width);
         let yaml = yaml.replacen("metadata:\n  name: example\n", "metadata: {name: example}\n", 1);

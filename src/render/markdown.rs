@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::conversion::text::as_yaml;
 use crate::finding::{Finding, Severity, Status};
 use crate::report::Report;
 
@@ -102,7 +103,7 @@ fn item(group: &Group<'_>, view: &View<'_>) -> String {
             inline(&cut(&witness.because))
         );
         // Not a fence: inside `<pre>` no line ends it, and no text can hold the marker.
-        let yaml = serde_yaml::to_string(&witness.object).unwrap_or_default();
+        let yaml = as_yaml(&witness.object);
         out.push_str("  <pre lang=\"yaml\">\n");
         for line in yaml.lines().take(PROOF_LINES) {
             let _ = writeln!(out, "  {}", cut(&visible(line)).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::cli;
+use crate::conversion::text::as_yaml;
 use crate::render::objects;
 use crate::schema::{Shape, is_meta};
 use crate::validate;
@@ -71,7 +72,7 @@ pub(super) fn fixtures(arguments: &cli::Fixtures, streams: &mut Streams<'_>) -> 
                 continue;
             };
             let object = resource(&format!("{}/{}", crd.group(), version.name), crd.kind(), body);
-            let text = serde_yaml::to_string(&object).map_err(|error| Stop { exit: Exit::Internal, message: error.to_string() })?;
+            let text = as_yaml(&object);
             replace(&dir.join(file_name(crd.name, version.name)), &text)?;
             written += 1;
         }
@@ -105,7 +106,7 @@ pub(super) fn witnesses(report: &crate::report::Report, dir: &Path) -> Result<us
     let mut written = 0;
     for finding in &report.findings {
         let Some(witness) = &finding.witness else { continue };
-        let yaml = serde_yaml::to_string(&witness.object).map_err(|error| Stop { exit: Exit::Internal, message: error.to_string() })?;
+        let yaml = as_yaml(&witness.object);
         let line = |text: &str| crate::render::visible(text).into_owned();
         let text =
             format!("# {}\n# {} before, {} now: {}\n{yaml}", line(&finding.message), witness.old, witness.new, line(&witness.because));

@@ -19,11 +19,17 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub fn of(node: Node<'_>, renames: &Renames) -> Order {
+    /// As objects are written by hand.
+    pub fn usual() -> Order {
         let mut order = Order::default();
         for name in ["apiVersion", "kind", "metadata", "spec", "status"] {
             order.see(name);
         }
+        order
+    }
+
+    pub fn of(node: Node<'_>, renames: &Renames) -> Order {
+        let mut order = Order::usual();
         order.collect(node);
         for (old, new) in renames {
             if let Some(rank) = order.ranks.get(old).copied() {

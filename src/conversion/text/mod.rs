@@ -43,6 +43,11 @@ pub(crate) fn rename_pairs(legs: &[Leg<'_>]) -> Renames {
     found
 }
 
+/// An object that was made up, as YAML that every reader takes for the same object.
+pub fn as_yaml(object: &Value) -> String {
+    emit::block(object, &Order::usual(), 0)
+}
+
 /// Rewrites the part of a file that one object takes. `node` is the object there.
 pub(crate) fn rewrite(file: &str, node: Node<'_>, target: &Value, renames: &Renames) -> Rewritten {
     let order = Order::of(node, renames);

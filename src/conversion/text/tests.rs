@@ -104,3 +104,17 @@ fn json_stays_json() {
     let rewritten = rewrite(&text, tree.root(), &json!({"kind": "K", "spec": {"c": 1, "a": 2}}), &vec![("b".into(), "c".into())]);
     assert_eq!(rewritten.text, "{\n  \"kind\": \"K\",\n  \"spec\": {\n    \"c\": 1,\n    \"a\": 2\n  }\n}");
 }
+
+#[test]
+fn what_is_made_up_is_read_back_as_it_was() {
+    let object = serde_json::json!({
+        "kind": "A", "apiVersion": "b/v1", "spec": {
+            "Yes": "No", "on": "off", "y": "1_000", "n": ["~", "null", "0x1", "0777", "1e3", ".inf", "-", "?", "a: b", " #c", "x\ny\n", ""],
+            "nested": [[1, 2], [{"a": {}}, []], {"b": [], "c": null, "d": 0.5}], "true": "2001-01-01", "=": "=", "{}": "{{ x }}"
+        }
+    });
+    let text = as_yaml(&object);
+    assert!(text.starts_with("apiVersion: b/v1\nkind: A\nspec:\n"), "{text}");
+    let documents = yaml::parse(&text.as_str().into(), &Budget::default());
+    assert_eq!(documents.first().unwrap().tree.as_ref().unwrap().root().to_json(), object, "{text}");
+}

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::conversion::text::as_yaml;
 use crate::fact::{Affected, Certainty};
 use crate::finding::{Class, Finding, Severity, Spot, Status};
 use crate::rule::{Book, Need};
@@ -250,7 +251,7 @@ fn within(file: &str, source: &str) -> String {
 }
 
 fn object(object: &serde_json::Value) -> String {
-    let yaml = serde_yaml::to_string(object).unwrap_or_default();
+    let yaml = as_yaml(object);
     let mut lines: Vec<String> = yaml.lines().take(PROOF_LINES).map(|line| visible(line).into_owned()).collect();
     if yaml.lines().nth(PROOF_LINES).is_some() {
         lines.push("# …".to_owned());
