@@ -122,8 +122,9 @@ impl Waivers<'_> {
 }
 
 impl Scope<'_> {
-    /// Whether a finding of this rule and CRD could have been found.
+    /// Whether a finding of this rule and CRD could have been found. What is said of a bundle is mostly said of two.
     pub fn could_find(&self, rule: &str, crd: &str) -> bool {
-        (crd.is_empty() || self.crds.contains(crd)) && self.sees_rule(&Glob::name(rule))
+        let looked_at = if crd.is_empty() { self.review } else { self.crds.contains(crd) };
+        looked_at && self.sees_rule(&Glob::name(rule))
     }
 }

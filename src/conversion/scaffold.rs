@@ -177,7 +177,11 @@ impl Writer<'_, '_, '_> {
                     (Some(old), Some(new)) => format!(": {old} → {new}"),
                     _ => String::new(),
                 };
-                let comment = format!("{aspect} {effect}{detail}: which values change, and into what? mapValues, scale, cel, or by hand");
+                // No step takes an object as a whole.
+                if path.is_root() {
+                    return;
+                }
+                let comment = format!("{aspect} {effect}{detail}: which values become what?");
                 self.step(comment, format!("manual: {{path: {at}, effect: {effect}, guidance: {TODO}}}"));
             }
         }

@@ -127,7 +127,11 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
     const NAMED: usize = 4;
     let mut names: Vec<String> = Vec::new();
     for fact in breaks {
-        let shown = if fact.path.is_root() { fact.version.clone().unwrap_or_default() } else { fact.path.to_string() };
+        let shown = match &fact.version {
+            _ if !fact.path.is_root() => fact.path.to_string(),
+            Some(version) => version.clone(),
+            None => "the CRD itself".to_owned(),
+        };
         if !names.contains(&shown) {
             names.push(shown);
         }

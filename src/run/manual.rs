@@ -20,11 +20,7 @@ pub(super) fn manual(arguments: &Manual, streams: &mut Streams<'_>) -> Result<Ex
     whole.build();
     if let Some(folder) = &arguments.dir {
         std::fs::create_dir_all(folder).map_err(|error| Stop::usage(format!("{}: {error}", folder.display())))?;
-        let mut pages = vec![whole.clone()];
-        pages.extend(whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned());
-        for page in pages {
-            write(&page, folder)?;
-        }
+        write(&whole, folder)?;
         return Ok(Exit::Clean);
     }
     let page = match &arguments.of {
@@ -47,7 +43,11 @@ fn text(command: &clap::Command) -> Result<String, Stop> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
+/// The page of a command, and those of the commands below it.
 fn write(command: &clap::Command, folder: &Path) -> Result<(), Stop> {
+    for below in command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help") {
+        write(below, folder)?;
+    }
     // `crdwise review` has the page crdwise-review(1).
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     output::replace(&folder.join(format!("{name}.1")), &text(command)?)

@@ -87,3 +87,16 @@ fn a_link_stays_a_link_and_a_device_a_device() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("<testsuites "));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
 }
+
+#[test]
+fn the_readme_shows_what_the_demo_says() {
+    let shown = std::fs::read_to_string("README.md").unwrap();
+    let said = std::fs::read_to_string("testdata/demo/expected/human.txt").unwrap();
+    let sample = shown.split("$ crdwise review testdata/demo/old testdata/demo/new\n").nth(1).unwrap();
+    let sample: Vec<&str> = sample.lines().take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
+    // Between the ellipses every line stands in the output, in this order.
+    for part in sample.split(|line| line.trim() == "…") {
+        let text: Vec<&str> = part.iter().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+        assert!(said.contains(text.join("\n").trim_matches('\n')), "{}", text.join("\n"));
+    }
+}
