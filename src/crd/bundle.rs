@@ -145,11 +145,11 @@ impl<'t> Bundle<'t> {
     pub fn read(documents: &'t Documents) -> Self {
         let mut bundle = Bundle { files: documents.files.len(), ..Bundle::default() };
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        let mut stand_ins = documents.stand_ins.get_or_init(|| stand_ins(documents)).iter();
+        let mut nameless = 0;
         for (file, document) in &documents.documents {
             bundle.documents += 1;
             match &document.tree {
-                Ok(tree) => bundle.take(*file, tree.root(), &documents.keys, &mut kinds, &mut stand_ins),
+                Ok(tree) => bundle.take(*file, tree.root(), documents, &mut kinds, &mut nameless),
                 Err(error) => bundle.problems.push(Problem {
                     place: Place { file: *file, span: error.span },
                     related: error.related.map(|span| Place { file: *file, span }),
@@ -163,20 +163,15 @@ impl<'t> Bundle<'t> {
     }
 
     /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
-    fn take(
-        &mut self,
-        file: FileId,
-        node: Node<'t>,
-        keys: &Keys,
-        kinds: &mut BTreeMap<String, usize>,
-        stand_ins: &mut std::slice::Iter<'t, String>,
-    ) {
+    fn take(&mut self, file: FileId, node: Node<'t>, documents: &'t Documents, kinds: &mut BTreeMap<String, usize>, nameless: &mut usize) {
         let place = |span| Place { file, span };
         match read::api_of(node) {
             Some(Ok(api)) => {
-                let mut crd = read::crd(file, api, node, keys);
+                let mut crd = read::crd(file, api, node, &documents.keys);
                 if crd.name.is_empty() {
-                    crd.name = stand_ins.next().map_or("", String::as_str);
+                    let names = documents.stand_ins.get_or_init(|| stand_ins(documents));
+                    crd.name = names.get(*nameless).map_or("", String::as_str);
+                    *nameless += 1;
                 }
                 self.crds.push(crd);
             }
@@ -184,7 +179,7 @@ impl<'t> Bundle<'t> {
                 self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::UnknownApi(api.to_owned()) });
             }
             None => match items_of(node) {
-                Some(items) => items.items().for_each(|item| self.take(file, item, keys, kinds, stand_ins)),
+                Some(items) => items.items().for_each(|item| self.take(file, item, documents, kinds, nameless)),
                 None => {
                     let kind = node.get("kind").and_then(Node::as_str);
                     *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;

@@ -29,7 +29,6 @@ pub(super) struct Scope<'a> {
     pub against: Option<&'a str>,
     /// What both versions demand beside their schemas.
     pub scales: &'a (Scale, Scale),
-    /// Whether equal bytes are equal data: no alias stands in either document.
     pub options: &'a Options,
 }
 

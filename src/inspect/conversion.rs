@@ -1,10 +1,10 @@
 //! The conversion stanza: strategy, and the webhook that belongs to one of them.
 
 use crate::fact::{Aspect, Effect, Subject};
+use crate::validate::name;
 use crate::yaml::Node;
 
 use super::demands::Demands;
-use super::dns;
 use super::ledger::Ledger;
 use super::url::Url;
 
@@ -139,7 +139,7 @@ fn path_fault(path: &str) -> Option<String> {
         if segment.is_empty() {
             return Some(format!("segment[{index}] may not be empty"));
         }
-        dns::subdomain_fault(segment).map(|fault| format!("segment[{index}]: {fault}"))
+        name::subdomain(segment).map(|fault| format!("segment[{index}]: {fault}"))
     })
 }
 
@@ -154,7 +154,7 @@ fn review_versions<'t>(ledger: &mut Ledger<'t>, list: Option<(Node<'t>, Node<'t>
         let text = item.as_str().unwrap_or_default();
         let (effect, reason) = if seen.contains(&text) {
             (Effect::Duplicate, "duplicate version".to_owned())
-        } else if let Some(fault) = dns::label_fault(text) {
+        } else if let Some(fault) = name::letter_label(text) {
             (Effect::Invalid, fault)
         } else {
             seen.push(text);

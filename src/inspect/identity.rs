@@ -2,11 +2,10 @@
 
 use crate::crd::Text;
 use crate::fact::{Aspect, Effect, Subject};
-use crate::validate::names_version;
+use crate::validate::name;
 use crate::yaml::Node;
 
 use super::demands::Demands;
-use super::dns;
 use super::ledger::Ledger;
 use super::url::Url;
 
@@ -38,7 +37,7 @@ fn metadata(ledger: &mut Ledger<'_>) {
     name(ledger, &wanted);
     let Some(metadata) = ledger.crd.metadata() else { return };
     for entry in metadata.get("labels").into_iter().flat_map(Node::entries) {
-        let fault = dns::qualified_fault(entry.name()).or_else(|| entry.value.as_str().and_then(dns::label_value_fault));
+        let fault = name::qualified(entry.name()).or_else(|| entry.value.as_str().and_then(name::label_value));
         if let Some(fault) = fault {
             named(ledger, entry.key, "metadata.labels", &fault);
         }
@@ -46,7 +45,7 @@ fn metadata(ledger: &mut Ledger<'_>) {
     let mut size = 0;
     for entry in metadata.get("annotations").into_iter().flat_map(Node::entries) {
         size += entry.name().len() + entry.value.as_str().map_or(0, str::len);
-        if let Some(fault) = dns::qualified_fault(&entry.name().to_lowercase()) {
+        if let Some(fault) = name::qualified(&entry.name().to_lowercase()) {
             named(ledger, entry.key, "metadata.annotations", &fault);
         }
     }
@@ -71,14 +70,14 @@ fn metadata(ledger: &mut Ledger<'_>) {
         }
         for part in ["apiVersion", "kind", "name", "uid"] {
             let text = owner.get(part).and_then(Node::as_str).unwrap_or_default();
-            if text.is_empty() || (part == "apiVersion" && !names_version(text)) {
+            if text.is_empty() || (part == "apiVersion" && !name::names_version(text)) {
                 let at = owner.entry_at(0).map_or(owner, |entry| entry.key);
                 named(ledger, at, &format!("metadata.ownerReferences[{index}].{part}"), &format!("{part} must not be empty"));
             }
         }
     }
     for item in metadata.get("finalizers").into_iter().flat_map(Node::items) {
-        if let Some(fault) = item.as_str().and_then(dns::qualified_fault) {
+        if let Some(fault) = item.as_str().and_then(name::qualified) {
             named(ledger, item, "metadata.finalizers", &fault);
         }
     }
@@ -102,7 +101,7 @@ fn name(ledger: &mut Ledger<'_>, wanted: &str) {
         }
         false => format!("{prefix}xxxxx"),
     };
-    if let Some(fault) = dns::subdomain_fault(&name) {
+    if let Some(fault) = name::subdomain(&name) {
         ledger.refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault).words.insert("name", name.clone());
     }
     if name != wanted {
@@ -126,7 +125,7 @@ fn group(ledger: &mut Ledger<'_>) {
     let fault = if group.is_empty() {
         ledger.refuse((Subject::Crd, Aspect::Group, Effect::Missing), node, "spec.group", "Required value");
         return;
-    } else if let Some(fault) = dns::subdomain_fault(group) {
+    } else if let Some(fault) = name::subdomain(group) {
         fault
     } else if !group.contains('.') {
         "should be a domain with at least one dot".to_owned()
@@ -170,7 +169,7 @@ fn names<'t>(ledger: &mut Ledger<'t>) {
         let folded = if fold { text.to_lowercase() } else { text.to_owned() };
         let (effect, reason) = if text.is_empty() {
             (Effect::Missing, "Required value".to_owned())
-        } else if let Some(fault) = dns::label_fault(&folded) {
+        } else if let Some(fault) = name::letter_label(&folded) {
             (Effect::Invalid, if fold { format!("may have mixed case, but should otherwise match: {fault}") } else { fault })
         } else {
             return;
@@ -190,7 +189,7 @@ fn names<'t>(ledger: &mut Ledger<'t>) {
     for (aspect, key) in [(Aspect::ShortName, "shortNames"), (Aspect::Category, "categories")] {
         for (index, item) in spec.get("names").and_then(|names| names.get(key)).into_iter().flat_map(Node::items).enumerate() {
             let text = item.as_str().unwrap_or_default();
-            if let Some(fault) = dns::label_fault(text) {
+            if let Some(fault) = name::letter_label(text) {
                 let fact = ledger.refuse((Subject::Crd, aspect, Effect::Invalid), item, format!("spec.names.{key}[{index}]"), fault);
                 fact.key = Some(text.to_owned());
                 fact.words.insert("name", text.to_owned());

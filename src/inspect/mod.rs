@@ -9,7 +9,6 @@ mod crossing;
 mod decode;
 mod defaults;
 mod demands;
-mod dns;
 mod edition;
 mod fieldpath;
 mod form;

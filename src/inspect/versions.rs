@@ -6,10 +6,10 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::fact::{Aspect, Effect, Subject};
 use crate::schema::{Keyword, Schema};
+use crate::validate::name;
 use crate::yaml::Node;
 
 use super::demands::Demands;
-use super::dns;
 use super::edition::{Edition, Layout};
 use super::identity::spec_key;
 use super::ledger::Ledger;
@@ -67,7 +67,7 @@ fn name<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, seen: &mut Vec<&'t s
             fact.key = Some(edition.index.to_string());
         }
     };
-    if let Some(fault) = dns::label_fault(edition.name) {
+    if let Some(fault) = name::letter_label(edition.name) {
         refuse(Effect::Invalid, format!("spec.versions[{}].name", edition.index), &fault);
     }
     if seen.contains(&edition.name) {

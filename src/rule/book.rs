@@ -151,11 +151,6 @@ impl Book {
         self.by_id.keys().map(String::as_str)
     }
 
-    /// " (did you mean …?)" for a name that is close to a rule's, else nothing.
-    pub fn suggest(&self, id: &str) -> String {
-        nearest(id, self.ids())
-    }
-
     /// The built-in rule for a fact.
     pub fn choose(&self, fact: &Fact, maturity: &str) -> Option<&Rule> {
         self.chosen(fact, &View { fact, maturity, value: OnceCell::new() })
@@ -189,7 +184,7 @@ impl Book {
             .collect()
     }
 
-    /// Coordinates that some rule takes without any condition, and those that only conditional rules take.
+    /// How many rules take facts of these coordinates, with or without a condition.
     pub fn takes(&self, coordinates: Coordinates) -> usize {
         self.by_fact.get(&coordinates).map_or(0, Vec::len)
     }

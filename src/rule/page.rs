@@ -156,13 +156,18 @@ impl Rule {
     /// Everything that is wrong with a page; nothing for one that can be used.
     pub fn faults(text: &str) -> Vec<Fault> {
         let whole: Text = text.into();
-        let faults = match front_matter(&whole) {
-            Ok((tree, _)) => Form::new(super::SCHEMA).check(tree.root()),
+        let (faults, strange) = match front_matter(&whole) {
+            Ok((tree, _)) => {
+                let said = ["when", "error_when"].into_iter().filter_map(|key| Some((key, tree.root().get(key)?)));
+                let strange =
+                    |(key, node): (&str, Node<'_>)| Some(Fault::new(format!("`{key}` {}", Condition::fault(node.as_str()?)?), node.span()));
+                (Form::new(super::SCHEMA).check(tree.root()), said.filter_map(strange).collect::<Vec<_>>())
+            }
             Err(error) => return vec![Fault::new(error.message, error.span)],
         };
         match Rule::parse(text) {
             Err(error) if faults.is_empty() => vec![Fault::new(error.message, error.span)],
-            _ => faults,
+            _ => faults.into_iter().chain(strange).collect(),
         }
     }
 

@@ -27,6 +27,9 @@ pub(super) fn own_rules(dir: Option<&Path>, streams: &mut Streams<'_>) -> Result
         }
         pages.push((page.name, page.text.to_string()));
     }
+    if pages.is_empty() {
+        streams.warning(&format!("--rules {}: there is no page (`*.md`) in it", dir.display()));
+    }
     Book::with(pages).map(Some).map_err(|error| Stop::usage(error.to_string()))
 }
 

@@ -107,10 +107,6 @@ impl Input {
     pub fn path(path: impl Into<PathBuf>) -> Input {
         Input::from(InputKind::Path(path.into()))
     }
-
-    pub fn is_stdin(&self) -> bool {
-        self.kind == InputKind::Stdin
-    }
 }
 
 impl From<InputKind> for Input {

@@ -10,7 +10,7 @@ mod error;
 mod fill;
 mod lists;
 mod metadata;
-mod name;
+pub(crate) mod name;
 mod node;
 mod objects;
 mod path;
@@ -26,7 +26,6 @@ use crate::schema::Shape;
 
 pub use default::default_of_schema;
 pub use error::{Error, Kind, Reason};
-pub(crate) use name::names_version;
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use scale::Scale;

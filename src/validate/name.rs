@@ -141,10 +141,20 @@ mod tests {
             assert!(subdomain(bad).is_some(), "{bad}");
         }
         assert!(label("a.b").is_some());
-        assert!(letter_label("1a").is_some() && letter_label("a1").is_none());
-        assert_eq!(qualified("app.kubernetes.io/Name_1"), None);
-        assert!(qualified("/x").is_some() && qualified("a/").is_some() && qualified("a/b/c").is_some());
+        for good in ["v1", "a", "a-b", &"x".repeat(63)] {
+            assert_eq!(letter_label(good), None, "{good}");
+        }
+        for bad in ["", "V1", "1a", "a-", "-a", "a.b", "a_b", &"x".repeat(64)] {
+            assert!(letter_label(bad).is_some(), "{bad}");
+        }
+        for good in ["a", "a.b_c", "example.com/Name", "x/y.z", "app.kubernetes.io/Name_1"] {
+            assert_eq!(qualified(good), None, "{good}");
+        }
+        for bad in ["", "/a", "a/", "a/b/c", "Ex.com/a", "-a", "a b"] {
+            assert!(qualified(bad).is_some(), "{bad}");
+        }
         assert_eq!(label_value(""), None);
+        assert!(label_value("a b").is_some());
         assert!(subdomain_prefix("a-").is_none() && subdomain_prefix("a").is_none() && subdomain_prefix("a.-").is_none());
         assert!(subdomain_prefix("a.").is_some() && subdomain_prefix("-").is_some() && subdomain_prefix("A-b").is_some());
         assert!(names_version("v1") && names_version("apps/v1"));

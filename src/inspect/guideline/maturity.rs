@@ -71,14 +71,19 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
     let mut speaks: HashMap<String, bool> = HashMap::new();
     let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
     let bundles = || [old, Some(new)].into_iter().flatten();
+    let channels = bundles().any(|bundle| bundle.crds.iter().any(|crd| crd.channel().is_some()));
     for fact in facts.iter_mut() {
-        remember_channel(fact, old);
+        if channels {
+            remember_channel(fact, old);
+        }
         if fact.words.contains_key("maturity") {
             continue;
         }
         let Some(version) = fact.version.clone() else {
             let own = |bundle: &Bundle<'_>| outlook.maturity_of(bundle.find(&fact.crd, fact.channel.as_deref())?);
-            if let Some(maturity) = bundles().find_map(own).filter(|_| fact.subject == Subject::Crd) {
+            if fact.subject == Subject::Crd
+                && let Some(maturity) = bundles().find_map(own)
+            {
                 fact.words.insert("maturity", maturity.name().to_owned());
             }
             continue;

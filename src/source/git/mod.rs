@@ -68,10 +68,6 @@ impl Repository {
         self.root.as_deref()
     }
 
-    pub fn is_shallow(&self) -> bool {
-        self.shallow
-    }
-
     /// A path of the working tree, as written from the current directory → the path from the root,
     /// with `/`. Links in it are kept: a revision is asked for the same names. It needn't exist.
     pub fn relative(&self, path: &Path) -> Result<String, GitError> {
