@@ -16,6 +16,7 @@ use super::limits::Types;
 use super::logic::{Known, Term};
 use super::open::Undeclared;
 use super::relation::Relation;
+use super::rename;
 use super::walk::{Pair, Walk};
 use super::wording::{apart, cut};
 
@@ -71,7 +72,12 @@ impl<'t> Rule<'t> {
     }
 
     fn term(&self) -> Option<&Term> {
-        self.term.get_or_init(|| Term::parse(self.text, self.node.shape.get_or_init(|| shape(&self.node.schema)))).as_ref()
+        self.term.get_or_init(|| self.read(self.text)).as_ref()
+    }
+
+    /// Another text in this rule's place.
+    fn read(&self, text: &str) -> Option<Term> {
+        Term::parse(text, self.node.shape.get_or_init(|| shape(&self.node.schema)))
     }
 
     fn entry(&self) -> Option<Entry<'t>> {
@@ -99,6 +105,14 @@ impl Walk<'_> {
             self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
             self.attributes(pair, before, after);
         }
+        let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
+        if !renames.is_empty() {
+            for (before, after) in
+                paired(&mut old, &mut new, |a, b| b.term().is_some() && b.read(&renamed(a.text, &renames)) == b.term().cloned())
+            {
+                self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
+            }
+        }
         for (before, after) in likely(&mut old, &mut new) {
             let judgement = changed(pair, before, after);
             self.changed_rule(pair, before, after, judgement);
@@ -114,6 +128,15 @@ impl Walk<'_> {
             let judgement = added(pair, (&all_old, &old), rule);
             self.lone_rule(pair, rule, judgement, false);
         }
+    }
+
+    /// Fields of the node that have another name now: a rule that only follows them is no other rule.
+    fn renames<'t>(&self, pair: &Pair<'_, 't>) -> Vec<(&'t str, &'t str)> {
+        let lone = |one: &Schema<'t>, other: &Schema<'t>| -> Vec<(Entry<'t>, Schema<'t>)> {
+            one.properties().filter(|(entry, _)| other.property(entry.name()).is_none()).collect()
+        };
+        let (gone, come) = (lone(&pair.old, &pair.new), lone(&pair.new, &pair.old));
+        rename::matches(&gone, &come, self.scope.options).iter().map(|found| (found.old.name(), found.new.name())).collect()
     }
 
     fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
@@ -290,6 +313,27 @@ fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &st
         }
         _ => None,
     }
+}
+
+/// A rule's text with other names for fields of `self`.
+fn renamed(text: &str, renames: &[(&str, &str)]) -> String {
+    let mut out = text.to_owned();
+    for (old, new) in renames {
+        let field = format!("self.{old}");
+        let mut left = String::with_capacity(out.len());
+        let mut rest = out.as_str();
+        while let Some((before, after)) = rest.split_once(&field) {
+            let part = |c: char| c.is_alphanumeric() || c == '_';
+            let whole = !after.starts_with(part) && !before.ends_with(|c: char| part(c) || c == '.');
+            left.push_str(before);
+            left.push_str("self.");
+            left.push_str(if whole { new } else { old });
+            rest = after;
+        }
+        left.push_str(rest);
+        out = left;
+    }
+    out
 }
 
 /// Takes out of both lists what belongs together, in order.

@@ -130,3 +130,18 @@ fn an_object_meets_the_very_keyword_that_it_stands_for() {
         assert!(words.iter().all(|word| because.iter().filter(|text| text.contains(word)).count() == 1), "{because:?}");
     }
 }
+
+#[test]
+fn a_rule_follows_a_renamed_field() {
+    let node = |name: &str, more: &str| {
+        format!(
+            "{{type: object, properties: {{{name}: {{type: array, maxItems: 8, description: Certificates of the authority., items: {{type: string}}}}, \
+             h: {{type: string}}, selfish: {{type: string}}}}, \
+             x-kubernetes-validations: [{{rule: \"has(self.{name}) && size(self.{name}) > 0 || has(self.h){more}\"}}]}}"
+        )
+    };
+    let told = |old: &str, new: &str| judged(&facts(&with_spec(old), &with_spec(new))).1;
+    assert_eq!(told(&node("caCertRefs", ""), &node("caCertificateRefs", "")), ["field-renamed@spec.caCertRefs"]);
+    let narrowed = told(&node("caCertRefs", ""), &node("caCertificateRefs", " && has(self.selfish)"));
+    assert!(narrowed.iter().any(|told| told.starts_with("cel-rule")), "{narrowed:?}");
+}
