@@ -165,9 +165,15 @@ fn enough_crds(least: usize, report: &Report, streams: &mut Streams<'_>) -> Exit
     if found >= least {
         return Exit::Clean;
     }
-    let seen: Vec<String> = report.new.skipped.iter().take(10).map(|skipped| format!("{} ({})", skipped.what, skipped.why)).collect();
-    let seen = if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") };
-    let what = if found == 0 { "no CRD was found".to_owned() } else { format!("only {found} CRDs were found, {least} expected") };
-    streams.error(&format!("{what} in {}: seen were {seen}", report.new.source));
+    // What could not be read was told by itself.
+    let beside = report.new.skipped.iter().skip(report.new.unread).take(10);
+    let beside: Vec<String> = beside.map(|skipped| format!("{} ({})", skipped.what, skipped.why)).collect();
+    let beside = if beside.is_empty() { String::new() } else { format!("; there is {}", beside.join(", ")) };
+    let what = match found {
+        0 => "no CRD was found".to_owned(),
+        1 => format!("only 1 CRD was found, {least} expected"),
+        _ => format!("only {found} CRDs were found, {least} expected"),
+    };
+    streams.error(&format!("{what} in {}{beside}", report.new.source));
     Exit::Unread
 }

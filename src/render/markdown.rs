@@ -33,10 +33,13 @@ pub fn render(view: &View<'_>) -> String {
             continue;
         }
         let folded = severity == Severity::Info;
+        // What is the same in several places is told once, and counted above in each.
+        let places: usize = level.iter().map(|group| group.others.len() + 1).sum();
+        let count = if places > level.len() { format!("{} in {places} places", level.len()) } else { places.to_string() };
         let heading = if folded {
-            format!("\n<details><summary><b>{title}</b> ({})</summary>\n\n", level.len())
+            format!("\n<details><summary><b>{title}</b> ({count})</summary>\n\n")
         } else {
-            format!("\n### {title} ({})\n\n", level.len())
+            format!("\n### {title} ({count})\n\n")
         };
         out.push_str(&heading);
         for (told, group) in level.iter().enumerate() {
