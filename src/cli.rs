@@ -52,7 +52,7 @@ pub enum Command {
         crdwise validate examples/ --crd config/crd --old v1.2.0:config/crd    what the upgrade breaks\n  \
         crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
     Validate(Validate),
-    /// Write objects with every field filled, as fixtures for later releases
+    /// Write objects with as many fields as can stand together, as fixtures for later releases
     Fixtures(Fixtures),
     /// Rewrite objects by the conversion manifests, forward or back
     #[command(after_help = "Examples:\n  crdwise convert examples/ --to v1alpha3 --check\n  \

@@ -51,7 +51,7 @@ pub(super) fn validate(arguments: &cli::Validate, streams: &mut Streams<'_>) -> 
     Ok(exit)
 }
 
-/// Writes one file for each served version of each CRD, every field filled: the serialised form that later releases must still read.
+/// Writes one file for each served version of each CRD, with as many fields as can stand together: the serialised form that later releases must still read.
 pub(super) fn fixtures(arguments: &cli::Fixtures, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let cli::FixturesCommand::Write { inputs, dir, limits } = &arguments.command;
     let reader = Reader::new(limits);
