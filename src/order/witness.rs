@@ -261,7 +261,7 @@ fn kinds(keyword: Aspect) -> &'static [Kind] {
 /// Whether what happened at one place has to do with another: one stands above the other.
 fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
     // A key that is missing from a map is named by itself.
-    let alike = |(a, b): (&Step, &Step)| a == b || matches!((a, b), (Step::Key(_), Step::Values) | (Step::Values, Step::Key(_)));
+    let alike = |(a, b): (&Step, &Step)| a == b || matches!((a, b), (Step::Key(_), Step::Values));
     at.steps().iter().zip(path.steps()).all(alike)
 }
 

@@ -145,3 +145,15 @@ fn a_rule_follows_a_renamed_field() {
     let narrowed = told(&node("caCertRefs", ""), &node("caCertificateRefs", " && has(self.selfish)"));
     assert!(narrowed.iter().any(|told| told.starts_with("cel-rule")), "{narrowed:?}");
 }
+
+#[test]
+fn a_default_is_shown_at_its_own_field() {
+    let old = "{type: object, properties: {a: {type: string}, b: {type: string}}}";
+    let new = "{type: object, properties: {a: {type: string, default: one}, b: {type: string, default: two}}}";
+    for (old, new) in [(old, new), (new, old)] {
+        for fact in facts(&with_spec(old), &with_spec(new)) {
+            let because = fact.evidence.witness.as_ref().map(|witness| witness.because.clone()).unwrap_or_default();
+            assert!(because.starts_with(&format!("{} is stored", fact.path)), "{}: {because}", fact.path);
+        }
+    }
+}
