@@ -17,7 +17,7 @@ pub const MAX_WORK: usize = 1_000_000;
 pub const MAX_TOGETHER: usize = 5_000_000;
 /// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
 /// a hundred of these take about as long as a state of an automaton.
-pub const MAX_CONDITIONS: usize = 60_000_000;
+pub const MAX_CONDITIONS: usize = 120_000_000;
 /// What a search may do even when that is used up, and once the same again is.
 const LITTLE: usize = 20_000;
 const LEAST: usize = 500;
