@@ -12,7 +12,7 @@ use super::cost;
 use super::decl::{Decl, Kind, MAX_REQUEST};
 use super::eval::Program;
 use super::judge::JudgedRule;
-use super::normal::reads;
+use super::reads::reads;
 use super::site::Site;
 
 /// Candidates that are looked at; a rule that reads more unbounded nodes needs another form anyway.

@@ -21,6 +21,7 @@ pub mod need;
 mod nesting;
 pub mod normal;
 pub mod parse;
+pub mod reads;
 pub mod site;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,14 +1,11 @@
-//! When two expressions say the same, and what an expression looks at.
+//! When two expressions say the same.
 //!
 //! Comes in: the text of expressions. Goes out: a normal form that is equal only for expressions that give the same
-//! value or fail together on every object; and the fields and constants of an expression, to build objects around.
+//! value or fail together on every object.
 
-use std::collections::BTreeMap;
-
-use super::ast::{ACCU, Call, Comprehension, Expr, Kind, Literal};
+use super::ast::{Call, Comprehension, Expr, Kind, Literal};
 use super::parse::parse;
 use crate::cel::name;
-use crate::crd::FieldPath;
 use crate::schema::shape::{Shape, Type};
 
 /// Whether two expressions are the same but for spelling: blanks, parentheses, names of iteration variables, the order
@@ -335,156 +332,6 @@ fn mentions_dyn(e: &Expr) -> bool {
     e.descendants().iter().any(|e| matches!(&e.kind, Kind::Call(call) if call.function == "dyn"))
 }
 
-/// What an expression looks at.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reads {
-    /// Fields below `self`, and below `oldSelf`, that the expression reads, tests or iterates over.
-    pub fields: Vec<FieldPath>,
-    pub old_fields: Vec<FieldPath>,
-    pub strings: Vec<String>,
-    pub ints: Vec<i64>,
-    pub doubles: Vec<f64>,
-    /// Fields and the constants they meet in a call: `self.a.b < 3` gives (`a.b`, `_<_`, 3).
-    pub meetings: Vec<(FieldPath, String, Literal)>,
-}
-
-/// The fields and constants of an expression; nothing if it doesn't parse.
-pub fn reads(source: &str) -> Reads {
-    let mut reader = Reader { reads: Reads::default(), scope: BTreeMap::new() };
-    if let Ok(expr) = parse(source) {
-        reader.visit(&expr);
-    }
-    let mut reads = reader.reads;
-    reads.fields.sort();
-    reads.fields.dedup();
-    reads.old_fields.sort();
-    reads.old_fields.dedup();
-    reads.strings.sort();
-    reads.strings.dedup();
-    reads.ints.sort_unstable();
-    reads.ints.dedup();
-    reads
-}
-
-/// A field below `self` or `oldSelf`.
-#[derive(Clone)]
-struct Place {
-    old: bool,
-    path: FieldPath,
-}
-
-struct Reader {
-    reads: Reads,
-    /// What iteration variables stand for.
-    scope: BTreeMap<String, Vec<Option<Place>>>,
-}
-
-impl Reader {
-    fn visit(&mut self, e: &Expr) {
-        if let Some(place) = self.place(e) {
-            let fields = if place.old { &mut self.reads.old_fields } else { &mut self.reads.fields };
-            fields.push(place.path);
-        }
-        match &e.kind {
-            Kind::Literal(Literal::String(text)) => self.reads.strings.push(text.clone()),
-            Kind::Literal(Literal::Int(i)) => self.reads.ints.push(*i),
-            Kind::Literal(Literal::Double(d)) => self.reads.doubles.push(*d),
-            Kind::Call(call) => {
-                self.meeting(call);
-                let field_name = call.function == "_?._";
-                let args = call.args.iter().enumerate().filter(|(i, _)| !(field_name && *i == 1));
-                call.target.as_deref().into_iter().chain(args.map(|(_, arg)| arg)).for_each(|arg| self.visit(arg));
-            }
-            Kind::Comprehension(c) => self.fold(c),
-            _ => e.children().into_iter().for_each(|child| self.visit(child)),
-        }
-    }
-
-    fn meeting(&mut self, call: &Call) {
-        let parts: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
-        let places: Vec<Place> = parts.iter().filter_map(|part| self.place(part)).filter(|place| !place.old).collect();
-        let literals = parts.iter().flat_map(|part| match &part.kind {
-            Kind::Literal(literal) => vec![literal.clone()],
-            Kind::List(list) => list.items.iter().filter_map(|item| item.literal().cloned()).collect(),
-            _ => vec![],
-        });
-        if let ([place], true) = (places.as_slice(), call.function != "_?._") {
-            let met: Vec<_> = literals.map(|literal| (place.path.clone(), call.function.to_string(), literal)).collect();
-            self.reads.meetings.extend(met);
-        }
-    }
-
-    fn fold(&mut self, c: &Comprehension) {
-        self.visit(&c.range);
-        // A fold over nothing names a value.
-        let bound = self.place(&c.init).filter(|_| c.accu != ACCU);
-        let bind = c.accu != ACCU;
-        if bind {
-            self.visit(&c.init);
-        }
-        let element = self.place(&c.range).map(|place| Place { path: place.path.items(), ..place });
-        let names = [Some(&c.var), c.var2.as_ref(), Some(&c.accu)];
-        let places = match &c.var2 {
-            Some(_) => [None, element, bound],
-            None => [element, None, bound],
-        };
-        for (name, place) in names.iter().zip(places) {
-            if let Some(name) = name {
-                self.scope.entry((*name).clone()).or_default().push(place);
-            }
-        }
-        self.visit(&c.step);
-        self.visit(&c.result);
-        for name in names.into_iter().flatten() {
-            if let Some(stack) = self.scope.get_mut(name) {
-                stack.pop();
-            }
-        }
-    }
-
-    /// The field that an expression is, if it is one.
-    fn place(&self, e: &Expr) -> Option<Place> {
-        match &e.kind {
-            Kind::Ident(ident) => match (self.scope.get(ident).and_then(|stack| stack.last()), ident.as_str()) {
-                (Some(place), _) => place.clone(),
-                (None, "self") => Some(Place { old: false, path: FieldPath::root() }),
-                (None, "oldSelf") => Some(Place { old: true, path: FieldPath::root() }),
-                _ => None,
-            },
-            Kind::Select(select) => self.child(&select.operand, &select.field),
-            Kind::Call(call) => match (&*call.function, call.args.as_slice(), &call.target) {
-                ("_?._", [operand, field], _) => match field.literal() {
-                    Some(Literal::String(field)) => self.child(operand, field),
-                    _ => None,
-                },
-                ("_[_]" | "_[?_]", [operand, index], _) => {
-                    let place = self.place(operand)?;
-                    let values = matches!(index.literal(), Some(Literal::String(_)));
-                    let path = if values { place.path.values() } else { place.path.items() };
-                    Some(Place { path, ..place })
-                }
-                ("orValue" | "value" | "or" | "hasValue", _, Some(target)) => self.place(target),
-                _ => None,
-            },
-            // `filter` keeps elements of its range.
-            Kind::Comprehension(c) if matches!(c.init.kind, Kind::List(_)) => {
-                let kept = c.step.descendants().into_iter().any(|part| match &part.kind {
-                    Kind::List(list) => matches!(list.items.as_slice(), [Expr { kind: Kind::Ident(name), .. }] if *name == c.var),
-                    _ => false,
-                });
-                if kept { self.place(&c.range) } else { None }
-            }
-            _ => None,
-        }
-    }
-
-    fn child(&self, operand: &Expr, field: &str) -> Option<Place> {
-        let place = self.place(operand)?;
-        let field = name::unescape(field).unwrap_or_else(|| field.to_string());
-        Some(Place { path: place.path.key(&field), ..place })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -565,19 +412,5 @@ mod tests {
         ] {
             assert!(!same(a, b), "{a} and {b}");
         }
-    }
-
-    #[test]
-    fn what_a_rule_looks_at() {
-        let found = reads("self.items.all(x, x.__namespace__ == 'a' && x.port in [80, 443]) && oldSelf.?mode.orValue('on') != self.mode");
-        let shown = |paths: &[FieldPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(shown(&found.fields), ["", "items", "items[]", "items[].namespace", "items[].port", "mode"]);
-        assert_eq!(shown(&found.old_fields), ["", "mode"]);
-        assert_eq!(found.strings, ["a", "on"]);
-        assert_eq!(found.ints, [80, 443]);
-        let ports = found.meetings.iter().filter(|(path, function, _)| path.name() == Some("port") && function == "@in");
-        assert_eq!(ports.count(), 2);
-        let filtered = reads("self.filter(x, x.on).all(y, y.name != '')");
-        assert_eq!(shown(&filtered.fields), ["", "[]", "[].name", "[].on"]);
     }
 }

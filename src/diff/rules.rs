@@ -274,7 +274,7 @@ fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
 
 /// Whether a rule looks at a field that the old schema didn't have.
 fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
-    let fields = crate::cel::normal::reads(rule.text).fields;
+    let fields = crate::cel::reads::reads(rule.text).fields;
     let is_new = |path: String| {
         let path = if path.starts_with('[') { path } else { format!(".{path}") };
         new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &path).is_some()
