@@ -87,7 +87,7 @@ impl<'t> Review<'_, 't> {
     fn subresources(&mut self, both: (&Version<'t>, &Version<'t>)) {
         let (old, new) = (both.0.status_subresource(), both.1.status_subresource());
         if old.is_some() != new.is_some() {
-            let kept = self.kept_status(both.0);
+            let kept = kept_status(both.0);
             let (effect, affects): (Effect, &[Affected]) = match new {
                 // There was no status to write.
                 Some(_) if !kept => (Effect::Added, &[]),
@@ -104,12 +104,11 @@ impl<'t> Review<'_, 't> {
             self.keyword(both, before, after);
         }
     }
+}
 
-    /// Whether objects of an old version could have a status.
-    fn kept_status(&self, version: &Version<'t>) -> bool {
-        let kept = |root: &Schema<'t>| {
-            root.property("status").is_some() || !matches!(Undeclared::of(root), Undeclared::Pruned | Undeclared::Refused)
-        };
-        version.schema.as_ref().is_none_or(kept)
-    }
+/// Whether objects of an old version could have a status.
+fn kept_status(version: &Version<'_>) -> bool {
+    let kept =
+        |root: &Schema<'_>| root.property("status").is_some() || !matches!(Undeclared::of(root), Undeclared::Pruned | Undeclared::Refused);
+    version.schema.as_ref().is_none_or(kept)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::order::{self, Role, Sample, order_local};
+use crate::order::{self, Role, Sample, order_local, order_without_lists};
 use crate::schema::shape::{Extra, Type};
 use crate::schema::{Additional, Schema, Shape};
 use crate::yaml::Node;
@@ -27,8 +27,6 @@ pub(super) struct Judgement {
     pub relation: Relation,
     /// What the old node accepts and the new one doesn't.
     pub lost: Option<Sample>,
-    /// What the new node accepts and the old one doesn't.
-    pub gained: Option<Sample>,
     /// Why it is undecided.
     pub reason: Option<String>,
 }
@@ -44,11 +42,11 @@ impl Judgement {
             (order::Relation::Undecided, Some(false)) => Relation::Widened,
             (order::Relation::Undecided, _) => Relation::Undecided,
         };
-        Judgement { relation, lost: order.lost, gained: order.gained, reason: order.reason }
+        Judgement { relation, lost: order.lost, reason: order.reason }
     }
 
     pub(super) fn known(relation: Relation) -> Self {
-        Judgement { relation, lost: None, gained: None, reason: None }
+        Judgement { relation, lost: None, reason: None }
     }
 
     fn undecided(&self) -> bool {
@@ -79,16 +77,9 @@ pub(super) fn judge(
     let (mut old, mut new) = shapes(pair, before, after);
     old.all_of.extend(demanded.clone());
     new.all_of.extend(demanded);
-    let mut judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
-    // Beside a format of strings servers let lists pass, whatever the type is: nobody relies on that.
-    let list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(serde_json::Value::Array(_))));
-    if (list(&judgement.lost) || list(&judgement.gained)) && !before.types.has(Types::ARRAY) && !after.types.has(Types::ARRAY) {
-        for shape in [&mut old, &mut new] {
-            let array = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
-            shape.all_of.push(Shape { not: Some(Arc::new(array)), ..Shape::any(shape.at) });
-        }
-        judgement = Judgement::of(order_local(&old, &new, role(pair.position)));
-    }
+    let listed = before.types.has(Types::ARRAY) || after.types.has(Types::ARRAY);
+    let compare = if listed { order_local } else { order_without_lists };
+    let mut judgement = Judgement::of(compare(&old, &new, role(pair.position)));
     if judgement.undecided() || (judgement.relation == Relation::Equal && before.is_beyond_floats(after)) {
         judgement.relation = match (before.refuses_all(), after.refuses_all()) {
             (true, true) => Relation::Equal,
@@ -115,23 +106,8 @@ fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shap
         old.ty = old.ty.or(Some(Type::Object));
         constraints.ty = constraints.ty.or(Some(Type::Object));
     }
-    let new = Shape {
-        ty: constraints.ty,
-        int_or_string: constraints.int_or_string,
-        enum_values: constraints.enum_values,
-        bounds: constraints.bounds,
-        length: constraints.length,
-        pattern: constraints.pattern,
-        format: constraints.format,
-        item_count: constraints.item_count,
-        unique_items: constraints.unique_items,
-        property_count: constraints.property_count,
-        all_of: constraints.all_of,
-        any_of: constraints.any_of,
-        one_of: constraints.one_of,
-        not: constraints.not,
-        ..old.clone()
-    };
+    constraints.rules.clear();
+    let new = old.constrained_by(constraints);
     (old, new)
 }
 

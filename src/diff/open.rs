@@ -333,16 +333,21 @@ fn is_text(fact: &Fact) -> bool {
 
 /// Whether some object under a schema loses keys that nothing declares. What every resource has is never pruned.
 pub(super) fn prunes(root: &Schema<'_>) -> bool {
-    let emptied = |schema: &Schema<'_>, listed| matches!(Undeclared::under(schema, listed), Undeclared::Pruned | Undeclared::Emptied);
-    fn below(schema: &Schema<'_>, listed: bool, emptied: &dyn Fn(&Schema<'_>, bool) -> bool) -> bool {
-        let types = Types::of(schema);
-        let around = types.has(Types::ARRAY) && (listed || schema.preserves_unknown());
-        (types.has(Types::OBJECT) && emptied(schema, listed))
-            || schema.properties().any(|(_, child)| below(&child, false, emptied))
-            || schema.items().is_some_and(|items| below(&items, around, emptied))
-            || matches!(schema.additional(), Additional::Schema(values) if below(&values, false, emptied))
-    }
-    emptied(root, false) || root.properties().any(|(entry, child)| !is_meta(entry.name()) && below(&child, false, &emptied))
+    is_emptied(root, false) || root.properties().any(|(entry, child)| !is_meta(entry.name()) && prunes_below(&child, false))
+}
+
+/// The same of a node; `listed` under a list that preserves.
+fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
+    let types = Types::of(schema);
+    let around = types.has(Types::ARRAY) && (listed || schema.preserves_unknown());
+    (types.has(Types::OBJECT) && is_emptied(schema, listed))
+        || schema.properties().any(|(_, child)| prunes_below(&child, false))
+        || schema.items().is_some_and(|items| prunes_below(&items, around))
+        || matches!(schema.additional(), Additional::Schema(values) if prunes_below(&values, false))
+}
+
+fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {
+    matches!(Undeclared::under(schema, listed), Undeclared::Pruned | Undeclared::Emptied)
 }
 
 /// Whether values may hold objects, which `additionalProperties: true` empties.

@@ -53,17 +53,16 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
 
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(found: Vec<Found>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
-    let (before, after) = (|| scaled(old.0, old.1), || scaled(new.0, new.1));
-    let (old, new) = (old.0, new.0);
-    if !found.iter().any(|found| breaks(&found.fact)) || is_oversized(old.node()) || is_oversized(new.node()) {
+    let roots = [old.0.node(), new.0.node()];
+    if !found.iter().any(|found| breaks(&found.fact)) || roots.into_iter().any(is_oversized) {
         return found.into_iter().map(|found| found.fact).collect();
     }
-    let (before, after) = (before(), after());
+    let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
     let witnesses = resource.witnesses(&before, &after);
     // "No object shows it" proves something only of a schema that some object is known to satisfy.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
-    let width = widest(old.node()).max(widest(new.node())).max(1);
-    let size = nodes(old.node()).max(nodes(new.node()));
+    let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
+    let (width, size) = (most(widest), most(nodes));
     let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
     found.into_iter().map(|found| show(found, &witnesses, &|| *inhabited, &mut left)).collect()
 }

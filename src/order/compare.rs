@@ -1,9 +1,12 @@
 //! Three searches for each comparison: what is lost, what is gained, what is stored differently.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::fact::Certainty;
 use crate::schema::Shape;
+use crate::schema::shape::Type;
 
 use super::solve::{Find, Found, Goal, Literal, Pair, Quest, Reason, Solver, Spine, Taste, Term, View};
 use super::{Order, Relation, Role, Sample};
@@ -29,6 +32,23 @@ pub fn order(a: &Shape, b: &Shape, role: Role) -> Order {
 /// map or a list, [`order`] says more.
 pub fn order_local(a: &Shape, b: &Shape, role: Role) -> Order {
     compare(a, b, role, true)
+}
+
+/// As [`order_local`], of nodes that mean no list. Beside a format of strings servers let lists pass, whatever the type is: nobody
+/// relies on that.
+pub fn order_without_lists(a: &Shape, b: &Shape, role: Role) -> Order {
+    let order = order_local(a, b, role);
+    let is_list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(Value::Array(_))));
+    if !is_list(&order.lost) && !is_list(&order.gained) {
+        return order;
+    }
+    let without = |shape: &Shape| {
+        let list = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
+        let mut shape = shape.clone();
+        shape.all_of.push(Shape { not: Some(Arc::new(list)), ..Shape::any(shape.at) });
+        shape
+    };
+    order_local(&without(a), &without(b), role)
 }
 
 fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool) -> Order {

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::fact::Certainty;
 
-pub use compare::{order, order_local, order_roots};
+pub use compare::{order, order_local, order_roots, order_without_lists};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
 pub(crate) use solve::completed;
 pub use solve::{MAX_STEPS, Reason};

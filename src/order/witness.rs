@@ -188,13 +188,16 @@ impl<'s> Witnesses<'s> {
 
     /// The new schema, with the keyword at the path as it was, or without the rule that is to be shown.
     fn lenient(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Shape> {
+        if !matches!(cause, Cause::Rule(_) | Cause::Here(_)) {
+            return None;
+        }
         let was = self.old.at(path.steps())?;
         let mut shape = self.new.clone();
         let node = shape.at_mut(path.steps())?;
         match cause {
             Cause::Rule(text) => node.rules.retain(|rule| rule.rule != text),
             Cause::Here(keyword) => restore(node, was, keyword),
-            Cause::Near | Cause::Refusal | Cause::Lost => return None,
+            Cause::Near | Cause::Refusal | Cause::Lost => {}
         }
         Some(shape)
     }

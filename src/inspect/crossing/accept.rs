@@ -1,16 +1,12 @@
 //! Whether two versions accept the same values at one node; what stands below it is asked for there.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use serde_json::Value;
 
 use crate::cel::normal::is_transition;
 use crate::cel::{normal::normal, parse::parse};
 use crate::diff::{is_oversized, shape};
 use crate::fact::Evidence;
-use crate::order::{Relation, Role, Sample, order_local};
-use crate::schema::shape::Type;
+use crate::order::{Relation, Role, order_local, order_without_lists};
 use crate::schema::{Schema, Shape};
 
 /// Bytes of a rule that is taken apart.
@@ -34,40 +30,14 @@ pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role) -> 
     a.default = None;
     a.nullable = false;
     a.required.extend(b.required.iter().cloned());
-    let b = Shape {
-        ty: b.ty,
-        int_or_string: b.int_or_string,
-        enum_values: b.enum_values,
-        bounds: b.bounds,
-        length: b.length,
-        pattern: b.pattern,
-        format: b.format,
-        item_count: b.item_count,
-        property_count: b.property_count,
-        all_of: b.all_of,
-        any_of: b.any_of,
-        one_of: b.one_of,
-        not: b.not,
-        rules: b.rules,
-        ..a.clone()
-    };
-    let mut order = order_local(&a, &b, role);
-    // Beside a format of strings servers let lists pass, whatever the type is: nobody relies on that.
-    let is_list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(Value::Array(_))));
-    if (is_list(&order.lost) || is_list(&order.gained)) && [first, other].iter().all(|schema| schema.ty() == Some("string")) {
-        order = order_local(&without_lists(a), &without_lists(b), role);
-    }
+    let b = a.constrained_by(b);
+    let texts = [first, other].iter().all(|schema| schema.ty() == Some("string"));
+    let order = if texts { order_without_lists(&a, &b, role) } else { order_local(&a, &b, role) };
     match order.relation {
         Relation::Equal => None,
         Relation::Undecided => Some(Evidence::undecided(order.reason.unwrap_or_default())),
         Relation::Narrower | Relation::Wider | Relation::Incomparable => Some(Evidence::proved()),
     }
-}
-
-fn without_lists(mut shape: Shape) -> Shape {
-    let list = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
-    shape.all_of.push(Shape { not: Some(Arc::new(list)), ..Shape::any(shape.at) });
-    shape
 }
 
 /// Rules of a node in normal form; messages are left aside.
