@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crdwise::crd::Documents;
-use crdwise::finding::{Severity, Spot};
-use crdwise::policy::Policy;
+use crdwise::input::yaml::Budget;
+use crdwise::input::{Input, Limits, Repository, load};
+use crdwise::judge::finding::{Severity, Spot};
+use crdwise::judge::policy::Policy;
+use crdwise::judge::review::{self, Judgement, Side};
+use crdwise::judge::rule::Book;
+use crdwise::model::Documents;
 use crdwise::render::{self, Anchors, View, human};
-use crdwise::review::{self, Judgement, Side};
-use crdwise::rule::Book;
-use crdwise::source::{Input, Limits, Repository, load};
-use crdwise::yaml::Budget;
 
 fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
@@ -98,7 +98,7 @@ fn formats(name: &str, old: &Path, new: &Path, rounds: usize) {
         let budget = Budget::default();
         let (old, new) = (Documents::parse(old_files.clone(), &budget), Documents::parse(new_files.clone(), &budget));
         let (old, new) = (Side::new("old", &old), Side::new("new", &new));
-        let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
+        let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
         let report = review::review(&old, &new, &Judgement::new(Book::builtin(), &policy));
         note("the review", (start.elapsed(), report.findings.len()));
         let (anchoring, anchors) = time(|| Anchors::new(Some(old.documents), new.documents, repository.as_ref()));

@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::diff::{Options, diff};
-use crdwise::policy::Policy;
-use crdwise::review::{self, Judgement, Side};
-use crdwise::rule::Book;
-use crdwise::source::{Input, Limits, load};
-use crdwise::yaml::Budget;
+use crdwise::find::change::{Options, diff};
+use crdwise::input::yaml::Budget;
+use crdwise::input::{Input, Limits, load};
+use crdwise::judge::policy::Policy;
+use crdwise::judge::review::{self, Judgement, Side};
+use crdwise::judge::rule::Book;
+use crdwise::model::{Bundle, Documents};
 
 /// As in the program itself.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn files(path: &Path) -> Vec<crdwise::source::File> {
+fn files(path: &Path) -> Vec<crdwise::input::File> {
     load(&[Input::path(path)], &Limits::default()).files
 }
 
 /// Every event of every document, and nothing kept.
-fn bare_parse(files: &[crdwise::source::File]) -> usize {
+fn bare_parse(files: &[crdwise::input::File]) -> usize {
     let mut count = 0;
     for file in files {
         let mut options = granit_parser::options! { flow_nesting_limit: 200, block_nesting_limit: 200 };
@@ -40,27 +40,27 @@ fn bare_parse(files: &[crdwise::source::File]) -> usize {
 }
 
 /// What `crdwise review` does between reading bytes and writing text.
-fn whole_review(old: &[crdwise::source::File], new: &[crdwise::source::File]) -> usize {
+fn whole_review(old: &[crdwise::input::File], new: &[crdwise::input::File]) -> usize {
     let budget = Budget::default();
-    let parse = |files: &[crdwise::source::File]| Documents::parse(files.to_vec(), &budget);
+    let parse = |files: &[crdwise::input::File]| Documents::parse(files.to_vec(), &budget);
     let (old, new) = rayon::join(|| parse(old), || parse(new));
     let (old, new) = rayon::join(|| Side::new("old", &old), || Side::new("new", &new));
-    let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
+    let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
     let report = review::review(&old, &new, &Judgement::new(Book::builtin(), &policy));
     crdwise::render::json::render(&report).len()
 }
 
 /// The comparison alone, of bundles that are read already.
-fn differences(old: &[crdwise::source::File], new: &[crdwise::source::File], witnesses: bool) -> Duration {
+fn differences(old: &[crdwise::input::File], new: &[crdwise::input::File], witnesses: bool) -> Duration {
     let budget = Budget::default();
     let (old, new) = (Documents::parse(old.to_vec(), &budget), Documents::parse(new.to_vec(), &budget));
     let (old, new) = (Bundle::read(&old), Bundle::read(&new));
     time(|| diff(&old, &new, &Options { witnesses, ..Options::default() }).len())
 }
 
-fn lint(new: &[crdwise::source::File]) -> usize {
+fn lint(new: &[crdwise::input::File]) -> usize {
     let new = Documents::parse(new.to_vec(), &Budget::default());
-    let policy = Policy::find(crdwise::policy::DEFAULT).expect("the default policy");
+    let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
     review::lint(&Side::new("new", &new), &Judgement::new(Book::builtin(), &policy)).findings.len()
 }
 

@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use crdwise::conversion::Conversions;
-use crdwise::conversion::files::{Target, Workshop};
-use crdwise::crd::{Bundle, Documents};
-use crdwise::source::{File, Origin};
-use crdwise::validate::check_objects;
-use crdwise::yaml::Budget;
+use crdwise::find::conversion::Conversions;
+use crdwise::find::conversion::files::{Target, Workshop};
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::model::{Bundle, Documents};
+use crdwise::server::object::check_objects;
 use rayon::prelude::*;
 
 fn main() {

@@ -1,14 +1,14 @@
 //! crdwise lints CRDs and reviews changes to them, knowing what an API server does.
 //!
 //! Code finds facts, data judges them, evidence proves them: bundles are read with exact places, compared and inspected, each fact
-//! is judged by a rule file under a policy, and a [`report::Report`] comes out.
+//! is judged by a rule file under a policy, and a [`judge::report::Report`] comes out.
 //!
 //! ```
-//! use crdwise::crd::Documents;
-//! use crdwise::finding::Class;
-//! use crdwise::policy::Policy;
-//! use crdwise::review::{Judgement, Side, review};
-//! use crdwise::rule::Book;
+//! use crdwise::model::Documents;
+//! use crdwise::judge::finding::Class;
+//! use crdwise::judge::policy::Policy;
+//! use crdwise::judge::review::{Judgement, Side, review};
+//! use crdwise::judge::rule::Book;
 //!
 //! let crd = |maximum: u32| format!("
 //! apiVersion: apiextensions.k8s.io/v1
@@ -28,7 +28,7 @@
 //!           properties:
 //!             spec: {{type: object, properties: {{size: {{type: integer, maximum: {maximum}}}}}}}
 //! ");
-//! // Load: texts from anywhere; `source::load` reads files, directories and git revisions.
+//! // Load: texts from anywhere; `input::load` reads files, directories and git revisions.
 //! let (old, new) = (Documents::of_text("old.yaml", &crd(10)), Documents::of_text("new.yaml", &crd(5)));
 //! // Review: rules and a policy judge what changed.
 //! let policy = Policy::find("guidelines").expect("a built-in policy");
@@ -38,30 +38,13 @@
 //! assert!(report.findings.iter().any(|finding| finding.path == "spec.size"));
 //! ```
 
-pub mod baseline;
-pub mod bump;
 pub mod cel;
 pub mod cli;
-pub mod config;
-pub mod conversion;
-pub mod crd;
-pub mod date;
-pub mod diff;
-pub mod fact;
-pub mod finding;
-pub mod form;
-pub mod glob;
-pub mod inspect;
-mod memo;
-pub mod order;
-pub mod policy;
+pub mod compare;
+pub mod find;
+pub mod go;
+pub mod input;
+pub mod judge;
+pub mod model;
 pub mod render;
-pub mod report;
-pub mod review;
-pub mod rule;
-pub mod run;
-pub mod schema;
-pub mod source;
-pub mod validate;
-pub mod waiver;
-pub mod yaml;
+pub mod server;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::crd::FieldPath;
+use crate::model::FieldPath;
 
 use super::cost;
 use super::decl::{Decl, Kind, MAX_REQUEST};

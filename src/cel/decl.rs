@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
-use crate::schema::Shape;
-use crate::schema::shape::{Count, Extra, ListType, Type as JsonType};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{Count, Extra, ListType, Type as JsonType};
 
 use super::name;
 use super::need::Need;

@@ -5,9 +5,9 @@
 
 use thiserror::Error;
 
-use crate::crd::FieldPath;
-use crate::schema::Shape;
-use crate::schema::shape::CelRule;
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::CelRule;
 
 use super::check::{Problem, Purpose};
 use super::cost;

@@ -8,7 +8,7 @@ use super::check::{Checked, Problem};
 use super::eval;
 use super::eval::format::{Clause, clauses};
 use super::types::Type;
-use crate::schema::pattern::{Pattern, PatternError};
+use crate::go::regexp::{Pattern, PatternError};
 
 pub fn validate(checked: &Checked) -> Result<(), Problem> {
     walk(checked, &checked.expr, false)

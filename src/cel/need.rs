@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ast::{Expr, Kind};
 use super::name::unescape;
 use super::parse::read;
-use crate::memo::Memo;
+use crate::go::bounded_cache::Memo;
 
 /// Bytes of expressions that a thread remembers.
 const REMEMBERED: usize = 1 << 16;

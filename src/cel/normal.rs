@@ -6,7 +6,7 @@
 use super::ast::{Call, Comprehension, Expr, Kind, Literal};
 use super::parse::parse;
 use crate::cel::name;
-use crate::schema::shape::{Shape, Type};
+use crate::model::schema::shape::{Shape, Type};
 
 /// Whether two expressions are the same but for spelling: blanks, parentheses, names of iteration variables, the order
 /// of what `&&` and `||` join, sides of a comparison with a constant.

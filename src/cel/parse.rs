@@ -15,7 +15,7 @@ use super::lex::{self, Token};
 use super::macros;
 use super::name;
 use super::nesting;
-use crate::memo::Memo;
+use crate::go::bounded_cache::Memo;
 
 /// cel-go stops at this many nested selections, indexes, method calls, conditionals and binary operators other than
 /// `&&` and `||`.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::ast::{ACCU, Call, Comprehension, Expr, Kind, Literal};
 use super::name;
 use super::parse::parse;
-use crate::crd::FieldPath;
+use crate::model::FieldPath;
 
 /// What an expression looks at.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::crd::{FieldPath, Step};
-use crate::schema::Shape;
-use crate::schema::shape::{CelRule, Extra, ListType, Type};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{CelRule, Extra, ListType, Type};
+use crate::model::{FieldPath, Step};
 
 use super::decl::Decl;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::decl::Decl;
-use crate::schema::{Schema, Shape};
-use crate::yaml::{Budget, parse};
+use crate::input::yaml::{Budget, parse};
+use crate::model::schema::{Schema, Shape};
 
 /// The shape of a schema written as JSON.
 pub fn shape(schema: &Value) -> Shape {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::crd::{Documents, Place};
-use crate::finding::Finding;
-use crate::source::{File, Origin, Repository};
+use crate::input::{File, Origin, Repository};
+use crate::judge::finding::Finding;
+use crate::model::{Documents, Place};
 
 /// A stretch of one line of a file that the reader of a report has before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,9 +97,9 @@ fn in_repository(repository: &Repository, path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Spot;
+    use crate::input::yaml::{Budget, Span};
+    use crate::judge::finding::Spot;
     use crate::render::sample;
-    use crate::yaml::{Budget, Span};
 
     fn documents(files: &[(&str, &str)]) -> Documents {
         let files = files.iter().map(|(name, text)| File::new(*name, *text, Origin::Path((*name).into())));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::finding::{Class, Finding, Severity};
-use crate::report::Report;
+use crate::judge::finding::{Class, Finding, Severity};
+use crate::judge::report::Report;
 
 use super::escape::visible;
 use super::group::gather;

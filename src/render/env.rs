@@ -1,6 +1,6 @@
 //! `key=value` lines with fixed keys, for `GITHUB_OUTPUT`, GitLab's dotenv reports and shells. No value is text of a file.
 
-use crate::finding::Severity;
+use crate::judge::finding::Severity;
 
 use super::view::{View, is_quiet};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::finding::Severity;
+use crate::judge::finding::Severity;
 
 use super::escape::visible;
 use super::group::{Group, gather, plural};
@@ -83,7 +83,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Finding;
+    use crate::judge::finding::Finding;
     use crate::render::sample;
     use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::finding::{Finding, Severity, fingerprint};
+use crate::judge::finding::{Finding, Severity, fingerprint};
 
 use super::escape::visible;
 use super::view::{View, subject};

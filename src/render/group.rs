@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fact::Affected;
-use crate::finding::Finding;
-use crate::rule::Kind;
+use crate::judge::finding::Finding;
+use crate::judge::rule::Kind;
+use crate::model::fact::Affected;
 
 use super::escape::visible;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::conversion::text::as_yaml;
-use crate::fact::Certainty;
-use crate::finding::{Bump, Class, Finding, Severity, Spot, Status};
-use crate::report::{Report, SideSummary};
+use crate::find::conversion::text::as_yaml;
+use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
+use crate::judge::report::{Report, SideSummary};
+use crate::model::fact::Certainty;
 
 use super::escape::visible;
 use super::group::{Group, fold, gather, plural};
@@ -188,7 +188,7 @@ fn shortened(line: &str, longest: usize) -> String {
 }
 
 pub(super) fn ratchet_note(finding: &Finding) -> Option<&'static str> {
-    use crate::fact::Ratchet;
+    use crate::model::fact::Ratchet;
     if finding.class != Some(Class::SemanticBreaking) {
         return None;
     }
@@ -323,7 +323,7 @@ fn counts_line(out: &mut String, word: &str, side: &SideSummary, width: usize) {
 }
 
 /// Something that could not be read, with the places that explain it.
-pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], documents: &crate::crd::Documents, style: &Style) -> String {
+pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], documents: &crate::model::Documents, style: &Style) -> String {
     let exhibit = |spot: &Spot| {
         let file = documents.file(spot.place?.file)?;
         Some(Exhibit::new(&spot.file, &file.text, spot.place?.span.range(), spot.line, spot.column))

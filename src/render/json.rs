@@ -1,6 +1,6 @@
 //! The report as JSON, indented, with a newline at its end.
 
-use crate::report::Report;
+use crate::judge::report::Report;
 
 pub fn render(report: &Report) -> String {
     let mut text = serde_json::to_string_pretty(report).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::finding::Finding;
+use crate::judge::finding::Finding;
 
 use super::escape::visible;
 use super::view::View;
@@ -98,7 +98,7 @@ fn attribute(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Severity;
+    use crate::judge::finding::Severity;
     use crate::render::sample;
     use roxmltree::Document;
 

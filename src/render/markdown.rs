@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::conversion::text::as_yaml;
-use crate::finding::{Finding, Severity, Status};
-use crate::report::Report;
+use crate::find::conversion::text::as_yaml;
+use crate::judge::finding::{Finding, Severity, Status};
+use crate::judge::report::Report;
 
 use super::escape::visible;
 use super::group::{Group, gather, plural};

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value};
 use serde::Serialize;
 
-use crate::finding::Status;
+use crate::judge::finding::Status;
 
 use super::escape::visible;
 use super::group::Group;
@@ -112,7 +112,7 @@ fn item(group: &Group<'_>) -> Item {
     let finding = group.first;
     let text = |text: &str| visible(text).into_owned();
     let spots = [("before", &finding.before), ("after", &finding.after)];
-    let place = |(word, spot): (&str, &Option<crate::finding::Spot>)| {
+    let place = |(word, spot): (&str, &Option<crate::judge::finding::Spot>)| {
         let spot = spot.as_ref()?;
         Some(format!("{word} {}", code(&format!("{}:{}", visible(&spot.file), spot.line))))
     };

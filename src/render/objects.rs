@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::crd::{Documents, Place, Skipped};
-use crate::validate::{ObjectReport, Upgrade, Verdict};
+use crate::model::{Documents, Place, Skipped};
+use crate::server::object::{ObjectReport, Upgrade, Verdict};
 
 use super::escape::visible;
 use super::snippet::{self, Diagnostic, Exhibit, Exhibits, Style};
@@ -160,7 +160,7 @@ pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, sty
 }
 
 pub fn json(judged: &[Judged], skipped: &[Skipped]) -> String {
-    let report = serde_json::json!({ "schema": SCHEMA, "tool": crate::report::TOOL, "objects": judged, "skipped": skipped });
+    let report = serde_json::json!({ "schema": SCHEMA, "tool": crate::judge::report::TOOL, "objects": judged, "skipped": skipped });
     let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
     text.push('\n');
     text

@@ -1,13 +1,13 @@
 //! Reports for the tests of formats: one that people write, and one that nobody should.
 
-use crate::bump::Recommendation;
-use crate::crd::{Documents, Place};
-use crate::fact::{Affected, Affects, Certainty, Outcome, Witness};
-use crate::finding::{Bump, Class, Finding, Severity, Spot, Status};
-use crate::report::{self, Report, SideSummary};
-use crate::rule::{Book, Family, Kind};
-use crate::source::{File, Origin};
-use crate::yaml::{Budget, Span};
+use crate::input::yaml::{Budget, Span};
+use crate::input::{File, Origin};
+use crate::judge::bump::Recommendation;
+use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
+use crate::judge::report::{self, Report, SideSummary};
+use crate::judge::rule::{Book, Family, Kind};
+use crate::model::fact::{Affected, Affects, Certainty, Outcome, Witness};
+use crate::model::{Documents, Place};
 
 use super::anchor::Anchors;
 use super::view::View;
@@ -58,7 +58,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         old: Some(side("v1.2.0:config/crd")),
         new: side("config/crd"),
         verdict: Some(verdict),
-        bump: Some(Recommendation::new(bump, crate::bump::parse("v1.2.0"), None)),
+        bump: Some(Recommendation::new(bump, crate::judge::bump::parse("v1.2.0"), None)),
         findings,
     }
 }
@@ -125,7 +125,7 @@ pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
         Finding { status: Status::PreExisting, ..with(Severity::Error, "type-changed") },
     ]);
     report.new.source = HOSTILE.into();
-    report.new.skipped = vec![crate::crd::Skipped { what: HOSTILE.into(), why: HOSTILE.into() }];
+    report.new.skipped = vec![crate::model::Skipped { what: HOSTILE.into(), why: HOSTILE.into() }];
     report.policy = HOSTILE.into();
     let anchors = Anchors::new(None, &documents, None);
     render(&View { report: &report, book: Book::builtin(), anchors: &anchors, all: true, gate: Some(Severity::Error), complete: true })
@@ -139,7 +139,7 @@ pub fn rendered(findings: Vec<Finding>, render: fn(&View<'_>) -> String) -> Stri
 /// Renders a report without findings, of a bundle that could not be read.
 pub fn rendered_unread(render: fn(&View<'_>) -> String) -> String {
     let mut report = report(vec![]);
-    report.new.skipped = vec![crate::crd::Skipped { what: "crd.yaml:3:1".into(), why: "not read: a\n::error::tab".into() }];
+    report.new.skipped = vec![crate::model::Skipped { what: "crd.yaml:3:1".into(), why: "not read: a\n::error::tab".into() }];
     report.new.unread = 1;
     plain(&report, render)
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::fact::{Affects, Certainty};
-use crate::finding::{Bump, Class, Finding, Severity, Spot, Status};
-use crate::rule::{Kind, Rule};
+use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
+use crate::judge::rule::{Kind, Rule};
+use crate::model::fact::{Affects, Certainty};
 
 use super::anchor::Anchor;
 use super::escape::visible;

@@ -1,8 +1,8 @@
 //! What every format that shows findings starts from: which of them, in which order, and where they stand.
 
-use crate::finding::{Finding, Severity, Status};
-use crate::report::Report;
-use crate::rule::{Book, Kind};
+use crate::judge::finding::{Finding, Severity, Status};
+use crate::judge::report::Report;
+use crate::judge::rule::{Book, Kind};
 
 use super::anchor::Anchors;
 use super::escape::visible;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::diff::{Options, diff, emitted};
-use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject};
-use crdwise::finding::Class;
-use crdwise::rule::{Book, Family, Rule};
+use crdwise::find::change::{Options, diff, emitted};
+use crdwise::judge::finding::Class;
+use crdwise::judge::rule::{Book, Family, Rule};
+use crdwise::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
+use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -152,8 +152,8 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
 /// Everything below a folder of the corpus.
 pub fn corpus(path: &str) -> Option<Documents> {
     let path = shared("corpus")?.join(path);
-    let loaded = crdwise::source::load(&[crdwise::source::Input::path(path)], &Default::default());
-    Some(Documents::parse(loaded.files, &crdwise::yaml::Budget::default()))
+    let loaded = crdwise::input::load(&[crdwise::input::Input::path(path)], &Default::default());
+    Some(Documents::parse(loaded.files, &crdwise::input::yaml::Budget::default()))
 }
 
 fn between(old: &str, new: &str) -> Option<Vec<Fact>> {

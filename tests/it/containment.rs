@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crdwise::crd::FieldPath;
-use crdwise::order::{Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
-use crdwise::schema::Shape;
-use crdwise::schema::shape::Extra;
-use crdwise::validate::Compiled;
+use crdwise::compare::{Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
+use crdwise::model::FieldPath;
+use crdwise::model::schema::Shape;
+use crdwise::model::schema::shape::Extra;
+use crdwise::server::object::Compiled;
 use serde_json::{Value, json};
 
 use crate::vectors;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crdwise::crd::{Bundle, Documents, FieldPath};
-use crdwise::order::{Cause, Relation, Role, What, Witnesses, filled, order_local, order_roots, smallest};
-use crdwise::schema::Shape;
-use crdwise::schema::shape::Extra;
-use crdwise::source::{File, Origin};
-use crdwise::validate::Compiled;
-use crdwise::yaml::Budget;
+use crdwise::compare::{Cause, Relation, Role, What, Witnesses, filled, order_local, order_roots, smallest};
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::model::schema::Shape;
+use crdwise::model::schema::shape::Extra;
+use crdwise::model::{Bundle, Documents, FieldPath};
+use crdwise::server::object::Compiled;
 
 fn files(folder: &Path, found: &mut Vec<File>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };

@@ -1,11 +1,11 @@
 //! Recorded stories of several versions: every loss that the server showed is told for its path, and where none was shown, none is told.
 
-use crdwise::crd::{Documents, FieldPath, Step};
-use crdwise::fact::Affected;
-use crdwise::finding::Finding;
-use crdwise::policy::Policy;
-use crdwise::review::{Judgement, Side, lint, review};
-use crdwise::rule::Book;
+use crdwise::judge::finding::Finding;
+use crdwise::judge::policy::Policy;
+use crdwise::judge::review::{Judgement, Side, lint, review};
+use crdwise::judge::rule::Book;
+use crdwise::model::fact::Affected;
+use crdwise::model::{Documents, FieldPath, Step};
 use serde_json::Value;
 
 use crate::vectors;

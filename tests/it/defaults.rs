@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::schema::Shape;
-use crdwise::source::{File, Origin};
-use crdwise::validate::default_of_schema;
-use crdwise::yaml::Budget;
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::model::schema::Shape;
+use crdwise::model::{Bundle, Documents};
+use crdwise::server::object::default_of_schema;
 use serde_json::Value;
 
 use crate::vectors;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crdwise::crd::{Bundle, FieldPath, Step};
-use crdwise::fact::{Fact, Subject};
+use crdwise::model::fact::{Fact, Subject};
+use crdwise::model::{Bundle, FieldPath, Step};
 use serde_json::Value;
 
 use crate::changes::{corpus, facts, rule};
@@ -347,7 +347,7 @@ impl Tally {
 
 #[test]
 fn every_change_of_a_full_crd_is_told() {
-    let documents = crdwise::crd::Documents::of_text("full.yaml", FULL);
+    let documents = crdwise::model::Documents::of_text("full.yaml", FULL);
     let bundle = Bundle::read(&documents);
     let mut tally = Tally::default();
     tally.take("full", &bundle.crds[0].node.to_json(), usize::MAX);

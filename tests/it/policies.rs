@@ -1,12 +1,12 @@
 //! What policies make of changes whose maturity or channel is not that of a single field.
 
-use crdwise::crd::Documents;
-use crdwise::fact::Affected;
-use crdwise::finding::{Bump, Finding, Severity};
-use crdwise::policy::Policy;
-use crdwise::report::Report;
-use crdwise::review::{Judgement, Side, review};
-use crdwise::rule::{Book, Family, Kind};
+use crdwise::judge::finding::{Bump, Finding, Severity};
+use crdwise::judge::policy::Policy;
+use crdwise::judge::report::Report;
+use crdwise::judge::review::{Judgement, Side, review};
+use crdwise::judge::rule::{Book, Family, Kind};
+use crdwise::model::Documents;
+use crdwise::model::fact::Affected;
 use serde_json::{Value, json};
 
 struct Sort<'a> {

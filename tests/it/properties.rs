@@ -72,7 +72,7 @@ fn threads_and_runs_change_nothing() {
 
 #[test]
 fn a_report_is_what_its_schema_says() {
-    let schema: serde_json::Value = serde_json::from_str(include_str!("../../src/report.schema.json")).expect("a schema");
+    let schema: serde_json::Value = serde_json::from_str(include_str!("../../src/judge/report.schema.json")).expect("a schema");
     let validator = jsonschema::validator_for(&schema).expect("a valid schema");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let demo = review(&[root.join("testdata/demo/old").as_os_str(), root.join("testdata/demo/new").as_os_str()], "2").1;

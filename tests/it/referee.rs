@@ -1,9 +1,9 @@
 //! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
 
-use crdwise::order::{Order, Relation, Sample, around, filled, order_roots, smallest};
-use crdwise::schema::{Schema, Shape};
-use crdwise::validate::Compiled;
-use crdwise::yaml::{Budget, parse};
+use crdwise::compare::{Order, Relation, Sample, around, filled, order_roots, smallest};
+use crdwise::input::yaml::{Budget, parse};
+use crdwise::model::schema::{Schema, Shape};
+use crdwise::server::object::Compiled;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -1,10 +1,10 @@
 //! A version that is written like another one is compared and inspected once, and told as if it had been by itself.
 
-use crdwise::crd::Documents;
-use crdwise::policy::{DEFAULT, Policy};
-use crdwise::report::Report;
-use crdwise::review::{Judgement, Side, lint, review};
-use crdwise::rule::Book;
+use crdwise::judge::policy::{DEFAULT, Policy};
+use crdwise::judge::report::Report;
+use crdwise::judge::review::{Judgement, Side, lint, review};
+use crdwise::judge::rule::Book;
+use crdwise::model::Documents;
 use serde_json::Value;
 
 const OLD: &str = "

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crdwise::validate::{Compiled, Outcome};
+use crdwise::server::object::{Compiled, Outcome};
 use serde_json::{Value, json};
 
 use crate::vectors;

@@ -1,10 +1,10 @@
 //! Every scalar of the recorded objects, judged by its keywords alone, as a running server judged it.
 
-use crdwise::schema::find::Order;
-use crdwise::schema::format::Format;
-use crdwise::schema::number::{NumberDomain, NumberFormat, NumberKind, Value as Numeric};
-use crdwise::schema::pattern::Pattern;
-use crdwise::schema::text::TextDomain;
+use crdwise::compare::text::TextDomain;
+use crdwise::go::regexp::Pattern;
+use crdwise::go::strfmt::Format;
+use crdwise::model::number::{NumberDomain, NumberFormat, NumberKind, Value as Numeric};
+use crdwise::model::relation::Order;
 use serde_json::{Number, Value};
 
 use crate::vectors::records;

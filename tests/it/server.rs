@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::fact::{Affected, Fact};
-use crdwise::inspect;
-use crdwise::rule::{Book, Family};
-use crdwise::source::{File, Origin};
-use crdwise::yaml::Budget;
+use crdwise::find::lint;
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::judge::rule::{Book, Family};
+use crdwise::model::fact::{Affected, Fact};
+use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
 /// Vectors and corpus stand beside the checkout, or one folder further up.
@@ -125,7 +125,7 @@ fn created_crds_are_judged_as_the_server_judges_them() {
     for record in records("vectors/lint/train.jsonl") {
         let documents = documents(&[("crd.json", record["crd"].to_string())]);
         let bundle = Bundle::read(&documents);
-        let facts = inspect::inspect(&bundle);
+        let facts = lint::inspect(&bundle);
         judged(&facts);
         let (tally, total) = tallies.entry(if is_cost(&record) { "lint, cost" } else { "lint" }).or_default();
         *total += 1;
@@ -149,7 +149,7 @@ fn accepted_crds_are_not_refused() {
     let mut wrong = Vec::new();
     for (id, crd, accepted) in &crds {
         let documents = documents(&[("crd.json", crd.to_string())]);
-        let facts = inspect::inspect(&Bundle::read(&documents));
+        let facts = lint::inspect(&Bundle::read(&documents));
         let refused = refusals(&facts);
         if refused.is_empty() != *accepted {
             wrong.push(format!("{id}: {}", refused.iter().map(|fact| describe(fact)).collect::<Vec<_>>().join(" | ")));
@@ -166,7 +166,7 @@ fn updated_crds_are_judged_as_the_server_judges_them() {
         let mut old = record["old"].clone();
         old["status"]["storedVersions"] = record["stored_versions"].clone();
         let (old, new) = (documents(&[("old.json", old.to_string())]), documents(&[("new.json", record["new"].to_string())]));
-        let facts = inspect::review(&Bundle::read(&old), &Bundle::read(&new));
+        let facts = lint::review(&Bundle::read(&old), &Bundle::read(&new));
         judged(&facts);
         let stops: Vec<&Fact> = refusals(&facts).into_iter().filter(|fact| !fact.pre_existing).collect();
         let (tally, total) = tallies.entry(if is_cost(&record) { "update, cost" } else { "update" }).or_default();
@@ -215,7 +215,7 @@ fn not_refused(wanted: impl Fn(&Path) -> bool) {
         let texts: Vec<(&str, String)> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
         let documents = documents(&texts);
         let bundle_read = Bundle::read(&documents);
-        let facts = inspect::inspect(&bundle_read);
+        let facts = lint::inspect(&bundle_read);
         judged(&facts);
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         for fact in &facts {
@@ -273,7 +273,7 @@ fn inspection_is_cheap_beside_parsing() {
     let documents = documents(&texts);
     let bundle = Bundle::read(&documents);
     let mut count = 0;
-    let inspection = best(&mut || count = inspect::inspect(&bundle).len());
+    let inspection = best(&mut || count = lint::inspect(&bundle).len());
     println!(
         "{} CRDs: parse {parse:?}, inspect {inspection:?} ({:.2} x), {count} facts",
         bundle.crds.len(),

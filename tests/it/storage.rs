@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::schema::Shape;
-use crdwise::source::{File, Origin};
-use crdwise::validate::{Compiled, Kind};
-use crdwise::yaml::Budget;
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::model::schema::Shape;
+use crdwise::model::{Bundle, Documents};
+use crdwise::server::object::{Compiled, Kind};
 use serde_json::{Value, json};
 
 use crate::vectors;

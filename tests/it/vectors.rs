@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::schema::Shape;
-use crdwise::source::{File, Origin};
-use crdwise::yaml::Budget;
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::model::schema::Shape;
+use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
 /// The records of one file; `None`, with a note, where the vectors are not there.

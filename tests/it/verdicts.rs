@@ -1,11 +1,11 @@
 //! Small pairs of schemas whose verdict is known: traps that a comparison of keywords falls into.
 
-use crdwise::crd::Documents;
-use crdwise::finding::Class;
-use crdwise::policy::{DEFAULT, Policy};
-use crdwise::report::Report;
-use crdwise::review::{Judgement, Side, review};
-use crdwise::rule::Book;
+use crdwise::judge::finding::Class;
+use crdwise::judge::policy::{DEFAULT, Policy};
+use crdwise::judge::report::Report;
+use crdwise::judge::review::{Judgement, Side, review};
+use crdwise::judge::rule::Book;
+use crdwise::model::Documents;
 use serde_json::{Value, json};
 
 fn crd(spec: &Value) -> String {

@@ -8,7 +8,7 @@ use super::value::{Key, List, Map, Val};
 use super::{EvalError, Fuel, base64, time};
 use crate::cel::decl::{Decl, Kind};
 use crate::cel::name;
-use crate::schema::shape::ListType;
+use crate::model::schema::shape::ListType;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 

@@ -8,7 +8,7 @@ use super::{EvalError, Fuel, STEP_BYTES, convert, kubernetes, lists, operators, 
 use crate::cel::ast::{ACCU, Call, Comprehension, Entry, Expr, Kind, Literal, Select};
 use crate::cel::check::Checked;
 use crate::cel::library;
-use crate::schema::pattern::{Pattern, PatternError};
+use crate::go::regexp::{Pattern, PatternError};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 

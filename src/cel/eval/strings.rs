@@ -2,7 +2,7 @@
 
 use super::value::{List, Text, Val};
 use super::{EvalError, Machine};
-use crate::schema::pattern::Pattern;
+use crate::go::regexp::Pattern;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 

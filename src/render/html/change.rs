@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::conversion::text::as_yaml;
-use crate::fact::{Affected, Certainty};
-use crate::finding::{Class, Finding, Severity, Spot, Status};
-use crate::rule::{Book, Need};
+use crate::find::conversion::text::as_yaml;
+use crate::judge::finding::{Class, Finding, Severity, Spot, Status};
+use crate::judge::rule::{Book, Need};
+use crate::model::fact::{Affected, Certainty};
 
 use super::super::escape::visible;
 use super::super::group::Group;

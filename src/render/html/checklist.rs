@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::fact::{Affected, Certainty};
-use crate::finding::{Finding, Severity, Status};
-use crate::report::Report;
-use crate::rule::Kind;
+use crate::judge::finding::{Finding, Severity, Status};
+use crate::judge::report::Report;
+use crate::judge::rule::Kind;
+use crate::model::fact::{Affected, Certainty};
 
 use super::super::escape::visible;
 use super::super::group::{Group, plural};

@@ -18,8 +18,8 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value};
 use serde::Serialize;
 
-use crate::finding::{Status, fingerprint};
-use crate::report::SideSummary;
+use crate::judge::finding::{Status, fingerprint};
+use crate::judge::report::SideSummary;
 
 use super::escape::visible;
 use super::group::Group;

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::bump::Recommendation;
-use crate::fact::{Affected, Certainty};
-use crate::finding::{Bump, Severity, Status};
+use crate::judge::bump::Recommendation;
+use crate::judge::finding::{Bump, Severity, Status};
+use crate::judge::report::Report;
+use crate::model::fact::{Affected, Certainty};
 use crate::render::visible;
-use crate::report::Report;
 
 use super::super::group::{Group, plural};
 use super::change::{Sort, is_folded, whom};
@@ -54,7 +54,7 @@ pub(in crate::render) struct Tally {
 impl Tally {
     pub fn new(groups: &[Group<'_>]) -> Self {
         let mut tally = Tally::default();
-        let mut hurt = crate::fact::Affects::NONE;
+        let mut hurt = crate::model::fact::Affects::NONE;
         for group in groups {
             let finding = group.first;
             let (sort, status) = (Sort::of(finding), finding.status);
@@ -217,7 +217,7 @@ pub(super) struct Row {
 
 pub(super) fn counts(groups: &[Group<'_>]) -> Counts {
     let told = || groups.iter().map(|group| group.first).filter(|finding| finding.status != Status::PreExisting);
-    let by_sort = |keep: &dyn Fn(&crate::finding::Finding) -> bool| {
+    let by_sort = |keep: &dyn Fn(&crate::judge::finding::Finding) -> bool| {
         Sort::ALL.iter().map(|&sort| told().filter(|finding| Sort::of(finding) == sort && keep(finding)).count()).collect::<Vec<_>>()
     };
     let mut rows: Vec<Row> = Affected::ALL

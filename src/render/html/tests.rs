@@ -3,10 +3,10 @@
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::finding::{Class, Finding, Severity, Spot};
+use crate::judge::finding::{Class, Finding, Severity, Spot};
+use crate::judge::rule::Book;
 use crate::render::sample;
 use crate::render::view::View;
-use crate::rule::Book;
 
 /// Any place has this text.
 struct Everywhere(&'static str);
@@ -194,7 +194,7 @@ fn headline(findings: Vec<Finding>, complete: bool) -> (summary::Tone, String) {
 
 #[test]
 fn the_banner_says_whether_it_is_safe() {
-    use crate::fact::{Affected, Affects};
+    use crate::model::fact::{Affected, Affects};
     use summary::Tone;
     let class = |class, severity| Finding { class: Some(class), severity, affects: Affects::NONE, ..sample::finding() };
     let lint = |severity| Finding { class: None, severity, affects: Affects::NONE, ..sample::finding() };
@@ -222,8 +222,8 @@ fn the_banner_says_whether_it_is_safe() {
 fn a_page_is_not_much_larger_than_its_report() {
     let text = "      a: some words of a schema that stand in a line of a usual length, as they do in descriptions\n";
     let text: &'static str = Box::leak(text.repeat(100).into_boxed_str());
-    let documents = crate::crd::Documents::of_text("crd/widgets.yaml", text);
-    let place = Some(crate::crd::Place { file: 0, span: crate::yaml::Span::new(2000, 2300) });
+    let documents = crate::model::Documents::of_text("crd/widgets.yaml", text);
+    let place = Some(crate::model::Place { file: 0, span: crate::input::yaml::Span::new(2000, 2300) });
     let spot = Some(Spot { file: documents.files[0].name.clone(), line: 21, column: 1, place });
     let finding = |n: usize| Finding {
         path: format!("spec.list[].field{n}.value"),

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::crd::Priority;
-use crate::finding::{Finding, Severity, Status};
+use crate::judge::finding::{Finding, Severity, Status};
+use crate::model::Priority;
 
 use super::super::escape::visible;
 use super::super::group::{Group, gather};

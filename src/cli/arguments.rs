@@ -1,0 +1,589 @@
+//! What can be typed. `run` turns it into what is meant.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::judge::finding::Severity;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "crdwise",
+    version,
+    about = "Lints CRDs and reviews changes to them, knowing what an API server does",
+    after_help = "Examples:\n  crdwise review v1.2.0:config/crd config/crd     compare with a release\n  \
+                  crdwise review config/crd --against main        compare with a branch\n  \
+                  crdwise lint config/crd                         check one bundle\n\n\
+                  Exit codes: 0 clean · 1 findings · 2 usage or configuration · 3 input not readable, or no CRD · 4 internal error",
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// When to colour the output
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, help_heading = "Output")]
+    pub color: Color,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compare two bundles: what changed, whom it hurts, which version comes next
+    #[command(after_help = "INPUT is a file, a directory, `-`, or `REV:path` of the git repository around you.\n\n\
+        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  \
+        crdwise review config/crd --against origin/main --merge-base\n  \
+        crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif")]
+    Review(Review),
+    /// Check one bundle: what a server refuses, hazards, guidelines
+    #[command(
+        after_help = "Examples:\n  crdwise lint config/crd\n  crdwise lint --policy kubernetes -\n  crdwise lint HEAD:config/crd --format json"
+    )]
+    Lint(Lint),
+    /// Run the server's request path on objects: what is refused, dropped or defaulted
+    #[command(after_help = "Examples:\n  crdwise validate examples/ --crd config/crd\n  \
+        crdwise validate examples/ --crd config/crd --old v1.2.0:config/crd    what the upgrade breaks\n  \
+        crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
+    Validate(Validate),
+    /// Write objects with as many fields as can stand together, as fixtures for later releases
+    Fixtures(Fixtures),
+    /// Rewrite objects by the conversion manifests, forward or back
+    #[command(after_help = "Examples:\n  crdwise convert examples/ --to v1alpha3 --check\n  \
+        crdwise convert examples/ --to v1alpha3 --write --crd config/crd\n  \
+        kubectl get widgets -o yaml | crdwise convert - --to v1 --from v1alpha2")]
+    Convert(Convert),
+    /// Prove the conversion manifests, or draft them from a change
+    #[command(subcommand)]
+    Conversions(Conversions),
+    /// List the rules
+    Rules(Rules),
+    /// Show the page of a rule or policy
+    Explain(Explain),
+    /// Print a JSON Schema of a format that this tool reads or writes
+    Schema { which: SchemaName },
+    /// Accept the findings of today, so that only new ones fail
+    Baseline(BaselineArguments),
+    /// Write a configuration, a workflow and hooks for this repository; what is there stays as it is
+    Init,
+    /// Show changes of the API in `git diff` and `git log -p` (without arguments: how to set it up)
+    #[command(name = "git-diff-driver")]
+    GitDiffDriver {
+        /// As git gives them: path old-file old-hex old-mode new-file new-hex new-mode
+        #[arg(value_name = "ARGUMENT", allow_hyphen_values = true, trailing_var_arg = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  crdwise completions bash > ~/.local/share/bash-completion/completions/crdwise\n  \
+        crdwise completions zsh > ~/.zfunc/_crdwise\n  crdwise completions fish > ~/.config/fish/completions/crdwise.fish")]
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page, or that of a command
+    Man(Manual),
+}
+
+#[derive(Debug, Args)]
+pub struct Manual {
+    /// The command whose page is wanted
+    #[arg(value_name = "COMMAND")]
+    pub of: Option<String>,
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "of")]
+    pub dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SchemaName {
+    Report,
+    Config,
+    Rule,
+    Baseline,
+    Conversion,
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineArguments {
+    #[command(subcommand)]
+    pub command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselineCommand {
+    /// Accept every finding of today: of a lint, or with --against of a review
+    #[command(after_help = "Examples:\n  crdwise baseline write config/crd\n  crdwise baseline write config/crd --against v1.2.0")]
+    Write(BaselineRun),
+    /// Drop what no longer occurs
+    Prune(BaselineRun),
+    /// Show what is accepted
+    List(BaselineList),
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineRun {
+    /// What to check
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// Compare with the same paths at this revision, or with this path
+    #[arg(long, value_name = "REV|PATH")]
+    pub against: Option<OsString>,
+
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+impl BaselineRun {
+    pub fn as_lint(&self) -> Lint {
+        Lint {
+            inputs: self.inputs.clone(),
+            crds_only: false,
+            judging: self.judging.clone(),
+            output: Output { format: Vec::new(), all: false, quiet: false },
+            limits: self.limits.clone(),
+        }
+    }
+
+    pub fn as_review(&self) -> Review {
+        let Lint { inputs, judging, output, limits, .. } = self.as_lint();
+        Review {
+            inputs,
+            against: self.against.clone(),
+            merge_base: false,
+            against_tag: None,
+            staged: false,
+            versions: Versions::default(),
+            history: Vec::new(),
+            config_from: None,
+            witnesses: None,
+            conversions: None,
+            judging,
+            output,
+            limits,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct BaselineList {
+    /// The file with the accepted findings [default: crdwise-baseline.json]
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+}
+
+/// Whose configuration judges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigSide {
+    Old,
+    New,
+}
+
+#[derive(Debug, Args)]
+pub struct Review {
+    /// OLD and NEW; with --against, --against-tag or --staged every input is NEW
+    #[arg(value_name = "INPUT", required_unless_present = "staged")]
+    pub inputs: Vec<OsString>,
+
+    /// Compare with the same paths at this revision, or with this path
+    #[arg(long, value_name = "REV|PATH", help_heading = "Sides")]
+    pub against: Option<OsString>,
+
+    /// With --against: compare with the commit where the two histories part
+    #[arg(long, requires = "against", help_heading = "Sides")]
+    pub merge_base: bool,
+
+    /// Compare with the newest tag that matches and is reachable, such as 'v*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "against", help_heading = "Sides")]
+    pub against_tag: Option<String>,
+
+    /// Compare what is staged with HEAD; without INPUT, the staged files that hold CRDs
+    #[arg(long, conflicts_with_all = ["against", "against_tag"], help_heading = "Sides")]
+    pub staged: bool,
+
+    /// Conversion manifests; `conversions/` beside NEW or here otherwise
+    #[arg(long, value_name = "INPUT", help_heading = "Judging")]
+    pub conversions: Option<OsString>,
+
+    #[command(flatten)]
+    pub versions: Versions,
+
+    /// Earlier releases, oldest first: revisions at which the same paths are read, or inputs
+    #[arg(long, value_name = "REV|INPUT", num_args = 1.., help_heading = "Sides")]
+    pub history: Vec<OsString>,
+
+    /// Whose configuration judges: with `old`, what this change does to it doesn't count [default: new]
+    #[arg(long, value_name = "SIDE", help_heading = "Judging")]
+    pub config_from: Option<ConfigSide>,
+
+    /// Write the object that proves each break into this directory
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub witnesses: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// Files with custom resources
+    #[arg(value_name = "OBJECT", required = true)]
+    pub objects: Vec<OsString>,
+    /// The CRDs to judge by
+    #[arg(long, value_name = "INPUT", required = true)]
+    pub crd: Vec<OsString>,
+    /// The CRDs of before: only what the upgrade breaks fails the run
+    #[arg(long, value_name = "INPUT")]
+    pub old: Vec<OsString>,
+    /// Also what gets a default
+    #[arg(long)]
+    pub all: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Fixtures {
+    #[command(subcommand)]
+    pub command: FixturesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FixturesCommand {
+    /// One file for each served version of each CRD
+    Write {
+        /// The CRDs of the release
+        #[arg(value_name = "INPUT", required = true)]
+        inputs: Vec<OsString>,
+        /// Where the files go
+        #[arg(long, value_name = "DIR")]
+        dir: PathBuf,
+        #[command(flatten)]
+        limits: LimitFlags,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// Files or directories with objects, or `-`
+    #[arg(value_name = "OBJECT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// The version to convert to: `v1`, a bundle version such as `1.1.0`, or `v1@1.1.0`
+    #[arg(long, value_name = "VERSION")]
+    pub to: String,
+
+    /// The version that the objects have, where `apiVersion` doesn't tell
+    #[arg(long, value_name = "VERSION")]
+    pub from: Option<String>,
+
+    /// Where the manifests are; `conversions/` beside the objects or here otherwise
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    /// CRDs to hold the results against; may be given several times
+    #[arg(long, value_name = "INPUT")]
+    pub crd: Vec<OsString>,
+
+    /// Show what would change, and fail if anything would
+    #[arg(long, conflicts_with_all = ["write", "output"], help_heading = "Output")]
+    pub check: bool,
+
+    /// Replace the files
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub write: bool,
+
+    /// Write to this file, or into this directory
+    #[arg(long, short, value_name = "PATH", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Conversions {
+    /// Hold the manifests against the schemas they lead between
+    Check(ConversionsCheck),
+    /// Draft the manifests that a change needs
+    Scaffold(ConversionsScaffold),
+}
+
+#[derive(Debug, Args)]
+pub struct ConversionsCheck {
+    /// The bundle that the manifests lead from
+    #[arg(value_name = "OLD")]
+    pub old: OsString,
+
+    /// The bundle that they lead to
+    #[arg(value_name = "NEW")]
+    pub new: OsString,
+
+    /// Where the manifests are; `conversions/` beside NEW or here otherwise
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Default, Args)]
+pub struct Versions {
+    /// Version of the old bundle, where its CRDs don't say
+    #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
+    pub old_version: Option<String>,
+
+    /// Version of the new bundle, where its CRDs don't say
+    #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
+    pub new_version: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ConversionsScaffold {
+    /// The bundle before
+    #[arg(value_name = "OLD")]
+    pub old: OsString,
+
+    /// The bundle after
+    #[arg(value_name = "NEW")]
+    pub new: OsString,
+
+    /// A directory to write the drafts to, one file each; nothing is overwritten
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Leave out what manifests here define already
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    #[command(flatten)]
+    pub versions: Versions,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Lint {
+    /// What to check
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// Pass over files that don't name a CRD, whatever they are; finding none is fine
+    #[arg(long, help_heading = "Input")]
+    pub crds_only: bool,
+
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Judging")]
+pub struct Judging {
+    /// guidelines, gep-922, kustomize, kubevirt or kubernetes [default: the configuration's, or guidelines]
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+
+    /// The configuration [default: crdwise.yaml beside the inputs or above, up to the repository's root]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// A profile of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// The file with accepted findings [default: crdwise-baseline.json, found as the configuration is]
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+
+    /// The day by which waivers lapse [default: that of SOURCE_DATE_EPOCH, or today]
+    #[arg(long, value_name = "YYYY-MM-DD", hide_short_help = true)]
+    pub today: Option<String>,
+
+    /// The standard channel, where the input is the experimental one: what stands there is standard
+    #[arg(long, value_name = "INPUT")]
+    pub standard: Option<OsString>,
+
+    /// A directory with rules of your own
+    #[arg(long, value_name = "DIR")]
+    pub rules: Option<PathBuf>,
+
+    /// The severity from which findings fail the run [default: the configuration's, or error]
+    #[arg(long, value_name = "LEVEL")]
+    pub fail_on: Option<Level>,
+
+    /// Exit with 0 in spite of findings; what can't be read still fails
+    #[arg(long)]
+    pub exit_zero: bool,
+
+    /// Fail when fewer CRDs are found [default: 1]
+    #[arg(long, value_name = "N")]
+    pub min_crds: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    Error,
+    Warning,
+    Info,
+    Never,
+}
+
+impl Level {
+    pub fn severity(self) -> Option<Severity> {
+        match self {
+            Level::Error => Some(Severity::Error),
+            Level::Warning => Some(Severity::Warning),
+            Level::Info => Some(Severity::Info),
+            Level::Never => None,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Output {
+    /// How the report is written, and with `=` to which file; may be given several times
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser)]
+    pub format: Vec<FormatFlag>,
+
+    /// Also show documentation changes, pre-existing and waived findings
+    #[arg(long)]
+    pub all: bool,
+
+    /// Only what fails, and nothing when all is well
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormatFlag {
+    pub format: Format,
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Human,
+    Json,
+    Github,
+    Sarif,
+    Gitlab,
+    Junit,
+    Markdown,
+    /// A page to review with: one file, offline
+    Html,
+    /// The minutes of a review, to be filled in
+    Minutes,
+    /// `key=value` lines: verdict, bump and counts
+    Env,
+}
+
+/// Parses `NAME[=FILE]` and tells help and completions the names.
+#[derive(Debug, Clone)]
+struct FormatParser;
+
+impl clap::builder::TypedValueParser for FormatParser {
+    type Value = FormatFlag;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &OsStr) -> Result<FormatFlag, clap::Error> {
+        let parse = |text: &str| text.parse::<FormatFlag>();
+        parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
+        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+    }
+}
+
+impl std::str::FromStr for FormatFlag {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, file) = match text.split_once('=') {
+            Some((name, file)) if !file.is_empty() => (name, Some(PathBuf::from(file))),
+            Some(_) => return Err("a file name must follow `=`".into()),
+            None => (text, None),
+        };
+        let known = || Format::value_variants().iter().filter_map(|format| format.to_possible_value());
+        let format = <Format as ValueEnum>::from_str(name, false).map_err(|_| {
+            let names: Vec<String> = known().map(|value| value.get_name().to_owned()).collect();
+            let hint = crate::judge::rule::nearest(name, names.iter().map(String::as_str));
+            format!("no format `{name}`{hint}; there are {}", names.join(", "))
+        })?;
+        Ok(FormatFlag { format, file })
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitFlags {
+    /// Bytes of one file
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub max_file_size: Option<u64>,
+    /// Bytes of all files of a side
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub max_total_size: Option<u64>,
+    /// Files of a side
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_files: Option<usize>,
+    /// Directory entries looked at
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_entries: Option<usize>,
+    /// Nesting of directories
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_directory_depth: Option<usize>,
+    /// Nesting of a document
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_depth: Option<usize>,
+    /// Nodes of a document, aliases expanded
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_nodes: Option<usize>,
+    /// Documents of a file
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_documents: Option<usize>,
+    /// Bytes of one scalar
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub max_scalar: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct Rules {
+    /// Only rules of this family: change, server, guideline, hazard, convention, conversion
+    #[arg(long)]
+    pub family: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// A directory with rules of your own
+    #[arg(long, value_name = "DIR")]
+    pub rules: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A rule's id, or a policy's name
+    pub id: String,
+    /// A directory with rules of your own
+    #[arg(long, value_name = "DIR")]
+    pub rules: Option<PathBuf>,
+}

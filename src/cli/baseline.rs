@@ -1,0 +1,96 @@
+//! `crdwise baseline`: today's findings are accepted, dropped from the list when they are gone, or listed.
+
+use std::fmt::Write as _;
+
+use crate::cli::arguments::{self, BaselineCommand};
+use crate::judge::baseline::Baseline;
+use crate::judge::finding::{Finding, Status};
+use crate::judge::review;
+use crate::judge::rule::Book;
+use crate::model::fact::Subject;
+use crate::render::visible;
+
+use super::case::{Case, Judged};
+use super::input::Reader;
+use super::output::replace;
+use super::{Exit, Stop, Streams};
+
+pub(super) fn baseline(command: &BaselineCommand, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    match command {
+        BaselineCommand::Write(arguments) => change(arguments, streams, |judged, _| {
+            let accepted = |finding: &&Finding| finding.status == Status::New && !is_about_config(finding, judged.judgement.book);
+            Baseline::of(judged.report.findings.iter().filter(accepted))
+        }),
+        BaselineCommand::Prune(arguments) => change(arguments, streams, |judged, before| {
+            before.prune(&judged.report.findings, &review::scope(judged.old, judged.new, judged.judgement.book))
+        }),
+        BaselineCommand::List(arguments) => list(arguments, streams),
+    }
+}
+
+/// What is said of waivers and of the baseline itself can't be accepted by it.
+fn is_about_config(finding: &Finding, book: &Book) -> bool {
+    book.get(&finding.rule).is_some_and(|rule| rule.matches.subjects.contains(&Subject::Config))
+}
+
+/// Runs as `lint` and `review` do, without the baseline, and writes another one.
+fn change(
+    arguments: &arguments::BaselineRun,
+    streams: &mut Streams<'_>,
+    make: impl FnOnce(&Judged<'_, '_>, &Baseline) -> Baseline,
+) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let case = match &arguments.against {
+        None => Case::lint(&reader, &arguments.as_lint(), false, streams)?,
+        Some(_) => match Case::review(&reader, &arguments.as_review(), false, streams)? {
+            Some(case) => case,
+            None => return Ok(Exit::Clean),
+        },
+    };
+    let file = &case.setting.baseline_file;
+    let before = match std::fs::read_to_string(file) {
+        Ok(text) => Baseline::parse(&text).map_err(|fault| Stop::usage(format!("{}: {fault}", file.display())))?,
+        Err(_) => Baseline::default(),
+    };
+    let (after, exit) = case.judge(streams, |judged, _| Ok((make(judged, &before), judged.exit)))?;
+    if exit != Exit::Clean {
+        // A list made from half of the findings would call the other half new.
+        streams.error(&format!("{} was left as it is, because not everything could be read", file.display()));
+        return Ok(exit);
+    }
+    replace(file, &after.render())?;
+    let (more, less) = (after.beyond(&before), before.beyond(&after));
+    let name = file.display().to_string();
+    streams.write(&format!("{}: {} ({more} more, {less} less)\n", visible(&name), accepted(&after)))?;
+    Ok(Exit::Clean)
+}
+
+fn accepted(baseline: &Baseline) -> String {
+    match baseline.entries().len() {
+        1 => "1 finding accepted".to_owned(),
+        count => format!("{count} findings accepted"),
+    }
+}
+
+fn list(arguments: &arguments::BaselineList, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let name = arguments.baseline.clone().unwrap_or_else(|| crate::judge::baseline::FILE.into());
+    let shown = name.display().to_string();
+    let text =
+        std::fs::read_to_string(&name).map_err(|error| Stop { exit: Exit::Unread, message: format!("can't read {shown}: {error}") })?;
+    let baseline = Baseline::parse(&text).map_err(|fault| Stop::usage(format!("{shown}: {fault}")))?;
+    let mut out = String::new();
+    let mut section = None;
+    for entry in baseline.entries() {
+        let here = (&entry.crd, &entry.version);
+        if section != Some(here) {
+            let crd = if entry.crd.is_empty() { "the bundle" } else { &entry.crd };
+            let version = if entry.version.is_empty() { String::new() } else { format!(" · {}", entry.version) };
+            let _ = writeln!(out, "{}{}", visible(crd), visible(&version));
+            section = Some(here);
+        }
+        let _ = writeln!(out, "  {:<34} {}", visible(&entry.rule), visible(&entry.path));
+    }
+    let _ = writeln!(out, "{} in {}", accepted(&baseline), visible(&shown));
+    streams.write(&out)?;
+    Ok(Exit::Clean)
+}

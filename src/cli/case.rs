@@ -1,0 +1,114 @@
+//! What a run looks at, and by what it judges: both sides, earlier releases, the standard channel, and the setting.
+
+use std::ffi::OsString;
+
+use crate::cli::arguments::{self, ConfigSide};
+use crate::find::lint::{Outlook, Release};
+use crate::input::{Against, against};
+use crate::judge::report::Report;
+use crate::judge::review::{self, Judgement, Side};
+
+use super::conversions::Found;
+use super::input::{Read, Reader, label};
+use super::setting::{Setting, Sought};
+use super::sides::{Sides, Staged, unread};
+use super::{Exit, Stop, Streams};
+
+pub(super) struct Case {
+    pub setting: Setting,
+    old: Option<Read>,
+    new: Read,
+    standard: Option<Read>,
+    history: Vec<(String, Read)>,
+    manifests: Found,
+    /// CRDs without which a run has looked at nothing.
+    pub least: usize,
+}
+
+/// A report with the sides it speaks of.
+pub(super) struct Judged<'j, 't> {
+    pub report: Report,
+    pub old: Option<&'j Side<'t>>,
+    pub new: &'j Side<'t>,
+    pub judgement: &'j Judgement<'j>,
+    /// As far as reading went.
+    pub exit: Exit,
+}
+
+impl Case {
+    /// Nothing where no staged change touches a CRD.
+    pub fn review(reader: &Reader, arguments: &arguments::Review, accept: bool, streams: &mut Streams<'_>) -> Result<Option<Case>, Stop> {
+        let progress = streams.progress("reading");
+        let (Sides { mut old, mut new }, least) = if arguments.staged {
+            match reader.staged(arguments)? {
+                Staged::Nothing => return Ok(None),
+                // A commit may remove the last CRD of a file: that is a finding, not a mistake.
+                Staged::Sides(sides) => (*sides, 0),
+            }
+        } else {
+            (reader.sides(arguments)?, 1)
+        };
+        let standard = standard(reader, arguments.judging.standard.as_ref())?;
+        let mut history = Vec::new();
+        for text in &arguments.history {
+            let name = text.to_string_lossy().into_owned();
+            let Against { inputs, .. } = against(&reader.loader, text, new.inputs()).map_err(unread)?;
+            history.push((name.clone(), reader.read(name, &inputs, None)));
+        }
+        drop(progress);
+        let side = arguments.config_from.unwrap_or(ConfigSide::New);
+        let setting = Setting::new(reader, &arguments.judging, Sought { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
+        let manifests = Found::of_review(reader, arguments)?;
+        Ok(Some(Case { setting, old: Some(old), new, standard, history, manifests, least: arguments.judging.min_crds.unwrap_or(least) }))
+    }
+
+    pub fn lint(reader: &Reader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Case, Stop> {
+        let progress = streams.progress("reading");
+        let mut new = reader.one(&arguments.inputs, arguments.crds_only)?;
+        let standard = standard(reader, arguments.judging.standard.as_ref())?;
+        drop(progress);
+        let setting = Setting::new(reader, &arguments.judging, Sought { old: None, new: &mut new, accept }, streams)?;
+        let least = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
+        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: Found::none(), least })
+    }
+
+    /// Judges, tells what could not be read, and hands the outcome on.
+    pub fn judge<R>(
+        &self,
+        streams: &mut Streams<'_>,
+        then: impl FnOnce(&Judged<'_, '_>, &mut Streams<'_>) -> Result<R, Stop>,
+    ) -> Result<R, Stop> {
+        let old = self.old.as_ref().map(Read::side);
+        let new = self.new.side();
+        let standard = self.standard.as_ref().map(Read::side);
+        let past: Vec<(&str, Side<'_>)> = self.history.iter().map(|(name, read)| (&**name, read.side())).collect();
+        let releases: Vec<Release<'_>> = past.iter().map(|(name, side)| Release { name, bundle: &side.bundle }).collect();
+        let judgement = self.setting.judgement();
+        let outlook = Outlook { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.outlook };
+        let judgement = Judgement { outlook, history: &releases, conversions: self.manifests.manifests(), ..judgement };
+        let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
+        let report = match &old {
+            Some(old) => review::review(old, &new, &judgement),
+            None => review::lint(&new, &judgement),
+        };
+        drop(progress);
+        let mut exit = self.manifests.problems(streams);
+        let read = self.old.iter().zip(&old).chain([(&self.new, &new)]).chain(self.standard.iter().zip(&standard));
+        let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));
+        for (read, side) in read {
+            exit = exit.or(read.problems(side, streams)?);
+        }
+        if let Some(side) = standard.as_ref().filter(|side| side.bundle.crds.is_empty()) {
+            streams.error(&format!("no CRD was found in {}", side.source));
+            exit = exit.or(Exit::Unread);
+        }
+        exit = exit.or(super::enough_crds(self.least, &report, streams));
+        then(&Judged { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
+    }
+}
+
+fn standard(reader: &Reader, input: Option<&OsString>) -> Result<Option<Read>, Stop> {
+    let Some(input) = input else { return Ok(None) };
+    let inputs = reader.parse(std::slice::from_ref(input))?;
+    Ok(Some(reader.read(label(std::slice::from_ref(input)), &inputs, None)))
+}

@@ -1,0 +1,63 @@
+//! `crdwise.yaml` comes in, with the rules that it may speak of; settings whose values know their place go out.
+
+mod compare;
+mod read;
+
+use std::collections::BTreeMap;
+
+use crate::find::lint::Assigned;
+use crate::input::glob::Glob;
+use crate::input::yaml::Span;
+use crate::judge::finding::Severity;
+use crate::judge::waiver::Waiver;
+use crate::model::Keys;
+
+pub use compare::changes;
+
+/// The name under which it is looked for.
+pub const FILE: &str = "crdwise.yaml";
+pub const SCHEMA: &str = include_str!("config.schema.json");
+
+/// A value and the bytes it stands at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+/// A rule's severity by the word of a team; `None` switches it off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    pub rule: String,
+    pub severity: Option<Severity>,
+    pub span: Span,
+}
+
+/// How findings are judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judging {
+    pub policy: Option<Placed<String>>,
+    /// The severity from which the run fails; `None` inside means never.
+    pub fail_on: Option<Placed<Option<Severity>>>,
+    pub rules: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    pub judging: Judging,
+    pub profiles: BTreeMap<String, Judging>,
+    pub include: Vec<Glob>,
+    pub exclude: Vec<Glob>,
+    pub keys: Keys,
+    pub maturity: Vec<Assigned>,
+    pub waivers: Vec<Waiver>,
+    pub baseline: Option<Placed<String>>,
+}
+
+impl Config {
+    /// Whether a file, by its path from the configuration's folder, belongs to a bundle.
+    pub fn takes(&self, path: &str) -> bool {
+        let included = self.include.is_empty() || self.include.iter().any(|glob| glob.matches(path));
+        included && !self.exclude.iter().any(|glob| glob.matches(path))
+    }
+}

@@ -1,0 +1,175 @@
+//! Inputs of the command line → sides, with everything that could not be read told on stderr.
+
+use std::ffi::OsString;
+
+use crate::cli::arguments;
+use crate::cli::config::{self, Config};
+use crate::input::yaml::Budget;
+use crate::input::{self, File, Input, InputError, Limits, Loaded, Loader};
+use crate::judge::baseline;
+use crate::judge::review::Side;
+use crate::model::{Documents, FileId, ProblemKind, Skipped};
+use crate::render::human;
+
+use super::{Exit, Stop, Streams};
+
+pub(super) struct Reader {
+    pub(super) loader: Loader,
+    budget: Budget,
+}
+
+/// What was read of one side, before it is understood.
+pub(super) struct Read {
+    source: String,
+    documents: Documents,
+    inputs: Vec<Input>,
+    loaded: Loaded,
+    version: Option<semver::Version>,
+}
+
+impl Reader {
+    pub fn new(flags: &arguments::LimitFlags) -> Self {
+        let mut limits = Limits::default();
+        let mut budget = Budget::default();
+        fn set<T: Copy>(slot: &mut T, flag: Option<T>) {
+            if let Some(value) = flag {
+                *slot = value;
+            }
+        }
+        set(&mut limits.file_bytes, flags.max_file_size);
+        set(&mut limits.total_bytes, flags.max_total_size);
+        set(&mut limits.files, flags.max_files);
+        set(&mut limits.entries, flags.max_entries);
+        set(&mut limits.directory_depth, flags.max_directory_depth);
+        set(&mut budget.depth, flags.max_depth.map(|depth| depth.min(MOST_DEPTH)));
+        set(&mut budget.nodes, flags.max_nodes);
+        set(&mut budget.documents, flags.max_documents);
+        set(&mut budget.scalar, flags.max_scalar);
+        Reader { loader: Loader::new(limits), budget }
+    }
+
+    pub fn one(&self, inputs: &[OsString], crds_only: bool) -> Result<Read, Stop> {
+        let parsed = self.parse(inputs)?;
+        let mut loaded = self.loader.load(&parsed);
+        if crds_only {
+            loaded.files.retain(|file| names_a_crd(&file.text));
+        }
+        Ok(self.understand(label(inputs), parsed, loaded, None))
+    }
+
+    pub(super) fn parse(&self, inputs: &[OsString]) -> Result<Vec<Input>, Stop> {
+        let fail = |error: InputError| Stop::usage(with_advice(&error, Some(error.advice())));
+        inputs.iter().map(|text| Input::parse_in(self.loader.dir(), text).map_err(fail)).collect()
+    }
+
+    pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<semver::Version>) -> Read {
+        self.understand(source, inputs.to_vec(), self.loader.load(inputs), version)
+    }
+
+    pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<semver::Version>) -> Read {
+        let documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
+        Read { source, documents, inputs, loaded, version }
+    }
+}
+
+pub(super) fn with_advice(what: &dyn std::fmt::Display, advice: Option<String>) -> String {
+    let advice = advice.map(|advice| format!("\n  help: {advice}")).unwrap_or_default();
+    format!("{what}{advice}")
+}
+
+/// A deeper document could exhaust the stack of a later walk.
+const MOST_DEPTH: usize = 1_000;
+
+/// Whether a text can hold a CRD at all: what a hook passes over must not be parsed, it may be anything.
+pub(super) fn names_a_crd(text: &str) -> bool {
+    text.contains("CustomResourceDefinition")
+}
+
+pub(super) fn label(inputs: &[OsString]) -> String {
+    inputs.iter().map(|input| input.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+impl Read {
+    pub fn side(&self) -> Side<'_> {
+        let mut side = Side::new(self.source.clone(), &self.documents);
+        side.skipped =
+            self.loaded.skipped.iter().map(|skipped| Skipped { what: skipped.what.clone(), why: skipped.why.to_string() }).collect();
+        side.version = self.version.clone();
+        let unread = |problem: &input::Problem| Skipped { what: self.source.clone(), why: format!("not read: {problem}") };
+        side.unread.splice(0..0, self.loaded.problems.iter().map(unread));
+        side
+    }
+
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// Adds a file that findings speak of.
+    pub fn put_beside(&mut self, file: File) -> FileId {
+        self.documents.put_beside(file)
+    }
+
+    /// Leaves out what the configuration leaves out, and files of the tool itself; takes its keys.
+    pub fn configure(&mut self, config: &Config, path: impl Fn(&File) -> String, name: &str) {
+        self.documents.keys = config.keys.clone();
+        let all = config.include.is_empty() && config.exclude.is_empty();
+        let mut left_out = Vec::new();
+        self.documents.retain(|file| {
+            let last = file.name.rsplit('/').next().unwrap_or_default();
+            if last == config::FILE || last == baseline::FILE {
+                return false;
+            }
+            let taken = all || config.takes(&path(file));
+            if !taken {
+                left_out.push(input::Skipped { what: file.name.clone(), why: input::Why::LeftOut { by: name.to_owned() } });
+            }
+            taken
+        });
+        self.loaded.skipped.extend(left_out);
+    }
+
+    pub fn documents(&self) -> &Documents {
+        &self.documents
+    }
+
+    pub fn into_documents(self) -> Documents {
+        self.documents
+    }
+
+    /// Files that could not be read, each with what to do about it.
+    pub fn unread_files(&self) -> Vec<String> {
+        self.loaded.problems.iter().map(|problem| with_advice(problem, problem.advice())).collect()
+    }
+
+    /// Tells which files could not be read.
+    pub fn unread(&self, streams: &mut Streams<'_>) -> Exit {
+        for note in &self.loaded.notes {
+            streams.note(&note.to_string());
+        }
+        for problem in &self.loaded.problems {
+            streams.error(&with_advice(problem, problem.advice()));
+        }
+        if self.loaded.problems.is_empty() { Exit::Clean } else { Exit::Unread }
+    }
+
+    /// Tells what could not be read; anything left unchecked makes the exit code 3.
+    pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+        let mut exit = self.unread(streams);
+        if let Some((own, given)) = side.overruling() {
+            streams.note(&format!("{} says by its annotations that it is {own}; {given} is not used", self.source));
+        }
+        for problem in &side.bundle.problems {
+            let help = match &problem.kind {
+                ProblemKind::Yaml(kind) => kind.help(),
+                ProblemKind::TwiceInBundle(_) => Some("remove one, or compare the variants one at a time"),
+                _ => None,
+            };
+            let places = [problem.related, Some(problem.place)].map(|place| side.spot(place));
+            let style = streams.err_style();
+            let text = human::problem(&problem.kind.to_string(), help, &places, side.documents, &style);
+            streams.raw_error(&text);
+            exit = Exit::Unread;
+        }
+        Ok(exit)
+    }
+}

@@ -1,0 +1,181 @@
+//! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
+
+pub mod arguments;
+mod baseline;
+mod case;
+pub mod config;
+mod conversions;
+mod driver;
+mod explain;
+mod init;
+mod input;
+mod manual;
+mod objects;
+mod output;
+mod progress;
+mod setting;
+mod sides;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::Parser;
+
+use crate::judge::finding::Severity;
+use crate::judge::report::Report;
+use arguments::{Cli, Command};
+
+use case::Case;
+use input::Reader;
+pub use output::{Streams, Terminal};
+
+/// Exit codes that other people's CI relies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    Clean = 0,
+    Findings = 1,
+    Unread = 3,
+    Usage = 2,
+    Internal = 4,
+}
+
+impl Exit {
+    fn rank(self) -> u8 {
+        match self {
+            Exit::Clean => 0,
+            Exit::Findings => 1,
+            Exit::Unread => 2,
+            Exit::Usage => 3,
+            Exit::Internal => 4,
+        }
+    }
+
+    /// The graver of two: internal, usage, unread, findings, clean.
+    pub fn or(self, other: Exit) -> Exit {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Something that ends the run at once.
+#[derive(Debug)]
+pub struct Stop {
+    pub exit: Exit,
+    pub message: String,
+}
+
+impl Stop {
+    fn usage(message: impl Into<String>) -> Self {
+        Stop { exit: Exit::Usage, message: message.into() }
+    }
+
+    fn internal(error: &std::io::Error) -> Self {
+        Stop { exit: Exit::Internal, message: format!("can't write: {error}") }
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Stop::internal(&error)
+    }
+}
+
+/// The whole program, with its streams given, so that tests can call it.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, streams),
+    };
+    streams.choose_color(cli.color);
+    match dispatch(cli, streams) {
+        Ok(exit) => exit,
+        Err(stop) => {
+            streams.error(&stop.message);
+            stop.exit
+        }
+    }
+}
+
+fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        let _ = streams.err.write_all(text.as_bytes());
+        Exit::Usage
+    } else {
+        let _ = streams.out.write_all(text.as_bytes());
+        Exit::Clean
+    }
+}
+
+fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    match cli.command {
+        Command::Review(arguments) => review(&arguments, streams),
+        Command::Lint(arguments) => lint(&arguments, streams),
+        Command::Validate(arguments) => objects::validate(&arguments, streams),
+        Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
+        Command::Convert(arguments) => conversions::convert(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
+        Command::Rules(arguments) => explain::rules(&arguments, streams),
+        Command::Explain(arguments) => explain::explain(&arguments, streams),
+        Command::Schema { which } => explain::schema(which, streams),
+        Command::Baseline(arguments) => baseline::baseline(&arguments.command, streams),
+        Command::Init => init::init(streams),
+        Command::GitDiffDriver { arguments } => driver::diff(&arguments, streams),
+        Command::Completions { shell } => manual::completions(shell, streams),
+        Command::Man(arguments) => manual::manual(&arguments, streams),
+    }
+}
+
+fn review(arguments: &arguments::Review, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    output::check(&arguments.output, &arguments.inputs)?;
+    let reader = Reader::new(&arguments.limits);
+    let Some(case) = Case::review(&reader, arguments, true, streams)? else { return Ok(Exit::Clean) };
+    case.judge(streams, |judged, streams| {
+        if let Some(dir) = &arguments.witnesses {
+            let written = objects::witnesses(&judged.report, dir)?;
+            streams.note(&format!("{written} witnesses written to {}", dir.display()));
+        }
+        output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;
+        Ok(judged.exit.or(gate(case.setting.gate, &arguments.judging, &judged.report)))
+    })
+}
+
+fn lint(arguments: &arguments::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    output::check(&arguments.output, &arguments.inputs)?;
+    let reader = Reader::new(&arguments.limits);
+    let case = Case::lint(&reader, arguments, true, streams)?;
+    case.judge(streams, |judged, streams| {
+        output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;
+        Ok(judged.exit.or(gate(case.setting.gate, &arguments.judging, &judged.report)))
+    })
+}
+
+fn gate(level: Option<Severity>, judging: &arguments::Judging, report: &Report) -> Exit {
+    match level {
+        Some(level) if report.fails(level) && !judging.exit_zero => Exit::Findings,
+        _ => Exit::Clean,
+    }
+}
+
+/// A run that looked at nothing must not pass.
+fn enough_crds(least: usize, report: &Report, streams: &mut Streams<'_>) -> Exit {
+    let found = report.new.crds;
+    if found >= least {
+        return Exit::Clean;
+    }
+    // What could not be read was told by itself.
+    let beside = report.new.skipped.iter().skip(report.new.unread).take(10);
+    let beside: Vec<String> = beside.map(|skipped| format!("{} ({})", skipped.what, skipped.why)).collect();
+    let beside = if beside.is_empty() { String::new() } else { format!("; there is {}", beside.join(", ")) };
+    let what = match found {
+        0 => "no CRD was found".to_owned(),
+        1 => format!("only 1 CRD was found, {least} expected"),
+        _ => format!("only {found} CRDs were found, {least} expected"),
+    };
+    streams.error(&format!("{what} in {}{beside}", report.new.source));
+    Exit::Unread
+}

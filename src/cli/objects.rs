@@ -1,0 +1,117 @@
+//! `validate` and `fixtures`: custom resources against CRDs, and CRDs into custom resources.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli::arguments;
+use crate::find::conversion::text::as_yaml;
+use crate::model::schema::{Shape, is_meta};
+use crate::render::objects;
+use crate::server::object;
+
+use super::input::Reader;
+use super::output::replace;
+use super::{Exit, Stop, Streams};
+
+pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let given = reader.one(&arguments.objects, false)?;
+    let crds = reader.one(&arguments.crd, false)?;
+    let old = if arguments.old.is_empty() { None } else { Some(reader.one(&arguments.old, false)?) };
+    let (crd_side, old_side) = (crds.side(), old.as_ref().map(|old| old.side()));
+    let mut exit = given.unread(streams).or(crds.problems(&crd_side, streams)?);
+    if let (Some(old), Some(side)) = (&old, &old_side) {
+        exit = exit.or(old.problems(side, streams)?);
+    }
+    if crd_side.bundle.crds.is_empty() {
+        streams.error(&format!("no CRD was found in {}", crd_side.source));
+        exit = exit.or(Exit::Unread);
+    }
+    let reports = object::check_objects(given.documents(), &crd_side.bundle, old_side.as_ref().map(|side| &side.bundle));
+    let judged = objects::judged(&reports, given.documents());
+    let skipped = objects::skipped(&reports);
+    if judged.is_empty() {
+        streams.error("no custom resource was found among the objects");
+        exit = exit.or(Exit::Unread);
+    }
+    if reports.iter().any(|report| matches!(report.verdict, object::Verdict::Unreadable(_))) {
+        exit = exit.or(Exit::Unread);
+    }
+    if judged.iter().any(objects::Judged::fails) {
+        exit = exit.or(Exit::Findings);
+    }
+    let text = if arguments.json {
+        objects::json(&judged, &skipped)
+    } else {
+        objects::render(&judged, &skipped, given.documents(), &streams.out_style(), arguments.all)
+    };
+    streams.write(&text)?;
+    Ok(exit)
+}
+
+/// Writes one file for each served version of each CRD, with as many fields as can stand together: the serialised form that later releases must still read.
+pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let arguments::FixturesCommand::Write { inputs, dir, limits } = &arguments.command;
+    let reader = Reader::new(limits);
+    let read = reader.one(inputs, false)?;
+    let side = read.side();
+    let mut exit = read.problems(&side, streams)?;
+    let mut said = String::new();
+    std::fs::create_dir_all(dir)
+        .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+    let mut written = 0usize;
+    for crd in &side.bundle.crds {
+        for version in crd.versions.iter().filter(|version| version.served) {
+            let Some(schema) = &version.schema else { continue };
+            let shape = Shape::of(schema);
+            let Some(body) = crate::compare::filled(&shape) else {
+                let _ = writeln!(said, "left out: {} {}: no object of it could be made", crd.name, version.name);
+                exit = exit.or(Exit::Unread);
+                continue;
+            };
+            let object = resource(&format!("{}/{}", crd.group(), version.name), crd.kind(), body);
+            let text = as_yaml(&object);
+            replace(&dir.join(file_name(crd.name, version.name)), &text)?;
+            written += 1;
+        }
+    }
+    let files = if written == 1 { "file" } else { "files" };
+    let _ = writeln!(said, "fixtures: {written} {files} in {}", dir.display());
+    streams.write(&said)?;
+    Ok(exit)
+}
+
+/// A body with what makes it an object of its kind.
+fn resource(api_version: &str, kind: &str, body: Value) -> Value {
+    let mut object = serde_json::json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "example" } });
+    if let (Value::Object(object), Value::Object(body)) = (&mut object, body) {
+        object.extend(body.into_iter().filter(|(key, _)| !is_meta(key)));
+    }
+    object
+}
+
+/// A name from a CRD is untrusted: nothing but letters, digits, dots and dashes reaches the file system.
+pub(super) fn file_name(crd: &str, rest: &str) -> String {
+    let safe =
+        |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' }).collect::<String>();
+    format!("{}.{}.yaml", safe(crd).trim_start_matches('.'), safe(rest))
+}
+
+/// Writes each witness of a report as a file of its own, for `kubectl apply --dry-run=server`.
+pub(super) fn witnesses(report: &crate::judge::report::Report, dir: &Path) -> Result<usize, Stop> {
+    std::fs::create_dir_all(dir)
+        .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+    let mut written = 0;
+    for finding in &report.findings {
+        let Some(witness) = &finding.witness else { continue };
+        let yaml = as_yaml(&witness.object);
+        let line = |text: &str| crate::render::visible(text).into_owned();
+        let text =
+            format!("# {}\n# {} before, {} now: {}\n{yaml}", line(&finding.message), witness.old, witness.new, line(&witness.because));
+        replace(&dir.join(file_name(&finding.crd, &format!("{}.{}", finding.rule, finding.fingerprint))), &text)?;
+        written += 1;
+    }
+    Ok(written)
+}

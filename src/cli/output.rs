@@ -1,0 +1,285 @@
+//! Where text goes: standard output, standard error, or files that appear whole or not at all.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use crate::cli::arguments::{self, Color, Format};
+use crate::input::{Origin, is_manifest};
+use crate::judge::finding::{Severity, Spot};
+use crate::judge::review::Side;
+use crate::render::human::{self, Style, Texts};
+use crate::render::{Anchors, View, env, github, gitlab, html, json, junit, markdown, minutes, sarif, visible};
+
+use super::case::Judged;
+use super::input::Reader;
+use super::progress::Progress;
+use super::{Exit, Stop};
+
+/// The two streams of the program. What goes to a closed pipe is lost without a word.
+pub struct Streams<'w> {
+    pub out: Box<dyn Write + 'w>,
+    pub err: Box<dyn Write + 'w>,
+    terminal: Terminal,
+    color: (bool, bool),
+    closed: bool,
+}
+
+/// What the streams are connected to.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal {
+    pub out: bool,
+    pub err: bool,
+    pub width: usize,
+    pub unicode: bool,
+    /// Whether a line can be taken back.
+    pub moves: bool,
+}
+
+/// Width where there is no terminal: what reviewers' screens and CI logs show without wrapping.
+const PLAIN_WIDTH: usize = 80;
+
+impl<'w> Streams<'w> {
+    pub fn standard() -> Self {
+        let terminal = Terminal {
+            out: io::stdout().is_terminal(),
+            err: io::stderr().is_terminal(),
+            width: terminal_width().unwrap_or(PLAIN_WIDTH).clamp(40, 120),
+            unicode: true,
+            moves: std::env::var_os("TERM").is_some_and(|term| term != "dumb"),
+        };
+        Streams::new(Box::new(io::BufWriter::new(io::stdout())), Box::new(io::stderr()), terminal)
+    }
+
+    pub fn new(out: Box<dyn Write + 'w>, err: Box<dyn Write + 'w>, terminal: Terminal) -> Self {
+        Streams { out, err, terminal, color: (false, false), closed: false }
+    }
+
+    pub(super) fn choose_color(&mut self, color: Color) {
+        let allowed =
+            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        self.color = match color {
+            Color::Always => (true, true),
+            Color::Never => (false, false),
+            // Behind git's pager there is a terminal again.
+            Color::Auto => (allowed && (self.terminal.out || std::env::var_os("GIT_PAGER_IN_USE").is_some()), allowed && self.terminal.err),
+        };
+    }
+
+    pub fn out_style(&self) -> Style {
+        Style { color: self.color.0, unicode: self.terminal.unicode, width: self.terminal.width }
+    }
+
+    pub fn err_style(&self) -> Style {
+        Style { color: self.color.1, unicode: self.terminal.unicode, width: self.terminal.width }
+    }
+
+    /// A sign of life for long work, where somebody watches.
+    pub(super) fn progress(&self, stage: &'static str) -> Progress {
+        Progress::start(self.terminal.err && self.terminal.moves, stage)
+    }
+
+    pub(super) fn write(&mut self, text: &str) -> Result<(), Stop> {
+        if self.closed {
+            return Ok(());
+        }
+        match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
+            // Who stops reading has seen enough, and still gets the answer of the exit code.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            result => result.map_err(Stop::from),
+        }
+    }
+
+    /// One line of trouble on stderr; each line of text from outside is escaped.
+    pub(super) fn error(&mut self, message: &str) {
+        self.say("error: ", message);
+    }
+
+    pub(super) fn note(&mut self, message: &str) {
+        self.say("note: ", message);
+    }
+
+    pub(super) fn warning(&mut self, message: &str) {
+        self.say("warning: ", message);
+    }
+
+    fn say(&mut self, prefix: &str, message: &str) {
+        // Behind a bar no line can be taken for a command by a CI log, whatever a file is called.
+        let lines: Vec<_> = message.lines().map(visible).collect();
+        let _ = writeln!(self.err, "{prefix}{}", lines.join("\n  │ "));
+    }
+
+    pub(super) fn raw_error(&mut self, text: &str) {
+        let _ = self.err.write_all(text.as_bytes());
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    // The user's own word, then the terminal's.
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    given.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)))
+}
+
+/// Both sides as the human format reads their texts.
+pub(super) struct TwoSides<'s, 't> {
+    pub old: Option<&'s Side<'t>>,
+    pub new: &'s Side<'t>,
+    pub conversions: Option<&'s crate::find::conversion::Conversions>,
+}
+
+impl TwoSides<'_, '_> {
+    fn commits(&self) -> html::Commits {
+        let of = |side: &Side<'_>| {
+            side.documents.files.iter().find_map(|file| match &file.origin {
+                Origin::Git { commit, .. } => Some(commit.clone()),
+                _ => None,
+            })
+        };
+        html::Commits { old: self.old.and_then(of), new: of(self.new) }
+    }
+}
+
+impl Texts for TwoSides<'_, '_> {
+    fn text(&self, spot: &Spot, old: bool) -> Option<&str> {
+        let side = if old { self.old? } else { self.new };
+        let file = spot.place?.file;
+        let manifest = || self.conversions.filter(|_| !old).and_then(|conversions| conversions.file(file));
+        Some(&side.documents.file(file).or_else(manifest)?.text)
+    }
+}
+
+/// Refuses an output that would overwrite an input, and two formats for one place, before any work is done.
+pub(super) fn check(output: &arguments::Output, inputs: &[OsString]) -> Result<(), Stop> {
+    let mut to_stdout = 0;
+    let mut taken: Vec<&Path> = Vec::new();
+    for flag in &output.format {
+        let Some(file) = &flag.file else {
+            to_stdout += 1;
+            continue;
+        };
+        if taken.contains(&file.as_path()) {
+            return Err(Stop::usage(format!("two formats can't both be written to {}", file.display())));
+        }
+        taken.push(file);
+        if let Ok(target) = file.canonicalize()
+            && inputs.iter().any(|input| holds(input, &target))
+        {
+            return Err(Stop::usage(format!("{} is an input; choose another file for the output", file.display())));
+        }
+    }
+    if to_stdout > 1 {
+        return Err(Stop::usage("only one format can go to standard output; name a file for the others with `=`"));
+    }
+    Ok(())
+}
+
+/// Whether an existing file is read as part of an input.
+fn holds(input: &OsString, target: &Path) -> bool {
+    let Ok(input) = Path::new(input).canonicalize() else { return false };
+    input == *target || (target.starts_with(&input) && target.is_file() && is_manifest(&target.to_string_lossy()))
+}
+
+/// Writes every format. One that can't be written doesn't keep back the others.
+pub(super) fn write(
+    judged: &Judged<'_, '_>,
+    reader: &Reader,
+    gate: Option<Severity>,
+    output: &arguments::Output,
+    streams: &mut Streams<'_>,
+) -> Result<(), Stop> {
+    let sides = &TwoSides { old: judged.old, new: judged.new, conversions: judged.judgement.conversions.now };
+    // Only formats for platforms ask where a file stands in the repository.
+    let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
+    let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
+        Anchors::default()
+    } else {
+        Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, reader.loader.repository().ok())
+    };
+    let view = View {
+        report: &judged.report,
+        book: judged.judgement.book,
+        anchors: &anchors,
+        all: output.all,
+        gate,
+        complete: judged.exit == Exit::Clean,
+    };
+    let mut outcome = Ok(());
+    for flag in &output.format {
+        let style = if flag.file.is_some() { Style { color: false, ..streams.out_style() } } else { streams.out_style() };
+        let text = match flag.format {
+            Format::Human => human::render(
+                view.report,
+                sides,
+                &human::Options {
+                    style,
+                    all: output.all,
+                    quiet: output.quiet.then_some(gate.unwrap_or(Severity::Error)),
+                    incomplete: !view.complete,
+                },
+            ),
+            Format::Json => json::render(view.report),
+            Format::Github => github::render(&view),
+            Format::Sarif => sarif::render(&view),
+            Format::Gitlab => gitlab::render(&view),
+            Format::Junit => junit::render(&view),
+            Format::Markdown => markdown::render(&view),
+            Format::Env => env::render(&view),
+            Format::Minutes => minutes::render(&view, &sides.commits()),
+            Format::Html => html::render(&view, sides, &sides.commits()),
+        };
+        let written = match &flag.file {
+            Some(file) => replace(file, &text),
+            None => streams.write(&text),
+        };
+        outcome = outcome.and(written);
+    }
+    outcome
+}
+
+/// Writes a file beside its place and moves it there; a link stays one, and what is no file (`/dev/stderr`, a pipe) is written to.
+pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
+    let fail = |error: io::Error| Stop { exit: Exit::Internal, message: format!("can't write {}: {error}", file.display()) };
+    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let before = std::fs::metadata(&target).ok();
+    if before.as_ref().is_some_and(|before| !before.is_file() && !before.is_dir()) {
+        let opened = std::fs::OpenOptions::new().write(true).open(&target);
+        return opened.and_then(|mut stream| stream.write_all(text.as_bytes())).map_err(fail);
+    }
+    let name = target.file_name().ok_or_else(|| Stop::usage(format!("{} is no file name", file.display())))?;
+    let mut part = name.to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    let part = target.with_file_name(part);
+    let written = std::fs::File::create_new(&part).and_then(|mut made| {
+        made.write_all(text.as_bytes())?;
+        made.sync_all()?;
+        if let Some(before) = &before {
+            if before.permissions().readonly() {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+            }
+            std::fs::set_permissions(&part, before.permissions())?;
+        }
+        std::fs::rename(&part, &target)
+    });
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&part);
+        fail(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_file_commands_a_log() {
+        let mut said = Vec::new();
+        let terminal = Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
+        Streams::new(Box::new(io::sink()), Box::new(&mut said), terminal).error("`a\n::error::x\r\n  ::stop-commands::y` is no file");
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("::stop-commands::y"), "{said}");
+        assert!(said.lines().all(|line| !line.trim_start().starts_with("::")), "{said}");
+    }
+}

@@ -1,0 +1,393 @@
+//! The configuration of a run: found beside the inputs or above them, read, and turned into what judges.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::arguments::{self, ConfigSide};
+use crate::cli::config::{self, Config, Judging};
+use crate::find::lint::Outlook;
+use crate::go::date::Date;
+use crate::input::json_schema_check::Fault;
+use crate::input::{File, Input, InputKind, Origin};
+use crate::judge::baseline::{self, Baseline};
+use crate::judge::finding::Severity;
+use crate::judge::policy::{self, Policy};
+use crate::judge::review::{Judgement, Side};
+use crate::judge::rule::Book;
+use crate::judge::waiver::Waivers;
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::{Documents, FileId, Place};
+use crate::render::human;
+
+use super::input::{Read, Reader, with_advice};
+use super::{Exit, Stop, Streams, explain};
+
+/// By what a run judges.
+pub(super) struct Setting {
+    own: Option<Book>,
+    policy: Policy,
+    pub gate: Option<Severity>,
+    config: Config,
+    file: FileId,
+    baseline: Option<(Baseline, FileId)>,
+    today: Date,
+    changed: Vec<Fact>,
+    /// Where the accepted findings are, or would be written.
+    pub baseline_file: PathBuf,
+}
+
+/// A configuration with the file it stands in.
+#[derive(Default)]
+struct Found {
+    config: Config,
+    file: Option<File>,
+    baseline: Option<(Baseline, File)>,
+}
+
+/// What judged before the change.
+enum Before {
+    /// What judges now.
+    Same,
+    /// A directory without a configuration: nobody can tell what judged there.
+    None,
+    Own(Box<Found>),
+}
+
+/// The sides of a run whose configuration is looked for.
+pub(super) struct Sought<'r> {
+    pub old: Option<(&'r mut Read, ConfigSide)>,
+    pub new: &'r mut Read,
+    /// Whether findings that were accepted before are accepted again.
+    pub accept: bool,
+}
+
+impl Setting {
+    pub fn new(reader: &Reader, judging: &arguments::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
+        let own = explain::own_rules(judging.rules.as_deref(), streams)?;
+        let book = own.as_ref().unwrap_or_else(|| Book::builtin());
+        let Sought { old, new, accept } = sought;
+        let mut search = Search { reader, judging, book, streams, accept };
+        let found = search.side(new.inputs())?;
+        let before = match &old {
+            Some((old, _)) if judging.config.is_none() => search.before(old.inputs(), &found)?,
+            _ => Before::Same,
+        };
+        let by_old = matches!(old, Some((_, ConfigSide::Old)));
+        let none = Found::default();
+        let judges = match &before {
+            Before::Own(before) if by_old => before,
+            Before::None if by_old => &none,
+            _ => &found,
+        };
+        let folder = Folder::of(judges.file.as_ref());
+        let name = judges.file.as_ref().map_or("", |file| &file.name);
+        for read in old.map(|(old, _)| old).into_iter().chain([&mut *new]) {
+            read.configure(&judges.config, |file| folder.path(file), name);
+        }
+        // Only now do files of the bundle keep their numbers.
+        let mut place = |file: Option<&File>| file.map_or(FileId::MAX, |file| new.put_beside(file.clone()));
+        let mut changed = Vec::new();
+        if let Before::Own(before) = &before {
+            changed = config::changes(&before.config, &found.config, place(found.file.as_ref()));
+            changed.extend(found.baseline.as_ref().and_then(|(after, file)| {
+                let empty = Baseline::default();
+                let more = after.beyond(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
+                let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Added, "").key("baseline");
+                let at = Place { file: place(Some(file)), span: after.span() };
+                (more > 0).then(|| fact.after(at).word("what", format!("the baseline accepts {more} findings more")))
+            }));
+        }
+        let file = place(judges.file.as_ref());
+        let baseline_file = match (&judging.baseline, &judges.baseline) {
+            (Some(file), _) => file.clone(),
+            (None, Some((_, file))) => PathBuf::from(&file.name),
+            (None, None) => folder.beside(judges.config.baseline.as_ref().map_or(baseline::FILE, |name| &name.value)),
+        };
+        let baseline = judges.baseline.as_ref().filter(|_| accept).map(|(baseline, file)| (baseline.clone(), place(Some(file))));
+        let config = judges.config.clone();
+        let (policy, gate) = choose(judging, &config)?;
+        let today = today(judging)?;
+        Ok(Setting { own, policy, gate, config, file, baseline, today, changed, baseline_file })
+    }
+
+    pub fn book(&self) -> &Book {
+        self.own.as_ref().unwrap_or_else(|| Book::builtin())
+    }
+
+    pub fn judgement(&self) -> Judgement<'_> {
+        let waivers = Waivers {
+            list: &self.config.waivers,
+            file: self.file,
+            baseline: self.baseline.as_ref().map(|(baseline, file)| (baseline, *file)),
+            today: Some(self.today),
+        };
+        let outlook = Outlook { assigned: &self.config.maturity, ..Outlook::default() };
+        Judgement { waivers, outlook, changed: &self.changed, ..Judgement::new(self.book(), &self.policy) }
+    }
+}
+
+/// Flags go before the profile, the profile before the rest of the configuration.
+fn choose(judging: &arguments::Judging, config: &Config) -> Result<(Policy, Option<Severity>), Stop> {
+    let profile = match &judging.profile {
+        None => Judging::default(),
+        Some(name) => config.profiles.get(name).cloned().ok_or_else(|| {
+            let hint = crate::input::json_schema_check::nearest(name, config.profiles.keys().map(String::as_str));
+            Stop::usage(format!("no profile `{name}` in the configuration{hint}"))
+        })?,
+    };
+    let layers = [&profile, &config.judging];
+    let name = judging.policy.as_deref().or_else(|| layers.iter().find_map(|layer| Some(&*layer.policy.as_ref()?.value)));
+    let name = name.unwrap_or(policy::DEFAULT);
+    let mut policy = Policy::find(name).ok_or_else(|| {
+        let names: Vec<&str> = Policy::names().collect();
+        let hint = crate::input::json_schema_check::nearest(name, names.iter().copied());
+        Stop::usage(format!("no policy `{name}`{hint}; there are {}", names.join(", ")))
+    })?;
+    for level in config.judging.rules.iter().chain(&profile.rules) {
+        policy.set(&level.rule, level.severity);
+    }
+    let gate = match judging.fail_on {
+        Some(level) => level.severity(),
+        None => layers.iter().find_map(|layer| layer.fail_on.as_ref()).map_or(Some(Severity::Error), |level| level.value),
+    };
+    Ok((policy, gate))
+}
+
+/// The day by which waivers lapse: the flag's, that of a reproducible build, or the clock's.
+fn today(judging: &arguments::Judging) -> Result<Date, Stop> {
+    if let Some(text) = &judging.today {
+        return Date::parse(text).ok_or_else(|| Stop::usage(format!("--today: `{text}` is no day of the form YYYY-MM-DD")));
+    }
+    if let Some(seconds) = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()) {
+        return Ok(Date::of_epoch(seconds));
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Ok(Date::of_epoch(i64::try_from(now).unwrap_or(0)))
+}
+
+struct Search<'s, 'w> {
+    reader: &'s Reader,
+    judging: &'s arguments::Judging,
+    book: &'s Book,
+    streams: &'s mut Streams<'w>,
+    /// Whether a baseline that is named must be there: only `baseline write` makes it.
+    accept: bool,
+}
+
+impl Search<'_, '_> {
+    /// The configuration of the new side, or the one that a flag names.
+    fn side(&mut self, inputs: &[Input]) -> Result<Found, Stop> {
+        let file = match &self.judging.config {
+            Some(path) => Some(self.named(path)?),
+            None => self.look(inputs, config::FILE)?,
+        };
+        self.read(inputs, file)
+    }
+
+    /// That of the old side, where it can be another: at a revision, or in a directory with one of its own.
+    fn before(&mut self, inputs: &[Input], after: &Found) -> Result<Before, Stop> {
+        let at_revision = inputs.iter().any(|input| matches!(input.kind, InputKind::Revision { .. } | InputKind::Index { .. }));
+        let file = self.look(inputs, config::FILE)?;
+        let same = |a: &File, b: &File| real(&a.origin) == real(&b.origin);
+        match (&file, &after.file) {
+            (Some(old), Some(new)) if same(old, new) => return Ok(Before::Same),
+            (None, _) if !at_revision => return Ok(Before::None),
+            _ => {}
+        }
+        self.read(inputs, file).map(|found| Before::Own(Box::new(found)))
+    }
+
+    fn read(&mut self, inputs: &[Input], file: Option<File>) -> Result<Found, Stop> {
+        let config = match &file {
+            None => Config::default(),
+            Some(file) => Config::parse(&file.text, self.book).map_err(|faults| refuse(file, &faults, self.streams))?,
+        };
+        let baseline = match (&self.judging.baseline, &config.baseline, &file) {
+            (Some(path), _, _) => {
+                Some(path.as_path()).filter(|path| self.accept || path.exists()).map(|path| self.named(path)).transpose()?
+            }
+            (None, Some(name), Some(file)) => {
+                let input = Folder::of(Some(file)).input(&name.value);
+                let loaded = self.load(&[input])?;
+                if loaded.is_none() && self.accept {
+                    let fault =
+                        Fault::new(format!("the baseline `{}` isn't there; `crdwise baseline write` makes it", name.value), name.span);
+                    return Err(refuse(file, &[fault], self.streams));
+                }
+                loaded
+            }
+            _ => self.look(inputs, baseline::FILE)?,
+        };
+        let baseline = match baseline {
+            None => None,
+            Some(file) => match Baseline::parse(&file.text) {
+                Ok(baseline) => Some((baseline, file)),
+                Err(fault) => return Err(refuse(&file, &[fault], self.streams)),
+            },
+        };
+        Ok(Found { config, file, baseline })
+    }
+
+    /// A file that must be there.
+    fn named(&self, path: &Path) -> Result<File, Stop> {
+        let mut loaded = self.reader.loader.load(&[Input::path(path)]);
+        let problem = loaded.problems.first().map(|problem| with_advice(problem, problem.advice()));
+        match (loaded.files.pop(), problem) {
+            (Some(file), None) if loaded.files.is_empty() => Ok(file),
+            (_, Some(problem)) => Err(Stop::usage(problem)),
+            _ => Err(Stop::usage(format!("{} is no file", path.display()))),
+        }
+    }
+
+    /// The nearest file of a name that stands beside an input or above it.
+    fn look(&self, inputs: &[Input], name: &str) -> Result<Option<File>, Stop> {
+        let mut found: Vec<File> = Vec::new();
+        let here = [Input::path(".")];
+        for input in if inputs.is_empty() { &here } else { inputs } {
+            if let Some(file) = self.load(&self.candidates(input, name))?
+                && found.iter().all(|other| real(&other.origin) != real(&file.origin))
+            {
+                found.push(file);
+            }
+        }
+        match found.as_slice() {
+            [first, second, ..] => {
+                let help = "choose one with --config, or give inputs that share one";
+                Err(Stop::usage(format!("{} and {} both apply to these inputs: {help}", first.name, second.name)))
+            }
+            _ => Ok(found.pop()),
+        }
+    }
+
+    /// The first of them that is there.
+    fn load(&self, candidates: &[Input]) -> Result<Option<File>, Stop> {
+        let loaded = self.reader.loader.load(candidates);
+        // What is wrong with a revision is told when the bundle is read.
+        let of_path = candidates.iter().all(|input| matches!(input.kind, InputKind::Path(_)));
+        if let (true, Some(problem)) = (of_path, loaded.problems.first()) {
+            return Err(Stop::usage(with_advice(problem, problem.advice())));
+        }
+        Ok(loaded.files.into_iter().next())
+    }
+
+    fn candidates(&self, input: &Input, name: &str) -> Vec<Input> {
+        match &input.kind {
+            InputKind::Path(path) => above(&self.reader.loader.dir().join(path), name).into_iter().map(Input::path).collect(),
+            InputKind::Stdin => above(self.reader.loader.dir(), name).into_iter().map(Input::path).collect(),
+            InputKind::Revision { rev, path } => {
+                self.tree(path, name).map(|path| absent(InputKind::Revision { rev: rev.clone(), path })).collect()
+            }
+            InputKind::Index { path } => self.tree(path, name).map(|path| absent(InputKind::Index { path })).collect(),
+        }
+    }
+
+    /// Paths of a tree, from the given one up to the root.
+    fn tree(&self, path: &str, name: &str) -> impl Iterator<Item = String> {
+        let from_here = path == "." || path == ".." || path.starts_with("./") || path.starts_with("../");
+        let repository = self.reader.loader.repository().ok();
+        let path = repository.filter(|_| from_here).and_then(|git| git.relative(Path::new(path)).ok()).unwrap_or_else(|| path.to_owned());
+        let folders: Vec<String> = Path::new(&path).ancestors().map(|folder| folder.join(name).to_string_lossy().into_owned()).collect();
+        folders.into_iter()
+    }
+}
+
+fn absent(kind: InputKind) -> Input {
+    let mut input = Input::from(kind);
+    input.absent_is_empty = true;
+    input
+}
+
+/// Files of a name in the folder of an input and those around it, up to the root of its repository; without a repository, up to
+/// the current folder. The first that exists is all that is asked for.
+fn above(input: &Path, name: &str) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let start = here.join(input);
+    let start = start.canonicalize().ok()?;
+    let start = if start.is_dir() { start.as_path() } else { start.parent()? };
+    let real_here = here.canonicalize().unwrap_or_else(|_| here.clone());
+    let is_root = |folder: &Path| folder.join(".git").exists();
+    let root = start.ancestors().find(|folder| is_root(folder));
+    let last = root.or_else(|| start.starts_with(&real_here).then_some(&*real_here)).unwrap_or(start);
+    let found =
+        start.ancestors().take_while(|folder| folder.starts_with(last)).map(|folder| folder.join(name)).find(|file| file.is_file())?;
+    Some(relative(&found, &real_here))
+}
+
+/// A path as it is written from a folder, so that reports say the same on every machine.
+fn relative(path: &Path, from: &Path) -> PathBuf {
+    let shared = path.ancestors().find(|folder| from.starts_with(folder));
+    let Some(shared) = shared.filter(|shared| shared.parent().is_some()) else { return path.to_owned() };
+    let up = from.strip_prefix(shared).map_or(0, |rest| rest.components().count());
+    let mut out: PathBuf = std::iter::repeat_n("..", up).collect();
+    out.push(path.strip_prefix(shared).unwrap_or(path));
+    out
+}
+
+/// What two names of one file have in common.
+fn real(origin: &Origin) -> Origin {
+    match origin {
+        Origin::Path(path) => Origin::Path(path.canonicalize().unwrap_or_else(|_| path.clone())),
+        other => other.clone(),
+    }
+}
+
+/// Where a configuration stands.
+struct Folder(Option<Origin>);
+
+impl Folder {
+    fn of(file: Option<&File>) -> Self {
+        Folder(file.map(|file| real(&file.origin)))
+    }
+
+    /// A file's path from here.
+    fn path(&self, file: &File) -> String {
+        let strip = |path: &str, own: &str| {
+            let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+            path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')).to_owned()
+        };
+        match (&self.0, real(&file.origin)) {
+            (Some(Origin::Path(own)), Origin::Path(path)) => {
+                let inside = own.parent().and_then(|folder| path.strip_prefix(folder).ok());
+                inside.map_or_else(|| file.name.clone(), |path| path.to_string_lossy().replace('\\', "/"))
+            }
+            (Some(Origin::Git { path: own, .. } | Origin::Index { path: own }), Origin::Git { path, .. } | Origin::Index { path }) => {
+                strip(&path, own)
+            }
+            (_, Origin::Git { path, .. } | Origin::Index { path }) => path,
+            _ => file.name.clone(),
+        }
+    }
+
+    /// A file named by the configuration.
+    fn input(&self, name: &str) -> Input {
+        let sibling = |own: &str| Path::new(own).with_file_name(name).to_string_lossy().into_owned();
+        absent(match &self.0 {
+            Some(Origin::Git { rev, path, .. }) => InputKind::Revision { rev: rev.clone(), path: sibling(path) },
+            Some(Origin::Index { path }) => InputKind::Index { path: sibling(path) },
+            _ => InputKind::Path(self.beside(name)),
+        })
+    }
+
+    fn beside(&self, name: &str) -> PathBuf {
+        match &self.0 {
+            Some(Origin::Path(own)) => {
+                let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+                relative(&own.with_file_name(name), &here)
+            }
+            _ => PathBuf::from(name),
+        }
+    }
+}
+
+/// Draws everything that is wrong in a file of our own.
+pub(super) fn refuse(file: &File, faults: &[Fault], streams: &mut Streams<'_>) -> Stop {
+    let mut documents = Documents::default();
+    let id = documents.put_beside(file.clone());
+    let side = Side::new("", &documents);
+    for fault in faults {
+        let spot = side.spot(Some(Place { file: id, span: fault.span }));
+        let text = human::problem(&fault.message, None, &[spot], &documents, &streams.err_style());
+        streams.raw_error(&text);
+    }
+    let many = if faults.len() == 1 { "a mistake".to_owned() } else { format!("{} mistakes", faults.len()) };
+    Stop { exit: Exit::Usage, message: format!("{many} in {}", file.name) }
+}

@@ -1,0 +1,209 @@
+//! Which two bundles a review compares: two inputs, the same paths at a revision, a merge base or a tag, or what is staged.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+
+use semver::Version;
+
+use crate::cli::arguments;
+use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Origin, Repository, StagedChange, against, same_paths};
+use crate::judge::bump;
+
+use super::input::{Read, Reader, label, names_a_crd, with_advice};
+use super::{Exit, Stop};
+
+pub(super) struct Sides {
+    pub old: Read,
+    pub new: Read,
+}
+
+/// What `--staged` found.
+pub(super) enum Staged {
+    /// No staged change touches a CRD.
+    Nothing,
+    Sides(Box<Sides>),
+}
+
+impl Sides {
+    /// Reads both at once: neither waits for the other.
+    fn together(old: impl FnOnce() -> Read + Send, new: impl FnOnce() -> Read + Send) -> Self {
+        let (old, new) = rayon::join(old, new);
+        Sides { old, new }
+    }
+}
+
+/// The old side, before it is read.
+struct Old {
+    inputs: Vec<Input>,
+    label: String,
+    version: Option<Version>,
+}
+
+impl Reader {
+    pub fn sides(&self, arguments: &arguments::Review) -> Result<Sides, Stop> {
+        let (old_version, new_version) = arguments.versions.read()?;
+        let (old, new) = match (self.named_old(arguments)?, arguments.inputs.as_slice()) {
+            (Some(old), inputs) => (old, inputs),
+            (None, [old, new]) => {
+                let inputs = self.parse(std::slice::from_ref(old))?;
+                let old = Old { version: self.tag(&inputs), inputs, label: old.to_string_lossy().into_owned() };
+                (old, std::slice::from_ref(new))
+            }
+            (None, inputs) => {
+                let help = "give OLD and NEW, or NEW with --against REV";
+                return Err(Stop::usage(format!("review needs two inputs, {} given: {help}", inputs.len())));
+            }
+        };
+        let new_inputs = self.parse(new)?;
+        let new_version = new_version.or_else(|| self.tag(&new_inputs));
+        Ok(Sides::together(
+            || self.read(old.label, &old.inputs, old_version.or(old.version)),
+            || self.read(label(new), &new_inputs, new_version),
+        ))
+    }
+
+    /// The old side that a flag names.
+    fn named_old(&self, arguments: &arguments::Review) -> Result<Option<Old>, Stop> {
+        if let Some(pattern) = &arguments.against_tag {
+            let new = self.parse(&arguments.inputs)?;
+            let tag = self.repository()?.newest_tag(pattern, revision(&new)).map_err(unread_git)?;
+            // The full name: a branch can be called like the tag.
+            let Against { inputs, .. } = same_paths(&self.loader, &format!("refs/tags/{}", tag.name), &new).map_err(unread)?;
+            return Ok(Some(Old { inputs, label: tag.name, version: tag.version }));
+        }
+        let Some(target) = &arguments.against else { return Ok(None) };
+        let new = self.parse(&arguments.inputs)?;
+        if arguments.merge_base {
+            return self.merge_base(target, &new).map(Some);
+        }
+        let Against { inputs, .. } = against(&self.loader, target, &new).map_err(unread)?;
+        Ok(Some(Old { version: self.tag(&inputs), inputs, label: target.to_string_lossy().into_owned() }))
+    }
+
+    fn merge_base(&self, target: &OsStr, new: &[Input]) -> Result<Old, Stop> {
+        let name = target.to_str().ok_or_else(|| Stop::usage("--merge-base needs a revision"))?;
+        let base = self.repository()?.merge_base(name, revision(new)).map_err(unread_git)?;
+        let Against { inputs, .. } = same_paths(&self.loader, &base.id, new).map_err(unread)?;
+        let short: String = base.id.chars().take(12).collect();
+        Ok(Old { inputs, label: format!("{name} at its merge base {short}"), version: None })
+    }
+
+    /// The index against HEAD.
+    pub fn staged(&self, arguments: &arguments::Review) -> Result<Staged, Stop> {
+        let (old_version, new_version) = arguments.versions.read()?;
+        let repository = self.repository()?;
+        let within = paths(repository, &self.parse(&arguments.inputs)?)?;
+        let is_within = |path: &str| within.is_empty() || within.iter().any(|dir| contains(dir, path));
+        let mut changed = repository.changed_paths().map_err(unread_git)?;
+        changed.retain(|staged| crate::input::is_manifest(&staged.path) && is_within(&staged.path));
+        if changed.is_empty() {
+            return Ok(Staged::Nothing);
+        }
+        let born = repository.resolve("HEAD").is_ok();
+        let at = |path: &String, head: bool| {
+            let path = path.clone();
+            Input::from(if head { InputKind::Revision { rev: "HEAD".to_owned(), path } } else { InputKind::Index { path } })
+        };
+        if !within.is_empty() {
+            // A bundle is judged as a whole.
+            let side = |head: bool| within.iter().map(move |path| absent(at(path, head))).collect::<Vec<_>>();
+            let (old_inputs, new_inputs) = (if born { side(true) } else { Vec::new() }, side(false));
+            let old = self.loader.load(&old_inputs);
+            let new = self.loader.load(&new_inputs);
+            let name = label(&arguments.inputs);
+            return Ok(Staged::Sides(Box::new(Sides::together(
+                || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
+                || self.understand(format!(":{name}"), new_inputs, new, new_version),
+            ))));
+        }
+        let of = |change: StagedChange, head: bool| {
+            let list = changed.iter().filter(move |staged| staged.change != change);
+            list.map(|staged| at(&staged.path, head)).collect::<Vec<_>>()
+        };
+        let old_inputs = if born { of(StagedChange::Added, true) } else { Vec::new() };
+        let new_inputs = of(StagedChange::Deleted, false);
+        let mut old = self.loader.load(&old_inputs);
+        let mut new = self.loader.load(&new_inputs);
+        // Both sides of a file count if either is about CRDs: one may have left it.
+        let mut about = BTreeSet::new();
+        about.extend(old.files.iter().chain(&new.files).filter(|file| names_a_crd(&file.text)).filter_map(in_tree));
+        let is_about = |file: &File| in_tree(file).is_some_and(|path| about.contains(&path));
+        old.files.retain(is_about);
+        new.files.retain(is_about);
+        let unread = !old.problems.is_empty() || !new.problems.is_empty();
+        if about.is_empty() && !unread {
+            return Ok(Staged::Nothing);
+        }
+        Ok(Staged::Sides(Box::new(Sides::together(
+            || self.understand("HEAD".to_owned(), old_inputs, old, old_version),
+            || self.understand("the index".to_owned(), new_inputs, new, new_version),
+        ))))
+    }
+
+    /// The version that a revision's own name gives: `v1.2.0:config/crd`.
+    fn tag(&self, inputs: &[Input]) -> Option<Version> {
+        match &inputs.first()?.kind {
+            InputKind::Revision { rev, .. } => self.loader.repository().ok()?.tag_of(rev).ok()??.version,
+            _ => None,
+        }
+    }
+
+    fn repository(&self) -> Result<&Repository, Stop> {
+        self.loader.repository().map_err(unread_git)
+    }
+}
+
+/// A path that is only on the other side is an empty bundle here.
+fn absent(mut input: Input) -> Input {
+    input.absent_is_empty = true;
+    input
+}
+
+fn in_tree(file: &File) -> Option<String> {
+    match &file.origin {
+        Origin::Git { path, .. } | Origin::Index { path } => Some(path.clone()),
+        Origin::Path(_) | Origin::Stdin => None,
+    }
+}
+
+/// Inputs of `--staged` as paths from the root.
+fn paths(repository: &Repository, inputs: &[Input]) -> Result<Vec<String>, Stop> {
+    let path = |input: &Input| match &input.kind {
+        InputKind::Path(path) => repository.relative(path).map_err(unread_git),
+        InputKind::Index { path } => Ok(path.clone()),
+        _ => Err(Stop::usage("--staged takes paths: the revision is HEAD, the content what is staged")),
+    };
+    inputs.iter().map(path).collect()
+}
+
+/// Whether a path is the other one, or in it; the root of the repository is written as nothing.
+fn contains(dir: &str, path: &str) -> bool {
+    dir.is_empty() || path.strip_prefix(dir.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl arguments::Versions {
+    pub(super) fn read(&self) -> Result<(Option<Version>, Option<Version>), Stop> {
+        let given = |text: &Option<String>, flag: &str| match text {
+            None => Ok(None),
+            Some(text) => bump::parse(text).map(Some).ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is no semantic version"))),
+        };
+        Ok((given(&self.old_version, "--old-version")?, given(&self.new_version, "--new-version")?))
+    }
+}
+
+/// The revision that the new inputs stand for.
+fn revision(inputs: &[Input]) -> &str {
+    match inputs.first().map(|input| &input.kind) {
+        Some(InputKind::Revision { rev, .. }) => rev,
+        _ => "HEAD",
+    }
+}
+
+pub(super) fn unread(error: AgainstError) -> Stop {
+    let exit = if matches!(error, AgainstError::Input(_)) { Exit::Usage } else { Exit::Unread };
+    Stop { exit, message: with_advice(&error, error.advice()) }
+}
+
+fn unread_git(error: GitError) -> Stop {
+    Stop { exit: Exit::Unread, message: with_advice(&error, error.advice()) }
+}

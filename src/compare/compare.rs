@@ -1,0 +1,211 @@
+//! Three searches for each comparison: what is lost, what is gained, what is stored differently.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::model::fact::Certainty;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+
+use super::solver::{Find, Found, Goal, Literal, Pair, Quest, Reason, Solver, Spine, Taste, Term, View};
+use super::{Order, Relation, Role, Sample};
+
+/// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
+/// kind and metadata.
+pub fn order_roots(a: &Shape, b: &Shape) -> Order {
+    let mut solver = Solver::new(Taste::Small).with_roots(&[a, b]);
+    if solver.same_spines(Spine::of(a), Spine::of(b)) {
+        return Order::equal();
+    }
+    let sides = Sides { spines: [Spine::of(a), Spine::of(b)], shapes: [a, b], root: true };
+    Comparison { solver, sides, local: false }.order()
+}
+
+/// Compares two nodes that stand at the same place, with everything below them.
+pub fn order(a: &Shape, b: &Shape, role: Role) -> Order {
+    compare(a, b, role, false)
+}
+
+/// Compares two nodes that stand at the same place without their children: a child that both have counts as the same, and
+/// that a child is there on one side only is neither a loss nor a gain of the node itself. Where properties turn into a
+/// map or a list, [`order`] says more.
+pub fn order_local(a: &Shape, b: &Shape, role: Role) -> Order {
+    compare(a, b, role, true)
+}
+
+/// As [`order_local`], of nodes that mean no list. Beside a format of strings servers let lists pass, whatever the type is: nobody
+/// relies on that.
+pub fn order_without_lists(a: &Shape, b: &Shape, role: Role) -> Order {
+    let order = order_local(a, b, role);
+    let is_list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(Value::Array(_))));
+    if !is_list(&order.lost) && !is_list(&order.gained) {
+        return order;
+    }
+    let without = |shape: &Shape| {
+        let list = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
+        let mut shape = shape.clone();
+        shape.all_of.push(Shape { not: Some(Arc::new(list)), ..Shape::any(shape.at) });
+        shape
+    };
+    order_local(&without(a), &without(b), role)
+}
+
+fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool) -> Order {
+    let mut solver = Solver::new(Taste::Small);
+    if solver.same_spines(Spine::of(a), Spine::of(b)) {
+        return Order::equal();
+    }
+    if local && solver.same_locally(a, b) {
+        return Order::equal();
+    }
+    let spine = |shape| match role {
+        Role::Field => Spine::Field(shape),
+        Role::Entry => Spine::Entry(shape),
+        Role::Item => Spine::Item(shape),
+    };
+    let sides = Sides { spines: [spine(a), spine(b)], shapes: [a, b], root: false };
+    Comparison { solver, sides, local }.order()
+}
+
+/// Before and after.
+#[derive(Clone, Copy)]
+struct Sides<'s> {
+    spines: [Spine<'s>; 2],
+    shapes: [&'s Shape; 2],
+    root: bool,
+}
+
+impl<'s> Sides<'s> {
+    fn swapped(self) -> Self {
+        let ([a, b], [x, y]) = (self.spines, self.shapes);
+        Sides { spines: [b, a], shapes: [y, x], root: self.root }
+    }
+
+    /// The first side accepts and keeps the value; the second accepts it or not.
+    fn goal(self, accepted: bool, quest: Quest, both_keep: bool) -> Goal<'s> {
+        let [a, b] = self.spines;
+        let [x, y] = self.shapes;
+        Goal {
+            views: vec![View { spine: a, faithful: true }, View { spine: b, faithful: both_keep }],
+            literals: vec![
+                Literal { view: 0, holds: true, term: Term::Spine(x) },
+                Literal { view: 1, holds: accepted, term: Term::Spine(y) },
+            ],
+            quest,
+            pin: None,
+            root: self.root,
+        }
+    }
+}
+
+/// Whether there is such an object.
+#[derive(Debug, Clone)]
+enum Answer {
+    Yes(Sample),
+    No,
+    Open(Reason),
+}
+
+impl Answer {
+    fn sample(self) -> Option<Sample> {
+        match self {
+            Answer::Yes(sample) => Some(sample),
+            _ => None,
+        }
+    }
+}
+
+struct Comparison<'s> {
+    solver: Solver<'s>,
+    sides: Sides<'s>,
+    local: bool,
+}
+
+impl Comparison<'_> {
+    fn order(mut self) -> Order {
+        let lost = self.lost(false);
+        let gained = self.lost(true);
+        let differs = self.sides.goal(true, Quest::Differs, true);
+        self.pair(self.sides, true);
+        let changed = self.first([differs]);
+        joined(lost, gained, changed)
+    }
+
+    /// What the first side accepts and keeps and the second doesn't; or the other way round.
+    fn lost(&mut self, swapped: bool) -> Answer {
+        let sides = if swapped { self.sides.swapped() } else { self.sides };
+        self.pair(sides, false);
+        let refused = sides.goal(false, Quest::Nothing, false);
+        let pruned = sides.goal(true, Quest::Loses(1), false);
+        self.first([refused, pruned])
+    }
+}
+
+impl<'s> Comparison<'s> {
+    fn pair(&mut self, sides: Sides<'s>, joined: bool) {
+        if self.local {
+            let [first, second] = sides.shapes;
+            self.solver.pair(Pair { first, second, joined });
+        }
+    }
+
+    fn first<const N: usize>(&mut self, goals: [Goal<'s>; N]) -> Answer {
+        let mut open = None;
+        for goal in goals {
+            self.solver.refill();
+            match self.sample(&goal) {
+                Found::Sat(sample) => return Answer::Yes(sample),
+                Found::Unsat => {}
+                Found::Open(reason) => open = open.or(Some(reason)),
+            }
+        }
+        open.map_or(Answer::No, Answer::Open)
+    }
+
+    fn sample(&mut self, goal: &Goal<'s>) -> Found<Sample> {
+        if !goal.root {
+            return match self.solver.solve_alone(goal) {
+                Found::Sat(None) => Found::Sat(Sample::Absent),
+                Found::Sat(Some(value)) => Found::Sat(Sample::Sent(value)),
+                Found::Unsat => Found::Unsat,
+                Found::Open(reason) => Found::Open(reason),
+            };
+        }
+        match self.solver.solve(goal) {
+            Find::Sat(value) => self.confirmed(goal, value),
+            Find::Unsat => Found::Unsat,
+            Find::Open(reason) => Found::Open(reason),
+        }
+    }
+
+    fn confirmed(&self, goal: &Goal<'s>, value: Value) -> Found<Sample> {
+        match self.solver.meets(goal, &value) {
+            Some(true) => Found::Sat(Sample::Sent(value)),
+            Some(false) => Found::Open(Reason::Method("a candidate that does not stand")),
+            None => Found::Open(Reason::Method("a rule that can't be run")),
+        }
+    }
+}
+
+fn joined(lost: Answer, gained: Answer, changed: Answer) -> Order {
+    let relation = match (&lost, &gained, &changed) {
+        (Answer::Open(_), _, _) | (Answer::No, Answer::Open(_), _) | (Answer::No, Answer::No, Answer::Open(_)) => Relation::Undecided,
+        (Answer::Yes(_), Answer::No, _) => Relation::Narrower,
+        (Answer::Yes(_), _, _) => Relation::Incomparable,
+        (Answer::No, Answer::Yes(_), _) => Relation::Wider,
+        (Answer::No, Answer::No, Answer::Yes(_)) => Relation::Incomparable,
+        (Answer::No, Answer::No, Answer::No) => Relation::Equal,
+    };
+    let reason = [&lost, &gained, &changed].into_iter().find_map(|answer| match answer {
+        Answer::Open(reason) => Some(reason.to_string()),
+        _ => None,
+    });
+    let certainty = if relation == Relation::Undecided { Certainty::Undecided } else { Certainty::Proved };
+    let loses = match lost {
+        Answer::Yes(_) => Some(true),
+        Answer::No => Some(false),
+        Answer::Open(_) => None,
+    };
+    Order { relation, lost: lost.sample(), gained: gained.sample(), changed: changed.sample(), loses, certainty, reason }
+}

@@ -1,0 +1,155 @@
+//! Objects made of a schema: the root of a resource comes in; valid bodies (objects without apiVersion, kind and metadata)
+//! go out, the same ones each time.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::model::schema::shape::{Count, Extra, Type};
+use crate::model::schema::{Shape, is_meta};
+use crate::model::{FieldPath, Step};
+
+use super::solver::{Find, Formula, Goal, Pin, Solver, Target, Taste};
+
+/// Objects that [`around`] makes at most.
+pub const MAX_AROUND: usize = 600;
+/// Sizes above this are not built.
+const MAX_SIZE: u64 = 200;
+
+/// The smallest body that the schema accepts, if one was found.
+pub fn smallest(root: &Shape) -> Option<Value> {
+    Maker::new(root, Taste::Small).make(None)
+}
+
+/// A body with every field filled that can be.
+pub fn filled(root: &Shape) -> Option<Value> {
+    Maker::new(root, Taste::Full).make(None)
+}
+
+/// The smallest body that has this value at a path; a list on the way gets one item, a map one key.
+pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
+    let pin = Pin { steps: path.steps(), target: Target::Value(value) };
+    Maker::new(root, Taste::Small).make(Some(pin))
+}
+
+/// Bodies at the boundaries of the schema: each field at its least and its greatest, each value of an enum, each count,
+/// fields left out and fields that are null. At most [`MAX_AROUND`].
+pub fn around(root: &Shape) -> Vec<Value> {
+    let mut wishes = Vec::new();
+    collect(root, &FieldPath::root(), &mut wishes);
+    let mut maker = Maker::new(root, Taste::Small);
+    let mut bodies: Vec<Value> = Vec::new();
+    let full = Maker::new(root, Taste::Full).make(None);
+    let pinned = wishes.iter().filter_map(|wish| {
+        let target = match &wish.what {
+            What::Meets(formula) => Target::Meets(formula),
+            What::Missing => Target::Missing,
+            What::Null => Target::Null,
+        };
+        maker.make(Some(Pin { steps: wish.path.steps(), target }))
+    });
+    for body in full.into_iter().chain(smallest(root)).chain(pinned) {
+        if !bodies.contains(&body) {
+            bodies.push(body);
+        }
+        if bodies.len() >= MAX_AROUND {
+            break;
+        }
+    }
+    bodies
+}
+
+/// One solver for many bodies of one schema.
+pub(super) struct Maker<'s> {
+    solver: Solver<'s>,
+    goal: Goal<'s>,
+}
+
+impl<'s> Maker<'s> {
+    pub(super) fn new(root: &'s Shape, taste: Taste) -> Self {
+        Maker { solver: Solver::new(taste).with_roots(&[root]), goal: Goal::of(root, true) }
+    }
+
+    pub(super) fn make(&mut self, pin: Option<Pin<'s>>) -> Option<Value> {
+        self.solver.refill();
+        let goal = Goal { pin, ..self.goal.clone() };
+        match self.solver.solve(&goal) {
+            Find::Sat(value) => (self.solver.meets(&goal, &value) == Some(true)).then_some(value),
+            Find::Unsat | Find::Open(_) => None,
+        }
+    }
+}
+
+/// Something to see in a body.
+struct Wish {
+    path: FieldPath,
+    what: What,
+}
+
+enum What {
+    Meets(Rc<Formula>),
+    Missing,
+    Null,
+}
+
+/// The boundaries of a node and of everything below it.
+fn collect(shape: &Shape, path: &FieldPath, wishes: &mut Vec<Wish>) {
+    if wishes.len() >= 4 * MAX_AROUND {
+        return;
+    }
+    if !path.is_root() {
+        let mut wish = |what| wishes.push(Wish { path: path.clone(), what });
+        own(shape).into_iter().for_each(|formula| wish(What::Meets(Rc::new(formula))));
+        if matches!(path.steps().last(), Some(Step::Key(_))) {
+            wish(What::Missing);
+        }
+        if shape.nullable {
+            wish(What::Null);
+        }
+    }
+    for (name, child) in &shape.properties {
+        let resource = path.is_root() && is_meta(name);
+        if !resource {
+            collect(child, &path.key(name), wishes);
+        }
+    }
+    if let Some(items) = &shape.items {
+        collect(items, &path.items(), wishes);
+    }
+    if let Extra::Values(values) = &shape.extra {
+        collect(values, &path.values(), wishes);
+    }
+}
+
+/// What a node's own keywords make worth seeing.
+fn own(shape: &Shape) -> Vec<Formula> {
+    let mut wanted = Vec::new();
+    let values = shape.enum_values.iter().flatten().filter(|value| !value.is_null());
+    wanted.extend(values.take(16).cloned().map(Formula::Equals));
+    let number = shape.int_or_string || matches!(shape.ty, Some(Type::Integer | Type::Number));
+    if number {
+        let bounds = [shape.bounds.minimum, shape.bounds.maximum].into_iter().flatten();
+        for bound in bounds.flat_map(|bound| [bound - 1.0, bound, bound + 1.0]).chain([0.0, 1.0]) {
+            wanted.push(Formula::Equals(if bound.fract() == 0.0 && bound.abs() < 9e15 { (bound as i64).into() } else { bound.into() }));
+        }
+    }
+    let counted = match shape.ty {
+        Some(Type::String) => Some(shape.length),
+        Some(Type::Array) => Some(shape.item_count),
+        Some(Type::Object) if matches!(shape.extra, Extra::Values(_) | Extra::Any) => Some(shape.property_count),
+        _ => None,
+    };
+    if let Some(Count { min, max }) = counted {
+        let high = max.filter(|max| *max <= MAX_SIZE);
+        for size in [Some(min), Some(min + 1), high].into_iter().flatten() {
+            wanted.push(Formula::All(vec![Rc::new(Formula::MinSize(size)), Rc::new(Formula::MaxSize(size))]));
+        }
+    }
+    if shape.ty == Some(Type::Boolean) {
+        wanted.extend([Formula::Equals(false.into()), Formula::Equals(true.into())]);
+    }
+    if wanted.is_empty() {
+        wanted.push(Formula::Const(true));
+    }
+    wanted
+}

@@ -1,0 +1,98 @@
+//! Two shapes come in; how the sets of objects that they accept and keep compare, and an object for each difference, go out.
+//!
+//! Everything rests on one search (`solve`): the old side accepts and keeps a value, the new side refuses it or prunes a
+//! part of it. If there is none, nothing is lost, and that is a proof. Requests are judged as the creation of an object:
+//! rules that compare with the object before have no say.
+//!
+//! - [`order_roots`], [`order`] and [`order_local`] compare whole schemas, one field with all below it, one field alone.
+//! - [`smallest`], [`filled`], [`around`] and [`embed`] make valid objects.
+//! - [`Witnesses`] shows a difference by an object, confirmed by the request path on both sides.
+
+mod compare;
+mod generate;
+pub(crate) mod solver;
+pub mod text;
+mod witness;
+
+use serde_json::Value;
+
+use crate::model::fact::Certainty;
+
+pub use compare::{order, order_local, order_roots, order_without_lists};
+pub use generate::{MAX_AROUND, around, embed, filled, smallest};
+pub(crate) use solver::completed;
+pub use solver::{MAX_STEPS, Reason};
+pub use witness::{Cause, Unshown, What, Witnesses};
+
+/// How what one shape accepts and keeps compares with what another does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// The same requests are accepted, and the same is stored.
+    Equal,
+    /// The second accepts or keeps less.
+    Narrower,
+    /// The second accepts or keeps more.
+    Wider,
+    /// Less here and more there, or something else is stored.
+    Incomparable,
+    Undecided,
+}
+
+/// Where a node stands in the schema: it decides what becomes of a null, of a default, and of a missing value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Named in `properties`.
+    Field,
+    /// A value of `additionalProperties`.
+    Entry,
+    /// An item of a list.
+    Item,
+}
+
+/// What a client sends at a node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sample {
+    /// Nothing: the key is left out.
+    Absent,
+    Sent(Value),
+}
+
+impl Sample {
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Sample::Absent => None,
+            Sample::Sent(value) => Some(value),
+        }
+    }
+}
+
+/// The comparison of two shapes, `a` before and `b` after.
+#[derive(Debug, Clone)]
+pub struct Order {
+    pub relation: Relation,
+    /// `a` accepts and keeps it; `b` refuses it or prunes a part.
+    pub lost: Option<Sample>,
+    /// `b` accepts and keeps it; `a` refuses it or prunes a part.
+    pub gained: Option<Sample>,
+    /// Both accept and keep it, and store something different: another default, or a null that only one of them keeps.
+    pub changed: Option<Sample>,
+    /// Whether something is lost at all; `None` where that is undecided.
+    pub loses: Option<bool>,
+    pub certainty: Certainty,
+    /// Why something is left undecided.
+    pub reason: Option<String>,
+}
+
+impl Order {
+    pub fn equal() -> Order {
+        Order {
+            relation: Relation::Equal,
+            lost: None,
+            gained: None,
+            changed: None,
+            loses: Some(false),
+            certainty: Certainty::Proved,
+            reason: None,
+        }
+    }
+}

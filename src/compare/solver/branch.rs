@@ -1,0 +1,395 @@
+//! The tableau: conditions are taken apart until only atoms are left, with one branch for each alternative.
+
+use std::rc::Rc;
+
+use crate::model::Step;
+
+use super::formula::Formula;
+use super::kind::Kind;
+use super::part::{Never, Part, Parts, reads, same_part, same_term};
+use super::read::Request;
+use super::{Find, Goal, Pin, Reason, Solver, Term};
+
+/// A condition on one view that has to hold, or has to fail.
+#[derive(Debug, Clone)]
+pub(crate) struct Atom<'s> {
+    pub(crate) view: usize,
+    pub(crate) holds: bool,
+    pub(crate) part: Part<'s>,
+}
+
+/// Ways to satisfy a disjunction; each is a set of atoms.
+#[derive(Debug, Clone)]
+struct Choice<'s> {
+    options: Vec<Vec<Atom<'s>>>,
+}
+
+/// One line of the search: what is assumed so far, and what is still to be chosen.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Branch<'s> {
+    pub(crate) atoms: Vec<Atom<'s>>,
+    choices: Vec<Choice<'s>>,
+    dead: bool,
+}
+
+/// Whether two atoms want one key to be two different values.
+fn differ(a: &Atom<'_>, b: &Atom<'_>) -> bool {
+    match (&a.part, &b.part) {
+        (Part::Property(x, Term::Formula(f)), Part::Property(y, Term::Formula(g))) if a.holds && b.holds && x == y => {
+            matches!((&**f, &**g), (Formula::Equals(f), Formula::Equals(g)) if !super::formula::equal(f, g))
+        }
+        _ => false,
+    }
+}
+
+impl<'s> Solver<'s> {
+    pub(super) fn solve_kind(&mut self, goal: &Goal<'s>, kind: Kind) -> Find {
+        if matches!(kind, Kind::Bool) {
+            return self.first_of(goal, vec![false.into(), true.into()]);
+        }
+        let mut branch = Branch::default();
+        for literal in &goal.literals {
+            let part = Part::Term(literal.term.clone());
+            self.assume(&mut branch, kind, Atom { view: literal.view, holds: literal.holds, part });
+        }
+        // A key that has to be sent is there for every side that keeps it.
+        if let Some(pin) = goal.pin
+            && let Some((Step::Key(key), rest)) = pin.steps.split_first()
+            && (Pin { steps: rest, target: pin.target }).request() == Request::Value
+        {
+            for (view, side) in goal.views.iter().enumerate() {
+                if !side.spine.seat(key).is_pruned() {
+                    let part = Part::Has(key.to_string().into());
+                    self.assume(&mut branch, kind, Atom { view, holds: true, part });
+                }
+            }
+        }
+        self.search(goal, kind, branch)
+    }
+
+    fn search(&mut self, goal: &Goal<'s>, kind: Kind, mut branch: Branch<'s>) -> Find {
+        loop {
+            if branch.dead {
+                return Find::Unsat;
+            }
+            let options: usize = branch.choices.iter().map(|choice| choice.options.len()).sum();
+            if !self.step((1 + options) * branch.atoms.len()) {
+                return Find::Open(Reason::Budget);
+            }
+            self.settle(&mut branch, goal, kind);
+            let narrowest = branch.choices.iter().enumerate().min_by_key(|(_, choice)| choice.options.len());
+            let Some((index, choice)) = narrowest else { break };
+            match choice.options.len() {
+                0 => return Find::Unsat,
+                1 => {
+                    let Choice { mut options } = branch.choices.swap_remove(index);
+                    for atom in options.pop().unwrap_or_default() {
+                        self.assume(&mut branch, kind, atom);
+                    }
+                }
+                _ => {
+                    let choice = branch.choices.swap_remove(index);
+                    return self.choose(goal, kind, &branch, choice);
+                }
+            }
+        }
+        if branch.dead { Find::Unsat } else { self.leaf(goal, kind, &branch.atoms) }
+    }
+
+    fn choose(&mut self, goal: &Goal<'s>, kind: Kind, branch: &Branch<'s>, choice: Choice<'s>) -> Find {
+        let mut open = None;
+        for option in choice.options {
+            let mut next = branch.clone();
+            let carriers: Vec<Atom<'s>> = option.iter().filter(|atom| !atom.holds).cloned().collect();
+            for atom in option {
+                self.assume(&mut next, kind, atom);
+            }
+            if next.dead {
+                continue;
+            }
+            // A key that can't fail as it must makes all further choices vain.
+            if !next.choices.is_empty() && kind == Kind::Object && carriers.iter().any(|atom| self.is_vain(goal, &next, atom)) {
+                continue;
+            }
+            match self.search(goal, kind, next) {
+                Find::Sat(value) => return Find::Sat(value),
+                Find::Unsat => {}
+                Find::Open(reason) => open = open.or(Some(reason)),
+            }
+            if self.steps == 0 {
+                return Find::Open(Reason::Budget);
+            }
+        }
+        open.map_or(Find::Unsat, Find::Open)
+    }
+
+    /// Drops choices that are already met and options that can't be taken any more.
+    fn settle(&mut self, branch: &mut Branch<'s>, goal: &Goal<'s>, kind: Kind) {
+        let mut choices = std::mem::take(&mut branch.choices);
+        choices.retain_mut(|choice| {
+            if choice.options.iter().any(|option| option.iter().all(|atom| self.is_assumed(&branch.atoms, atom))) {
+                return false;
+            }
+            choice.options.retain(|option| !option.iter().any(|atom| self.is_excluded(goal, &branch.atoms, atom, kind)));
+            true
+        });
+        branch.choices = choices;
+    }
+
+    fn is_assumed(&mut self, atoms: &[Atom<'s>], atom: &Atom<'s>) -> bool {
+        atoms.iter().any(|known| known.view == atom.view && known.holds == atom.holds && same_part(&mut self.same, &known.part, &atom.part))
+    }
+
+    /// Whether two conditions on one view can't both be.
+    fn conflict(&mut self, known: &Atom<'s>, atom: &Atom<'s>, kind: Kind) -> bool {
+        if known.view != atom.view && !kind.is_scalar() {
+            return false;
+        }
+        if known.holds == atom.holds {
+            return differ(known, atom);
+        }
+        let (yes, no) = if known.holds { (known, atom) } else { (atom, known) };
+        match (&yes.part, &no.part) {
+            // What is there and not null is there.
+            (Part::Has(x), Part::Required(y)) => x == y,
+            _ => same_part(&mut self.same, &known.part, &atom.part),
+        }
+    }
+
+    fn is_excluded(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>], atom: &Atom<'s>, kind: Kind) -> bool {
+        atoms.iter().any(|known| {
+            if self.conflict(known, atom, kind) {
+                return true;
+            }
+            if known.view == atom.view || kind.is_scalar() {
+                return false;
+            }
+            if known.holds == atom.holds {
+                return match (goal.views.get(known.view), goal.views.get(atom.view), &known.part) {
+                    (Some(one), Some(two), Part::Property(key, _)) => {
+                        differ(known, atom) && self.same.seats(one.spine.seat(key), two.spine.seat(key))
+                    }
+                    _ => false,
+                };
+            }
+            // The same condition on a part that both sides read alike.
+            let (Some(one), Some(two)) = (goal.views.get(known.view), goal.views.get(atom.view)) else { return false };
+            match (&known.part, &atom.part) {
+                (Part::Property(x, a), Part::Property(y, b)) => {
+                    x == y && same_term(&mut self.same, a, b) && self.same.seats(one.spine.seat(x), two.spine.seat(x))
+                }
+                (Part::Required(x), Part::Required(y)) | (Part::Has(x), Part::Has(y)) => {
+                    x == y && self.same.seats(one.spine.seat(x), two.spine.seat(x))
+                }
+                (Part::Opaque(a), Part::Opaque(b)) => {
+                    let keys = self.rules.keys(a.rule, a.shape);
+                    a.says(b) && self.same.visible(keys.as_deref(), one.spine, two.spine)
+                }
+                (Part::Term(_) | Part::AnyOf(_) | Part::OneOf(_), _) => {
+                    same_part(&mut self.same, &known.part, &atom.part)
+                        && reads(&known.part).is_some_and(|keys| self.same.keys(keys.iter().map(|key| &**key), one.spine, two.spine))
+                }
+                (Part::Each(a), Part::Each(b)) => {
+                    same_term(&mut self.same, a, b) && self.same.readers(one.spine.items(), two.spine.items())
+                }
+                (Part::MinSize(a), Part::MinSize(b)) | (Part::MaxSize(a), Part::MaxSize(b)) => kind == Kind::Array && a == b,
+                _ => false,
+            }
+        })
+    }
+
+    fn parts(&self) -> Parts<'_, 's> {
+        Parts { pair: self.pair, rules: &self.rules }
+    }
+
+    /// Adds a condition to a branch, taking it apart as far as no choice is needed.
+    fn assume(&mut self, branch: &mut Branch<'s>, kind: Kind, atom: Atom<'s>) {
+        if branch.dead {
+            return;
+        }
+        let Atom { view, holds, part } = atom;
+        // What is taken apart is noted as well: its opposite may come later.
+        let atom = match part {
+            Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
+            part => Atom { view, holds, part },
+        };
+        if branch.atoms.iter().any(|known| self.conflict(known, &atom, kind)) {
+            branch.dead = true;
+            return;
+        }
+        branch.atoms.push(atom.clone());
+        let Atom { view, holds, part } = atom;
+        let one = |holds: bool, part: Part<'s>| Atom { view, holds, part };
+        match part {
+            Part::Term(term) => self.assume_term(branch, kind, view, holds, &term),
+            Part::Property(name, Term::Formula(formula)) if holds => {
+                if let Formula::All(parts) = &*formula {
+                    for part in parts {
+                        self.assume(branch, kind, one(true, Part::Property(name.clone(), Term::Formula(Rc::clone(part)))));
+                    }
+                }
+            }
+            Part::AllFormulas(formula) | Part::AnyFormula(formula) => {
+                let (parts, all) = match &*formula {
+                    Formula::All(parts) => (parts, true),
+                    Formula::Any(parts) => (parts, false),
+                    _ => return,
+                };
+                let atoms: Vec<_> = parts.iter().map(|part| one(holds, Part::Term(Term::Formula(Rc::clone(part))))).collect();
+                if all == holds {
+                    for atom in atoms {
+                        self.assume(branch, kind, atom);
+                    }
+                } else {
+                    self.offer(branch, kind, atoms.into_iter().map(|atom| vec![atom]));
+                }
+            }
+            Part::AnyOf(clauses) => {
+                let atoms = clauses.iter().map(|clause| one(holds, Part::Term(Term::Clause(clause))));
+                if holds {
+                    self.offer(branch, kind, atoms.map(|atom| vec![atom]));
+                } else {
+                    for atom in atoms {
+                        self.assume(branch, kind, atom);
+                    }
+                }
+            }
+            Part::OneOf(clauses) => {
+                let clause = |holds: bool, index: usize| clauses.get(index).map(|clause| one(holds, Part::Term(Term::Clause(clause))));
+                let count = clauses.len();
+                let only = |chosen: usize| (0..count).filter_map(|index| clause(index == chosen, index)).collect::<Vec<_>>();
+                if holds {
+                    self.offer(branch, kind, (0..count).map(only));
+                } else {
+                    let pairs = (0..count).flat_map(|i| (i + 1..count).map(move |j| [i, j]));
+                    let both = pairs.map(|pair| pair.into_iter().filter_map(|index| clause(true, index)).collect::<Vec<_>>());
+                    self.offer(branch, kind, std::iter::once(only(count)).chain(both));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a choice. What an option needs without a further choice is spelled out, so that it shows early where it
+    /// contradicts something.
+    fn offer(&mut self, branch: &mut Branch<'s>, kind: Kind, options: impl Iterator<Item = Vec<Atom<'s>>>) {
+        let mut spelled = Vec::new();
+        for option in options {
+            let mut atoms = Vec::new();
+            if option.into_iter().all(|atom| self.spell(kind, atom, &mut atoms).is_ok()) {
+                if atoms.is_empty() {
+                    return;
+                }
+                spelled.push(atoms);
+            }
+        }
+        // That a rule fails is only taken for granted here, so other ways go first.
+        spelled.sort_by_key(|option| option.iter().any(|atom| matches!(atom.part, Part::Opaque(_)) && !atom.holds));
+        branch.choices.push(Choice { options: spelled });
+    }
+
+    /// The atoms that a condition comes to, as far as they all have to hold.
+    fn spell(&mut self, kind: Kind, atom: Atom<'s>, atoms: &mut Vec<Atom<'s>>) -> Result<(), Never> {
+        let Atom { view, holds, part } = atom;
+        let term = match part {
+            Part::Term(term) => term,
+            Part::Not(term) => return self.spell(kind, Atom { view, holds: !holds, part: Part::Term(term) }, atoms),
+            Part::AllFormulas(formula) | Part::AnyFormula(formula) => Term::Formula(formula),
+            Part::Property(name, Term::Formula(formula)) if holds => {
+                // A key that meets several conditions meets each of them.
+                match &*formula {
+                    Formula::All(parts) => {
+                        for part in parts {
+                            let part = Part::Property(name.clone(), Term::Formula(Rc::clone(part)));
+                            self.spell(kind, Atom { view, holds, part }, atoms)?;
+                        }
+                    }
+                    _ => atoms.push(Atom { view, holds, part: Part::Property(name, Term::Formula(formula)) }),
+                }
+                return Ok(());
+            }
+            part => {
+                atoms.push(Atom { view, holds, part });
+                return Ok(());
+            }
+        };
+        if let Term::Formula(formula) = &term {
+            match (&**formula, holds) {
+                (Formula::Const(value), _) => return if *value == holds { Ok(()) } else { Err(Never) },
+                (Formula::All(parts), true) | (Formula::Any(parts), false) => {
+                    for part in parts {
+                        self.spell(kind, Atom { view, holds, part: Part::Term(Term::Formula(Rc::clone(part))) }, atoms)?;
+                    }
+                    return Ok(());
+                }
+                (Formula::All(_) | Formula::Any(_), _) => {
+                    atoms.push(Atom { view, holds, part: Part::Term(term) });
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        match (self.taken_apart(&term, kind), holds) {
+            (Err(Never), true) => Err(Never),
+            (Err(Never), false) => Ok(()),
+            (Ok(parts), true) => parts.into_iter().try_for_each(|part| self.spell(kind, Atom { view, holds, part }, atoms)),
+            (Ok(mut parts), false) => match (parts.pop(), parts.is_empty()) {
+                (None, _) => Err(Never),
+                (Some(part), true) => self.spell(kind, Atom { view, holds, part }, atoms),
+                (Some(_), false) => {
+                    atoms.push(Atom { view, holds, part: Part::Term(term) });
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// The conditions that a term comes to for this kind of value.
+    fn taken_apart(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Never> {
+        match term {
+            Term::Spine(shape) => self.parts().of_shape(shape, kind, true),
+            Term::Clause(shape) => self.parts().of_shape(shape, kind, false),
+            Term::Formula(formula) => match &**formula {
+                Formula::Const(false) => Err(Never),
+                _ => self.parts().of_formula(formula, kind).map(|part| part.into_iter().collect()),
+            },
+        }
+    }
+
+    fn assume_term(&mut self, branch: &mut Branch<'s>, kind: Kind, view: usize, holds: bool, term: &Term<'s>) {
+        match (self.taken_apart(term, kind), holds) {
+            (Err(Never), true) => branch.dead = true,
+            (Err(Never), false) => {}
+            (Ok(parts), true) => {
+                for part in parts {
+                    self.assume(branch, kind, Atom { view, holds, part });
+                }
+            }
+            (Ok(mut parts), false) if parts.len() == 1 => {
+                for part in parts.drain(..) {
+                    self.assume(branch, kind, Atom { view, holds, part });
+                }
+            }
+            (Ok(parts), false) => self.offer(branch, kind, parts.into_iter().map(|part| vec![Atom { view, holds, part }])),
+        }
+    }
+
+    fn leaf(&mut self, goal: &Goal<'s>, kind: Kind, atoms: &[Atom<'s>]) -> Find {
+        if !kind.is_scalar()
+            && let Some(values) = atoms.iter().find_map(|atom| match &atom.part {
+                Part::Enum(values) if atom.holds => Some(*values),
+                Part::Is(value) if atom.holds => Some(std::slice::from_ref(value)),
+                _ => None,
+            })
+        {
+            return self.first_of(goal, values.iter().filter(|value| Kind::of(value) == kind).cloned().collect());
+        }
+        match kind {
+            Kind::Object => self.object(goal, atoms),
+            Kind::Array => self.list(goal, atoms),
+            Kind::String => self.string(atoms),
+            Kind::Int | Kind::Float => self.number(kind, atoms),
+            Kind::Bool | Kind::Null => Find::Unsat,
+        }
+    }
+}

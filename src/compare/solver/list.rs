@@ -1,0 +1,343 @@
+//! Lists: how many items, what all of them are, and the items that some condition needs.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::model::Step;
+use crate::model::schema::shape::Shape;
+
+use super::branch::Atom;
+use super::formula::{self, Formula};
+use super::object::{child_goal, not_equal, quest_at};
+use super::part::{Part, Unique};
+use super::read::{Effect, Request};
+use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Taste, Term};
+
+/// Items that are made to reach a count.
+const MAX_ITEMS: u64 = 300;
+
+/// What one item has to be, besides what all are.
+#[derive(Debug, Clone, Default)]
+struct Wanted<'s> {
+    literals: Vec<Literal<'s>>,
+    quest: bool,
+    pin: Option<Pin<'s>>,
+    /// The same value as this item, as a request.
+    copy_of: Option<usize>,
+}
+
+struct Frame<'s> {
+    low: u64,
+    high: u64,
+    each: Vec<Literal<'s>>,
+    wanted: Vec<Wanted<'s>>,
+    /// Uniqueness that has to hold.
+    distinct: Vec<(usize, Unique<'s>)>,
+    /// Uniqueness that has to fail.
+    equal: Vec<(usize, Unique<'s>)>,
+    unlike: Vec<Value>,
+}
+
+impl<'s> Solver<'s> {
+    pub(super) fn list(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Find {
+        let mut frame = enter(goal, atoms);
+        if let Some(pin) = goal.pin
+            && let Some((Step::Items, rest)) = pin.steps.split_first()
+        {
+            frame.wanted.push(Wanted { pin: Some(Pin { steps: rest, target: pin.target }), ..Wanted::default() });
+        }
+        if goal.quest != Quest::Nothing {
+            frame.wanted.push(Wanted { quest: true, ..Wanted::default() });
+        }
+        if frame.low > frame.high {
+            return Find::Unsat;
+        }
+        if frame.equal.len() > 1 {
+            return Find::Open(Reason::Method("a list that is not unique in two ways"));
+        }
+        let found = match frame.equal.first().copied() {
+            Some((view, unique)) => self.repeated(goal, &frame, view, unique),
+            None => self.fitted(goal, &frame),
+        };
+        match found {
+            Find::Sat(value) if frame.unlike.iter().any(|other| formula::equal(other, &value)) => {
+                Find::Open(Reason::Method("a list other than given ones"))
+            }
+            found => found,
+        }
+    }
+
+    /// An item that is looked at on its own.
+    pub(super) fn alone_item(&mut self, goal: &Goal<'s>) -> Find {
+        let wanted = Wanted { quest: goal.quest != Quest::Nothing, ..Wanted::default() };
+        self.item_with(goal, goal.literals.clone(), &wanted)
+    }
+
+    /// With each wanted item on its own, else with all of them in one.
+    fn fitted(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
+        let count = frame.wanted.len() as u64;
+        if count <= frame.high {
+            let found = self.build(goal, frame, &frame.wanted);
+            if !matches!(found, Find::Unsat) || count < 2 {
+                return found;
+            }
+            // Items that must differ may get in each other's way in one order and not in the other, or one of them be all that is wanted.
+            let reversed: Vec<Wanted<'s>> = frame.wanted.iter().rev().cloned().collect();
+            return match self.build(goal, frame, &reversed) {
+                Find::Unsat if frame.distinct.is_empty() => Find::Unsat,
+                Find::Unsat => match self.in_one(goal, frame) {
+                    Find::Unsat if count > 2 => Find::Open(Reason::Method("several distinct items")),
+                    found => found,
+                },
+                found => found,
+            };
+        }
+        if frame.high == 0 {
+            return Find::Unsat;
+        }
+        match self.in_one(goal, frame) {
+            Find::Unsat if frame.high > 1 => Find::Open(Reason::Method("several items in a short list")),
+            found => found,
+        }
+    }
+
+    /// With one item that is all that is wanted.
+    fn in_one(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
+        let mut all = Wanted::default();
+        for one in &frame.wanted {
+            all.literals.extend(one.literals.iter().cloned());
+            all.quest |= one.quest;
+            if all.pin.is_some() && one.pin.is_some() {
+                return Find::Open(Reason::Method("several items in a short list"));
+            }
+            all.pin = all.pin.or(one.pin);
+        }
+        self.build(goal, frame, &[all])
+    }
+
+    /// The wanted items, and as many others as the count needs.
+    fn build(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &[Wanted<'s>]) -> Find {
+        let least = if self.taste == Taste::Full { frame.low.max(1).min(frame.high) } else { frame.low };
+        let target = least.max(wanted.len() as u64);
+        if target > MAX_ITEMS {
+            return Find::Open(Reason::Budget);
+        }
+        let mut items: Vec<Value> = Vec::new();
+        let mut filler: Option<Value> = None;
+        for index in 0..target {
+            let plain = Wanted::default();
+            let one = usize::try_from(index).ok().and_then(|index| wanted.get(index));
+            if let Some(copied) = one.and_then(|one| one.copy_of).and_then(|index| items.get(index)) {
+                items.push(copied.clone());
+                continue;
+            }
+            if one.is_none()
+                && frame.distinct.is_empty()
+                && let Some(filler) = &filler
+            {
+                items.push(filler.clone());
+                continue;
+            }
+            match self.item(goal, frame, one.unwrap_or(&plain), &items) {
+                Find::Sat(value) => {
+                    if one.is_none() {
+                        filler = Some(value.clone());
+                    }
+                    items.push(value);
+                }
+                // What was wanted is there: a list that tastes better with one more item may do without.
+                Find::Unsat if one.is_none() && index >= frame.low => break,
+                found => return found,
+            }
+        }
+        Find::Sat(Value::Array(items))
+    }
+
+    /// One item that differs from those before it as far as the list wants it.
+    fn item(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &Wanted<'s>, before: &[Value]) -> Find {
+        let mut literals = frame.each.clone();
+        literals.extend(wanted.literals.iter().cloned());
+        let mut keyed: Option<(usize, &'s Shape)> = None;
+        for (view, unique) in &frame.distinct {
+            match unique {
+                Unique::Items => literals.extend(before.iter().map(|item| not_equal(*view, item.clone()))),
+                Unique::Keys(shape) => keyed = keyed.or(Some((*view, shape))),
+            }
+        }
+        let Some((view, shape)) = keyed.filter(|_| !before.is_empty()) else {
+            return self.item_with(goal, literals, wanted);
+        };
+        // The keys of a list item that is an object: one of them has a value that no earlier item has.
+        let mut open = None;
+        for key in &shape.map_keys {
+            let mut literals = literals.clone();
+            for item in before {
+                // An earlier item may leave the key to its default.
+                let value = item.get(key).cloned().or_else(|| shape.items.as_ref()?.property(key)?.default.clone());
+                let name = key.as_str().into();
+                let other = match value {
+                    Some(value) => Formula::Field(name, Rc::new(Formula::Equals(value)).negated()),
+                    None => Formula::Has(name),
+                };
+                literals.push(Literal { view, holds: true, term: Term::Formula(Rc::new(other)) });
+            }
+            match self.item_with(goal, literals, wanted) {
+                Find::Sat(value) => return Find::Sat(value),
+                Find::Unsat => {}
+                Find::Open(reason) => open = open.or(Some(reason)),
+            }
+        }
+        if open.is_none() && shape.map_keys.len() > 1 && before.len() > 1 {
+            open = Some(Reason::Method("items with several keys"));
+        }
+        open.map_or(Find::Unsat, Find::Open)
+    }
+
+    fn item_with(&mut self, goal: &Goal<'s>, literals: Vec<Literal<'s>>, wanted: &Wanted<'s>) -> Find {
+        let mut open = None;
+        let forced = wanted.pin.map(Pin::request);
+        for request in [Request::Value, Request::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
+            let effects: Vec<Effect<'s>> = goal.views.iter().map(|view| view.spine.item_effect(request)).collect();
+            let quest = if wanted.quest { quest_at(goal.quest, &effects, request) } else { Some(Quest::Nothing) };
+            let Some(quest) = quest else { continue };
+            if request == Request::Value {
+                match self.solve(&child_goal(goal, &effects, &literals, quest, wanted.pin)) {
+                    Find::Sat(value) => return Find::Sat(value),
+                    Find::Unsat => {}
+                    Find::Open(reason) => open = open.or(Some(reason)),
+                }
+            } else if self.null_item(&effects, &literals) {
+                return Find::Sat(Value::Null);
+            }
+        }
+        open.map_or(Find::Unsat, Find::Open)
+    }
+
+    fn null_item(&self, effects: &[Effect<'s>], literals: &[Literal<'s>]) -> bool {
+        literals.iter().all(|literal| {
+            let verdict = match effects.get(literal.view) {
+                Some(Effect::Default(value)) => self.judge().term(&literal.term, value),
+                _ => self.judge().term(&literal.term, &Value::Null),
+            };
+            verdict == Some(literal.holds)
+        })
+    }
+
+    /// A list with two items that are the same to one view.
+    fn repeated(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, unique: Unique<'s>) -> Find {
+        // An item of a keyed list that is no object.
+        if let Unique::Keys(_) = unique {
+            let stranger = Formula::Is(super::Kinds::of(&[super::Kind::Object, super::Kind::Null]));
+            let literal = Literal { view, holds: false, term: Term::Formula(Rc::new(stranger)) };
+            let mut wanted = frame.wanted.clone();
+            wanted.push(Wanted { literals: vec![literal], ..Wanted::default() });
+            if let Find::Sat(value) = self.build(goal, frame, &wanted) {
+                return Find::Sat(value);
+            }
+        }
+        if frame.high < 2 {
+            return Find::Unsat;
+        }
+        if frame.distinct.is_empty() {
+            let mut wanted = frame.wanted.clone();
+            if wanted.is_empty() {
+                wanted.push(Wanted::default());
+            }
+            wanted.insert(1, Wanted { copy_of: Some(0), ..Wanted::default() });
+            return self.build(goal, frame, &wanted);
+        }
+        let Unique::Keys(shape) = unique else {
+            // Items that every side reads alike are equal for all or for none.
+            let alike = goal.views.iter().all(|view| self.alike(goal, view.spine.items()));
+            let scalar = frame.each.iter().any(|literal| match literal.term {
+                Term::Spine(shape) => literal.holds && takes_scalars(shape),
+                _ => false,
+            });
+            return if alike || scalar { Find::Unsat } else { Find::Open(Reason::Method("items that become equal")) };
+        };
+        self.same_keys(goal, frame, view, shape)
+    }
+
+    fn alike(&mut self, goal: &Goal<'s>, spine: super::Spine<'s>) -> bool {
+        goal.views.first().is_some_and(|first| self.same.readers(first.spine.items(), spine))
+    }
+
+    /// Two items with the same keys for one view, and different ones as the others want it.
+    fn same_keys(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, shape: &'s Shape) -> Find {
+        let plain = Wanted::default();
+        let wanted = frame.wanted.first().unwrap_or(&plain);
+        let first = match self.item(goal, frame, wanted, &[]) {
+            Find::Sat(value) => value,
+            found => return found,
+        };
+        let mut literals = Vec::new();
+        for key in &shape.map_keys {
+            let formula = match first.get(key).filter(|value| !value.is_null()) {
+                Some(value) => Formula::All(vec![
+                    Rc::new(Formula::Has(key.as_str().into())),
+                    Rc::new(Formula::Field(key.as_str().into(), Rc::new(Formula::Equals(value.clone())))),
+                ]),
+                None => match shape.items.as_ref().and_then(|items| items.property(key)?.default.clone()) {
+                    Some(default) => Formula::Field(key.as_str().into(), Rc::new(Formula::Equals(default))),
+                    None => Formula::Not(Rc::new(Formula::Has(key.as_str().into()))),
+                },
+            };
+            literals.push(Literal { view, holds: true, term: Term::Formula(Rc::new(formula)) });
+        }
+        let second = Wanted { literals, ..Wanted::default() };
+        match self.item(goal, frame, &second, std::slice::from_ref(&first)) {
+            Find::Sat(value) => {
+                let mut items = vec![first, value];
+                for one in frame.wanted.iter().skip(1) {
+                    match self.item(goal, frame, one, &items) {
+                        Find::Sat(value) => items.push(value),
+                        found => return found,
+                    }
+                }
+                while (items.len() as u64) < frame.low {
+                    match self.item(goal, frame, &plain, &items) {
+                        Find::Sat(value) => items.push(value),
+                        found => return found,
+                    }
+                }
+                Find::Sat(Value::Array(items))
+            }
+            found => found,
+        }
+    }
+}
+
+/// Whether only scalars pass, and no null.
+fn takes_scalars(shape: &Shape) -> bool {
+    let kinds = super::kind::kinds(shape, super::words::format(shape.format.as_deref()).is_some());
+    !kinds.has(super::Kind::Object) && !kinds.has(super::Kind::Array) && !kinds.has(super::Kind::Null)
+}
+
+fn enter<'s>(goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Frame<'s> {
+    let _ = goal;
+    let mut frame =
+        Frame { low: 0, high: u64::MAX, each: Vec::new(), wanted: Vec::new(), distinct: Vec::new(), equal: Vec::new(), unlike: Vec::new() };
+    for Atom { view, holds, part } in atoms {
+        match part {
+            Part::MinSize(n) if *holds => frame.low = frame.low.max(*n),
+            Part::MinSize(n) => frame.high = frame.high.min(n.saturating_sub(1)),
+            Part::MaxSize(n) if *holds => frame.high = frame.high.min(*n),
+            Part::MaxSize(n) => frame.low = frame.low.max(n.saturating_add(1)),
+            Part::Each(term) => {
+                let literal = Literal { view: *view, holds: *holds, term: term.clone() };
+                if *holds {
+                    frame.each.push(literal);
+                } else {
+                    frame.wanted.push(Wanted { literals: vec![literal], ..Wanted::default() });
+                }
+            }
+            Part::Unique(unique) if *holds => frame.distinct.push((*view, *unique)),
+            Part::Unique(unique) => frame.equal.push((*view, *unique)),
+            Part::Is(value) if !*holds => frame.unlike.push(value.clone()),
+            Part::Enum(values) if !*holds => frame.unlike.extend(values.iter().filter(|value| value.is_array()).cloned()),
+            _ => {}
+        }
+    }
+    frame
+}

@@ -1,0 +1,127 @@
+//! What is known about CEL rules, each worked out once: the formula and the program of a rule, and what it looks at.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use serde_json::Value;
+
+use crate::cel::ast::{Expr, Kind as Node};
+use crate::cel::check::Purpose;
+use crate::cel::decl::Decl;
+use crate::cel::eval::{EvalError, Program};
+use crate::cel::name::unescape;
+use crate::cel::normal::normal;
+use crate::cel::parse::read;
+use crate::model::schema::shape::{CelRule, Shape};
+
+use super::formula::Formula;
+use super::translate::translate;
+
+/// Translated and compiled rules, each once.
+#[derive(Default)]
+pub(crate) struct Rules {
+    known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
+    programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
+    readings: RefCell<HashMap<usize, Reading>>,
+    /// What the rules of a node see.
+    decls: RefCell<HashMap<usize, Arc<Decl>>>,
+    /// Where the roots of resources are: their rules see a name and a kind.
+    pub(crate) roots: Vec<usize>,
+}
+
+impl Rules {
+    /// When a rule holds for a value that is created.
+    pub(crate) fn formula(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+        let id = std::ptr::from_ref(rule).addr();
+        if let Some(known) = self.known.borrow().get(&id) {
+            return known.clone();
+        }
+        let formula = translate(rule, shape);
+        self.known.borrow_mut().insert(id, formula.clone());
+        formula
+    }
+
+    /// A rule without what doesn't matter in it: by itself, and of values that its node accepts. Two rules that share a text say the same.
+    pub(crate) fn canonical(&self, rule: &CelRule, shape: &Shape) -> [Rc<str>; 2] {
+        self.read(rule, shape).canonical
+    }
+
+    /// The keys of the node that a rule looks at; `None` where it takes the value as a whole.
+    pub(crate) fn keys(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<[String]>> {
+        self.read(rule, shape).keys
+    }
+
+    fn read(&self, rule: &CelRule, shape: &Shape) -> Reading {
+        let id = std::ptr::from_ref(rule).addr();
+        if let Some(known) = self.readings.borrow().get(&id) {
+            return known.clone();
+        }
+        let reading = match read(&rule.rule) {
+            Ok(expr) => {
+                Reading { canonical: [normal(&expr, None).into(), normal(&expr, Some(shape)).into()], keys: keys(&expr).map(Into::into) }
+            }
+            Err(_) => Reading { canonical: [rule.rule.trim().into(), rule.rule.trim().into()], keys: None },
+        };
+        self.readings.borrow_mut().insert(id, reading.clone());
+        reading
+    }
+
+    /// What a rule that is no formula says of a value; `None` where it can't be run here.
+    pub(crate) fn verdict(&self, rule: &CelRule, shape: &Shape, value: &Value) -> Option<bool> {
+        let program = self.program(rule, shape)?;
+        if !program.applies(value, None) {
+            return Some(true);
+        }
+        match program.holds(value, None) {
+            Ok(holds) => Some(holds),
+            Err(EvalError::Failed(_)) => Some(false),
+            Err(EvalError::Unsupported(_) | EvalError::Limit) => None,
+        }
+    }
+
+    fn decl(&self, shape: &Shape) -> Arc<Decl> {
+        let id = std::ptr::from_ref(shape).addr();
+        let root = shape.embedded || self.roots.contains(&id);
+        Arc::clone(self.decls.borrow_mut().entry(id).or_insert_with(|| Arc::new(Decl::of(shape, root))))
+    }
+
+    fn program(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Program>> {
+        let id = std::ptr::from_ref(rule).addr();
+        if let Some(known) = self.programs.borrow().get(&id) {
+            return known.clone();
+        }
+        let optional = rule.optional_old_self == Some(true);
+        let program = Program::compile(&rule.rule, Purpose::Rule, &self.decl(shape), optional).ok().map(Rc::new);
+        self.programs.borrow_mut().insert(id, program.clone());
+        program
+    }
+}
+
+/// The keys that an expression selects from `self`; `None` where it takes `self` as a whole.
+fn keys(expr: &Expr) -> Option<Vec<String>> {
+    let mut keys = BTreeSet::new();
+    let mut selected = BTreeSet::new();
+    let parts = expr.descendants();
+    for part in &parts {
+        if let Node::Select(select) = &part.kind
+            && matches!(&select.operand.kind, Node::Ident(name) if name == "self" || name == "oldSelf")
+        {
+            keys.insert(unescape(&select.field)?);
+            selected.insert(select.operand.id);
+        }
+    }
+    let whole = parts
+        .iter()
+        .any(|part| matches!(&part.kind, Node::Ident(name) if name == "self" || name == "oldSelf") && !selected.contains(&part.id));
+    (!whole).then(|| keys.into_iter().collect())
+}
+
+/// What a rule looks at.
+#[derive(Clone)]
+struct Reading {
+    canonical: [Rc<str>; 2],
+    keys: Option<Rc<[String]>>,
+}

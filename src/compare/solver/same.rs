@@ -1,0 +1,224 @@
+//! Whether two shapes say the same, wherever they stand.
+
+use foldhash::HashMap;
+
+use crate::model::schema::shape::{Extra, Shape};
+
+use super::read::{Seat, Spine};
+
+/// Remembers what has been compared: nodes of two trees are met again and again from different sides.
+#[derive(Default)]
+pub(crate) struct Same {
+    known: HashMap<(usize, usize), bool>,
+    readers: HashMap<(usize, usize), bool>,
+    /// Two nodes whose children are taken to be the same.
+    pub(crate) pair: Option<(usize, usize)>,
+    /// Whether both have the same children.
+    pub(crate) even: bool,
+}
+
+fn address(shape: &Shape) -> usize {
+    std::ptr::from_ref(shape).addr()
+}
+
+impl Same {
+    pub(crate) fn shapes(&mut self, a: &Shape, b: &Shape) -> bool {
+        let key = (std::ptr::from_ref(a).addr(), std::ptr::from_ref(b).addr());
+        if key.0 == key.1 {
+            return true;
+        }
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let same = self.compare(a, b);
+        self.known.insert(key, same);
+        same
+    }
+
+    fn is_pair(&self, a: &Shape, b: &Shape) -> bool {
+        self.pair.is_some_and(|pair| pair == (address(a), address(b)) || pair == (address(b), address(a)))
+    }
+
+    fn compare(&mut self, a: &Shape, b: &Shape) -> bool {
+        self.own(a, b)
+            && self.options(a.items.as_deref(), b.items.as_deref())
+            && self.extras(&a.extra, &b.extra)
+            && a.properties.len() == b.properties.len()
+            && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.shapes(a, b))
+    }
+
+    /// Whether two nodes say the same apart from their children.
+    pub(crate) fn local(&mut self, a: &Shape, b: &Shape) -> bool {
+        let extra = match (&a.extra, &b.extra) {
+            (Extra::Values(_), Extra::Values(_)) => true,
+            (a, b) => a == b,
+        };
+        extra && a.items.is_some() == b.items.is_some() && self.own(a, b)
+    }
+
+    fn own(&mut self, a: &Shape, b: &Shape) -> bool {
+        a.ty == b.ty
+            && a.int_or_string == b.int_or_string
+            && a.nullable == b.nullable
+            && a.bounds == b.bounds
+            && a.length == b.length
+            && a.item_count == b.item_count
+            && a.unique_items == b.unique_items
+            && a.list_type == b.list_type
+            && a.map_keys == b.map_keys
+            && a.property_count == b.property_count
+            && a.preserve_unknown == b.preserve_unknown
+            && a.embedded == b.embedded
+            && a.pattern == b.pattern
+            && a.format == b.format
+            && a.required == b.required
+            && a.enum_values == b.enum_values
+            && a.default == b.default
+            && a.rules.len() == b.rules.len()
+            && a.rules.iter().zip(&b.rules).all(|(a, b)| a.rule == b.rule && a.optional_old_self == b.optional_old_self)
+            && self.lists(&a.all_of, &b.all_of)
+            && self.lists(&a.any_of, &b.any_of)
+            && self.lists(&a.one_of, &b.one_of)
+            && self.options(a.not.as_deref(), b.not.as_deref())
+    }
+
+    pub(crate) fn lists(&mut self, a: &[Shape], b: &[Shape]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.shapes(a, b))
+    }
+
+    fn options(&mut self, a: Option<&Shape>, b: Option<&Shape>) -> bool {
+        match (a, b) {
+            (Some(a), Some(b)) => self.shapes(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    fn extras(&mut self, a: &Extra, b: &Extra) -> bool {
+        match (a, b) {
+            (Extra::Values(a), Extra::Values(b)) => self.shapes(a, b),
+            _ => a == b,
+        }
+    }
+
+    /// Whether two nodes make the same of whatever is sent at them, or not sent.
+    fn nodes(&mut self, a: &Shape, b: &Shape) -> bool {
+        a.nullable == b.nullable && a.default == b.default && self.insides(a, b)
+    }
+
+    /// Whether two nodes prune, drop nulls and set defaults alike in a value, whatever they accept.
+    fn insides(&mut self, a: &Shape, b: &Shape) -> bool {
+        let key = (std::ptr::from_ref(a).addr(), std::ptr::from_ref(b).addr());
+        if key.0 == key.1 {
+            return true;
+        }
+        if let Some(&known) = self.readers.get(&key) {
+            return known;
+        }
+        let alike = a.preserve_unknown == b.preserve_unknown
+            && a.embedded == b.embedded
+            && a.properties.len() == b.properties.len()
+            && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.nodes(a, b))
+            && match (&a.items, &b.items) {
+                (Some(a), Some(b)) => self.nodes(a, b),
+                (None, None) => true,
+                _ => false,
+            }
+            && match (&a.extra, &b.extra) {
+                (Extra::Values(a), Extra::Values(b)) => self.nodes(a, b),
+                (Extra::Any | Extra::Refused, Extra::Any | Extra::Refused) | (Extra::Closed, Extra::Closed) => true,
+                _ => false,
+            };
+        self.readers.insert(key, alike);
+        alike
+    }
+
+    /// Whether CEL takes the values of two nodes for the same, whatever they accept.
+    pub(crate) fn typed(&mut self, a: &Shape, b: &Shape) -> bool {
+        std::ptr::eq(a, b)
+            || (self.even && self.is_pair(a, b) && a.ty == b.ty)
+            || (a.ty == b.ty
+                && a.int_or_string == b.int_or_string
+                && a.format == b.format
+                && a.nullable == b.nullable
+                && a.list_type == b.list_type
+                && a.map_keys == b.map_keys
+                && a.preserve_unknown == b.preserve_unknown
+                && a.properties.len() == b.properties.len()
+                && a.properties.iter().zip(&b.properties).all(|((x, a), (y, b))| x == y && self.typed(a, b))
+                && match (&a.items, &b.items) {
+                    (Some(a), Some(b)) => self.typed(a, b),
+                    (None, None) => true,
+                    _ => false,
+                }
+                && match (&a.extra, &b.extra) {
+                    (Extra::Values(a), Extra::Values(b)) => self.typed(a, b),
+                    (a, b) => a == b,
+                })
+    }
+
+    /// Whether a rule at two nodes sees the same, if it looks at these keys only; `None` stands for the whole value.
+    pub(crate) fn visible(&mut self, keys: Option<&[String]>, a: Spine<'_>, b: Spine<'_>) -> bool {
+        let (Some(x), Some(y)) = (a.shape(), b.shape()) else { return false };
+        if self.is_pair(x, y) && x.ty == y.ty && keys.is_some() {
+            return true;
+        }
+        let Some(keys) = keys else { return self.typed(x, y) && self.readers(a, b) };
+        x.ty == y.ty
+            && keys.iter().all(|key| {
+                self.seats(a.seat(key), b.seat(key))
+                    && match (x.property(key), y.property(key)) {
+                        (Some(x), Some(y)) => self.typed(x, y),
+                        (None, None) => true,
+                        _ => false,
+                    }
+            })
+    }
+
+    /// Whether two sides make the same of whatever is sent.
+    pub(crate) fn readers(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
+        match (a, b) {
+            (Spine::Node { shape: a, keep: ka, pair: Some(pair) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
+                // The children are the same by assumption; what is left is which keys survive.
+                let kept = |extra: &Extra| match extra {
+                    Extra::Closed => 0,
+                    Extra::Any | Extra::Refused => 1,
+                    Extra::Values(_) => 2,
+                };
+                pair.is_even()
+                    && ka == kb
+                    && a.embedded == b.embedded
+                    && kept(&a.extra) == kept(&b.extra)
+                    && a.items.is_some() == b.items.is_some()
+            }
+            (Spine::Node { shape: a, keep: ka, .. }, Spine::Node { shape: b, keep: kb, .. }) => ka == kb && self.insides(a, b),
+            (Spine::Field(a), Spine::Field(b)) | (Spine::Entry(a), Spine::Entry(b)) | (Spine::Item(a), Spine::Item(b)) => self.nodes(a, b),
+            _ => self.spines(a, b),
+        }
+    }
+
+    /// Whether two sides make the same of all these keys.
+    pub(crate) fn keys<'k>(&mut self, keys: impl IntoIterator<Item = &'k str>, a: Spine<'_>, b: Spine<'_>) -> bool {
+        keys.into_iter().all(|key| self.seats(a.seat(key), b.seat(key)))
+    }
+
+    /// Whether two sides make the same of whatever is sent at a key.
+    pub(crate) fn seats(&mut self, a: Seat<'_>, b: Seat<'_>) -> bool {
+        match (a, b) {
+            (Seat::Declared(a), Seat::Declared(b)) | (Seat::Extra(a), Seat::Extra(b)) => self.nodes(a, b),
+            (Seat::Kept(a), Seat::Kept(b)) => self.readers(a, b),
+            (Seat::Pruned, Seat::Pruned) => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn spines(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
+        match (a, b) {
+            (Spine::Node { shape: a, keep: ka, pair: None }, Spine::Node { shape: b, keep: kb, pair: None }) => {
+                ka == kb && self.shapes(a, b)
+            }
+            (Spine::Free, Spine::Free) | (Spine::Emptied, Spine::Emptied) => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,523 @@
+//! CEL rules that say what a formula can say: the text of a rule and the node it stands at come in; the condition under
+//! which it holds goes out, or nothing where the rule says more.
+//!
+//! An expression can be true, false or an error, and a rule holds only if it is true. So each part gives two conditions:
+//! when it is true, and when it is false.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::cel::ast::{Call, Comprehension, Expr, Kind as Node, Literal, Quantifier};
+use crate::cel::name::unescape;
+use crate::cel::parse::read;
+use crate::go::regexp::Pattern;
+use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
+
+use super::formula::Formula;
+use super::kind::{Kind, Kinds};
+
+/// Integers up to here are floats without loss.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// Cases of one expression that are told apart.
+const MAX_CASES: usize = 64;
+
+pub(super) fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+    let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable())?;
+    let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
+    if transition {
+        // What compares with the object before doesn't run when there is none.
+        return (rule.optional_old_self != Some(true)).then(|| constant(true));
+    }
+    let subject = Subject { name: "self", ty: Ty::of(shape)? };
+    Some(subject.truth(&expr)?.holds)
+}
+
+/// What CEL takes a value for.
+#[derive(Clone, Copy)]
+enum Ty<'s> {
+    Int,
+    Double,
+    Bool,
+    Text,
+    IntOrText,
+    List(Option<&'s Shape>),
+    Map,
+    Object(&'s Shape),
+}
+
+/// When an expression is true, and when it is false; in all other cases it is an error.
+struct Truth {
+    holds: Rc<Formula>,
+    fails: Rc<Formula>,
+}
+
+/// The value that an expression speaks of.
+struct Subject<'s> {
+    name: &'s str,
+    ty: Ty<'s>,
+}
+
+/// Something that is compared.
+enum Operand<'s> {
+    /// A part of the subject.
+    Path(Vec<Rc<str>>, Ty<'s>),
+    Size(Vec<Rc<str>>, Ty<'s>),
+    Remainder(Vec<Rc<str>>, i64),
+    TypeOf(Vec<Rc<str>>),
+    Lowered(Vec<Rc<str>>),
+    Literal(Value),
+    TypeName(Kind),
+    List(Vec<Value>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Equal,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl<'s> Ty<'s> {
+    fn of(shape: &'s Shape) -> Option<Ty<'s>> {
+        if shape.int_or_string {
+            return Some(Ty::IntOrText);
+        }
+        match shape.ty? {
+            Type::Integer => Some(Ty::Int),
+            Type::Number => Some(Ty::Double),
+            Type::Boolean => Some(Ty::Bool),
+            // These are bytes, timestamps and durations for CEL.
+            Type::String if matches!(shape.format.as_deref(), Some("byte" | "date" | "date-time" | "duration")) => None,
+            Type::String => Some(Ty::Text),
+            Type::Array => Some(Ty::List(shape.items.as_deref().filter(|items| !items.nullable))),
+            Type::Object => match &shape.extra {
+                Extra::Values(_) => Some(Ty::Map),
+                Extra::Closed => Some(Ty::Object(shape)),
+                Extra::Any | Extra::Refused => None,
+            },
+        }
+    }
+
+    /// The kinds of values that an expression about this type takes without an error.
+    fn kinds(self) -> Kinds {
+        match self {
+            // A rule fails on an integer that is written as `2.0`. Nobody writes it so, and every rule would be a break.
+            Ty::Int | Ty::Double => Kinds::of(&[Kind::Int, Kind::Float]),
+            Ty::Bool => Kinds::of(&[Kind::Bool]),
+            Ty::Text => Kinds::of(&[Kind::String]),
+            Ty::IntOrText => Kinds::of(&[Kind::Int, Kind::Float, Kind::String]),
+            Ty::List(_) => Kinds::of(&[Kind::Array]),
+            Ty::Map | Ty::Object(_) => Kinds::of(&[Kind::Object]),
+        }
+    }
+}
+
+fn constant(b: bool) -> Rc<Formula> {
+    Rc::new(Formula::Const(b))
+}
+
+impl Truth {
+    fn constant(b: bool) -> Truth {
+        Truth { holds: constant(b), fails: constant(!b) }
+    }
+
+    /// True or false, for values of these kinds at this path.
+    fn at(path: &[Rc<str>], kinds: Kinds, atom: Formula) -> Truth {
+        let atom = Rc::new(atom);
+        let guard = Rc::new(Formula::Is(kinds));
+        Truth {
+            holds: at(path, Formula::all([Rc::clone(&guard), Rc::clone(&atom)])),
+            fails: at(path, Formula::all([guard, atom.negated()])),
+        }
+    }
+
+    fn not(self) -> Truth {
+        Truth { holds: self.fails, fails: self.holds }
+    }
+
+    fn and(self, other: Truth) -> Truth {
+        Truth { holds: Formula::all([self.holds, other.holds]), fails: Formula::any([self.fails, other.fails]) }
+    }
+
+    fn or(self, other: Truth) -> Truth {
+        self.not().and(other.not()).not()
+    }
+
+    fn same(self, other: Truth) -> Truth {
+        let both = |a: &Rc<Formula>, b: &Rc<Formula>| Formula::all([Rc::clone(a), Rc::clone(b)]);
+        Truth {
+            holds: Formula::any([both(&self.holds, &other.holds), both(&self.fails, &other.fails)]),
+            fails: Formula::any([both(&self.holds, &other.fails), both(&self.fails, &other.holds)]),
+        }
+    }
+}
+
+/// A condition on the value that stands at a path, which is an error where the path ends early.
+fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
+    path.iter()
+        .rev()
+        .fold(formula, |inner, key| Formula::all([Rc::new(Formula::Has(Rc::clone(key))), Rc::new(Formula::Field(Rc::clone(key), inner))]))
+}
+
+/// How two constants of one type compare.
+fn constants(a: &Literal, b: &Literal, relation: Relation) -> Option<bool> {
+    let order = match (a, b) {
+        (Literal::Int(a), Literal::Int(b)) => a.cmp(b),
+        (Literal::String(a), Literal::String(b)) => a.cmp(b),
+        _ => return None,
+    };
+    Some(match relation {
+        Relation::Equal => order.is_eq(),
+        Relation::Less => order.is_lt(),
+        Relation::AtMost => order.is_le(),
+        Relation::More => order.is_gt(),
+        Relation::AtLeast => order.is_ge(),
+    })
+}
+
+impl<'s> Subject<'s> {
+    fn truth(&self, expr: &Expr) -> Option<Truth> {
+        match &expr.kind {
+            Node::Literal(Literal::Bool(b)) => Some(Truth::constant(*b)),
+            Node::Select(select) if select.test => {
+                let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
+                let name = unescape(&select.field)?;
+                shape.property(&name)?;
+                let has = Rc::new(Formula::Has(name.into()));
+                Some(Truth { holds: at(&path, Rc::clone(&has)), fails: at(&path, has.negated()) })
+            }
+            Node::Ident(_) | Node::Select(_) => match self.path(expr)? {
+                (path, ty @ Ty::Bool) => Some(Truth::at(&path, ty.kinds(), Formula::Equals(true.into()))),
+                _ => None,
+            },
+            Node::Call(call) => self.call(call),
+            Node::Comprehension(fold) => self.quantifier(fold),
+            _ => None,
+        }
+    }
+
+    fn call(&self, call: &Call) -> Option<Truth> {
+        let relation = |relation, swapped| self.relation(call, relation, swapped);
+        match (&*call.function, call.args.as_slice()) {
+            ("!_", [a]) => Some(self.truth(a)?.not()),
+            ("_&&_", [a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
+            ("_||_", [a, b]) => Some(self.truth(a)?.or(self.truth(b)?)),
+            ("_?_:_", [condition, a, b]) => {
+                let (condition, a, b) = (self.truth(condition)?, self.truth(a)?, self.truth(b)?);
+                let join = |a, b| {
+                    let yes = Formula::all([Rc::clone(&condition.holds), a]);
+                    Formula::any([yes, Formula::all([Rc::clone(&condition.fails), b])])
+                };
+                Some(Truth { holds: join(a.holds, b.holds), fails: join(a.fails, b.fails) })
+            }
+            ("_==_", [a, b]) => relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))),
+            ("_!=_", [a, b]) => {
+                relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))).map(Truth::not)
+            }
+            ("_<_", _) => relation(Relation::Less, Relation::More),
+            ("_<=_", _) => relation(Relation::AtMost, Relation::AtLeast),
+            ("_>_", _) => relation(Relation::More, Relation::Less),
+            ("_>=_", _) => relation(Relation::AtLeast, Relation::AtMost),
+            ("@in", [a, b]) => self.member(a, b),
+            ("startsWith" | "endsWith" | "contains" | "matches", [argument]) => {
+                let Some(Literal::String(text)) = argument.literal() else { return None };
+                let escaped = regex_syntax::escape(text);
+                let pattern = match &*call.function {
+                    "startsWith" => format!("^{escaped}"),
+                    "endsWith" => format!("{escaped}$"),
+                    "contains" => escaped,
+                    _ => text.clone(),
+                };
+                self.each_case(call.target.as_deref()?, |target| match target.literal() {
+                    Some(Literal::String(text)) => Some(Truth::constant(Pattern::new(&pattern).ok()?.is_match(text))),
+                    _ => match self.path(target)? {
+                        (path, ty @ Ty::Text) => Some(Truth::at(&path, ty.kinds(), Formula::Matches(pattern.as_str().into()))),
+                        _ => None,
+                    },
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// What an expression can be, and when: the branches of conditions, and sums of constants that they choose.
+    fn cases(&self, expr: &Expr) -> Option<Vec<(Rc<Formula>, Expr)>> {
+        let plain = || Some(vec![(constant(true), expr.clone())]);
+        let Node::Call(call) = &expr.kind else { return plain() };
+        let cases = match (&*call.function, call.args.as_slice()) {
+            ("_?_:_", [condition, a, b]) => {
+                let condition = self.truth(condition)?;
+                let under = |condition: &Rc<Formula>, cases: Vec<(Rc<Formula>, Expr)>| {
+                    let when = |(when, expr)| (Formula::all([Rc::clone(condition), when]), expr);
+                    cases.into_iter().map(when).collect::<Vec<_>>()
+                };
+                let (mut yes, no) = (under(&condition.holds, self.cases(a)?), under(&condition.fails, self.cases(b)?));
+                yes.extend(no);
+                yes
+            }
+            ("_+_", [a, b]) => {
+                let (left, right) = (self.cases(a)?, self.cases(b)?);
+                if left.len().saturating_mul(right.len()) > MAX_CASES {
+                    return None;
+                }
+                let mut sums: Vec<(Rc<Formula>, Expr)> = Vec::new();
+                for (when, a) in &left {
+                    for (also, b) in &right {
+                        let (Some(Literal::Int(x)), Some(Literal::Int(y))) = (a.literal(), b.literal()) else { return plain() };
+                        let sum = Expr { kind: Node::Literal(Literal::Int(x.checked_add(*y)?)), ..a.clone() };
+                        sums.push((Formula::all([Rc::clone(when), Rc::clone(also)]), sum));
+                    }
+                }
+                sums
+            }
+            ("size", args) => {
+                let list = call.target.as_deref().or(args.first())?;
+                let Node::Comprehension(fold) = &list.kind else { return plain() };
+                let Some(counts) = fold.filter().and_then(|condition| self.tally(fold, condition)) else { return plain() };
+                let number = |count: usize| Expr { kind: Node::Literal(Literal::Int(count as i64)), ..expr.clone() };
+                counts.into_iter().enumerate().map(|(count, when)| (when, number(count))).collect()
+            }
+            _ => return plain(),
+        };
+        (cases.len() <= MAX_CASES).then_some(cases)
+    }
+
+    /// When a condition holds for none, one, two, … of the items that are written in a list.
+    fn tally(&self, fold: &Comprehension, condition: &Expr) -> Option<Vec<Rc<Formula>>> {
+        let Node::List(list) = &fold.range.kind else { return None };
+        if list.items.len() >= MAX_CASES || !list.optional.is_empty() || fold.var2.is_some() {
+            return None;
+        }
+        let mut counts = vec![constant(true)];
+        for item in &list.items {
+            let truth = self.of_item(condition, &fold.var, item)?;
+            let with = |when: Option<&Rc<Formula>>, truth: &Rc<Formula>| when.map(|when| Formula::all([Rc::clone(when), Rc::clone(truth)]));
+            counts = (0..=counts.len())
+                .map(|count| {
+                    let one_less = count.checked_sub(1).and_then(|less| counts.get(less));
+                    Formula::any(with(counts.get(count), &truth.fails).into_iter().chain(with(one_less, &truth.holds)))
+                })
+                .collect();
+        }
+        Some(counts)
+    }
+
+    /// A condition on a variable, where it stands for something true or false.
+    fn of_item(&self, condition: &Expr, variable: &str, item: &Expr) -> Option<Truth> {
+        match &condition.kind {
+            Node::Ident(name) if name == variable => self.truth(item),
+            Node::Call(call) => match (&*call.function, call.args.as_slice()) {
+                ("!_", [inner]) => Some(self.of_item(inner, variable, item)?.not()),
+                ("_==_", [inner, other]) | ("_==_", [other, inner]) if matches!(other.literal(), Some(Literal::Bool(_))) => {
+                    let truth = self.of_item(inner, variable, item)?;
+                    Some(if matches!(other.literal(), Some(Literal::Bool(true))) { truth } else { truth.not() })
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// When something is true of an expression, by what is true of it in each of its cases.
+    fn each_case(&self, expr: &Expr, truth: impl Fn(&Expr) -> Option<Truth>) -> Option<Truth> {
+        let (mut holds, mut fails) = (Vec::new(), Vec::new());
+        for (when, case) in self.cases(expr)? {
+            let truth = truth(&case)?;
+            holds.push(Formula::all([Rc::clone(&when), truth.holds]));
+            fails.push(Formula::all([when, truth.fails]));
+        }
+        Some(Truth { holds: Formula::any(holds), fails: Formula::any(fails) })
+    }
+
+    fn relation(&self, call: &Call, relation: Relation, swapped: Relation) -> Option<Truth> {
+        let [a, b] = call.args.as_slice() else { return None };
+        self.each_case(a, |a| self.each_case(b, |b| self.related(a, b, relation, swapped)))
+    }
+
+    fn related(&self, a: &Expr, b: &Expr, relation: Relation, swapped: Relation) -> Option<Truth> {
+        if let (Some(a), Some(b)) = (a.literal(), b.literal()) {
+            return constants(a, b, relation).map(Truth::constant);
+        }
+        match (self.operand(a)?, self.operand(b)?) {
+            (Operand::Path(a, Ty::Text), Operand::Lowered(b)) | (Operand::Lowered(b), Operand::Path(a, Ty::Text))
+                if a == b && relation == Relation::Equal =>
+            {
+                Some(Truth::at(&a, Ty::Text.kinds(), Formula::Not(Rc::new(Formula::Matches("[A-Z]".into())))))
+            }
+            (operand, Operand::Literal(literal)) => compare(operand, relation, literal),
+            (Operand::Literal(literal), operand) => compare(operand, swapped, literal),
+            (Operand::TypeOf(path), Operand::TypeName(kind)) | (Operand::TypeName(kind), Operand::TypeOf(path))
+                if relation == Relation::Equal =>
+            {
+                Some(Truth::at(&path, Ty::IntOrText.kinds(), Formula::Is(Kinds::of(&[kind]))))
+            }
+            _ => None,
+        }
+    }
+
+    fn operand(&self, expr: &Expr) -> Option<Operand<'s>> {
+        if let Some(literal) = expr.literal() {
+            return json(literal).map(Operand::Literal);
+        }
+        match &expr.kind {
+            Node::Ident(name) if name == "string" => Some(Operand::TypeName(Kind::String)),
+            Node::Ident(name) if name == "int" => Some(Operand::TypeName(Kind::Int)),
+            Node::Ident(_) | Node::Select(_) => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
+            Node::List(list) => list.items.iter().map(|item| json(item.literal()?)).collect::<Option<_>>().map(Operand::List),
+            Node::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
+                ("size", Some(target), []) | ("size", None, [target]) => {
+                    let (path, ty) = self.path(target)?;
+                    matches!(ty, Ty::Text | Ty::List(_) | Ty::Map).then_some(Operand::Size(path, ty))
+                }
+                ("type", None, [target]) => match self.path(target)? {
+                    (path, Ty::IntOrText) => Some(Operand::TypeOf(path)),
+                    _ => None,
+                },
+                ("lowerAscii", Some(target), []) => match self.path(target)? {
+                    (path, Ty::Text) => Some(Operand::Lowered(path)),
+                    _ => None,
+                },
+                ("_%_", None, [target, divisor]) => match (self.path(target)?, divisor.literal()?) {
+                    ((path, Ty::Int), Literal::Int(divisor)) if *divisor > 0 => Some(Operand::Remainder(path, *divisor)),
+                    _ => None,
+                },
+                ("-_", None, [inner]) => match inner.literal()? {
+                    Literal::Int(n) => n.checked_neg().map(|n| Operand::Literal(n.into())),
+                    Literal::Double(x) => Some(Operand::Literal((-x).into())),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `self.a.b` as keys, and what stands there. CEL doesn't see a key that is null.
+    fn path(&self, expr: &Expr) -> Option<(Vec<Rc<str>>, Ty<'s>)> {
+        match &expr.kind {
+            Node::Ident(name) if *name == self.name => Some((Vec::new(), self.ty)),
+            Node::Select(select) if !select.test => {
+                let (mut path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
+                let name = unescape(&select.field)?;
+                let child = shape.property(&name)?;
+                path.push(name.into());
+                Some((path, Ty::of(child)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn member(&self, item: &Expr, list: &Expr) -> Option<Truth> {
+        match (self.operand(item)?, self.operand(list)?) {
+            (Operand::Path(path, ty @ (Ty::Text | Ty::Int | Ty::IntOrText)), Operand::List(values)) => {
+                let values = values.into_iter().map(|value| Rc::new(Formula::Equals(value)));
+                Some(Truth::at(&path, ty.kinds(), Formula::Any(values.collect())))
+            }
+            (Operand::Literal(value), Operand::Path(path, ty @ Ty::List(_))) => {
+                let other = Rc::new(Formula::Equals(value)).negated();
+                Some(Truth::at(&path, ty.kinds(), Formula::Each(other)).not())
+            }
+            (Operand::Literal(Value::String(key)), Operand::Path(path, ty @ Ty::Map)) => {
+                Some(Truth::at(&path, ty.kinds(), Formula::Key(key.into())))
+            }
+            _ => None,
+        }
+    }
+
+    /// `all` and `exists`, and `exists_one` of what is written in a list.
+    fn quantifier(&self, fold: &Comprehension) -> Option<Truth> {
+        let (quantifier, body) = fold.quantifier()?;
+        if let Some(counts) = self.tally(fold, body) {
+            let most = counts.len() - 1;
+            let counted = |count: usize| match quantifier {
+                Quantifier::All => count == most,
+                Quantifier::Exists => count > 0,
+                Quantifier::ExistsOne => count == 1,
+            };
+            let (holds, fails): (Vec<_>, Vec<_>) = counts.into_iter().enumerate().partition(|(count, _)| counted(*count));
+            let any = |counts: Vec<(usize, Rc<Formula>)>| Formula::any(counts.into_iter().map(|(_, when)| when));
+            return Some(Truth { holds: any(holds), fails: any(fails) });
+        }
+        let (all, body) = match (quantifier, body) {
+            (Quantifier::All, body) => (true, body),
+            (Quantifier::Exists, body) => (false, body),
+            (Quantifier::ExistsOne, _) => return None,
+        };
+        if fold.var2.is_some() {
+            return None;
+        }
+        let (path, ty) = self.path(&fold.range)?;
+        let (inner, each): (Ty<'_>, fn(Rc<Formula>) -> Formula) = match ty {
+            Ty::List(items) => (Ty::of(items?)?, Formula::Each),
+            Ty::Map => (Ty::Text, Formula::Keys),
+            _ => return None,
+        };
+        let inner = Subject { name: &fold.var, ty: inner }.truth(body)?;
+        let inner = if all { inner } else { inner.not() };
+        let kinds = ty.kinds();
+        let guarded = |formula: Rc<Formula>| at(&path, Formula::all([Rc::new(Formula::Is(kinds)), formula]));
+        let truth = Truth { holds: guarded(Rc::new(each(inner.holds))), fails: guarded(Rc::new(each(inner.fails.negated())).negated()) };
+        Some(if all { truth } else { truth.not() })
+    }
+}
+
+fn json(literal: &Literal) -> Option<Value> {
+    match literal {
+        Literal::Bool(b) => Some((*b).into()),
+        Literal::Int(n) => (n.unsigned_abs() <= MAX_EXACT).then(|| (*n).into()),
+        Literal::Double(x) => x.is_finite().then(|| (*x).into()),
+        Literal::String(text) => Some(text.as_str().into()),
+        _ => None,
+    }
+}
+
+fn compare(operand: Operand<'_>, relation: Relation, literal: Value) -> Option<Truth> {
+    match operand {
+        Operand::Path(path, ty @ (Ty::Int | Ty::Double)) if literal.is_number() => {
+            Some(Truth::at(&path, ty.kinds(), numeric(relation, literal)?))
+        }
+        Operand::Path(path, ty @ Ty::IntOrText) => match relation {
+            Relation::Equal => Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal))),
+            _ if literal.is_number() => Some(Truth::at(&path, Ty::Int.kinds(), numeric(relation, literal)?)),
+            _ => None,
+        },
+        Operand::Path(path, ty @ Ty::Text) if literal.is_string() && relation == Relation::Equal => {
+            Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
+        }
+        Operand::Path(path, ty @ Ty::Bool) if literal.is_boolean() && relation == Relation::Equal => {
+            Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
+        }
+        Operand::Size(path, ty) => Some(Truth::at(&path, ty.kinds(), sized(relation, literal.as_i64()?))),
+        Operand::Remainder(path, divisor) if relation == Relation::Equal && literal.as_i64() == Some(0) => {
+            Some(Truth::at(&path, Ty::Int.kinds(), Formula::Divisible(divisor)))
+        }
+        _ => None,
+    }
+}
+
+fn numeric(relation: Relation, literal: Value) -> Option<Formula> {
+    let bound = literal.as_f64()?;
+    Some(match relation {
+        Relation::Equal => Formula::Equals(literal),
+        Relation::Less => Formula::AtMost { bound, strict: true },
+        Relation::AtMost => Formula::AtMost { bound, strict: false },
+        Relation::More => Formula::AtLeast { bound, strict: true },
+        Relation::AtLeast => Formula::AtLeast { bound, strict: false },
+    })
+}
+
+fn sized(relation: Relation, count: i64) -> Formula {
+    let least = |count: i64| u64::try_from(count).map_or(Formula::Const(true), Formula::MinSize);
+    let most = |count: i64| u64::try_from(count).map_or(Formula::Const(false), Formula::MaxSize);
+    match relation {
+        Relation::Equal => Formula::All(vec![Rc::new(least(count)), Rc::new(most(count))]),
+        Relation::Less => most(count.saturating_sub(1)),
+        Relation::AtMost => most(count),
+        Relation::More => least(count.saturating_add(1)),
+        Relation::AtLeast => least(count),
+    }
+}

@@ -1,0 +1,219 @@
+//! Texts: which strings a schema takes, one string with stated properties, and how two sets of strings compare.
+
+mod search;
+
+use crate::go::regexp::Pattern;
+use crate::go::strfmt::{Bound, Format};
+use crate::model::relation::{Find, Order};
+use search::{Outcome, Search};
+
+pub use search::{MAX_STATES, MAX_TOGETHER, MAX_WITNESS, MAX_WORK, spend, together};
+
+/// What a string must satisfy, all of it at once.
+#[derive(Debug, Clone, Default)]
+pub struct TextGoal<'a> {
+    /// Lengths in code points.
+    pub min_length: u64,
+    pub max_length: Option<u64>,
+    pub matches: Vec<&'a Pattern>,
+    pub avoids: Vec<&'a Pattern>,
+    pub formats: Vec<Format>,
+    pub not_formats: Vec<Format>,
+    /// If given, the string is one of these.
+    pub allowed: Option<Vec<&'a str>>,
+    /// The string is none of these.
+    pub excluded: Vec<&'a str>,
+}
+
+impl<'a> TextGoal<'a> {
+    /// Whether the string satisfies the goal.
+    pub fn accepts(&self, text: &str) -> bool {
+        let length_fits = || {
+            let length = text.chars().count() as u64;
+            length >= self.min_length && self.max_length.is_none_or(|max| length <= max)
+        };
+        self.allowed.as_ref().is_none_or(|allowed| allowed.contains(&text))
+            && !self.excluded.contains(&text)
+            && length_fits()
+            && self.matches.iter().all(|pattern| pattern.is_match(text))
+            && !self.avoids.iter().any(|pattern| pattern.is_match(text))
+            && self.formats.iter().all(|format| format.is_valid(text))
+            && !self.not_formats.iter().any(|format| format.is_valid(text))
+    }
+
+    /// A string that satisfies the goal: the shortest, and of those the most readable.
+    pub fn find(&self) -> Find<String> {
+        if let Some(allowed) = &self.allowed {
+            let fit = allowed.iter().filter(|text| self.accepts(text));
+            let shortest = fit.min_by_key(|text| text.chars().count());
+            return shortest.map_or(Find::None, |text| Find::Found((*text).to_string()));
+        }
+        let contradicts = |not: &Format| self.formats.iter().any(|format| format.implies(*not));
+        if self.not_formats.iter().any(contradicts) {
+            return Find::None;
+        }
+        // An example is easier to read than the shortest string of its format.
+        if let [format] = self.formats.as_slice()
+            && self.accepts(format.example())
+        {
+            return Find::Found(format.example().to_string());
+        }
+        let all = self.formats.iter().chain(&self.not_formats);
+        let exact = all.clone().all(|format| format.exact().is_some());
+        if exact {
+            return Find::any(self.branches(false).map(|search| match search.run(None) {
+                Outcome::Word(word) => Find::Found(word),
+                Outcome::Nothing => Find::None,
+                Outcome::Unverified => Find::Undecided("no candidate holds".into()),
+                Outcome::Budget(what) => Find::Undecided(what.into()),
+            }));
+        }
+        let verify = |word: &str| self.accepts(word);
+        for search in self.branches(false) {
+            if let Outcome::Word(word) = search.run(Some(&verify)) {
+                return Find::Found(word);
+            }
+        }
+        let names: Vec<_> = all.filter(|format| format.exact().is_none()).map(|format| format!("{format:?}")).collect();
+        Find::any(self.branches(true).map(|search| match search.run(Some(&verify)) {
+            Outcome::Word(word) => Find::Found(word),
+            Outcome::Nothing => Find::None,
+            Outcome::Unverified => Find::Undecided(format!("what the format {} takes is known only in part", names.join(", "))),
+            Outcome::Budget(what) => Find::Undecided(what.into()),
+        }))
+    }
+
+    /// The goal as searches over patterns, of which one must succeed. `wide`: every string that may satisfy the goal
+    /// is searched; else only such that certainly do.
+    fn branches(&self, wide: bool) -> impl Iterator<Item = Search<'a>> {
+        let mut base = Search {
+            must: self.matches.clone(),
+            must_not: self.avoids.clone(),
+            excluded: self.excluded.clone(),
+            min_length: self.min_length,
+            max_length: self.max_length,
+        };
+        for format in &self.formats {
+            let bounds = format.bounds();
+            let bound = if wide { &bounds.outer } else { &bounds.inner };
+            base.must.push(&bound.matches);
+            base.must_not.extend(&bound.avoids);
+            base.limit(bound.max_length);
+        }
+        let mut branches = vec![base];
+        for format in &self.not_formats {
+            let bounds = format.bounds();
+            let bound = if wide { &bounds.inner } else { &bounds.outer };
+            branches = branches.into_iter().flat_map(|branch| branch.outside(bound)).collect();
+        }
+        branches.into_iter()
+    }
+}
+
+impl<'a> Search<'a> {
+    fn limit(&mut self, max: Option<u64>) {
+        self.max_length = match (self.max_length, max) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// The ways not to be in the bound.
+    fn outside(self, bound: &'static Bound) -> Vec<Search<'a>> {
+        let mut ways = Vec::with_capacity(3);
+        if let Some(avoids) = &bound.avoids {
+            let mut way = self.clone();
+            way.must.push(avoids);
+            ways.push(way);
+        }
+        if let Some(max) = bound.max_length {
+            let mut way = self.clone();
+            way.min_length = way.min_length.max(max + 1);
+            ways.push(way);
+        }
+        let mut way = self;
+        way.must_not.push(&bound.matches);
+        ways.push(way);
+        ways.reverse();
+        ways
+    }
+}
+
+/// A set of strings as a schema's keywords draw it.
+#[derive(Debug, Clone, Default)]
+pub struct TextDomain<'a> {
+    pub min_length: u64,
+    pub max_length: Option<u64>,
+    pub patterns: Vec<&'a Pattern>,
+    pub formats: Vec<Format>,
+    pub allowed: Option<Vec<&'a str>>,
+}
+
+impl<'a> TextDomain<'a> {
+    /// To be in the domain, as a goal to build on.
+    pub fn goal(&self) -> TextGoal<'a> {
+        TextGoal {
+            min_length: self.min_length,
+            max_length: self.max_length,
+            matches: self.patterns.clone(),
+            formats: self.formats.clone(),
+            allowed: self.allowed.clone(),
+            ..TextGoal::default()
+        }
+    }
+
+    pub fn accepts(&self, text: &str) -> bool {
+        self.goal().accepts(text)
+    }
+
+    /// A string in this domain that is not in the other.
+    pub fn minus(&self, other: &TextDomain<'a>) -> Find<String> {
+        let here = self.goal();
+        if let Some(allowed) = &here.allowed {
+            let outside = allowed.iter().filter(|text| !other.accepts(text));
+            return TextGoal { allowed: Some(outside.copied().collect()), ..here }.find();
+        }
+        let shorter = other
+            .min_length
+            .checked_sub(1)
+            .map(|max| TextGoal { max_length: Some(here.max_length.map_or(max, |own| own.min(max))), ..here.clone() });
+        let longer = other.max_length.map(|max| TextGoal { min_length: here.min_length.max(max.saturating_add(1)), ..here.clone() });
+        let mut goals: Vec<_> = other
+            .patterns
+            .iter()
+            .filter(|pattern| !here.matches.contains(pattern))
+            .map(|&pattern| TextGoal { avoids: vec![pattern], ..here.clone() })
+            .collect();
+        goals.extend(other.formats.iter().map(|&format| TextGoal { not_formats: vec![format], ..here.clone() }));
+        goals.extend(other.allowed.iter().map(|allowed| TextGoal { excluded: allowed.clone(), ..here.clone() }));
+        goals.extend(shorter);
+        goals.extend(longer);
+        let mut best: Option<String> = None;
+        let mut open = None;
+        for goal in goals {
+            let shortest = best.as_ref().map(|best| best.chars().count() as u64);
+            if shortest.is_some_and(|shortest| shortest <= goal.min_length) {
+                continue;
+            }
+            match goal.find() {
+                Find::Found(text) if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) => {
+                    best = Some(text);
+                }
+                Find::Undecided(reason) => open = open.or(Some(reason)),
+                _ => {}
+            }
+        }
+        match best {
+            Some(text) => Find::Found(text),
+            None => open.map_or(Find::None, Find::Undecided),
+        }
+    }
+
+    /// How the two sets compare, with a string for each side that has one of its own.
+    pub fn order(&self, other: &TextDomain<'a>) -> Order<String> {
+        Order::of(self.minus(other), other.minus(self))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,344 @@
+//! A difference at a path comes in; an object that shows it goes out, once the request path has confirmed it on both sides.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use crate::model::fact::{Aspect, Outcome, Witness};
+use crate::model::schema::{Shape, is_meta};
+use crate::model::{FieldPath, Step};
+use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
+
+use super::Sample;
+use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+
+/// What to show at a path.
+#[derive(Debug, Clone, Copy)]
+pub enum What<'w> {
+    /// This very value, found by comparing the nodes there; or another one, if an object can't have it.
+    Sample(&'w Sample),
+    /// Some value that the old schema accepts there.
+    Sent,
+    /// The field left out, its parent being there.
+    Absent,
+    /// Any difference anywhere; the path doesn't matter.
+    Any,
+}
+
+/// Which differences count as the one that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause<'c> {
+    /// Whatever has to do with the path.
+    Near,
+    /// A refusal that has to do with the path.
+    Refusal,
+    /// Something at the path is dropped from an object that is fine otherwise.
+    Lost,
+    /// A refusal of the node itself, not of something below it, and by this keyword if there is a choice.
+    Here(Aspect),
+    /// This CEL rule, which fails there.
+    Rule(&'c str),
+}
+
+/// Items of a list that is built anew to show one keyword alone.
+const MAX_BUILT: u64 = 128;
+
+/// Why there is no witness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unshown {
+    /// Proved: whatever has this at the path is accepted and stored as before.
+    Nothing,
+    Undecided(String),
+}
+
+/// Shows the differences between the schemas of a version before and after.
+pub struct Witnesses<'s> {
+    old: &'s Shape,
+    new: &'s Shape,
+    before: Compiled,
+    after: Compiled,
+    /// apiVersion, kind and metadata.
+    head: Value,
+}
+
+impl<'s> Witnesses<'s> {
+    /// `api_version` and `kind` are those of the objects.
+    pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str) -> Self {
+        let name = resource_name(old).unwrap_or_else(|| "example".to_owned());
+        let head = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
+        Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head }
+    }
+
+    /// A list with one item twice, for the old list at a path.
+    pub fn twice(&self, path: &FieldPath) -> Option<Value> {
+        let items = self.old.at(path.steps())?.items.as_deref()?;
+        match Solver::new(Taste::Small).solve(&Goal::of(items, false)) {
+            Find::Sat(item) => Some(json!([item, item])),
+            _ => None,
+        }
+    }
+
+    /// Whether the path leads to a resource, or to what the server itself puts into one: there it knows more than the schema says.
+    pub fn is_reserved(&self, path: &FieldPath) -> bool {
+        let steps = path.steps();
+        let own = match steps.first() {
+            None => true,
+            Some(Step::Key(name)) => is_meta(name),
+            Some(_) => false,
+        };
+        let within = |root: &Shape| {
+            let mut ways = (1..=steps.len()).filter_map(|length| steps.get(..length));
+            ways.any(|way| root.at(way).is_some_and(|node| node.embedded))
+        };
+        own || within(self.old) || within(self.new)
+    }
+
+    /// Whether some object is known that the old schema accepts.
+    pub fn is_inhabited(&self) -> bool {
+        super::smallest(self.old).is_some_and(|body| self.before.request(body).accepted())
+    }
+
+    /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
+    /// something else, and the reason has to do with the path.
+    pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Result<Witness, Unshown> {
+        let search = |target| self.search(path, Some(target), cause);
+        match what {
+            What::Sample(Sample::Sent(value)) => {
+                let target = if value.is_null() { Target::Null } else { Target::Value(value) };
+                search(target).or_else(|_| search(Target::Sent))
+            }
+            What::Sample(Sample::Absent) | What::Absent => search(Target::Missing),
+            What::Sent => search(Target::Sent),
+            What::Any => self.search(&FieldPath::root(), None, Cause::Near),
+        }
+    }
+
+    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Result<Witness, Unshown> {
+        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
+        let steps: &[Step] = path.steps();
+        let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
+        let goal = |accepted: Option<bool>, quest: Quest| self.goal(&[(self.new, accepted)], quest, pin);
+        // That there is none that shows this change alone proves nothing.
+        if let Some(witness) = self.alone(path, pin, cause) {
+            return Ok(witness);
+        }
+        // The smallest object that has the value mostly shows the difference already.
+        let plain = pin.map(|_| goal(None, Quest::Nothing));
+        let refused = || goal(Some(false), Quest::Nothing);
+        let lost = || goal(Some(true), Quest::Loses(1));
+        let asked = match cause {
+            Cause::Near => vec![refused(), lost(), goal(Some(true), Quest::Differs)],
+            Cause::Lost => vec![lost()],
+            Cause::Refusal | Cause::Here(_) | Cause::Rule(_) => vec![refused()],
+        };
+        let mut open = None;
+        for goal in plain.into_iter().chain(asked) {
+            solver.refill();
+            match solver.solve(&goal) {
+                Find::Sat(body) => match self.confirm(&body, path, cause) {
+                    Some(witness) => return Ok(witness),
+                    None => open = open.or_else(|| goal.literals.get(1).map(|_| "another difference hides it".to_owned())),
+                },
+                Find::Unsat if goal.literals.len() == 1 => return Err(Unshown::Nothing),
+                Find::Unsat => {}
+                Find::Open(reason) => open = open.or_else(|| Some(reason.to_string())),
+            }
+        }
+        Err(open.map_or(Unshown::Nothing, Unshown::Undecided))
+    }
+
+    /// An object that is fine apart from the one change that is to be seen.
+    fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
+        let value = pin.filter(|pin| matches!(pin.target, Target::Value(_)));
+        if value.is_none() && !matches!(cause, Cause::Rule(_)) {
+            return None;
+        }
+        let lenient = self.lenient(path, cause)?;
+        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient, self.new]);
+        let others = [(&lenient, Some(true)), (self.new, Some(false))];
+        // A value that was found by comparing is refused already, if maybe for another reason.
+        let found = value.map(|pin| self.goal(&others[..1], Quest::Nothing, Some(pin)));
+        let sent = match value {
+            Some(pin) => Some(Pin { target: Target::Sent, ..pin }),
+            None => pin,
+        };
+        // Another list or map is only built where a few more items are enough.
+        let small = value.is_none()
+            || self
+                .new
+                .at(path.steps())
+                .is_some_and(|node| [node.item_count.max, node.property_count.max].into_iter().flatten().all(|most| most <= MAX_BUILT));
+        let sent = small.then(|| self.goal(&others, Quest::Nothing, sent));
+        found.into_iter().chain(sent).find_map(|goal| match solver.solve(&goal) {
+            Find::Sat(body) => self.confirm(&body, path, cause),
+            _ => None,
+        })
+    }
+
+    /// An object that the old schema accepts and keeps; for each other schema, what it makes of the object, where that matters.
+    fn goal<'g>(&'g self, others: &[(&'g Shape, Option<bool>)], quest: Quest, pin: Option<Pin<'g>>) -> Goal<'g> {
+        let mut goal = Goal { quest, pin, ..Goal::of(self.old, true) };
+        for &(other, accepted) in others {
+            let view = goal.views.len();
+            goal.views.push(View { spine: Spine::of(other), faithful: false });
+            goal.literals.extend(accepted.map(|holds| Literal { view, holds, term: Term::Spine(other) }));
+        }
+        goal
+    }
+
+    /// The new schema, with the keyword at the path as it was, or without the rule that is to be shown.
+    fn lenient(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Shape> {
+        if !matches!(cause, Cause::Rule(_) | Cause::Here(_)) {
+            return None;
+        }
+        let was = self.old.at(path.steps())?;
+        let mut shape = self.new.clone();
+        let node = shape.at_mut(path.steps())?;
+        match cause {
+            Cause::Rule(text) => node.rules.retain(|rule| rule.rule != text),
+            Cause::Here(keyword) => restore(node, was, keyword),
+            Cause::Near | Cause::Refusal | Cause::Lost => {}
+        }
+        Some(shape)
+    }
+
+    /// What both sides make of a body, if that shows a difference that has to do with the path.
+    pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        let mut object = self.head.clone();
+        let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
+        all.extend(own.clone());
+        let old = self.before.request(object.clone());
+        if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
+            return None;
+        }
+        let new = self.after.request(object.clone());
+        let (outcome, because) = verdict(&old, &new, path, cause)?;
+        Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
+    }
+}
+
+/// Puts one condition of a node back to what it was.
+fn restore(node: &mut Shape, was: &Shape, keyword: Aspect) {
+    match keyword {
+        Aspect::Enum => node.enum_values.clone_from(&was.enum_values),
+        Aspect::Minimum | Aspect::ExclusiveMinimum => {
+            node.bounds.minimum = was.bounds.minimum;
+            node.bounds.exclusive_minimum = was.bounds.exclusive_minimum;
+        }
+        Aspect::Maximum | Aspect::ExclusiveMaximum => {
+            node.bounds.maximum = was.bounds.maximum;
+            node.bounds.exclusive_maximum = was.bounds.exclusive_maximum;
+        }
+        Aspect::MultipleOf => node.bounds.multiple_of = was.bounds.multiple_of,
+        Aspect::MinLength => node.length.min = was.length.min,
+        Aspect::MaxLength => node.length.max = was.length.max,
+        Aspect::Pattern => node.pattern.clone_from(&was.pattern),
+        Aspect::Format => node.format.clone_from(&was.format),
+        Aspect::MinItems => node.item_count.min = was.item_count.min,
+        Aspect::MaxItems => node.item_count.max = was.item_count.max,
+        Aspect::MinProperties => node.property_count.min = was.property_count.min,
+        Aspect::MaxProperties => node.property_count.max = was.property_count.max,
+        _ => {}
+    }
+}
+
+/// The errors in which a keyword shows.
+fn kinds(keyword: Aspect) -> &'static [Kind] {
+    match keyword {
+        Aspect::Enum => &[Kind::Enum],
+        Aspect::Minimum | Aspect::ExclusiveMinimum => &[Kind::Minimum, Kind::Range],
+        Aspect::Maximum | Aspect::ExclusiveMaximum => &[Kind::Maximum, Kind::Range],
+        Aspect::MultipleOf => &[Kind::MultipleOf],
+        Aspect::MinLength => &[Kind::MinLength],
+        Aspect::MaxLength => &[Kind::MaxLength],
+        Aspect::Pattern => &[Kind::Pattern],
+        Aspect::Format => &[Kind::Format, Kind::Range],
+        Aspect::MinItems => &[Kind::MinItems],
+        Aspect::MaxItems => &[Kind::MaxItems],
+        Aspect::MinProperties => &[Kind::MinProperties],
+        Aspect::MaxProperties => &[Kind::MaxProperties],
+        _ => &[],
+    }
+}
+
+/// Whether what happened at one place has to do with another: one stands above the other.
+fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
+    // A key that is missing from a map is named by itself.
+    let alike = |(a, b): (&Step, &Step)| a == b || matches!((a, b), (Step::Key(_), Step::Values));
+    at.steps().iter().zip(path.steps()).all(alike)
+}
+
+fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
+    let shows = |error: &&Error| match cause {
+        // It only follows from the others.
+        _ if error.kind == Kind::Unchecked => false,
+        Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
+        Cause::Lost => false,
+        Cause::Here(_) => path.starts_with(&error.path.general()),
+        Cause::Rule(text) => error.rule.as_deref() == Some(text) && concerns(&error.path.general(), path),
+    };
+    if !new.errors.is_empty() {
+        // The closest to the path says best what is wrong.
+        let close = new.errors.iter().filter(shows);
+        let asked = |error: &Error| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
+        let error = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)))?;
+        return Some((Outcome::Rejected, format!("{}: {}", error.field, error.message)));
+    }
+    let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path) && matches!(cause, Cause::Near | Cause::Lost);
+    if let Some(path) = new.pruned.iter().find(concerned) {
+        return Some((Outcome::Pruned, format!("{} is dropped", path.dotted())));
+    }
+    // What is refused by a condition is not shown by what becomes of the rest.
+    if cause != Cause::Near {
+        return None;
+    }
+    let (at, was, is) = difference(&old.stored, &new.stored, &FieldPath::root(), String::new(), path)?;
+    Some((Outcome::Changed, format!("{at} is stored as {is}, and was stored as {was}")))
+}
+
+/// The first place that concerns the path where two values differ.
+fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: &FieldPath) -> Option<(String, String, String)> {
+    let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    let told =
+        |x: Option<&Value>, y: Option<&Value>, at: &FieldPath, shown_at: String| concerns(at, path).then(|| (shown_at, shown(x), shown(y)));
+    match (old, new) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+            keys.into_iter().find_map(|key| {
+                let below = if shown_at.is_empty() { key.clone() } else { format!("{shown_at}.{key}") };
+                // A key of a map is named by its own step in the path.
+                let steps = [at.key(key), at.values()];
+                match (a.get(key), b.get(key)) {
+                    (Some(x), Some(y)) => steps.iter().find_map(|at| difference(x, y, at, below.clone(), path)),
+                    (x, y) => steps.iter().find_map(|at| told(x, y, at, below.clone())),
+                }
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let items = a.iter().zip(b).enumerate();
+            items.into_iter().find_map(|(index, (x, y))| difference(x, y, &at.items(), format!("{shown_at}[{index}]"), path))
+        }
+        _ if old != new => told(Some(old), Some(new), at, shown_at),
+        _ => None,
+    }
+}
+
+/// A name that the root's own conditions on `metadata.name` allow.
+fn resource_name(root: &Shape) -> Option<String> {
+    let shape = root.property("metadata")?.property("name")?;
+    let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));
+    let goal = Goal {
+        views: vec![View { spine: Spine::Free, faithful: false }],
+        literals: vec![
+            Literal { view: 0, holds: true, term: Term::Clause(shape) },
+            Literal { view: 0, holds: true, term: Term::Formula(label) },
+        ],
+        quest: Quest::Nothing,
+        pin: None,
+        root: false,
+    };
+    match Solver::new(Taste::Small).solve(&goal) {
+        Find::Sat(Value::String(name)) => Some(name),
+        _ => None,
+    }
+}

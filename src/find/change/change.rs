@@ -1,0 +1,101 @@
+//! The keywords of one node that stand differently on the two sides, each told once.
+
+use crate::input::yaml::{Entry, Node};
+use crate::model::schema::{Keyword, Schema};
+
+use super::wording::ordered;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change<'t> {
+    pub word: Keyword,
+    pub old: Option<Entry<'t>>,
+    pub new: Option<Entry<'t>>,
+    told: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Changes<'t> {
+    list: Vec<Change<'t>>,
+}
+
+/// Keywords that hold schemas of children: the walk goes into them.
+const CHILDREN: &[Keyword] = &[Keyword::Properties, Keyword::Items, Keyword::AdditionalProperties];
+
+/// Lists whose order says nothing.
+const SETS: &[Keyword] = &[Keyword::Enum, Keyword::Required, Keyword::ListMapKeys, Keyword::Validations];
+
+fn same(word: Keyword, old: Node<'_>, new: Node<'_>) -> bool {
+    if old.same(new) {
+        return true;
+    }
+    if super::accept::JUNCTORS.contains(&word) {
+        return ordered(old) == ordered(new);
+    }
+    if !SETS.contains(&word) || old.len() != new.len() {
+        return false;
+    }
+    let sorted = |node: Node<'_>| {
+        let mut list: Vec<String> = node.items().map(ordered).collect();
+        list.sort();
+        list
+    };
+    sorted(old) == sorted(new)
+}
+
+impl<'t> Changes<'t> {
+    pub(super) fn between(old: &Schema<'t>, new: &Schema<'t>) -> Self {
+        let mut list = Vec::new();
+        for &word in Keyword::ALL {
+            let (before, after) = (old.entry(word), new.entry(word));
+            let differs = match (before, after) {
+                (None, None) => false,
+                (Some(before), Some(after)) => !CHILDREN.contains(&word) && !same(word, before.value, after.value),
+                _ => true,
+            };
+            if differs {
+                list.push(Change { word, old: before, new: after, told: false });
+            }
+        }
+        Changes { list }
+    }
+
+    pub(super) fn get(&self, word: Keyword) -> Option<Change<'t>> {
+        self.list.iter().find(|change| change.word == word).copied()
+    }
+
+    pub(super) fn has(&self, word: Keyword) -> bool {
+        self.get(word).is_some()
+    }
+
+    pub(super) fn has_any(&self, words: &[Keyword]) -> bool {
+        self.list.iter().any(|change| words.contains(&change.word))
+    }
+
+    /// The first of these that changed.
+    pub(super) fn first(&self, words: &[Keyword]) -> Option<Change<'t>> {
+        words.iter().find_map(|&word| self.get(word))
+    }
+
+    /// Marks a change as told by some fact.
+    pub(super) fn tell(&mut self, word: Keyword) {
+        if let Some(change) = self.list.iter_mut().find(|change| change.word == word) {
+            change.told = true;
+        }
+    }
+
+    pub(super) fn tell_all(&mut self, words: &[Keyword]) {
+        words.iter().for_each(|&word| self.tell(word));
+    }
+
+    /// The change of this keyword, if no fact has told it yet; it counts as told from here on.
+    pub(super) fn take(&mut self, word: Keyword) -> Option<Change<'t>> {
+        let change = self.list.iter_mut().find(|change| change.word == word && !change.told)?;
+        change.told = true;
+        Some(*change)
+    }
+
+    /// What no fact has told.
+    pub(super) fn untold(&self) -> impl Iterator<Item = Change<'t>> + '_ {
+        self.list.iter().copied().filter(|change| !change.told)
+    }
+}

@@ -1,0 +1,86 @@
+//! Printer columns and selectable fields of a version.
+
+use std::collections::BTreeMap;
+
+use crate::input::yaml::Node;
+use crate::model::Version;
+use crate::model::fact::{Affected, Aspect, Effect};
+
+use super::crd::Review;
+use super::metadata::entries;
+use super::wording::{cut, names, value};
+
+/// Items of a list by a member that names them; twins are counted.
+fn named<'t>(list: Option<Node<'t>>, member: &str) -> BTreeMap<(&'t str, usize), Node<'t>> {
+    let mut found = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for item in list.into_iter().flat_map(Node::items) {
+        let name = item.get(member).and_then(Node::as_str).unwrap_or_default();
+        let count = counts.entry(name).or_default();
+        found.insert((name, *count), item);
+        *count += 1;
+    }
+    found
+}
+
+impl<'t> Review<'_, 't> {
+    pub(super) fn columns(&mut self, both: (&Version<'t>, &Version<'t>)) {
+        let (old, new) = (named(both.0.columns, "name"), named(both.1.columns, "name"));
+        let path = |column: Node<'t>| column.get("jsonPath").or_else(|| column.get("JSONPath"));
+        for (key, column) in old.iter().filter(|(key, _)| !new.contains_key(*key)) {
+            let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Removed, Some(*column), both.1.columns);
+            self.facts.push(fact.key(key.0).word("name", cut(key.0, 60)));
+        }
+        for (key, column) in &new {
+            let Some(before) = old.get(key) else {
+                let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Added, both.0.columns, Some(*column));
+                self.facts.push(fact.key(key.0).word("name", cut(key.0, 60)));
+                continue;
+            };
+            // v1beta1 spells the path in capitals
+            let mut members: Vec<&str> = entries(Some(*before), Some(*column), &["jsonPath", "JSONPath"])
+                .iter()
+                .filter_map(|(old, new)| old.or(*new).map(|entry| entry.name()))
+                .collect();
+            if path(*before).and_then(Node::as_str) != path(*column).and_then(Node::as_str) {
+                members.push("jsonPath");
+            }
+            if !members.is_empty() {
+                let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Changed, Some(*before), Some(*column));
+                self.facts.push(fact.key(key.0).word("name", cut(key.0, 60)).word("members", names(&members)));
+            }
+        }
+        let order = |list: Option<Node<'t>>, other: &BTreeMap<(&str, usize), Node<'t>>| -> Vec<&'t str> {
+            let names = list.into_iter().flat_map(Node::items).filter_map(|item| item.get("name").and_then(Node::as_str));
+            names.filter(|name| other.contains_key(&(*name, 0))).collect()
+        };
+        let (before, after) = (order(both.0.columns, &new), order(both.1.columns, &old));
+        if before != after && before.len() == after.len() {
+            let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Moved, both.0.columns, both.1.columns);
+            self.facts.push(fact.word("old", names(&before)).word("new", names(&after)));
+        }
+    }
+
+    pub(super) fn selectable_fields(&mut self, both: (&Version<'t>, &Version<'t>)) {
+        let (old, new) = (named(both.0.selectable_fields, "jsonPath"), named(both.1.selectable_fields, "jsonPath"));
+        for (key, field) in old.iter().filter(|(key, _)| !new.contains_key(*key)) {
+            let fact = self.version_fact(both, Aspect::SelectableField, Effect::Removed, Some(*field), both.1.selectable_fields);
+            self.facts.push(fact.key(key.0).word("name", cut(key.0, 100)).affects(&[Affected::Readers]));
+        }
+        for (key, field) in &new {
+            let fact = match old.get(key) {
+                None => self.version_fact(both, Aspect::SelectableField, Effect::Added, both.0.selectable_fields, Some(*field)),
+                Some(before) if !before.same(*field) => {
+                    let members: Vec<String> =
+                        entries(Some(*before), Some(*field), &[]).iter().filter_map(|(o, n)| Some(o.or(*n)?.name().to_owned())).collect();
+                    self.version_fact(both, Aspect::Keyword, Effect::Changed, Some(*before), Some(*field))
+                        .word("name", names(&members))
+                        .word("new", value(Some(*field)))
+                }
+                Some(_) => continue,
+            };
+            let fact = if fact.words.contains_key("name") { fact } else { fact.word("name", cut(key.0, 100)) };
+            self.facts.push(fact.key(key.0));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One CRD on both sides: its names, scope, versions and conversion.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::{Api, Crd, Place};
+
+use super::Options;
+use super::version::Compared;
+
+/// Facts about one CRD come together here.
+pub(super) struct Review<'a, 't> {
+    pub old: &'a Crd<'t>,
+    pub new: &'a Crd<'t>,
+    pub options: &'a Options,
+    pub facts: Vec<Fact>,
+    /// Pairs of schemas that are compared already.
+    pub compared: Vec<Compared<'t>>,
+}
+
+pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options) -> Vec<Fact> {
+    if old.node.alike(new.node) {
+        return Vec::new();
+    }
+    let mut review = Review { old, new, options, facts: Vec::new(), compared: Vec::new() };
+    review.api();
+    review.names();
+    review.metadata();
+    review.conversion();
+    review.versions();
+    review.storage();
+    review.keywords();
+    let mut facts = review.facts;
+    facts.sort_by(|a, b| {
+        let key = |fact: &Fact| (fact.version.clone(), fact.path.clone(), fact.aspect, fact.effect, fact.key.clone(), fact.to.clone());
+        key(a).cmp(&key(b))
+    });
+    facts
+}
+
+pub(super) fn removed(crd: &Crd<'_>) -> Fact {
+    alone(crd, Effect::Removed).before(Place { file: crd.file, span: crd.name_node.span() }).affects(&[
+        Affected::Writers,
+        Affected::Readers,
+        Affected::Data,
+    ])
+}
+
+pub(super) fn added(crd: &Crd<'_>) -> Fact {
+    alone(crd, Effect::Added).after(Place { file: crd.file, span: crd.name_node.span() })
+}
+
+fn alone(crd: &Crd<'_>, effect: Effect) -> Fact {
+    let mut fact = Fact::new(Subject::Crd, Aspect::Presence, effect, crd.name).word("kind", crd.kind()).word("group", crd.group());
+    fact.channel = crd.channel().map(|channel| channel.value.to_owned());
+    fact
+}
+
+impl<'t> Review<'_, 't> {
+    pub(super) fn fact(&self, subject: Subject, aspect: Aspect, effect: Effect) -> Fact {
+        let mut fact = Fact::new(subject, aspect, effect, self.new.name);
+        let channel = self.new.channel().or(self.old.channel());
+        fact.channel = channel.map(|channel| channel.value.to_owned());
+        fact
+    }
+
+    /// A fact about an attribute of the CRD, at its node on both sides, or at the CRD's name where it is not there.
+    pub(super) fn crd_fact(&self, aspect: Aspect, effect: Effect, old: Option<Node<'t>>, new: Option<Node<'t>>) -> Fact {
+        self.fact(Subject::Crd, aspect, effect)
+            .before(self.old_place(old.unwrap_or(self.old.name_node)))
+            .after(self.new_place(new.unwrap_or(self.new.name_node)))
+    }
+
+    pub(super) fn old_place(&self, node: Node<'_>) -> Place {
+        Place { file: self.old.file, span: node.span() }
+    }
+
+    pub(super) fn new_place(&self, node: Node<'_>) -> Place {
+        Place { file: self.new.file, span: node.span() }
+    }
+
+    fn api(&mut self) {
+        let name = |api: Api| match api {
+            Api::V1 => "apiextensions.k8s.io/v1",
+            Api::V1Beta1 => "apiextensions.k8s.io/v1beta1",
+        };
+        if self.old.api != self.new.api {
+            let node = |crd: &Crd<'t>| crd.node.get("apiVersion");
+            let fact = self.crd_fact(Aspect::Api, Effect::Changed, node(self.old), node(self.new));
+            self.facts.push(fact.word("old", name(self.old.api)).word("new", name(self.new.api)));
+        }
+        let flag = |crd: &Crd<'t>| crd.spec.get("preserveUnknownFields");
+        let prunes = |crd: &Crd<'t>| crd.versions.iter().any(|version| version.schema.as_ref().is_none_or(super::undeclared_keys::prunes));
+        let effect = match (self.old.preserves_unknown(), self.new.preserves_unknown()) {
+            (true, false) if prunes(self.new) => Effect::Narrowed,
+            (false, true) if prunes(self.old) => Effect::Widened,
+            (was, is) if was != is && flag(self.old).is_some() != flag(self.new).is_some() => Effect::Rewritten,
+            _ if self.old.api == self.new.api && flag(self.old).is_some() != flag(self.new).is_some() => Effect::Rewritten,
+            _ => return,
+        };
+        let fact = self.crd_fact(Aspect::PreserveUnknownSpec, effect, flag(self.old), flag(self.new));
+        self.facts.push(match effect {
+            Effect::Narrowed => fact.affects(&[Affected::Data]),
+            Effect::Widened => fact.affects(&[Affected::Readers]),
+            _ => fact.word("keyword", "preserveUnknownFields"),
+        });
+    }
+
+    fn names(&mut self) {
+        let (old, new) = (&self.old.names, &self.new.names);
+        // That servers refuse the update is found where updates are looked at.
+        let another: &[Affected] = &[Affected::Writers, Affected::Readers];
+        let lists: &[Affected] = &[Affected::Readers];
+        let lower = |crd: &Crd<'t>| crd.kind().to_ascii_lowercase();
+        let list = |crd: &Crd<'t>| format!("{}List", crd.kind());
+        let scope = |crd: &Crd<'t>| if crd.api == Api::V1Beta1 { "Namespaced".to_owned() } else { String::new() };
+        let rows = [
+            (Aspect::Group, self.old.group, self.new.group, (String::new(), String::new()), another),
+            (Aspect::Plural, old.plural, new.plural, (String::new(), String::new()), another),
+            (Aspect::Kind, old.kind, new.kind, (String::new(), String::new()), another),
+            (Aspect::Scope, self.old.scope, self.new.scope, (scope(self.old), scope(self.new)), another),
+            (Aspect::ListKind, old.list_kind, new.list_kind, (list(self.old), list(self.new)), lists),
+            (Aspect::Singular, old.singular, new.singular, (lower(self.old), lower(self.new)), &[]),
+        ];
+        for (aspect, before, after, (old_default, new_default), affects) in rows {
+            let effective =
+                |text: Option<crate::model::Text<'t>>, default: &str| text.map_or(default.to_owned(), |text| text.value.to_owned());
+            let (was, is) = (effective(before, &old_default), effective(after, &new_default));
+            let effect = match () {
+                () if was != is => Effect::Changed,
+                () if before.is_some() != after.is_some() => Effect::Rewritten,
+                () => continue,
+            };
+            // A name that follows the kind changes with it, and is told with it.
+            if before.is_none() && after.is_none() {
+                continue;
+            }
+            let fact =
+                self.crd_fact(aspect, effect, before.map(|text| text.node), after.map(|text| text.node)).word("old", was).word("new", is);
+            self.facts.push(if effect == Effect::Changed { fact.affects(affects) } else { fact.word("keyword", aspect.name()) });
+        }
+        self.name_list(Aspect::ShortName, &old.short_names, &new.short_names);
+        self.name_list(Aspect::Category, &old.categories, &new.categories);
+    }
+
+    fn name_list(&mut self, aspect: Aspect, old: &[crate::model::Text<'t>], new: &[crate::model::Text<'t>]) {
+        let (gone, come) = super::metadata::lone(old, new);
+        for gone in gone {
+            let fact = self.crd_fact(aspect, Effect::Removed, Some(gone.node), None);
+            self.facts.push(fact.key(gone.value).word("name", gone.value).affects(&[Affected::Readers]));
+        }
+        for come in come {
+            let fact = self.crd_fact(aspect, Effect::Added, None, Some(come.node));
+            self.facts.push(fact.key(come.value).word("name", come.value));
+        }
+    }
+}

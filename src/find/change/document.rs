@@ -1,0 +1,143 @@
+//! Documentation of a node, and keywords that no other fact has told.
+
+use crate::model::fact::{Affected, Aspect, Effect, Evidence};
+use crate::model::schema::Keyword;
+
+use super::change::Changes;
+use super::text;
+use super::walk::{Pair, Walk};
+use super::wording;
+
+impl Walk<'_> {
+    pub(super) fn documented<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        self.described(pair, changes);
+        for word in [Keyword::Title, Keyword::ExternalDocs, Keyword::Example] {
+            if let Some(change) = changes.take(word) {
+                let effect = presence(change.old.is_some(), change.new.is_some());
+                let fact = self.keyword_fact(pair, Aspect::Annotation, effect, change.old, change.new).key(word.name());
+                self.push(fact.word("keyword", word.name()));
+            }
+        }
+    }
+
+    fn described<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let Some(change) = changes.take(Keyword::Description) else { return };
+        let text = |entry: Option<crate::input::yaml::Entry<'t>>| entry.and_then(|entry| entry.value.as_str()).unwrap_or_default();
+        let (old, new) = (text(change.old), text(change.new));
+        let (was, is) = (text::is_deprecated(old), text::is_deprecated(new));
+        if was != is {
+            let effect = if is { Effect::Added } else { Effect::Removed };
+            let notice = deprecation_notice(if is { new } else { old });
+            let fact = self.keyword_fact(pair, Aspect::Deprecation, effect, change.old, change.new);
+            self.push(fact.word("notice", notice).affects(&[Affected::Behaviour]));
+            return;
+        }
+        let effect = presence(change.old.is_some(), change.new.is_some());
+        let difference = text::difference(old, new);
+        let meaning = effect == Effect::Changed && difference.as_ref().is_some_and(|difference| difference.meaning);
+        let aspect = if meaning { Aspect::Meaning } else { Aspect::Description };
+        let fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
+        self.push(match difference {
+            Some(difference) => fact.word("old", difference.old).word("new", difference.new),
+            None => fact.word("new", "only line breaks differ"),
+        });
+    }
+
+    /// Keywords that changed without any effect, and keys that no schema has.
+    pub(super) fn rest<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        for change in changes.untold() {
+            let aspect = aspect(change.word);
+            // The server refuses these, so what they would mean is anybody's guess.
+            let effect = if aspect == Aspect::Structure { Effect::Undecided } else { Effect::Rewritten };
+            let mut fact = self
+                .keyword_fact(pair, aspect, effect, change.old, change.new)
+                .key(change.word.name())
+                .word("keyword", change.word.name())
+                .word("old", wording::value(change.old.map(|entry| entry.value)))
+                .word("new", wording::value(change.new.map(|entry| entry.value)));
+            if effect == Effect::Undecided {
+                let reason = format!("servers refuse a schema with `{}`", change.word.name());
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).evidence(Evidence::undecided(reason));
+            }
+            self.push(fact);
+        }
+        self.unknown(pair);
+    }
+
+    fn unknown(&mut self, pair: &Pair<'_, '_>) {
+        let mut names: Vec<&str> = pair.old.unknown().chain(pair.new.unknown()).map(|entry| entry.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (old, new) = (pair.old.node().entry(name), pair.new.node().entry(name));
+            let same = matches!((old, new), (Some(old), Some(new)) if old.value.same(new.value));
+            if !same {
+                let effect = presence(old.is_some(), new.is_some());
+                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name).word("keyword", wording::cut(name, 60));
+                self.push(fact);
+            }
+        }
+    }
+}
+
+pub(super) fn presence(old: bool, new: bool) -> Effect {
+    match (old, new) {
+        (false, true) => Effect::Added,
+        (true, false) => Effect::Removed,
+        _ => Effect::Changed,
+    }
+}
+
+/// The sentence that announces the deprecation.
+fn deprecation_notice(description: &str) -> String {
+    let at = description.to_ascii_lowercase().find("deprecated").unwrap_or(0);
+    // From the start of the line or sentence that holds the word.
+    let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
+    wording::cut(description.get(start..).unwrap_or(description).trim(), 120)
+}
+
+fn aspect(word: Keyword) -> Aspect {
+    match word {
+        Keyword::Type => Aspect::Type,
+        Keyword::IntOrString => Aspect::IntOrString,
+        Keyword::Nullable => Aspect::Nullable,
+        Keyword::Enum => Aspect::Enum,
+        Keyword::Minimum => Aspect::Minimum,
+        Keyword::Maximum => Aspect::Maximum,
+        Keyword::ExclusiveMinimum => Aspect::ExclusiveMinimum,
+        Keyword::ExclusiveMaximum => Aspect::ExclusiveMaximum,
+        Keyword::MultipleOf => Aspect::MultipleOf,
+        Keyword::MinLength => Aspect::MinLength,
+        Keyword::MaxLength => Aspect::MaxLength,
+        Keyword::Pattern => Aspect::Pattern,
+        Keyword::Format => Aspect::Format,
+        Keyword::MinItems => Aspect::MinItems,
+        Keyword::MaxItems => Aspect::MaxItems,
+        Keyword::UniqueItems => Aspect::UniqueItems,
+        Keyword::MinProperties => Aspect::MinProperties,
+        Keyword::MaxProperties => Aspect::MaxProperties,
+        Keyword::Default => Aspect::Default,
+        Keyword::Required => Aspect::Required,
+        Keyword::Properties => Aspect::Properties,
+        Keyword::Items => Aspect::Items,
+        Keyword::AdditionalProperties => Aspect::AdditionalProperties,
+        Keyword::PreserveUnknownFields => Aspect::PreserveUnknown,
+        Keyword::EmbeddedResource => Aspect::EmbeddedResource,
+        Keyword::ListType => Aspect::ListType,
+        Keyword::ListMapKeys => Aspect::MapKeys,
+        Keyword::MapType => Aspect::MapType,
+        Keyword::Validations => Aspect::CelRule,
+        Keyword::AllOf => Aspect::AllOf,
+        Keyword::AnyOf => Aspect::AnyOf,
+        Keyword::OneOf => Aspect::OneOf,
+        Keyword::Not => Aspect::Not,
+        Keyword::Description | Keyword::Title | Keyword::ExternalDocs | Keyword::Example => Aspect::Annotation,
+        Keyword::Id
+        | Keyword::SchemaUri
+        | Keyword::Ref
+        | Keyword::PatternProperties
+        | Keyword::Dependencies
+        | Keyword::AdditionalItems
+        | Keyword::Definitions => Aspect::Structure,
+    }
+}

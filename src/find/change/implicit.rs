@@ -1,0 +1,57 @@
+//! What every resource has, declared or not: `apiVersion`, `kind` and `metadata` are kept and checked by the server itself, so that
+//! declaring them only narrows what they may be.
+
+use std::sync::LazyLock;
+
+use crate::input::yaml::{Budget, Document, Entry, parse};
+use crate::model::schema::Keyword;
+
+use super::walk::Pair;
+
+static RESOURCE: LazyLock<Vec<Document>> =
+    LazyLock::new(|| read("{apiVersion: {type: string}, kind: {type: string}, metadata: {type: object}}"));
+
+static METADATA: LazyLock<Vec<Document>> = LazyLock::new(|| {
+    read(
+        "{name: {type: string}, generateName: {type: string}, namespace: {type: string}, uid: {type: string}, \
+         labels: {type: object, additionalProperties: {type: string}}, annotations: {type: object, additionalProperties: {type: string}}}",
+    )
+});
+
+fn read(text: &str) -> Vec<Document> {
+    parse(&text.into(), &Budget::default())
+}
+
+/// What stands under a name that the schema of a resource, or of its metadata, doesn't declare.
+pub(super) fn property(pair: &Pair<'_, '_>, name: &str) -> Option<Entry<'static>> {
+    let documents = match (is_resource(pair), is_metadata(pair)) {
+        (true, _) => &*RESOURCE,
+        (_, true) => &*METADATA,
+        _ => return None,
+    };
+    documents.first()?.tree.as_ref().ok()?.root().entry(name)
+}
+
+/// Whether the server itself sees to it that a key is there, which is demanded now or was before.
+pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str, now: bool) -> bool {
+    // The side that doesn't demand it must have it all the same.
+    let other = if now { &pair.old } else { &pair.new };
+    match name {
+        "apiVersion" | "kind" => pair.up.is_none() || other.flag(Keyword::EmbeddedResource),
+        "metadata" => pair.up.is_none(),
+        _ => false,
+    }
+}
+
+/// Whether an object has keys of its own, whatever its schema declares.
+pub(super) fn is_reserved(pair: &Pair<'_, '_>) -> bool {
+    is_resource(pair) || is_metadata(pair)
+}
+
+fn is_metadata(pair: &Pair<'_, '_>) -> bool {
+    pair.name == ("metadata", "metadata") && pair.up.is_some_and(is_resource)
+}
+
+fn is_resource(pair: &Pair<'_, '_>) -> bool {
+    pair.up.is_none() || (pair.old.flag(Keyword::EmbeddedResource) && pair.new.flag(Keyword::EmbeddedResource))
+}

@@ -1,0 +1,130 @@
+//! Labels, annotations and what else stands around the specification of a CRD.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::input::yaml::{Entry, Node};
+use crate::model::fact::{Affected, Aspect, Effect};
+use crate::model::{Crd, Text};
+
+use super::crd::Review;
+use super::document::presence;
+use super::wording::{cut, value};
+
+/// Kept by the server, not by the author.
+const OWNED: &[&str] = &[
+    "name",
+    "annotations",
+    "labels",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+/// Keys of a CRD document, of its specification and of its names, in both forms of the API.
+const DOCUMENT: &[&str] = &["apiVersion", "kind", "metadata", "spec", "status"];
+const SPEC: &[&str] = &[
+    "group",
+    "names",
+    "scope",
+    "versions",
+    "conversion",
+    "preserveUnknownFields",
+    "version",
+    "validation",
+    "subresources",
+    "additionalPrinterColumns",
+];
+const NAMES: &[&str] = &["plural", "singular", "kind", "listKind", "shortNames", "categories"];
+
+impl<'t> Review<'_, 't> {
+    pub(super) fn metadata(&mut self) {
+        let (old, new) = (self.old.metadata(), self.new.metadata());
+        let map = |metadata: Option<Node<'t>>, name: &str| metadata.and_then(|metadata| metadata.get(name));
+        for (before, after) in entries(map(old, "annotations"), map(new, "annotations"), &[]) {
+            let name = before.or(after).map_or("", |entry| entry.name());
+            let aspect = match name.rsplit('/').next() {
+                Some("bundle-version") if name.contains('/') => Aspect::BundleVersion,
+                Some("channel") if name.contains('/') => Aspect::Channel,
+                _ if name == "api-approved.kubernetes.io" => Aspect::ApprovedAnnotation,
+                _ => Aspect::AnnotationKey,
+            };
+            self.entry(aspect, before, after);
+        }
+        for (before, after) in entries(map(old, "labels"), map(new, "labels"), &[]) {
+            self.entry(Aspect::Label, before, after);
+        }
+        for (before, after) in entries(old, new, OWNED) {
+            self.entry(Aspect::Metadata, before, after);
+        }
+        self.stored_versions();
+    }
+
+    fn entry(&mut self, aspect: Aspect, old: Option<Entry<'t>>, new: Option<Entry<'t>>) {
+        let name = old.or(new).map_or("", |entry| entry.name());
+        let effect = presence(old.is_some(), new.is_some());
+        let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
+        let text = |entry: Option<Entry<'t>>| match entry.and_then(|entry| entry.value.as_str()) {
+            Some(text) => cut(text, 72),
+            None => value(shown(entry)),
+        };
+        let fact = self.crd_fact(aspect, effect, shown(old), shown(new)).key(name).word("name", cut(name, 100));
+        self.facts.push(fact.word("old", text(old)).word("new", text(new)));
+    }
+
+    /// Which versions objects may be stored at, where a side is a dump of a live CRD.
+    fn stored_versions(&mut self) {
+        let (old, new) = (&self.old.stored_versions, &self.new.stored_versions);
+        // A manifest has no status; only two dumps can be compared.
+        if old.is_empty() || new.is_empty() {
+            return;
+        }
+        let (gone, come) = lone(old, new);
+        for gone in gone {
+            let fact = self.crd_fact(Aspect::StoredVersions, Effect::Removed, Some(gone.node), None);
+            self.facts.push(fact.key(gone.value).word("name", gone.value).affects(&[Affected::Stored]));
+        }
+        for come in come {
+            let fact = self.crd_fact(Aspect::StoredVersions, Effect::Added, None, Some(come.node));
+            self.facts.push(fact.key(come.value).word("name", come.value));
+        }
+    }
+
+    /// Keys that no CRD has.
+    pub(super) fn keywords(&mut self) {
+        let names = |crd: &Crd<'t>| crd.spec.get("names");
+        // v1beta1 writes one schema for all versions
+        let validation = |crd: &Crd<'t>| crd.spec.get("validation");
+        for (known, old, new) in [
+            (DOCUMENT, Some(self.old.node), Some(self.new.node)),
+            (SPEC, Some(self.old.spec), Some(self.new.spec)),
+            (NAMES, names(self.old), names(self.new)),
+            (&["openAPIV3Schema"], validation(self.old), validation(self.new)),
+        ] {
+            for (before, after) in entries(old, new, known) {
+                self.entry(Aspect::Keyword, before, after);
+            }
+        }
+    }
+}
+
+/// Entries of two mappings that differ, by name; a null value counts as absent.
+pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &[&str]) -> Vec<(Option<Entry<'t>>, Option<Entry<'t>>)> {
+    let list = |map: Option<Node<'t>>| {
+        map.into_iter().flat_map(Node::entries).filter(|entry| !entry.value.is_null() && !known.contains(&entry.name()))
+    };
+    let mut both: BTreeMap<&str, (Option<Entry<'t>>, Option<Entry<'t>>)> = BTreeMap::new();
+    list(old).for_each(|entry| both.entry(entry.name()).or_default().0 = Some(entry));
+    list(new).for_each(|entry| both.entry(entry.name()).or_default().1 = Some(entry));
+    both.into_values().filter(|pair| !matches!(pair, (Some(old), Some(new)) if old.value.same(new.value))).collect()
+}
+
+/// Names that only one of two lists has: those of the first, then those of the second.
+pub(super) fn lone<'t>(old: &[Text<'t>], new: &[Text<'t>]) -> (Vec<Text<'t>>, Vec<Text<'t>>) {
+    let names = |list: &[Text<'t>]| list.iter().map(|text| text.value).collect::<BTreeSet<_>>();
+    let (before, after) = (names(old), names(new));
+    let only = |list: &[Text<'t>], other: &BTreeSet<&str>| list.iter().filter(|text| !other.contains(text.value)).copied().collect();
+    (only(old, &after), only(new, &before))
+}

@@ -1,0 +1,141 @@
+//! Two bundles come in; facts about every change between them go out, in a fixed order.
+//!
+//! CRDs are paired by name and channel, versions by name, schema nodes by their path. Nothing is judged here.
+
+mod accept;
+mod ancestors;
+mod attribute;
+mod change;
+mod column;
+mod crd;
+mod document;
+mod format;
+mod implicit;
+mod judge;
+mod limits;
+mod logic;
+mod metadata;
+mod null;
+mod number;
+mod presence;
+mod relation;
+mod rename;
+mod rules;
+mod scale;
+mod storage;
+mod text;
+mod undeclared_keys;
+mod version;
+mod vocabulary;
+mod walk;
+mod witness;
+mod wording;
+
+pub(crate) use judge::{is_oversized, shape};
+pub(crate) use text::is_deprecated;
+pub use vocabulary::emitted;
+
+use rayon::prelude::*;
+
+use crate::model::fact::Fact;
+use crate::model::{Bundle, Crd};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How alike, in percent, a removed and an added property must be to be one renamed property.
+    pub rename_threshold: u32,
+    /// Whether breaks are shown by objects, and those that no object can show are left out.
+    pub witnesses: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { rename_threshold: 60, witnesses: true }
+    }
+}
+
+/// A CRD of either side, or of both.
+#[derive(Clone, Copy)]
+struct Sides<'b, 't> {
+    old: Option<&'b Crd<'t>>,
+    new: Option<&'b Crd<'t>>,
+    /// The CRD of another channel that the new one is compared with already.
+    beside: Option<&'b Crd<'t>>,
+}
+
+/// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
+pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options) -> Vec<Fact> {
+    let facts: Vec<Vec<Fact>> = pairs(old, new)
+        .into_par_iter()
+        .map(|sides| match (sides.old, sides.new) {
+            (Some(old), Some(new)) => {
+                let told = sides.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options));
+                let mut facts = crd::changed(old, new, options);
+                facts.retain(|fact| !told.iter().any(|told| says_the_same(told, fact)));
+                facts
+            }
+            (Some(old), None) => vec![crd::removed(old)],
+            (None, Some(new)) => vec![crd::added(new)],
+            (None, None) => Vec::new(),
+        })
+        .collect();
+    facts.into_iter().flatten().collect()
+}
+
+/// CRDs by name, those of one channel together; what is left over of one name is paired in order of its channel.
+fn pairs<'b, 't>(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Vec<Sides<'b, 't>> {
+    let mut pairs = Vec::new();
+    let (mut left, mut right) = (old.crds.as_slice(), new.crds.as_slice());
+    while let Some(name) = [left.first(), right.first()].into_iter().flatten().map(|crd| crd.name).min() {
+        let before = take(&mut left, name);
+        let after = take(&mut right, name);
+        pair_channels(before, after, &mut pairs);
+    }
+    pairs
+}
+
+/// Bundles are sorted by name and channel: takes the run of one name off the front.
+fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
+    let count = crds.iter().take_while(|crd| crd.name == name).count();
+    let (run, rest) = crds.split_at_checked(count).unwrap_or((crds, &[]));
+    *crds = rest;
+    run
+}
+
+fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec<Sides<'b, 't>>) {
+    let sides = |old, new| Sides { old, new, beside: None };
+    let mut lone: Vec<&'b Crd<'t>> = new.iter().collect();
+    let mut left = Vec::new();
+    for before in old {
+        match lone.iter().position(|after| after.track() == before.track()) {
+            Some(index) => pairs.push(sides(Some(before), Some(lone.remove(index)))),
+            None => left.push(before),
+        }
+    }
+    // The standard channel is what a bundle without channels becomes, and the reverse.
+    left.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
+    lone.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
+    let mut lone = lone.into_iter();
+    for before in left {
+        let pair = lone.next().map(|after| sides(Some(before), Some(after)));
+        let pair = pair.or_else(|| moved(before, old, new)).unwrap_or(sides(Some(before), None));
+        pairs.push(pair);
+    }
+    pairs.extend(lone.map(|after| sides(None, Some(after))));
+}
+
+/// Clusters that had the CRD of a channel that is gone get the one of another channel, and keep their objects.
+fn moved<'b, 't>(before: &'b Crd<'t>, old: &'b [Crd<'t>], new: &'b [Crd<'t>]) -> Option<Sides<'b, 't>> {
+    let others = new.iter().filter(|after| after.track().1 == before.track().1);
+    let after = others.max_by_key(|after| after.track())?;
+    let beside = old.iter().find(|other| other.track() == after.track());
+    Some(Sides { old: Some(before), new: Some(after), beside })
+}
+
+fn says_the_same(a: &Fact, b: &Fact) -> bool {
+    let what = |fact: &Fact| (fact.subject, fact.aspect, fact.effect);
+    what(a) == what(b) && (&a.version, &a.path, &a.key, &a.to) == (&b.version, &b.path, &b.key, &b.to)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! What becomes of an explicit null, of an absent value, and of keys that lists are merged by.
+
+use crate::compare::completed;
+use crate::model::fact::{Affected, Aspect, Effect, Ratchet};
+use crate::model::schema::{Keyword, Schema, Shape};
+
+use super::ancestors;
+use super::change::Changes;
+use super::relation::Relation;
+use super::walk::{Pair, Position, Walk};
+use super::wording;
+
+/// What the server makes of `field: null`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Null {
+    Kept,
+    /// Deleted before validation.
+    Dropped,
+    /// Replaced by the default.
+    Defaulted,
+    Refused,
+}
+
+impl Null {
+    /// `read`: by the scale subresource, which takes no null that was kept.
+    fn of(schema: &Schema<'_>, position: Position, read: bool) -> Null {
+        let has_enum = schema.enum_values().is_some_and(|values| values.len() > 0);
+        let required = matches!(position, Position::Property { was_required: true, is_required: true });
+        match () {
+            // A nullable node that has an enum itself refuses null, whether or not the enum names it.
+            () if schema.flag(Keyword::Nullable) && (has_enum || read) => Null::Refused,
+            () if schema.flag(Keyword::Nullable) => Null::Kept,
+            () if schema.default().is_some() => Null::Defaulted,
+            () if required || matches!(position, Position::Item | Position::Root) => Null::Refused,
+            () => Null::Dropped,
+        }
+    }
+
+    fn relation(old: Null, new: Null, noticed: bool) -> Relation {
+        match (old, new) {
+            (old, new) if old == new => Relation::Equal,
+            (Null::Refused, _) => Relation::Widened,
+            (_, Null::Refused) => Relation::Narrowed,
+            (Null::Dropped, Null::Defaulted) | (Null::Defaulted, Null::Dropped) => Relation::Equal,
+            (Null::Defaulted, Null::Kept) | (Null::Kept, Null::Defaulted) => Relation::Changed,
+            (Null::Dropped, _) if !noticed => Relation::Widened,
+            (Null::Kept, _) if !noticed => Relation::Narrowed,
+            _ => Relation::Changed,
+        }
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn null<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        if !changes.has_any(&[Keyword::Nullable, Keyword::Enum]) {
+            return;
+        }
+        let read = self.read_by_scale();
+        let (old, new) = (Null::of(&pair.old, pair.position, read.0), Null::of(&pair.new, pair.position, read.1));
+        let relation = Null::relation(old, new, noticed(pair));
+        // An enum that narrows or widens already tells what becomes of null with it.
+        let own = changes.get(Keyword::Nullable);
+        let told = changes.untold().all(|change| change.word != Keyword::Enum);
+        if relation == Relation::Equal || (own.is_none() && told && changes.has(Keyword::Enum) && !self.enum_hides(relation)) {
+            return;
+        }
+        let change = own.or_else(|| changes.get(Keyword::Enum));
+        changes.tell_all(&[Keyword::Nullable]);
+        let mut fact = self
+            .keyword_fact(pair, Aspect::Nullable, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new))
+            .word("old", fate(old))
+            .word("new", fate(new));
+        fact = match relation {
+            Relation::Widened => fact.affects(&[Affected::Readers]),
+            _ if new == Null::Refused => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(false)),
+            Relation::Narrowed => fact.affects(&[Affected::Data, Affected::Behaviour]),
+            _ => fact.affects(&[Affected::Writers, Affected::Behaviour]),
+        };
+        self.push(fact);
+    }
+
+    /// Whether the last enum fact says less than what became of null: it widened while null is refused now, or the reverse.
+    fn enum_hides(&self, relation: Relation) -> bool {
+        let last = self.found.last().map(|found| &found.fact).filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
+        match last.map(|fact| fact.effect) {
+            Some(Effect::Added | Effect::Narrowed) => relation != Relation::Narrowed,
+            Some(Effect::Removed | Effect::Widened) => relation != Relation::Widened,
+            Some(_) => false,
+            None => true,
+        }
+    }
+
+    pub(super) fn defaulted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let Some(change) = changes.take(Keyword::Default) else { return };
+        let (was_required, is_required) = match pair.position {
+            Position::Property { was_required, is_required } => (was_required, is_required),
+            _ => (false, false),
+        };
+        let nullable = |schema: &Schema<'t>| schema.flag(Keyword::Nullable);
+        let (effect, affects): (Effect, &[Affected]) = match (change.old, change.new) {
+            // An item or a value of a map is never absent: a default takes the place of a null, and a null that may stand there stays.
+            _ if matches!(pair.position, Position::Item | Position::Value) && nullable(&pair.old) && nullable(&pair.new) => {
+                (Effect::Rewritten, &[])
+            }
+            // Absent was refused before, or is refused now: the default only decides who may leave it out.
+            (None, _) if was_required => (Effect::Widened, &[Affected::Readers]),
+            // An item is never absent, and without a default a null is refused.
+            (None, _) if pair.position == Position::Item && !pair.old.flag(Keyword::Nullable) => (Effect::Widened, &[Affected::Readers]),
+            (_, None) if pair.position == Position::Item && !pair.new.flag(Keyword::Nullable) => {
+                (Effect::Narrowed, &[Affected::Writers, Affected::Stored])
+            }
+            (Some(_), Some(_)) if filled(&pair.old) == filled(&pair.new) => (Effect::Rewritten, &[]),
+            (_, None) if is_required => (Effect::Narrowed, &[Affected::Writers, Affected::Stored]),
+            (None, _) => (Effect::Added, &[Affected::Behaviour, Affected::Readers]),
+            (_, None) => (Effect::Removed, &[Affected::Behaviour, Affected::Readers]),
+            _ => (Effect::Changed, &[Affected::Behaviour]),
+        };
+        let fact = self
+            .keyword_fact(pair, Aspect::Default, effect, change.old, change.new)
+            .word("old", wording::value(change.old.map(|entry| entry.value)))
+            .word("new", wording::value(change.new.map(|entry| entry.value)))
+            .affects(affects);
+        let fact = if effect == Effect::Narrowed { fact.ratchet(self.ratchet(true)) } else { fact };
+        let fact = if pair.position == Position::Item { fact.word("item", "true") } else { fact };
+        self.push(fact);
+    }
+
+    /// Keywords that decide how server-side apply merges, and what embedded objects must be.
+    pub(super) fn merged<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let list_type = |schema: &Schema<'t>| schema.text(Keyword::ListType).unwrap_or("atomic");
+        let map_type = |schema: &Schema<'t>| schema.text(Keyword::MapType).unwrap_or("granular");
+        let (old, new) = (list_type(&pair.old), list_type(&pair.new));
+        if old != new {
+            let change = changes.first(&[Keyword::ListType, Keyword::ListMapKeys]);
+            changes.tell_all(&[Keyword::ListType, Keyword::ListMapKeys]);
+            let mut fact = self
+                .keyword_fact(pair, Aspect::ListType, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new))
+                .word("old", old)
+                .word("new", new)
+                .affects(&[Affected::Merge]);
+            if new != "atomic" {
+                // Uniqueness is checked on create, and never documented as ratcheted.
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never);
+            }
+            self.push(fact);
+        }
+        if let Some(change) = changes.take(Keyword::ListMapKeys) {
+            let sorted = |schema: &Schema<'t>| {
+                let mut keys: Vec<&str> = schema.names(Keyword::ListMapKeys).collect();
+                keys.sort_unstable();
+                keys
+            };
+            let (old, new) = (sorted(&pair.old), sorted(&pair.new));
+            let keyed = list_type(&pair.new) == "map";
+            let effect = if old == new || !keyed { Effect::Rewritten } else { Effect::Changed };
+            let mut fact = self
+                .keyword_fact(pair, Aspect::MapKeys, effect, change.old, change.new)
+                .word("old", wording::names(&old))
+                .word("new", wording::names(&new));
+            if effect == Effect::Changed {
+                fact = fact.affects(&[Affected::Merge]);
+            }
+            // Fewer keys tell fewer items apart.
+            if effect == Effect::Changed && !old.iter().all(|key| new.contains(key)) {
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).word("fewer", "true");
+            }
+            self.push(fact);
+        }
+        let (old, new) = (map_type(&pair.old), map_type(&pair.new));
+        if old != new
+            && let Some(change) = changes.take(Keyword::MapType)
+        {
+            let fact = self.keyword_fact(pair, Aspect::MapType, Effect::Changed, change.old, change.new);
+            self.push(fact.word("old", old).word("new", new).affects(&[Affected::Merge]));
+        }
+        let (old, new) = (pair.old.flag(Keyword::EmbeddedResource), pair.new.flag(Keyword::EmbeddedResource));
+        if old != new
+            && let Some(change) = changes.take(Keyword::EmbeddedResource)
+        {
+            // What preserves keeps them all the same, and demands nothing of them any more.
+            let kept = pair.old.preserves_unknown() && pair.new.preserves_unknown() && pair.new.property("metadata").is_none();
+            let (aspect, effect) = match (new, kept) {
+                (true, _) => (Aspect::EmbeddedResource, Effect::Added),
+                (false, false) => (Aspect::EmbeddedResource, Effect::Removed),
+                (false, true) => (Aspect::Accepted, Effect::Widened),
+            };
+            let fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
+            let fact = match new {
+                true => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never),
+                false if kept => fact.affects(&[Affected::Readers]),
+                // Its metadata, apiVersion and kind are no longer kept from pruning.
+                false => fact.affects(&[Affected::Data]),
+            };
+            self.push(fact);
+        }
+    }
+}
+
+/// The default with the defaults that its own schema sets inside it.
+fn filled(schema: &Schema<'_>) -> Option<serde_json::Value> {
+    Some(completed(&schema.default()?.to_json(), &Shape::of(schema)))
+}
+
+/// Whether the objects around a node notice that a null is there: by a CEL rule, or by counting or a junctor.
+fn noticed(pair: &Pair<'_, '_>) -> bool {
+    mentioned(pair) || ancestors::notices_null(pair)
+}
+
+/// Whether a rule above a node names it. What has no name of its own is seen by every rule up to the next name.
+fn mentioned(pair: &Pair<'_, '_>) -> bool {
+    let mut here = pair;
+    let mut name = "";
+    while let Some(around) = here.up {
+        if name.is_empty() {
+            name = here.name.0;
+        }
+        let escaped = crate::cel::name::escape(name);
+        let names = |rule: &str| rule.contains(name) || escaped.as_ref().is_some_and(|escaped| rule.contains(escaped.as_str()));
+        if [&around.old, &around.new].iter().any(|schema| schema.cel_rules().any(|rule| names(rule.rule()))) {
+            return true;
+        }
+        here = around;
+    }
+    false
+}
+
+fn fate(null: Null) -> &'static str {
+    match null {
+        Null::Kept => "kept",
+        Null::Dropped => "dropped",
+        Null::Defaulted => "replaced by the default",
+        Null::Refused => "refused",
+    }
+}

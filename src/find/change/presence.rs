@@ -1,0 +1,281 @@
+//! Which properties an object has, and which of them must be there: added, removed, renamed, required.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::input::yaml::{Entry, Node};
+use crate::model::Step;
+use crate::model::fact::{Affected, Aspect, Effect, Fact};
+use crate::model::schema::shape::Type;
+use crate::model::schema::{Keyword, Schema, Shape};
+use crate::server::object::Compiled;
+
+use super::implicit;
+use super::limits::Limits;
+use super::rename::{self, Match};
+use super::undeclared_keys::{Undeclared, has_default};
+use super::walk::{Pair, Position, Walk};
+use super::wording;
+
+type Property<'t> = (Entry<'t>, Schema<'t>);
+
+/// Names that must be there, by the node or by a clause that always holds.
+struct Required<'t> {
+    old: BTreeSet<&'t str>,
+    new: BTreeSet<&'t str>,
+}
+
+impl<'t> Required<'t> {
+    fn of(pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) -> Self {
+        let own = |schema: &Schema<'t>| Limits::of(schema).required;
+        match limits {
+            Some((old, new)) => Required { old: old.required.clone(), new: new.required.clone() },
+            None => Required { old: own(&pair.old), new: own(&pair.new) },
+        }
+    }
+
+    fn position(&self, old: &str, new: &str) -> Position {
+        Position::Property { was_required: self.old.contains(old), is_required: self.new.contains(new) }
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn properties<'t>(&mut self, pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
+        let maps = (pair.old.word(Keyword::Properties), pair.new.word(Keyword::Properties));
+        if let (Some(old), Some(new), None) = (maps.0, maps.1, limits)
+            && old.alike(new)
+        {
+            return;
+        }
+        let lists = lists(maps.0, maps.1);
+        if limits.is_none() && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.value.alike(new.value))) {
+            return;
+        }
+        let required = Required::of(pair, limits);
+        let mut removed: Vec<Property<'t>> = Vec::new();
+        let mut added: Vec<Property<'t>> = Vec::new();
+        for (old, new) in lists {
+            match (old, new) {
+                (Some(old), Some(new)) => self.property(pair, (old, old.key), (new, new.key), &required),
+                (Some(old), None) => match implicit::property(pair, old.name()) {
+                    Some(new) => {
+                        self.spelled_out(old.name(), old.key, pair.new_key);
+                        self.property(pair, (old, old.key), (new, pair.new_key), &required);
+                    }
+                    None => removed.push((old, pair.old.child(old.value))),
+                },
+                (None, Some(new)) => match implicit::property(pair, new.name()) {
+                    Some(old) => {
+                        self.spelled_out(new.name(), pair.old_key, new.key);
+                        self.property(pair, (old, pair.old_key), (new, new.key), &required);
+                    }
+                    None => added.push((new, pair.new.child(new.value))),
+                },
+                (None, None) => {}
+            }
+        }
+        let renamed = rename::matches(&removed, &added, self.scope.options);
+        for Match { old, new, score } in &renamed {
+            self.renamed(pair, old, new, *score, &required);
+        }
+        let gone = |name: &str| renamed.iter().any(|m| m.old.name() == name);
+        let come = |name: &str| renamed.iter().any(|m| m.new.name() == name);
+        for (entry, schema) in removed.iter().filter(|(entry, _)| !gone(entry.name())) {
+            self.removed(pair, *entry, schema, &required);
+        }
+        for (entry, schema) in added.iter().filter(|(entry, _)| !come(entry.name())) {
+            self.added(pair, *entry, schema, &required);
+        }
+        let told: BTreeSet<&str> = removed.iter().chain(&added).map(|(entry, _)| entry.name()).collect();
+        self.demanded(pair, &required, &told);
+    }
+
+    /// Names that must be there, where another fact tells what became of the declarations.
+    pub(super) fn demands<'t>(&mut self, pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
+        if limits.is_some() {
+            self.demanded(pair, &Required::of(pair, limits), &BTreeSet::new());
+        }
+    }
+
+    fn demanded<'t>(&mut self, pair: &Pair<'_, 't>, required: &Required<'t>, told: &BTreeSet<&str>) {
+        let names = required.old.symmetric_difference(&required.new).filter(|name| !told.contains(**name));
+        for name in names.copied().collect::<Vec<_>>() {
+            self.required(pair, (name, name), required.new.contains(name));
+        }
+    }
+
+    /// What every resource has is declared by one side only.
+    fn spelled_out(&mut self, name: &str, old: Node<'_>, new: Node<'_>) {
+        let fact = self.fact_at(Aspect::Presence, Effect::Rewritten, &self.old_path.key(name));
+        self.push(fact.before(self.old_place(old)).after(self.new_place(new)).word("keyword", "properties"));
+    }
+
+    /// A property of both sides, each with the key that is shown for it.
+    fn property<'t>(
+        &mut self,
+        pair: &Pair<'_, 't>,
+        (old, old_key): (Entry<'t>, Node<'t>),
+        (new, new_key): (Entry<'t>, Node<'t>),
+        required: &Required<'t>,
+    ) {
+        if old.value.alike(new.value) {
+            return;
+        }
+        let key = |entry: Entry<'t>| Step::Key(entry.name().into());
+        self.step(key(old), key(new), |walk| {
+            walk.node(&Pair {
+                old: pair.old.child(old.value),
+                new: pair.new.child(new.value),
+                old_key,
+                new_key,
+                position: required.position(old.name(), new.name()),
+                name: (old.name(), new.name()),
+                up: Some(pair),
+            });
+        });
+    }
+
+    fn renamed<'t>(&mut self, pair: &Pair<'_, 't>, old: &Entry<'t>, new: &Entry<'t>, score: u32, required: &Required<'t>) {
+        let kept = Undeclared::both(pair).1.keeps();
+        let fact = self
+            .fact_at(Aspect::Presence, Effect::Renamed, &self.old_path.key(old.name()))
+            .before(self.old_place(old.key))
+            .after(self.new_place(new.key))
+            .affects(&[Affected::Writers, Affected::Stored, Affected::Readers])
+            .word("old", old.name())
+            .word("new", new.name())
+            .word("score", score.to_string())
+            .word("threshold", self.scope.options.rename_threshold.to_string());
+        let fact = if kept { fact.word("kept", "true") } else { fact.affects(&[Affected::Data]) };
+        let mut fact = deprecated(fact, &Schema::new(old.value));
+        fact.to = Some(self.new_path.key(new.name()));
+        self.push(fact);
+        self.property(pair, (*old, old.key), (*new, new.key), required);
+        let (was, is) = (required.old.contains(old.name()), required.new.contains(new.name()));
+        if was != is {
+            self.required(pair, (old.name(), new.name()), is);
+        }
+    }
+
+    fn removed<'t>(&mut self, pair: &Pair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
+        let still = required.new.contains(entry.name());
+        let kept = Undeclared::both(pair).1.keeps();
+        let survivor = pair.new.entry(Keyword::Properties).map_or(pair.new_key, |entry| entry.key);
+        let mut fact = self
+            .fact_at(Aspect::Presence, Effect::Removed, &self.old_path.key(entry.name()))
+            .before(self.old_place(entry.key))
+            .after(self.new_place(survivor))
+            .word("type", super::accept::type_name(schema))
+            .affects(&[Affected::Readers]);
+        fact = match kept {
+            true if has_default(schema) => fact.word("kept", "true").affects(&[Affected::Behaviour]),
+            true => fact.word("kept", "true"),
+            false => fact.affects(&[Affected::Writers, Affected::Data]),
+        };
+        if still {
+            let hurt: &[Affected] = if kept { &[] } else { &[Affected::Stored] };
+            fact = fact.word("still_required", "true").affects(hurt);
+        }
+        self.push(deprecated(fact, schema));
+    }
+
+    fn added<'t>(&mut self, pair: &Pair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
+        let name = entry.name();
+        let mut fact = self
+            .fact_at(Aspect::Presence, Effect::Added, &self.new_path.key(name))
+            .after(self.new_place(entry.key))
+            .word("type", super::accept::type_name(schema));
+        let default = schema.default();
+        let mut form = super::accept::type_name(schema).to_owned();
+        if let Some(default) = default {
+            let default = wording::value(Some(default));
+            form = format!("{form}, default {default}");
+            fact = fact.word("default", default);
+        }
+        fact = fact.word("form", form);
+        if required.new.contains(name) {
+            fact = fact.word("required", "true");
+            // It was required before it was declared: nothing could satisfy that, so nothing breaks.
+            if default.is_none() && !required.old.contains(name) {
+                fact = fact.word("demanded", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
+            }
+        }
+        if default.is_some() && refuses_own_default(schema) {
+            fact = fact.word("refused", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
+        }
+        if self.meets_old_data(pair, schema) || self.misses_null(pair, name, schema) {
+            fact = fact.word("kept", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
+        }
+        self.push(fact);
+        self.crowded(pair, name, schema);
+    }
+
+    /// A field that both sides have became required, or is no longer.
+    fn required<'t>(&mut self, pair: &Pair<'_, 't>, name: (&'t str, &'t str), now: bool) {
+        let old = pair.old.property(name.0);
+        let new = pair.new.property(name.1);
+        let default = |property: &Option<Property<'t>>| property.as_ref().and_then(|(_, schema)| schema.default());
+        // Defaults are filled in before validation: a field that has one is never missing. That one takes the place of the demand is
+        // told of the default.
+        let filled = if now { default(&new) } else { default(&old).or(default(&new)) };
+        let effect = match (filled, now) {
+            _ if implicit::is_present(pair, name.0, now) => Effect::Rewritten,
+            (Some(_), _) => Effect::Rewritten,
+            (None, true) => Effect::Added,
+            (None, false) => Effect::Removed,
+        };
+        let mut fact = self
+            .fact_at(Aspect::Required, effect, &self.old_path.key(name.0))
+            .before(self.old_place(listed(&pair.old, name.0).unwrap_or_else(|| old.as_ref().map_or(pair.old_key, |(entry, _)| entry.key))))
+            .after(self.new_place(listed(&pair.new, name.1).unwrap_or_else(|| new.as_ref().map_or(pair.new_key, |(entry, _)| entry.key))));
+        if self.diverged > 0 || name.0 != name.1 {
+            fact.to = Some(self.new_path.key(name.1));
+        }
+        if let Some(default) = filled {
+            fact = fact.word("default", wording::value(Some(default)));
+        }
+        fact = match effect {
+            Effect::Added => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true)),
+            Effect::Removed => fact.affects(&[Affected::Readers]),
+            _ => fact,
+        };
+        self.push(fact);
+    }
+}
+
+/// Whether a field that gets its default is refused for it: the server checks less of a default than of a request.
+fn refuses_own_default(schema: &Schema<'_>) -> bool {
+    let field = Shape::of(schema);
+    let around =
+        Shape { ty: Some(Type::Object), properties: [("field".to_owned(), Arc::new(field))].into(), ..Shape::any(schema.node().id()) };
+    !Compiled::new(&around).request(serde_json::json!({})).accepted()
+}
+
+/// The place where a node lists a name as required.
+fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
+    schema.word(Keyword::Required)?.items().find(|item| item.as_str() == Some(name))
+}
+
+fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
+    match schema.text(Keyword::Description).is_some_and(super::text::is_deprecated) {
+        true => fact.word("was_deprecated", "true"),
+        false => fact,
+    }
+}
+
+/// Entries of two mappings side by side, sorted by name.
+fn lists<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>) -> Vec<(Option<Entry<'t>>, Option<Entry<'t>>)> {
+    let entries = |map: Option<Node<'t>>| map.into_iter().flat_map(Node::entries);
+    let aligned = old.map_or(0, Node::len) == new.map_or(0, Node::len) && entries(old).zip(entries(new)).all(|(a, b)| a.name() == b.name());
+    if aligned {
+        return entries(old).zip(entries(new)).map(|(a, b)| (Some(a), Some(b))).collect();
+    }
+    let mut both: BTreeMap<&str, (Option<Entry<'t>>, Option<Entry<'t>>)> = BTreeMap::new();
+    for entry in entries(old) {
+        both.entry(entry.name()).or_default().0 = Some(entry);
+    }
+    for entry in entries(new) {
+        both.entry(entry.name()).or_default().1 = Some(entry);
+    }
+    both.into_values().collect()
+}

@@ -1,0 +1,245 @@
+//! Which removed property became which added one.
+//!
+//! Two properties of one parent are one renamed property if each is the other's best match and the match is good enough.
+//! The score weighs the likeness of their names and that of their shapes; the more there is of a shape, the more it says.
+//! A tie is no rename.
+
+use std::collections::BTreeSet;
+
+use crate::input::yaml::Entry;
+use crate::model::schema::{Keyword, Schema};
+
+use super::Options;
+use super::limits::Types;
+use super::wording::canonical;
+
+/// Pairs that are scored for one parent; beyond it nothing is called a rename.
+const PAIRS: usize = 4096;
+/// Nested pairs that are scored inside one pair.
+const NESTED: usize = 400;
+/// Two best matches closer than this are a tie.
+const TIE: f64 = 0.01;
+/// How deep a shape is looked at.
+const DEPTH: u32 = 6;
+
+/// A rename, with its score in percent.
+#[derive(Debug)]
+pub(super) struct Match<'t> {
+    pub old: Entry<'t>,
+    pub new: Entry<'t>,
+    pub score: u32,
+}
+
+pub(super) fn matches<'t>(removed: &[(Entry<'t>, Schema<'t>)], added: &[(Entry<'t>, Schema<'t>)], options: &Options) -> Vec<Match<'t>> {
+    if removed.is_empty() || added.is_empty() || removed.len() * added.len() > PAIRS {
+        return Vec::new();
+    }
+    let scores: Vec<Vec<f64>> = removed
+        .iter()
+        .map(|(old, old_schema)| {
+            let score = |(new, new_schema): &(Entry<'t>, Schema<'t>)| {
+                score((old.name(), old_schema), (new.name(), new_schema), DEPTH, &mut NESTED.clone())
+            };
+            added.iter().map(score).collect()
+        })
+        .collect();
+    let threshold = f64::from(options.rename_threshold) / 100.0;
+    let mut found = Vec::new();
+    for (row, (old, _)) in removed.iter().enumerate() {
+        let Some((column, best)) = clear_best(scores.iter().skip(row).take(1).flatten().copied()) else { continue };
+        let back = clear_best(scores.iter().filter_map(|row| row.get(column).copied()));
+        if best >= threshold
+            && back.is_some_and(|(index, _)| index == row)
+            && let Some((new, _)) = added.get(column)
+        {
+            found.push(Match { old: *old, new: *new, score: (best * 100.0).round() as u32 });
+        }
+    }
+    found
+}
+
+/// The greatest, if no other comes near it.
+fn clear_best(scores: impl Iterator<Item = f64>) -> Option<(usize, f64)> {
+    let mut best: Option<(usize, f64)> = None;
+    let mut second = f64::MIN;
+    for (index, score) in scores.enumerate() {
+        match best {
+            Some((_, top)) if score <= top => second = second.max(score),
+            _ => {
+                second = best.map_or(f64::MIN, |(_, top)| top).max(second);
+                best = Some((index, score));
+            }
+        }
+    }
+    best.filter(|(_, top)| top - second > TIE)
+}
+
+/// Likeness of two properties, from 0 to 1.
+fn score(old: (&str, &Schema<'_>), new: (&str, &Schema<'_>), depth: u32, budget: &mut usize) -> f64 {
+    let shape = alike(old.1, new.1, depth, budget);
+    if shape.likeness == 0.0 {
+        return 0.0;
+    }
+    // A plain scalar says little, so its name decides; an object of a dozen fields speaks for itself.
+    let weight = (0.5 + shape.evidence / 4.0).min(3.0);
+    let name = likeness(old.0, new.0);
+    (weight * shape.likeness + name) / (weight + 1.0)
+}
+
+/// How alike two shapes are, and on how much evidence.
+struct Shape {
+    likeness: f64,
+    evidence: f64,
+}
+
+const TELLING: &[Keyword] = &[
+    Keyword::Enum,
+    Keyword::Pattern,
+    Keyword::Format,
+    Keyword::Default,
+    Keyword::Minimum,
+    Keyword::Maximum,
+    Keyword::MinLength,
+    Keyword::MaxLength,
+    Keyword::MinItems,
+    Keyword::MaxItems,
+    Keyword::ListType,
+    Keyword::ListMapKeys,
+    Keyword::PreserveUnknownFields,
+    Keyword::AnyOf,
+    Keyword::OneOf,
+    Keyword::AllOf,
+    Keyword::Not,
+];
+
+fn alike(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> Shape {
+    let none = Shape { likeness: 0.0, evidence: 1.0 };
+    let Some(left) = budget.checked_sub(1).filter(|_| depth > 0) else { return none };
+    *budget = left;
+    if Types::of(old) != Types::of(new) {
+        // One thing that became a list of such things, or the reverse, keeps most of its shape.
+        let inner = match (old.items(), new.items()) {
+            (None, Some(items)) => alike(old, &items, depth - 1, budget),
+            (Some(items), None) => alike(&items, new, depth - 1, budget),
+            _ => none,
+        };
+        return Shape { likeness: inner.likeness * 0.9, evidence: inner.evidence };
+    }
+    let mut met = 1.0;
+    let mut all = 1.0;
+    for &word in TELLING {
+        match (old.word(word), new.word(word)) {
+            (None, None) => {}
+            (Some(a), Some(b)) => {
+                all += 1.0;
+                met += if a.same(b) || canonical(a) == canonical(b) { 1.0 } else { 0.4 };
+            }
+            _ => all += 0.5,
+        }
+    }
+    if let (Some(a), Some(b)) = (old.text(Keyword::Description), new.text(Keyword::Description)) {
+        let (a, b) = (words(a), words(b));
+        if a.len().min(b.len()) >= 4 {
+            let shared = a.intersection(&b).count() as f64;
+            all += 2.0;
+            met += 2.0 * shared / (a.len() + b.len()) as f64 * 2.0;
+        }
+    }
+    if let (Some(a), Some(b)) = (old.items(), new.items()) {
+        let inner = alike(&a, &b, depth - 1, budget);
+        met += inner.likeness * inner.evidence;
+        all += inner.evidence;
+    }
+    if let (crate::model::schema::Additional::Schema(a), crate::model::schema::Additional::Schema(b)) = (old.additional(), new.additional())
+    {
+        let inner = alike(&a, &b, depth - 1, budget);
+        met += inner.likeness * inner.evidence;
+        all += inner.evidence;
+    }
+    let (children_met, children_all) = children(old, new, depth, budget);
+    Shape { likeness: (met + children_met) / (all + children_all), evidence: all + children_all }
+}
+
+/// Properties of both: those of one name against each other, the rest by their best match, so that nested renames count.
+fn children(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> (f64, f64) {
+    let (mut met, mut all) = (0.0, 0.0);
+    let mut lone: Vec<(Entry<'_>, Schema<'_>)> = Vec::new();
+    for (entry, child) in old.properties() {
+        match new.property(entry.name()) {
+            Some((_, other)) => {
+                let inner = alike(&child, &other, depth - 1, budget);
+                // The shared name alone is evidence, whatever became of the shape.
+                met += 1.0 + inner.likeness * inner.evidence;
+                all += 1.0 + inner.evidence;
+            }
+            None => lone.push((entry, child)),
+        }
+    }
+    let fresh: Vec<(Entry<'_>, Schema<'_>)> = new.properties().filter(|(entry, _)| old.property(entry.name()).is_none()).collect();
+    let mut scores: Vec<(f64, usize, usize)> = Vec::new();
+    for (row, (entry, child)) in lone.iter().enumerate() {
+        for (column, (other, schema)) in fresh.iter().enumerate() {
+            let score = score((entry.name(), child), (other.name(), schema), depth - 1, budget);
+            if score > 0.5 {
+                scores.push((score, row, column));
+            }
+        }
+    }
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut rows, mut columns) = (BTreeSet::new(), BTreeSet::new());
+    for (score, row, column) in scores {
+        if !rows.contains(&row) && !columns.contains(&column) {
+            rows.insert(row);
+            columns.insert(column);
+            met += 2.0 * score;
+            all += 2.0;
+        }
+    }
+    all += (lone.len() + fresh.len() - rows.len() - columns.len()) as f64;
+    (met, all)
+}
+
+fn words(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).collect()
+}
+
+/// Likeness of two names, from 0 to 1: pairs of letters they share, case aside.
+fn likeness(a: &str, b: &str) -> f64 {
+    let pairs = |name: &str| -> Vec<(char, char)> {
+        let letters: Vec<char> = name.chars().flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()).collect();
+        letters.windows(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
+    };
+    let (left, mut right) = (pairs(a), pairs(b));
+    let total = left.len() + right.len();
+    if total == 0 {
+        return f64::from(u8::from(a.eq_ignore_ascii_case(b)));
+    }
+    let mut shared = 0;
+    for pair in left {
+        if let Some(index) = right.iter().position(|other| *other == pair) {
+            right.swap_remove(index);
+            shared += 1;
+        }
+    }
+    2.0 * f64::from(shared) / total as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_alike_by_their_letters() {
+        assert_eq!(likeness("replicas", "replicas"), 1.0);
+        assert!(likeness("caCertRefs", "caCertificateRefs") > 0.6);
+        assert!(likeness("tls", "validation") < 0.2);
+        assert!(likeness("region", "zone") < 0.4);
+    }
+
+    #[test]
+    fn a_tie_has_no_best() {
+        assert_eq!(clear_best([0.7, 0.7, 0.1].into_iter()), None);
+        assert_eq!(clear_best([0.2, 0.7, 0.1].into_iter()).map(|(index, _)| index), Some(1));
+        assert_eq!(clear_best([].into_iter()), None);
+    }
+}

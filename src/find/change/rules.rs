@@ -1,0 +1,471 @@
+//! CEL rules of one node: which came, which went, which only say the same in other words.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::cel::normal::is_transition;
+use crate::compare::Sample;
+use crate::input::yaml::Entry;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
+use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
+
+use super::change::Changes;
+use super::judge::{Judgement, judge_rules, shape};
+use super::limits::Types;
+use super::logic::{Known, Term};
+use super::relation::Relation;
+use super::rename;
+use super::undeclared_keys::Undeclared;
+use super::walk::{Pair, Walk};
+use super::wording::{apart, cut};
+
+/// Rules that are matched by likeness; more than this on one node are taken as removed and added.
+const MATCHED: usize = 40;
+/// How alike two texts must be to be one rule that was changed.
+const ALIKE: f32 = 0.6;
+/// Characters of a rule that a message shows.
+const RULE: usize = 120;
+/// Characters of a rule's message that name it.
+const NAME: usize = 60;
+/// Rules that one is held against together.
+const TOGETHER: usize = 8;
+/// Characters of a rule that are compared for likeness.
+const COMPARED: usize = 400;
+
+/// What all rules of a node see.
+struct Seen<'t> {
+    schema: Schema<'t>,
+    shape: OnceCell<Shape>,
+}
+
+struct Rule<'t> {
+    cel: CelRule<'t>,
+    text: &'t str,
+    node: Rc<Seen<'t>>,
+    /// Parsed once, and only where texts differ.
+    term: OnceCell<Option<Term>>,
+}
+
+impl<'t> Rule<'t> {
+    fn list(schema: &Schema<'t>) -> Vec<Self> {
+        let node = Rc::new(Seen { schema: schema.clone(), shape: OnceCell::new() });
+        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
+    }
+
+    fn is_transition(&self) -> bool {
+        is_transition(self.text)
+    }
+
+    /// Rules that compare with the object before don't run when there is none, unless they say that they can.
+    fn runs_on_create(&self) -> bool {
+        !self.is_transition() || self.cel.optional_old_self() == Some(true)
+    }
+
+    /// Whether this rule refuses whatever the other one refuses.
+    fn implies(&self, other: &Rule<'_>) -> bool {
+        implied([self].into_iter(), other)
+    }
+
+    fn aspect(&self) -> Aspect {
+        if self.is_transition() { Aspect::CelTransition } else { Aspect::CelRule }
+    }
+
+    fn term(&self) -> Option<&Term> {
+        self.term.get_or_init(|| self.read(self.text)).as_ref()
+    }
+
+    /// Another text in this rule's place.
+    fn read(&self, text: &str) -> Option<Term> {
+        Term::parse(text, self.node.shape.get_or_init(|| shape(&self.node.schema)))
+    }
+
+    fn entry(&self) -> Option<Entry<'t>> {
+        self.cel.node.entry("rule")
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn rules<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let Some(change) = changes.get(Keyword::Validations) else { return };
+        let (all_old, all_new) = (Rule::list(&pair.old), Rule::list(&pair.new));
+        // An empty list, or one that is no list, says nothing.
+        if all_old.is_empty() && all_new.is_empty() {
+            return;
+        }
+        changes.tell(change.word);
+        let (mut old, mut new): (Vec<_>, Vec<_>) = (all_old.iter().collect(), all_new.iter().collect());
+        for (before, after) in paired(&mut old, &mut new, |a, b| a.text == b.text) {
+            self.attributes(pair, before, after);
+        }
+        if old.is_empty() && new.is_empty() {
+            return;
+        }
+        for (before, after) in paired(&mut old, &mut new, |a, b| a.term().is_some() && a.term() == b.term()) {
+            self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
+            self.attributes(pair, before, after);
+        }
+        let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
+        if !renames.is_empty() {
+            for (before, after) in
+                paired(&mut old, &mut new, |a, b| b.term().is_some() && b.read(&renamed(a.text, &renames)) == b.term().cloned())
+            {
+                self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
+            }
+        }
+        for (before, after) in likely(&mut old, &mut new) {
+            let judgement = changed(pair, before, after);
+            self.changed_rule(pair, before, after, judgement);
+        }
+        for rule in &old {
+            let judgement = removed(pair, (&all_new, &new), rule);
+            // The rules that stand for it are told.
+            if judgement.relation != Relation::Equal || new.is_empty() {
+                self.lone_rule(pair, rule, judgement, true);
+            }
+        }
+        for rule in &new {
+            let judgement = added(pair, (&all_old, &old), rule);
+            self.lone_rule(pair, rule, judgement, false);
+        }
+    }
+
+    /// Fields of the node that have another name now: a rule that only follows them is no other rule.
+    fn renames<'t>(&self, pair: &Pair<'_, 't>) -> Vec<(&'t str, &'t str)> {
+        let lone = |one: &Schema<'t>, other: &Schema<'t>| -> Vec<(Entry<'t>, Schema<'t>)> {
+            one.properties().filter(|(entry, _)| other.property(entry.name()).is_none()).collect()
+        };
+        let (gone, come) = (lone(&pair.old, &pair.new), lone(&pair.new, &pair.old));
+        rename::matches(&gone, &come, self.scope.options).iter().map(|found| (found.old.name(), found.new.name())).collect()
+    }
+
+    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
+        let on_new_fields = !was && reads_new_fields(pair, rule) && (judgement.relation == Relation::Equal || about_new_fields(pair, rule));
+        let effect = match judgement.relation {
+            _ if on_new_fields => Effect::Added,
+            Relation::Equal => Effect::Rewritten,
+            Relation::Widened => Effect::Removed,
+            _ => Effect::Added,
+        };
+        let entry = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
+        let (old, new) = if was { (rule.entry(), entry(&pair.new)) } else { (entry(&pair.old), rule.entry()) };
+        let mut fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word("rule", cut(rule.text, RULE));
+        if let Some(message) = rule.cel.text("message") {
+            fact = fact.word("message", cut(message, RULE));
+        }
+        if on_new_fields {
+            self.push(fact.word("new_fields", "true"));
+            return;
+        }
+        if let Some(reason) = judgement.reason.filter(|_| effect == Effect::Added && judgement.lost.is_none()) {
+            fact = fact.evidence(Evidence::undecided(reason));
+        }
+        let fact = self.rule_effects(pair, fact, rule, judgement.relation);
+        self.push_rule(fact, judgement.lost, rule);
+    }
+
+    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Judgement) {
+        let relation = judgement.relation;
+        let (was, is) = apart(old.text, new.text, RULE);
+        let mut fact = self
+            .keyword_fact(pair, new.aspect(), relation.effect(), old.entry(), new.entry())
+            .key(old.text)
+            .word("rule", cut(new.text, RULE))
+            .word("old", was)
+            .word("new", is);
+        // What authors call a rule says more than its text.
+        if let (Some(name), true) = (old.cel.text("message"), old.cel.text("message") == new.cel.text("message")) {
+            fact = fact.word("name", cut(name, NAME));
+        }
+        if relation == Relation::Undecided {
+            let reason = judgement.reason.unwrap_or_else(|| "what another CEL expression accepts is not decided in general".to_owned());
+            fact = fact.word("reason", reason.clone()).evidence(Evidence::undecided(reason));
+        } else if let Some(reason) = judgement.reason.filter(|_| relation.narrows() && judgement.lost.is_none()) {
+            fact = fact.evidence(Evidence::undecided(reason));
+        }
+        let fact = self.rule_effects(pair, fact, new, relation);
+        self.push_rule(fact, judgement.lost, new);
+    }
+
+    fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &Rule<'_>) {
+        let known = self.found.len();
+        self.push_lost(fact, lost);
+        if let Some(found) = self.found.get_mut(known) {
+            found.rule = Some(rule.text.to_owned());
+        }
+    }
+
+    fn rule_effects(&self, pair: &Pair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {
+        let whole = Types::of(&pair.new).has(Types::OBJECT) || Types::of(&pair.new).has(Types::ARRAY);
+        match (relation, rule.is_transition()) {
+            (Relation::Equal, _) => fact,
+            // A rule that was lifted may have been what controllers relied on.
+            (Relation::Widened, true) => fact.affects(&[Affected::Readers, Affected::Behaviour]),
+            (Relation::Widened, false) => fact.affects(&[Affected::Readers]),
+            (_, true) => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
+            (_, false) => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(whole)),
+        }
+    }
+
+    /// What belongs to a rule that itself is unchanged.
+    fn attributes<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+        if old.cel.node.same(new.cel.node) {
+            return;
+        }
+        for (name, aspect) in [
+            ("message", Aspect::CelMessage),
+            ("messageExpression", Aspect::CelMessageExpression),
+            ("reason", Aspect::CelReason),
+            ("fieldPath", Aspect::CelFieldPath),
+        ] {
+            let text = |rule: &Rule<'t>| rule.cel.text(name).unwrap_or_default();
+            if text(old) != text(new) {
+                let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
+                let effect = super::document::presence(before.is_some(), after.is_some());
+                let fact = self.keyword_fact(pair, aspect, effect, before.or(old.entry()), after.or(new.entry())).key(new.text);
+                self.push(fact.word("rule", cut(new.text, RULE)).word("old", cut(text(old), RULE)).word("new", cut(text(new), RULE)));
+            }
+        }
+        self.optional_old_self(pair, old, new);
+        let known = ["rule", "message", "messageExpression", "reason", "fieldPath", "optionalOldSelf"];
+        let mut names: Vec<&str> =
+            old.cel.node.entries().chain(new.cel.node.entries()).map(|entry| entry.name()).filter(|name| !known.contains(name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
+            if !matches!((before, after), (Some(a), Some(b)) if a.value.same(b.value)) {
+                let effect = super::document::presence(before.is_some(), after.is_some());
+                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, before, after).key(format!("{}/{name}", new.text));
+                self.push(fact.word("keyword", cut(name, 60)));
+            }
+        }
+    }
+
+    fn optional_old_self<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+        let (was, is) = (old.cel.optional_old_self(), new.cel.optional_old_self());
+        if was == is {
+            return;
+        }
+        let effect = match (was.unwrap_or(false), is.unwrap_or(false)) {
+            (false, true) => Effect::Added,
+            (true, false) => Effect::Removed,
+            _ => Effect::Rewritten,
+        };
+        let name = "optionalOldSelf";
+        let (before, after) = (old.cel.node.entry(name).or(old.entry()), new.cel.node.entry(name).or(new.entry()));
+        let mut fact =
+            self.keyword_fact(pair, Aspect::CelOptionalOldSelf, effect, before, after).key(new.text).word("rule", cut(new.text, RULE));
+        fact = match effect {
+            // The rule runs on create now, where there is no old value.
+            Effect::Added => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
+            Effect::Removed => fact.affects(&[Affected::Readers]),
+            _ => fact.word("keyword", name),
+        };
+        self.push(fact);
+    }
+}
+
+/// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
+fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+    let known = |path: &str| new_field((&pair.old, Undeclared::both(pair).0), &pair.new, path.strip_prefix("self")?);
+    rule.term().is_some_and(|term| term.given(&known) == Term::True)
+}
+
+/// Whether a rule looks at a field that the old schema didn't have.
+fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+    let fields = crate::cel::reads::reads(rule.text).fields;
+    let is_new = |path: String| {
+        let path = if path.starts_with('[') { path } else { format!(".{path}") };
+        new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &path).is_some()
+    };
+    fields.iter().map(ToString::to_string).any(is_new)
+}
+
+/// What objects of before have in a field that the old schema didn't know: nothing, or its default. The path is written `.a.b`, or
+/// `[].a` for what is in items.
+fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &str) -> Option<Known> {
+    if let Some(rest) = path.strip_prefix("[]") {
+        let (before, after) = (old.items().filter(|items| !items.flag(Keyword::Nullable))?, new.items()?);
+        return new_field((&before, Undeclared::under(&before, fate == Undeclared::Preserved)), &after, rest);
+    }
+    let path = path.strip_prefix('.')?;
+    let (first, rest) = path.find(['.', '[']).map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
+    let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
+    // Every resource has these, whether or not they are declared.
+    if is_meta(&name) {
+        return None;
+    }
+    let (_, after) = new.property(&name)?;
+    match (old.property(&name), rest) {
+        // Under a parent that kept what it didn't declare the field may be there already.
+        (None, None) if fate != Undeclared::Pruned => None,
+        // Numbers, formats and int-or-string are of other types for CEL than they are written.
+        (None, None)
+            if after.default().is_some() && (after.ty() == Some("number") || after.has(Keyword::Format) || after.is_int_or_string()) =>
+        {
+            None
+        }
+        (None, None) => after.default().map_or(Some(Known::Absent), |default| Known::is(&default.to_json())),
+        // To ask for a part of what isn't there is an error.
+        (Some((_, before)), Some(rest)) if old.is_required(&name) && !before.flag(Keyword::Nullable) => {
+            new_field((&before, Undeclared::of(&before)), &after, rest)
+        }
+        _ => None,
+    }
+}
+
+/// A rule's text with other names for fields of `self`.
+fn renamed(text: &str, renames: &[(&str, &str)]) -> String {
+    let mut out = text.to_owned();
+    for (old, new) in renames {
+        let field = format!("self.{old}");
+        let mut left = String::with_capacity(out.len());
+        let mut rest = out.as_str();
+        while let Some((before, after)) = rest.split_once(&field) {
+            let part = |c: char| c.is_alphanumeric() || c == '_';
+            let whole = !after.starts_with(part) && !before.ends_with(|c: char| part(c) || c == '.');
+            left.push_str(before);
+            left.push_str("self.");
+            left.push_str(if whole { new } else { old });
+            rest = after;
+        }
+        left.push_str(rest);
+        out = left;
+    }
+    out
+}
+
+/// Takes out of both lists what belongs together, in order.
+fn paired<'r, 't>(
+    old: &mut Vec<&'r Rule<'t>>,
+    new: &mut Vec<&'r Rule<'t>>,
+    same: impl Fn(&Rule<'t>, &Rule<'t>) -> bool,
+) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+    let mut pairs = Vec::new();
+    old.retain(|before| match new.iter().position(|after| same(before, after)) {
+        Some(index) => {
+            pairs.push((*before, new.remove(index)));
+            false
+        }
+        None => true,
+    });
+    pairs
+}
+
+/// Takes out of both lists rules that were rewritten: the best matches first, by message or by text.
+fn likely<'r, 't>(old: &mut Vec<&'r Rule<'t>>, new: &mut Vec<&'r Rule<'t>>) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+    if old.len() > MATCHED || new.len() > MATCHED {
+        return Vec::new();
+    }
+    let mut scores: Vec<(f32, usize, usize)> = Vec::new();
+    for (row, before) in old.iter().enumerate() {
+        for (column, after) in new.iter().enumerate() {
+            scores.push((score(before, after), row, column));
+        }
+    }
+    scores.retain(|(score, ..)| *score >= ALIKE);
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let (mut rows, mut columns) = (BTreeSet::new(), BTreeSet::new());
+    let mut pairs = Vec::new();
+    for (_, row, column) in scores {
+        if !rows.contains(&row)
+            && !columns.contains(&column)
+            && let (Some(before), Some(after)) = (old.get(row), new.get(column))
+        {
+            rows.insert(row);
+            columns.insert(column);
+            pairs.push((*before, *after));
+        }
+    }
+    let mut index = 0..;
+    old.retain(|_| index.next().is_some_and(|at| !rows.contains(&at)));
+    let mut index = 0..;
+    new.retain(|_| index.next().is_some_and(|at| !columns.contains(&at)));
+    pairs
+}
+
+fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
+    let message = matches!((old.cel.text("message"), new.cel.text("message")), (Some(a), Some(b)) if a == b);
+    let text = similar::TextDiff::from_words(cut(old.text, COMPARED).as_str(), cut(new.text, COMPARED).as_str()).ratio();
+    if message { text.max(ALIKE) + 0.3 } else { text }
+}
+
+/// Whether some rules together refuse whatever another one refuses.
+fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'_>) -> bool {
+    let Some(term) = other.term() else { return false };
+    let running = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create());
+    Term::together(running.filter_map(Rule::term)).implies(term)
+}
+
+/// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
+/// rules that it may stand for.
+fn added(pair: &Pair<'_, '_>, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Judgement {
+    if implied(old.iter(), rule) {
+        return Judgement::known(Relation::Equal);
+    }
+    if rule.is_transition() {
+        let reason = || "rules that compare with the object before are compared by their form only".to_owned();
+        let reason = gone.iter().any(|other| other.is_transition()).then(reason);
+        return Judgement { reason, ..Judgement::known(Relation::Narrowed) };
+    }
+    // More rules never accept more.
+    let asks_nothing = |judgement: &Judgement| matches!(judgement.relation, Relation::Equal | Relation::Widened);
+    let judgement = judge_rules(pair, &[], &[rule.text]);
+    let held = texts(gone);
+    if asks_nothing(&judgement) || (!held.is_empty() && asks_nothing(&judge_rules(pair, &held, &[held.as_slice(), &[rule.text]].concat())))
+    {
+        return Judgement::known(Relation::Equal);
+    }
+    Judgement { relation: Relation::Narrowed, ..judgement }
+}
+
+/// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
+fn removed(pair: &Pair<'_, '_>, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Judgement {
+    if implied(new.iter(), rule) {
+        return Judgement::known(Relation::Equal);
+    }
+    if rule.is_transition() {
+        return Judgement::known(Relation::Widened);
+    }
+    let held = texts(came);
+    match judge_rules(pair, &[held.as_slice(), &[rule.text]].concat(), &held).relation {
+        Relation::Equal => Judgement::known(Relation::Equal),
+        _ => Judgement::known(Relation::Widened),
+    }
+}
+
+/// Rules that hold of every object that is created.
+fn texts<'t>(rules: &[&Rule<'t>]) -> Vec<&'t str> {
+    rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).take(TOGETHER).collect()
+}
+
+fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
+    let transition = old.is_transition() || new.is_transition();
+    if new.runs_on_create() && !old.runs_on_create() {
+        // What creates an object has to satisfy it from now on.
+        return match judge_rules(pair, &[], &[new.text]) {
+            _ if new.is_transition() => Judgement::known(Relation::Undecided),
+            judgement if judgement.relation == Relation::Equal => Judgement::known(Relation::Widened),
+            judgement => Judgement { relation: Relation::Narrowed, ..judgement },
+        };
+    }
+    match (old.implies(new), new.implies(old)) {
+        (true, true) => Judgement::known(Relation::Equal),
+        (true, false) if transition => Judgement::known(Relation::Widened),
+        (true, false) => match judge_rules(pair, &[old.text], &[new.text]).relation {
+            Relation::Equal => Judgement::known(Relation::Equal),
+            _ => Judgement::known(Relation::Widened),
+        },
+        (false, true) if transition => Judgement::known(Relation::Narrowed),
+        (false, false) if transition => Judgement::known(Relation::Undecided),
+        (_, nothing_gained) => {
+            let judgement = judge_rules(pair, &[old.text], &[new.text]);
+            match judgement.relation {
+                Relation::Equal => judgement,
+                _ if nothing_gained => Judgement { relation: Relation::Narrowed, ..judgement },
+                _ => judgement,
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
+
+use crate::compare::{Cause, Sample, Unshown, What};
+use crate::input::yaml::Entry;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
+use crate::model::schema::Shape;
+use crate::model::{FieldPath, Version};
+use crate::server::object::Scale;
+
+use super::crd::Review;
+use super::judge::is_oversized;
+use super::metadata::entries;
+use super::walk::{Pair, Walk};
+use super::witness::scaled;
+use super::wording::{names, value};
+
+const PATHS: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];
+
+impl<'t> Review<'_, 't> {
+    pub(super) fn scale(&mut self, both: (&Version<'t>, &Version<'t>)) {
+        let (old, new) = (both.0.scale_subresource(), both.1.scale_subresource());
+        if old.is_some() == new.is_some() {
+            for (before, after) in entries(old, new, &[]) {
+                self.scale_path(both, before, after);
+            }
+            return;
+        }
+        let at = (old.or(both.0.subresources), new.or(both.1.subresources));
+        let fact = |effect: Effect| self.version_fact(both, Aspect::ScaleSubresource, effect, at.0, at.1);
+        let fact = match new {
+            Some(_) => self.refused(both, None).into_iter().fold(fact(Effect::Added), |fact, refused| refused.told(fact)),
+            None => fact(Effect::Removed).affects(&[Affected::Writers, Affected::Readers]),
+        };
+        self.facts.push(fact);
+    }
+
+    fn scale_path(&mut self, both: (&Version<'t>, &Version<'t>), before: Option<Entry<'t>>, after: Option<Entry<'t>>) {
+        let name = before.or(after).map_or("", |entry| entry.name());
+        if !PATHS.contains(&name) {
+            return self.keyword(both, before, after);
+        }
+        let refused = self.refused(both, after.and_then(|entry| entry.value.as_str()));
+        // Nobody could ask for what wasn't read.
+        let effect = if before.is_some() { Effect::Changed } else { Effect::Added };
+        let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
+        let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
+        let fact = fact.word("name", name).word("old", value(shown(before))).word("new", value(shown(after)));
+        let fact = if effect == Effect::Changed { fact.affects(&[Affected::Behaviour]) } else { fact };
+        let fact = refused.into_iter().fold(fact, |fact, refused| refused.told(fact));
+        self.facts.push(fact);
+    }
+
+    /// Fields that were not read before, or the one at a path, where values that both schemas take are refused from now on.
+    fn refused(&self, both: (&Version<'t>, &Version<'t>), only: Option<&str>) -> Option<Refused> {
+        let (old, new) = (both.0.schema.as_ref()?, both.1.schema.as_ref()?);
+        let scales = (Scale::of(both.0), Scale::of(both.1));
+        let read = scales.1.beyond(&scales.0).filter(|path| only.is_none_or(|only| only.trim_start_matches('.') == path.to_string()));
+        let read: Vec<FieldPath> = read.cloned().collect();
+        if read.is_empty() {
+            return None;
+        }
+        if is_oversized(old.node()) || is_oversized(new.node()) {
+            return Some(Refused { fields: read, evidence: Evidence::undecided("a list that is too long to be tried") });
+        }
+        // What the new schema itself refuses or drops there is told at its field.
+        let (mut before, now) = (scaled(old, &scales.0), Shape::of(new));
+        for path in &read {
+            if let (Some(was), Some(is)) = (before.at_mut(path.steps()), now.at(path.steps())) {
+                was.nullable &= is.nullable;
+                was.all_of.push(is.clone());
+            }
+        }
+        let mut after = before.clone();
+        scales.1.narrow(&mut after);
+        let witnesses = self.resource(both.1).witnesses(&before, &after);
+        let null = Sample::Sent(serde_json::Value::Null);
+        let mut refused = Refused { fields: Vec::new(), evidence: Evidence::proved() };
+        for path in read {
+            let shown = witnesses.show(&path, What::Sent, Cause::Here(Aspect::ScaleSubresource));
+            match shown.or_else(|_| witnesses.show(&path, What::Sample(&null), Cause::Here(Aspect::ScaleSubresource))) {
+                Ok(mut witness) => {
+                    witness.because = scales.1.complaint(&witness.object).unwrap_or(witness.because);
+                    refused.evidence.witness = refused.evidence.witness.or(Some(witness));
+                }
+                // That nothing shows it proves something only where some object is known.
+                Err(Unshown::Nothing) if witnesses.is_inhabited() => continue,
+                Err(Unshown::Nothing) => refused.evidence = Evidence::undecided("no object of the old schema was found"),
+                Err(Unshown::Undecided(reason)) => refused.evidence = Evidence::undecided(reason),
+            }
+            refused.fields.push(path);
+        }
+        (!refused.fields.is_empty()).then_some(refused)
+    }
+}
+
+/// Fields whose values the subresource can't read.
+struct Refused {
+    fields: Vec<FieldPath>,
+    evidence: Evidence,
+}
+
+impl Refused {
+    fn told(self, fact: Fact) -> Fact {
+        let fields: Vec<String> = self.fields.iter().map(FieldPath::to_string).collect();
+        fact.word("fields", names(&fields)).affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).evidence(self.evidence)
+    }
+}
+
+impl Walk<'_> {
+    /// What the scale subresource demands of the node where the walk stands, if it did so before.
+    pub(super) fn demanded_by_scale(&self, pair: &Pair<'_, '_>) -> Option<Shape> {
+        let (old, new) = self.scope.scales;
+        let demands = (old.demand(&self.old_path, pair.old.node().id())?, new.demand(&self.new_path, pair.old.node().id())?);
+        (demands.0 == demands.1).then_some(demands.0)
+    }
+
+    /// Whether the scale subresource reads the node where the walk stands, before and after.
+    pub(super) fn read_by_scale(&self) -> (bool, bool) {
+        let (old, new) = self.scope.scales;
+        (old.reads(&self.old_path), new.reads(&self.new_path))
+    }
+}

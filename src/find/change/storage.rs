@@ -1,0 +1,213 @@
+//! Which version objects are stored at, and how objects get from one version to another.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::{Crd, Text, Version};
+use crate::server::object::Scale;
+
+use super::crd::Review;
+use super::document::presence;
+use super::metadata::entries;
+use super::walk::{Scope, Walk};
+use super::wording::{names, value};
+
+impl<'t> Review<'_, 't> {
+    pub(super) fn storage(&mut self) {
+        let stored = |crd: &Crd<'t>| crd.versions.iter().filter(|version| version.storage).count();
+        match (self.old.storage_version(), self.new.storage_version()) {
+            (Some(before), Some(after)) if stored(self.old) == 1 && stored(self.new) == 1 => {
+                if before.name != after.name {
+                    self.storage_moved(before, after);
+                }
+            }
+            _ => self.storage_flags(),
+        }
+        let name = |version: Option<&Version<'t>>| version.map_or("none", |version| version.name).to_owned();
+        let (old, new) = (self.old.preferred_version(), self.new.preferred_version());
+        if name(old) != name(new) {
+            let node = |version: Option<&Version<'t>>| version.map(|version| version.name_node);
+            let fact = self.crd_fact(Aspect::Preferred, Effect::Changed, node(old), node(new));
+            self.facts.push(fact.word("old", name(old)).word("new", name(new)).affects(&[Affected::Readers]));
+        }
+    }
+
+    /// Not exactly one version is stored, on one side at least, which servers refuse: each flag speaks for itself.
+    fn storage_flags(&mut self) {
+        let (old, new) = (self.old, self.new);
+        for after in &new.versions {
+            if let Some(before) = old.version(after.name).filter(|before| before.storage != after.storage) {
+                let effect = if after.storage { Effect::Added } else { Effect::Removed };
+                let flag = |version: &Version<'t>| version.node.get("storage");
+                let fact = self.version_fact((before, after), Aspect::Storage, effect, flag(before), flag(after));
+                self.facts.push(fact.affects(&[Affected::Stored]));
+            }
+        }
+    }
+
+    fn storage_moved(&mut self, before: &Version<'t>, after: &Version<'t>) {
+        let fact = |review: &Self, effect: Effect| {
+            let flag = |version: &Version<'t>| version.node.get("storage").unwrap_or(version.name_node);
+            review
+                .fact(Subject::Version, Aspect::Storage, effect)
+                .version(after.name)
+                .before(review.old_place(flag(before)))
+                .after(review.new_place(flag(after)))
+                .word("old", before.name)
+                .word("new", after.name)
+        };
+        // A webhook may carry over what the schemas alone would drop.
+        let lost = if self.new.conversion.is_webhook() { Vec::new() } else { self.lost(before, after) };
+        let moved = match lost.as_slice() {
+            [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).word("gone", "true"),
+            [] => fact(self, Effect::Moved),
+            lost => fact(self, Effect::Lossy).word("lost", names(lost)).affects(&[Affected::Data, Affected::Stored]),
+        };
+        self.facts.push(moved);
+        if self.old.version(after.name).is_none() {
+            // Going back to the old bundle leaves objects that it can't read.
+            let hazard = fact(self, Effect::Unsafe).affects(&[Affected::Stored]);
+            self.facts.push(hazard);
+        }
+    }
+
+    /// Paths whose values don't survive the way from one version's schema into the other's.
+    fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
+        // What a version that stays says now is told there.
+        let differences = match self.new.version(before.name) {
+            Some(stays) => self.between(self.new, stays, self.new, after),
+            None => self.between(self.old, before, self.new, after),
+        };
+        let lossy = differences.iter().filter(|fact| (loses(fact) || alters(fact)) && !self.told(fact));
+        let mut paths: Vec<String> = lossy.map(|fact| fact.path.to_string()).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    /// Whether clients that are moved from one version to the other hear the same already.
+    fn told(&self, fact: &Fact) -> bool {
+        let same = |told: &&Fact| {
+            told.subject == Subject::Field
+                && (told.aspect, &told.path, &told.version) == (fact.aspect, &fact.path, &fact.version)
+                && told.words.get("against") == fact.words.get("against")
+        };
+        self.facts.iter().any(|told| same(&told))
+    }
+
+    /// Facts about one version's schema against another's.
+    fn between(&self, old: &Crd<'t>, before: &Version<'t>, new: &Crd<'t>, after: &Version<'t>) -> Vec<Fact> {
+        let (Some(from), Some(to)) = (&before.schema, &after.schema) else { return Vec::new() };
+        let scales = (Scale::of(before), Scale::of(after));
+        let scope = Scope {
+            crd: self.new.name,
+            channel: None,
+            version: after.name,
+            old_file: old.file,
+            new_file: new.file,
+            subject: Subject::Field,
+            against: Some(before.name),
+            scales: &scales,
+            options: self.options,
+        };
+        Walk::new(scope).run((from, before.name_node), (to, after.name_node))
+    }
+
+    pub(super) fn conversion(&mut self) {
+        let strategy = |crd: &Crd<'t>| crd.conversion.strategy.map_or("None", |strategy: Text<'t>| strategy.value);
+        let (old, new) = (strategy(self.old), strategy(self.new));
+        let nodes = |crd: &Crd<'t>| crd.conversion.strategy.map(|strategy| strategy.node);
+        if old != new {
+            let (effect, affects): (Effect, &[Affected]) = match (old, new) {
+                (_, "Webhook") => (Effect::Added, &[Affected::Behaviour]),
+                ("Webhook", _) if self.versions_agree() => (Effect::Rewritten, &[]),
+                ("Webhook", _) => (Effect::Removed, &[Affected::Data, Affected::Behaviour]),
+                _ => (Effect::Changed, &[Affected::Behaviour]),
+            };
+            let fact = self.crd_fact(Aspect::ConversionStrategy, effect, nodes(self.old), nodes(self.new));
+            let fact = fact.word("old", old).word("new", new).word("keyword", "conversion.strategy");
+            self.facts.push(fact.affects(affects));
+        } else if nodes(self.old).is_some() != nodes(self.new).is_some() {
+            let fact = self.crd_fact(Aspect::ConversionStrategy, Effect::Rewritten, nodes(self.old), nodes(self.new));
+            self.facts.push(fact.word("keyword", "conversion.strategy").word("old", old).word("new", new));
+        }
+        if old == "Webhook" || new == "Webhook" || old == new {
+            self.webhook(old == new);
+        }
+    }
+
+    /// Where the webhook stands, and which review versions it speaks.
+    fn webhook(&mut self, stays: bool) {
+        // With the strategy the whole stanza comes or goes.
+        if !stays {
+            return;
+        }
+        let parts = |crd: &Crd<'t>| {
+            let stanza = crd.conversion.node;
+            // v1 nests what v1beta1 writes beside the strategy
+            let inner = stanza.and_then(|node| node.get("webhook")).or(stanza);
+            let client =
+                inner.and_then(|node| node.get("clientConfig")).or_else(|| stanza.and_then(|node| node.get("webhookClientConfig")));
+            (client, inner.and_then(|node| node.get("conversionReviewVersions")))
+        };
+        let ((old_client, old_versions), (new_client, new_versions)) = (parts(self.old), parts(self.new));
+        for (before, after) in entries(old_client, new_client, &[]) {
+            let name = before.or(after).map_or("", |entry| entry.name());
+            let effect = presence(before.is_some(), after.is_some());
+            let node = |entry: Option<crate::input::yaml::Entry<'t>>| entry.map(|entry| entry.value);
+            let fact = self.crd_fact(Aspect::ConversionWebhook, effect, node(before), node(after)).key(name).word("name", name);
+            self.facts.push(fact.word("old", value(node(before))).word("new", value(node(after))));
+        }
+        let differ = match (old_versions, new_versions) {
+            (Some(old), Some(new)) => !old.same(new),
+            (None, None) => false,
+            _ => true,
+        };
+        if differ {
+            let effect = presence(old_versions.is_some(), new_versions.is_some());
+            let fact = self.crd_fact(Aspect::ReviewVersions, effect, old_versions, new_versions);
+            self.facts.push(fact.word("old", value(old_versions)).word("new", value(new_versions)));
+        }
+        let known = ["strategy", "webhook", "webhookClientConfig", "conversionReviewVersions", "clientConfig"];
+        let stanza = |crd: &Crd<'t>| crd.conversion.node;
+        let webhook = |crd: &Crd<'t>| crd.conversion.node.and_then(|node: Node<'t>| node.get("webhook"));
+        for (before, after) in [(stanza(self.old), stanza(self.new)), (webhook(self.old), webhook(self.new))]
+            .into_iter()
+            .flat_map(|(old, new)| entries(old, new, &known))
+        {
+            let name = before.or(after).map_or("", |entry| entry.name());
+            let effect = presence(before.is_some(), after.is_some());
+            let fact = self.crd_fact(Aspect::Keyword, effect, before.map(|entry| entry.value), after.map(|entry| entry.value));
+            self.facts.push(fact.key(name).word("name", name));
+        }
+    }
+
+    /// Whether all versions of the new CRD accept and keep the same objects.
+    fn versions_agree(&self) -> bool {
+        let Some((first, rest)) = self.new.versions.split_first() else { return true };
+        rest.iter().all(|version| self.between(self.new, first, self.new, version).is_empty())
+    }
+}
+
+/// Whether objects are something else at the version they are stored at, whichever one reads them: what is absent or null becomes
+/// another value, or a field comes where unknown keys are kept and may not fit them.
+fn alters(fact: &Fact) -> bool {
+    let hurts = |affected| fact.affects.contains(affected);
+    match fact.aspect {
+        Aspect::Default | Aspect::Nullable => hurts(Affected::Data) || hurts(Affected::Behaviour),
+        Aspect::Presence => fact.effect == Effect::Added && hurts(Affected::Data),
+        _ => false,
+    }
+}
+
+/// Whether a difference drops or retypes a value that stood there.
+fn loses(fact: &Fact) -> bool {
+    match fact.aspect {
+        // Under a parent that preserves the key stays, undeclared.
+        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed) && !fact.words.contains_key("kept"),
+        Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
+            !matches!(fact.effect, Effect::Widened | Effect::Rewritten)
+        }
+        Aspect::EmbeddedResource => fact.effect == Effect::Removed,
+        _ => false,
+    }
+}

@@ -1,0 +1,94 @@
+//! What the scale subresource demands beside the schema.
+
+use crate::judge::finding::Class;
+use crate::model::fact::{Affected, Aspect};
+use crate::model::testing::HEAD;
+
+use super::{facts, judged};
+
+const SCALE: &str = "specReplicasPath: .spec.size, statusReplicasPath: .status.size";
+
+/// A CRD whose `spec` has the field `n` of this schema, with these paths of its scale subresource.
+fn with(paths: &str, n: &str) -> String {
+    let scale = if paths.is_empty() { String::new() } else { format!("subresources: {{scale: {{{paths}}}}}, ") };
+    let root = format!("{{type: object, properties: {{spec: {{type: object, properties: {{size: {n}}}}}}}}}");
+    format!("{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, {scale}schema: {{openAPIV3Schema: {root}}}}}\n")
+}
+
+#[track_caller]
+fn told(old: (&str, &str), new: (&str, &str), class: Class, rules: &[&str]) {
+    let found = judged(&facts(&with(old.0, old.1), &with(new.0, new.1)));
+    assert_eq!((found.0, found.1.iter().map(String::as_str).collect::<Vec<_>>()), (class, rules.to_vec()), "{old:?} -> {new:?}");
+}
+
+#[test]
+fn replicas_that_it_cannot_read_are_refused_once_it_comes() {
+    let refused = ["{type: integer}", "{type: integer, minimum: 0}", "{type: integer, format: int32}", "{type: string}", "{PUF}"];
+    for n in refused.map(|n| n.replace("PUF", "x-kubernetes-preserve-unknown-fields: true")) {
+        told(("", &n), (SCALE, &n), Class::SemanticBreaking, &["scale-subresource-narrowed@"]);
+        let facts = facts(&with("", &n), &with(SCALE, &n));
+        let fact = facts.iter().find(|fact| fact.aspect == Aspect::ScaleSubresource).expect("it came");
+        assert!([Affected::Writers, Affected::Stored].iter().all(|&one| fact.affects.contains(one)), "{n}");
+        let because = fact.evidence.witness.as_ref().map_or("", |witness| &witness.because);
+        assert!(because.starts_with(".spec.size: Invalid value"), "{n}: {:?}", fact.evidence);
+        assert_eq!(fact.words.get("fields").map(String::as_str), Some("spec.size"));
+    }
+    let nullable = "{type: integer, nullable: true, minimum: 0, maximum: 5}";
+    told(("", nullable), (SCALE, nullable), Class::SemanticBreaking, &["scale-subresource-narrowed@"]);
+    for n in
+        ["{type: integer, minimum: 0, maximum: 2147483647}", "{type: integer, minimum: 0, format: int32}", "{type: integer, enum: [1, 2]}"]
+    {
+        told(("", n), (SCALE, n), Class::Additive, &["scale-subresource-added@"]);
+    }
+}
+
+#[test]
+fn what_the_schema_itself_refuses_now_is_told_once() {
+    let (open, closed) = ("{type: integer}", "{type: integer, minimum: 0, maximum: 9}");
+    told(("", open), (SCALE, closed), Class::SemanticBreaking, &["bound-narrowed@spec.size", "bound-narrowed@spec.size"]);
+    let half = "{type: integer, minimum: 0}";
+    told(("", open), (SCALE, half), Class::SemanticBreaking, &["scale-subresource-narrowed@", "bound-narrowed@spec.size"]);
+    // A field that comes with the subresource was never read by anybody.
+    let none = with("", open).replace("size: {type: integer}", "m: {type: integer}");
+    let both = with(SCALE, open).replace("size: {type: integer}", "m: {type: integer}, size: {type: integer}");
+    assert_eq!(
+        judged(&facts(&none, &both)),
+        (Class::Additive, vec!["scale-subresource-added@".to_owned(), "field-added@spec.size".to_owned()])
+    );
+}
+
+#[test]
+fn what_it_refuses_already_is_no_news_in_the_schema() {
+    let plain = "{type: integer}";
+    for n in ["{type: integer, minimum: 0}", "{type: integer, format: int32}", "{type: integer, maximum: 3000000000}"] {
+        told((SCALE, plain), (SCALE, n), Class::None, &["schema-rewritten@spec.size"]);
+        told((SCALE, n), (SCALE, plain), Class::None, &["schema-rewritten@spec.size"]);
+    }
+    told((SCALE, plain), (SCALE, "{type: integer, minimum: 1}"), Class::SemanticBreaking, &["bound-narrowed@spec.size"]);
+    told((SCALE, "{type: integer, minimum: 1}"), (SCALE, plain), Class::Additive, &["bound-widened@spec.size"]);
+    // A null was dropped, and is kept for the subresource to refuse.
+    let nullable = "{type: integer, nullable: true}";
+    told((SCALE, plain), (SCALE, nullable), Class::SemanticBreaking, &["null-handling-narrowed@spec.size"]);
+    told((SCALE, nullable), (SCALE, plain), Class::Additive, &["null-handling-widened@spec.size"]);
+}
+
+#[test]
+fn another_path_refuses_what_does_not_fit_it() {
+    let selector = format!("{SCALE}, labelSelectorPath: .spec.size");
+    let replicas = "specReplicasPath: .spec.m, statusReplicasPath: .status.size";
+    told(
+        (replicas, "{type: string}"),
+        (&format!("{replicas}, labelSelectorPath: .spec.size"), "{type: string}"),
+        Class::Additive,
+        &["scale-subresource-added@"],
+    );
+    told(
+        (replicas, "{type: object}"),
+        (&format!("{replicas}, labelSelectorPath: .spec.size"), "{type: object}"),
+        Class::SemanticBreaking,
+        &["scale-subresource-narrowed@"],
+    );
+    told((&selector, "{type: integer}"), (SCALE, "{type: integer}"), Class::SemanticBreaking, &["scale-subresource-changed@"]);
+    let facts = facts(&with(replicas, "{type: integer}"), &with(SCALE, "{type: integer}"));
+    assert!(facts.iter().all(|fact| fact.affects.contains(Affected::Behaviour) && fact.affects.contains(Affected::Stored)), "{facts:?}");
+}

@@ -1,0 +1,161 @@
+//! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
+
+use crate::judge::finding::Class;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::testing::HEAD;
+
+use super::{facts, judged};
+
+/// A version with a name, more of its attributes, and the schema of its root.
+type Version<'v> = (&'v str, &'v str, &'v str);
+
+const SERVED: &str = "served: true, storage: false";
+const STORED: &str = "served: true, storage: true";
+const UNSERVED: &str = "served: false, storage: false";
+const KEPT: &str = "served: false, storage: true";
+
+fn crd(versions: &[Version<'_>]) -> String {
+    let one = |(name, more, root): &Version<'_>| {
+        let root = root.replace("PUF", "x-kubernetes-preserve-unknown-fields: true");
+        format!("    - {{name: {name}, {more}, schema: {{openAPIV3Schema: {root}}}}}\n")
+    };
+    format!("{HEAD}  versions:\n{}", versions.iter().map(one).collect::<String>())
+}
+
+fn spec(properties: &str) -> String {
+    format!("{{type: object, properties: {{spec: {{type: object, properties: {{{properties}}}}}}}}}")
+}
+
+#[track_caller]
+fn told(old: &[Version<'_>], new: &[Version<'_>], class: Class, rules: &[&str]) {
+    let found = judged(&facts(&crd(old), &crd(new)));
+    assert_eq!((found.0, found.1.iter().map(String::as_str).collect::<Vec<_>>()), (class, rules.to_vec()), "{old:?} -> {new:?}");
+}
+
+#[test]
+fn a_status_subresource_takes_nothing_from_who_had_no_status() {
+    let with = "served: true, storage: true, subresources: {status: {}}";
+    let (none, some) = ("{type: object}", "{type: object, properties: {status: {type: object, PUF}}}");
+    let widened = "status-subresource-added-without-status@";
+    told(&[("v1", STORED, none)], &[("v1", with, none)], Class::Additive, &[widened]);
+    told(&[("v1", STORED, none)], &[("v1", with, some)], Class::Additive, &[widened, "field-added@status"]);
+    told(&[("v1", STORED, some)], &[("v1", with, some)], Class::SemanticBreaking, &["status-subresource-added@"]);
+    let open = "{type: object, PUF}";
+    told(&[("v1", STORED, open)], &[("v1", with, open)], Class::SemanticBreaking, &["status-subresource-added@"]);
+}
+
+#[test]
+fn what_the_new_storage_version_preserves_is_not_lost() {
+    let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
+    let open = less.replace("{type: object, properties: {a:", "{type: object, PUF, properties: {a:");
+    for (to, class, rule) in [(&open, Class::Additive, "storage-moved@"), (&less, Class::SemanticBreaking, "storage-moved-lossy@")] {
+        told(&[("v1", STORED, &full), ("v2", SERVED, to)], &[("v1", SERVED, &full), ("v2", STORED, to)], class, &[rule]);
+    }
+}
+
+#[test]
+fn what_a_version_says_itself_is_not_told_again_of_the_storage() {
+    let (full, less) = (spec("a: {type: string}, b: {type: string}"), spec("a: {type: string}"));
+    // Both versions drop the field in the same step.
+    told(
+        &[("v1", STORED, &full), ("v2", SERVED, &full)],
+        &[("v1", SERVED, &less), ("v2", STORED, &less)],
+        Class::SemanticBreaking,
+        &["field-removed@spec.b", "field-removed@spec.b"],
+    );
+    // Clients of the old version are moved, and hear of the field.
+    let new = ("v2", STORED, less.as_str());
+    told(
+        &[("v1", STORED, &full)],
+        &[("v1", UNSERVED, &full), new],
+        Class::SemanticBreaking,
+        &["version-unserved@", "field-removed@spec.b"],
+    );
+    let gone = facts(&crd(&[("v1", STORED, &full)]), &crd(&[new]));
+    assert_eq!(judged(&gone).1, ["version-removed-stored@", "field-removed@spec.b"]);
+    let moved = |fact: &&Fact| (fact.aspect, fact.effect) == (Aspect::Storage, Effect::Moved);
+    assert!(gone.iter().find(moved).is_some_and(|fact| fact.words.contains_key("gone")), "{gone:?}");
+}
+
+#[test]
+fn only_a_served_version_refuses_anything() {
+    let (plain, strict) = (spec("a: {type: string}"), spec("a: {type: string, enum: [x]}"));
+    let other = ("v2", STORED, "{type: object}");
+    let step = |was: &'static str, is: &'static str, old: &str, new: &str| {
+        let told = judged(&facts(&crd(&[("v1", was, old), other]), &crd(&[("v1", is, new), other])));
+        told.1
+    };
+    assert_eq!(step(UNSERVED, SERVED, &plain, &strict), ["version-served-again@"]);
+    assert_eq!(step(SERVED, UNSERVED, &plain, &strict), ["version-unserved@"]);
+    assert_eq!(step(UNSERVED, UNSERVED, &plain, &strict), ["schema-rewritten@spec.a"]);
+    assert_eq!(step(UNSERVED, UNSERVED, &plain, &spec("a: {type: integer}")), ["schema-rewritten@spec.a"]);
+    // What is stored at it is pruned all the same.
+    assert_eq!(step(UNSERVED, UNSERVED, &plain, &spec("a: {type: object}")), ["type-changed@spec.a"]);
+    assert_eq!(step(SERVED, UNSERVED, &plain, &spec("")), ["version-unserved@", "field-removed@spec.a"]);
+    assert_eq!(step(UNSERVED, SERVED, &plain, &spec("")), ["field-removed@spec.a"]);
+    // Its endpoints come with it.
+    let with = "served: true, storage: false, subresources: {scale: {specReplicasPath: .spec.a, statusReplicasPath: .spec.a}}";
+    assert_eq!(step(UNSERVED, with, &plain, &plain), ["version-served-again@"]);
+}
+
+#[test]
+fn the_last_step_of_a_removal_hurts_nobody() {
+    let (v1, v2) = (("v1", UNSERVED, "{type: object}"), ("v2", STORED, "{type: object}"));
+    told(&[v1, v2], &[v2], Class::SemanticBreaking, &["version-removed-unmigrated@"]);
+    let known = |stored: &str| judged(&facts(&format!("{}status: {{storedVersions: [{stored}]}}\n", crd(&[v1, v2])), &crd(&[v2])));
+    assert!(known("v2").1.contains(&"version-removed-unserved@".to_owned()), "{:?}", known("v2"));
+    assert_eq!(known("v1, v2"), (Class::SemanticBreaking, vec!["version-removed-stored@".to_owned()]));
+    let open = facts(&crd(&[v1, v2]), &crd(&[v2]));
+    assert!(open.iter().any(|fact| fact.affects.contains(Affected::Stored)), "{open:?}");
+    // A client that was served, or objects that are stored, are hurt.
+    told(&[("v1", SERVED, "{type: object}"), v2], &[v2], Class::SemanticBreaking, &["version-removed@"]);
+    let moved = [("v1", KEPT, "{type: object}"), ("v2", SERVED, "{type: object}")];
+    told(&moved, &[v2], Class::SemanticBreaking, &["version-removed-stored@"]);
+}
+
+#[test]
+fn a_new_version_is_compared_with_the_older_one_as_it_is_now() {
+    let (one, two) = (spec("a: {type: string}"), spec("a: {type: string}, b: {type: string}"));
+    let step = |old: &str, now: &str, new: &str| {
+        let facts = facts(&crd(&[("v1", STORED, old)]), &crd(&[("v1", STORED, now), ("v2", SERVED, new)]));
+        facts
+            .into_iter()
+            .filter(|fact| fact.subject == Subject::Successor)
+            .map(|fact| (fact.effect, fact.path.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let b = |effect| vec![(effect, "spec.b".to_owned())];
+    assert_eq!(step(&one, &two, &two), []);
+    assert_eq!(step(&two, &one, &one), []);
+    assert_eq!(step(&one, &two, &one), b(Effect::Removed));
+    assert_eq!(step(&two, &one, &two), b(Effect::Added));
+    assert_eq!(step(&two, &two, &one), b(Effect::Removed));
+}
+
+#[test]
+fn a_channel_that_goes_leaves_the_resource() {
+    let named = |channel: &str, root: &str| {
+        let marked = format!("example.com, annotations: {{gateway.networking.k8s.io/channel: {channel}}}}}\nspec:");
+        format!("---\n{}", crd(&[("v1", STORED, root)]).replacen("example.com}\nspec:", &marked, 1))
+    };
+    let (one, two) = (spec("a: {type: string}"), spec("a: {type: string}, b: {type: string}"));
+    let old = format!("{}{}", named("standard", &one), named("experimental", &two));
+    assert_eq!(judged(&facts(&old, &named("standard", &one))), (Class::SemanticBreaking, vec!["field-removed@spec.b".to_owned()]));
+    // What both channels lose is told once.
+    let less = judged(&facts(&old, &named("standard", &spec(""))));
+    assert_eq!(less.1.iter().filter(|rule| *rule == "field-removed@spec.a").count(), 1, "{less:?}");
+    assert!(less.1.contains(&"field-removed@spec.b".to_owned()), "{less:?}");
+}
+
+#[test]
+fn a_renamed_field_of_another_type_is_one_change() {
+    let (old, new) = (spec("name: {type: string}"), spec("names: {type: array, items: {type: string}}"));
+    told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::SemanticBreaking, &["field-renamed@spec.name"]);
+}
+
+#[test]
+fn a_required_field_that_only_gets_a_default_is_never_absent() {
+    let root = |a: &str, more: &str| format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {a}}}{more}}}}}}}");
+    let (old, new) = (root("{type: string}", ", required: [a]"), root("{type: string, default: z}", ""));
+    told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::Additive, &["default-added-to-required@spec.a"]);
+}

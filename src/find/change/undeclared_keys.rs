@@ -1,0 +1,386 @@
+//! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
+
+use crate::compare::Sample;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact};
+use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
+
+use super::ancestors;
+use super::change::Changes;
+use super::limits::Types;
+use super::relation::Relation;
+use super::walk::{Pair, Position, Walk};
+use super::wording;
+use crate::input::yaml::Entry;
+
+/// The fate of an undeclared key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Undeclared {
+    Pruned,
+    /// `additionalProperties: false`.
+    Refused,
+    /// `additionalProperties: true`: kept, but objects below it are emptied, also beside `x-kubernetes-preserve-unknown-fields`.
+    Emptied,
+    /// A map: kept, pruned and validated by the schema of its values.
+    Values,
+    /// `x-kubernetes-preserve-unknown-fields: true`.
+    Preserved,
+}
+
+impl Undeclared {
+    pub(super) fn of(schema: &Schema<'_>) -> Self {
+        Self::under(schema, false)
+    }
+
+    /// Items of a list that preserves do so too.
+    pub(super) fn under(schema: &Schema<'_>, preserves: bool) -> Self {
+        match schema.additional() {
+            Additional::Schema(_) => Undeclared::Values,
+            Additional::Flag(false) => Undeclared::Refused,
+            Additional::Flag(true) if !schema.is_open() => Undeclared::Emptied,
+            _ if preserves || schema.preserves_unknown() => Undeclared::Preserved,
+            _ => Undeclared::Pruned,
+        }
+    }
+
+    /// What becomes of undeclared keys on both sides of a pair.
+    pub(super) fn both(pair: &Pair<'_, '_>) -> (Self, Self) {
+        let (old, new) = listed(pair);
+        (Self::under(&pair.old, old.is_some()), Self::under(&pair.new, new.is_some()))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Undeclared::Pruned => "pruned",
+            Undeclared::Refused => "refused",
+            Undeclared::Emptied => "kept, objects in them emptied",
+            Undeclared::Values => "values of a map",
+            Undeclared::Preserved => "kept",
+        }
+    }
+
+    /// Whether data may stand under a name that is not declared.
+    pub(super) fn keeps(self) -> bool {
+        matches!(self, Undeclared::Emptied | Undeclared::Preserved)
+    }
+}
+
+impl Walk<'_> {
+    /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
+    pub(super) fn opened<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
+        let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
+        let lists = listed(pair);
+        let same = lists.0.is_some() == lists.1.is_some() && pair.old.additional_flag() == pair.new.additional_flag();
+        if !changes.has_any(&words) && same {
+            return true;
+        }
+        if !Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::OBJECT) {
+            // What takes any type must preserve, so a type that comes or goes takes the keyword with it; on a list its items tell.
+            if changes.has_any(super::accept::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
+                changes.tell_all(&words);
+            }
+            return true;
+        }
+        let (old, new) = Undeclared::both(pair);
+        if old == new {
+            return true;
+        }
+        let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
+        let (guess, walked) = match (old, new) {
+            (_, Undeclared::Values | Undeclared::Emptied | Undeclared::Preserved) if had && !has => (self.released(pair), false),
+            (Undeclared::Values, _) if has && !had => (Relation::Narrowed, false),
+            _ => (self.reopened(pair, old, new), true),
+        };
+        let opening = exactly(pair, (old, new), walked, guess);
+        let relation = opening.relation;
+        let aspect = match (old, new) {
+            (Undeclared::Preserved, Undeclared::Pruned)
+            | (Undeclared::Pruned | Undeclared::Values | Undeclared::Emptied, Undeclared::Preserved) => Aspect::PreserveUnknown,
+            _ => Aspect::AdditionalProperties,
+        };
+        let first = if aspect == Aspect::PreserveUnknown { [words[1], words[0]] } else { words };
+        let flag = |schema: &Schema<'t>, list: Option<Entry<'t>>| first.iter().find_map(|&word| schema.entry(word)).or(list);
+        let change = changes.first(&first).map(|change| (change.old, change.new));
+        let change = change.unwrap_or((flag(&pair.old, lists.0), flag(&pair.new, lists.1)));
+        changes.tell_all(&words);
+        if !walked {
+            changes.tell(Keyword::Properties);
+        }
+        // A node that lost its type as well is told as a retyped one.
+        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accept::TYPES) && relation == Relation::Widened {
+            return walked;
+        }
+        let mut fact =
+            self.keyword_fact(pair, aspect, relation.effect(), change.0, change.1).word("old", old.name()).word("new", new.name());
+        if !walked {
+            let side = if had { &pair.old } else { &pair.new };
+            fact = fact.word("fields", wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
+        }
+        let fact = affected(fact, relation, new);
+        // What preserves prunes nothing: a value that is lost there is refused.
+        let refused = opening.lost && new == Undeclared::Preserved;
+        let fact = if refused { fact.affects(&[Affected::Writers, Affected::Stored]) } else { fact };
+        let fact = match opening.reason.filter(|_| relation == Relation::Undecided) {
+            Some(reason) => fact.evidence(Evidence::undecided(reason)),
+            None => fact,
+        };
+        self.push_lost(fact, opening.sample);
+        walked
+    }
+
+    /// Declared properties are gone and their keys are kept by other means: a break only where values of old don't survive it.
+    fn released<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
+        let mut lost = false;
+        for (entry, child) in pair.old.properties() {
+            lost |= has_default(&child);
+            lost |= match pair.new.additional() {
+                Additional::Schema(values) => {
+                    let mut inner = Walk::new(self.scope);
+                    let (key, up) = (entry.key, Some(pair));
+                    inner.node(&Pair {
+                        old: child,
+                        new: values,
+                        old_key: key,
+                        new_key: key,
+                        position: Position::Value,
+                        name: ("", ""),
+                        up,
+                    });
+                    let facts = inner.found.iter().map(|found| &found.fact);
+                    facts.into_iter().any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
+                }
+                _ if Undeclared::of(&pair.new) == Undeclared::Emptied => holds_objects(&child),
+                _ => false,
+            };
+        }
+        if lost { Relation::Changed } else { Relation::Widened }
+    }
+
+    fn reopened(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
+        use Undeclared::{Emptied, Preserved, Pruned, Refused, Values};
+        let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
+        let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
+        match (old, new) {
+            (Refused, _) => Relation::Widened,
+            (_, Refused) => Relation::Narrowed,
+            (Pruned, _) => Relation::Widened,
+            (_, Pruned) => Relation::Narrowed,
+            (Emptied, Preserved) => Relation::Widened,
+            (Preserved, Emptied) => Relation::Narrowed,
+            (Values, Preserved) => Relation::Widened,
+            (Preserved, Values) if anything(&pair.new) => Relation::Equal,
+            (Preserved, Values) => Relation::Narrowed,
+            (Values, Emptied) if objects(&pair.old) => Relation::Changed,
+            (Values, Emptied) => Relation::Widened,
+            (Emptied, Values) if anything(&pair.new) => Relation::Widened,
+            (Emptied, Values) if objects(&pair.new) => Relation::Changed,
+            (Emptied, Values) => Relation::Narrowed,
+            _ => Relation::Equal,
+        }
+    }
+
+    /// Whether a field that is declared now, where undeclared keys were kept, can refuse or prune what stands there.
+    pub(super) fn meets_old_data(&self, pair: &Pair<'_, '_>, child: &Schema<'_>) -> bool {
+        Undeclared::both(pair).0.keeps() && !accepts_anything(child)
+    }
+
+    /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
+    pub(super) fn misses_null(&self, pair: &Pair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
+        if !Undeclared::both(pair).0.keeps() || child.flag(Keyword::Nullable) {
+            return false;
+        }
+        let Some(notice) = ancestors::notice(pair, ancestors::KEYS) else { return false };
+        let Some(after) = ancestors::shape(&pair.new) else { return true };
+        let mut before = after.clone();
+        before.properties.remove(name);
+        let order = ancestors::compare(pair, Some(&notice), before, after);
+        order.is_none_or(|order| order.loses != Some(false))
+    }
+
+    /// A new field that is filled by default can be one too many for the objects around it.
+    pub(super) fn crowded<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
+        if child.default().is_none() {
+            return;
+        }
+        let Some(notice) = ancestors::notice(pair, ancestors::MOST) else { return };
+        let shapes = ancestors::shape(&pair.new).zip(ancestors::shape(&pair.old)).map(|(after, old)| {
+            // Keys that are kept from now on have a fact of their own.
+            let after = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, ..after };
+            let mut before = after.clone();
+            before.properties.remove(name);
+            forgo(&mut before, name);
+            (before, after)
+        });
+        let order = shapes.and_then(|(before, after)| ancestors::compare(pair, Some(&notice), before, after));
+        let effect = match order.as_ref().map(|order| order.loses) {
+            Some(Some(false)) => return,
+            Some(Some(true)) => Effect::Narrowed,
+            Some(None) | None => Effect::Undecided,
+        };
+        let reason = format!("the default of the new field `{name}` counts against {}", notice.new.name());
+        let mut fact = self.keyword_fact(pair, Aspect::Accepted, effect, notice.old, Some(notice.new));
+        if effect == Effect::Undecided {
+            let why = order.as_ref().and_then(|order| order.reason.clone());
+            fact = fact.evidence(Evidence::undecided(why.unwrap_or_else(|| "a list that is too long to be tried".to_owned())));
+        }
+        let ratchet = self.ratchet(true);
+        let fact = fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet);
+        self.push_lost(fact, order.and_then(|order| order.lost).and_then(|found| notice.part(found)));
+    }
+}
+
+/// What became of the values of a node whose undeclared keys have another fate.
+struct Opening {
+    relation: Relation,
+    /// Proved: some value is refused or pruned now.
+    lost: bool,
+    /// Such a value of the node.
+    sample: Option<Sample>,
+    /// Why it is undecided.
+    reason: Option<String>,
+}
+
+/// What the keywords suggest, corrected by the exact comparison: nulls that were dropped may be counted now, and what undeclared
+/// keys held may no longer fit.
+fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
+    let (old, new) = fates;
+    let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
+    // Junk that was pruned before and is refused now is not what the old schema knew, but it is told.
+    if matches!(new, Undeclared::Pruned | Undeclared::Refused) {
+        return known(guess);
+    }
+    let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
+    let refilled = values_default(&pair.old)
+        || (old.keeps() && values_default(&pair.new))
+        || (old == Undeclared::Values && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
+    // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
+    let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Changed } else { relation };
+    let notice = ancestors::notice(pair, ancestors::KEYS);
+    let order = open_shapes(pair, walked).and_then(|(before, after)| ancestors::compare(pair, notice.as_ref(), before, after));
+    let Some(order) = order else { return known(filled(guess)) };
+    let relation = match (order.loses, guess) {
+        (Some(true), Relation::Equal | Relation::Widened) => Relation::of(true, order.gained.is_some()),
+        (Some(false), Relation::Narrowed | Relation::Undecided) => Relation::of(false, order.gained.is_some()),
+        (None, Relation::Equal | Relation::Widened) if old.keeps() || notice.is_some() => Relation::Undecided,
+        (_, guess) => guess,
+    };
+    let sample = match &notice {
+        Some(notice) => order.lost.and_then(|found| notice.part(found)),
+        None => order.lost,
+    };
+    Opening { relation: filled(relation), lost: order.loses == Some(true), sample, reason: order.reason }
+}
+
+/// Whether items keep undeclared keys only where the list around them says so.
+fn items_follow(list: &Schema<'_>) -> bool {
+    list.items().is_some_and(|items| match Types::of(&items).has(Types::OBJECT) {
+        true => Undeclared::of(&items) == Undeclared::Pruned,
+        false => items_follow(&items),
+    })
+}
+
+/// Whether items of a list stand under another list that preserves, or no longer do.
+pub(super) fn is_relisted(pair: &Pair<'_, '_>) -> bool {
+    let (old, new) = listed(pair);
+    old.is_some() != new.is_some()
+}
+
+/// Where the list around an item preserves unknown fields, or one around that list, on both sides.
+fn listed<'t>(pair: &Pair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>) {
+    let Some(list) = pair.up.filter(|_| matches!(pair.position, Position::Item)) else { return (None, None) };
+    let around = listed(list);
+    let own = |schema: &Schema<'t>| schema.entry(Keyword::PreserveUnknownFields).filter(|_| schema.preserves_unknown());
+    (own(&list.old).or(around.0), own(&list.new).or(around.1))
+}
+
+/// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
+fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
+    let (mut old, mut after) = (ancestors::shape(&pair.old)?, ancestors::shape(&pair.new)?);
+    let lists = listed(pair);
+    old.preserve_unknown |= lists.0.is_some();
+    after.preserve_unknown |= lists.1.is_some();
+    // Names that only one side demands are told as such; here both demand them.
+    after.required.extend(old.required.iter().cloned());
+    after.nullable = false;
+    ancestors::name_a_key(&mut after, &old);
+    let properties = if walked { after.properties.clone() } else { old.properties };
+    let before = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, properties, ..after.clone() };
+    Some((before, after))
+}
+
+/// Demands a name no longer, neither by the node nor by a clause that always holds: what is filled by default is never missing.
+fn forgo(shape: &mut Shape, name: &str) {
+    shape.required.remove(name);
+    let single = [&mut shape.any_of, &mut shape.one_of].into_iter().filter(|clauses| clauses.len() == 1);
+    single.chain([&mut shape.all_of]).flatten().for_each(|clause| forgo(clause, name));
+}
+
+fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
+    let fact = match relation {
+        Relation::Equal => fact,
+        Relation::Widened => fact.affects(&[Affected::Readers]),
+        Relation::Narrowed | Relation::Undecided => fact.affects(&[Affected::Data]),
+        Relation::Changed => fact.affects(&[Affected::Data, Affected::Readers]),
+    };
+    match new {
+        Undeclared::Refused | Undeclared::Values if relation.narrows() => fact.affects(&[Affected::Writers, Affected::Stored]),
+        _ => fact,
+    }
+}
+
+fn is_text(fact: &Fact) -> bool {
+    matches!(fact.aspect, Aspect::Description | Aspect::Annotation | Aspect::Meaning | Aspect::Deprecation)
+}
+
+/// Whether some object under a schema loses keys that nothing declares. What every resource has is never pruned.
+pub(super) fn prunes(root: &Schema<'_>) -> bool {
+    is_emptied(root, false) || root.properties().any(|(entry, child)| !is_meta(entry.name()) && prunes_below(&child, false))
+}
+
+/// The same of a node; `listed` under a list that preserves.
+fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
+    let types = Types::of(schema);
+    let around = types.has(Types::ARRAY) && (listed || schema.preserves_unknown());
+    (types.has(Types::OBJECT) && is_emptied(schema, listed))
+        || schema.properties().any(|(_, child)| prunes_below(&child, false))
+        || schema.items().is_some_and(|items| prunes_below(&items, around))
+        || matches!(schema.additional(), Additional::Schema(values) if prunes_below(&values, false))
+}
+
+fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {
+    matches!(Undeclared::under(schema, listed), Undeclared::Pruned | Undeclared::Emptied)
+}
+
+/// Whether values may hold objects, which `additionalProperties: true` empties.
+fn holds_objects(schema: &Schema<'_>) -> bool {
+    let types = Types::of(schema);
+    types.has(Types::OBJECT) || (types.has(Types::ARRAY) && schema.items().is_none_or(|items| holds_objects(&items)))
+}
+
+/// Whether a node takes and keeps everything but null.
+fn accepts_anything(schema: &Schema<'_>) -> bool {
+    let silent =
+        [Keyword::Description, Keyword::Title, Keyword::Example, Keyword::ExternalDocs, Keyword::PreserveUnknownFields, Keyword::Nullable];
+    schema.preserves_unknown() && schema.words().all(|(word, _)| silent.contains(&word))
+}
+
+/// Whether anything at or below a node is filled by default.
+pub(super) fn has_default(schema: &Schema<'_>) -> bool {
+    schema.default().is_some()
+        || schema.properties().any(|(_, child)| has_default(&child))
+        || schema.items().is_some_and(|items| has_default(&items))
+        || matches!(schema.additional(), Additional::Schema(values) if has_default(&values))
+}
+
+/// `Some` where `additionalProperties` is a flag.
+trait Flagged {
+    fn additional_flag(&self) -> Option<bool>;
+}
+
+impl Flagged for Schema<'_> {
+    fn additional_flag(&self) -> Option<bool> {
+        match self.additional() {
+            Additional::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+}

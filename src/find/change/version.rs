@@ -1,0 +1,233 @@
+//! Versions of one CRD: those that both sides have, those that came and those that went.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::schema::{Keyword, Schema};
+use crate::model::{Maturity, Repeat, Version};
+use crate::server::object::Scale;
+
+use super::crd::Review;
+use super::walk::{Scope, Walk};
+use super::witness::Resource;
+use super::witness::harmless;
+
+impl<'a, 't> Review<'a, 't> {
+    pub(super) fn versions(&mut self) {
+        let (old, new) = (self.old, self.new);
+        for after in &new.versions {
+            match old.version(after.name) {
+                Some(before) => {
+                    let start = self.facts.len();
+                    self.version(before, after);
+                    if !before.served || !after.served {
+                        // Nobody reached it, or nobody does any more.
+                        let facts = self.facts.split_off(start);
+                        self.facts.extend(facts.into_iter().map(unreached));
+                    }
+                    self.schema(before, after);
+                }
+                None => self.version_added(after),
+            }
+        }
+        for before in old.versions.iter().filter(|version| new.version(version.name).is_none()) {
+            self.version_removed(before);
+        }
+    }
+
+    fn schema(&mut self, before: &Version<'t>, after: &Version<'t>) {
+        match (&before.schema, &after.schema) {
+            (Some(old), Some(new)) => {
+                let scales = (Scale::of(before), Scale::of(after));
+                let scope = self.scope(after, Subject::Field, None, &scales);
+                let sides = ((old, schema_key(before)), (new, schema_key(after)));
+                let (served, start) = (before.served && after.served, self.facts.len());
+                let own = ((old.node(), sides.0.1), (new.node(), sides.1.1));
+                if let Some(known) =
+                    self.compared.iter().find(|known| known.served == served && known.scales == scales && known.is_repeated_by(own))
+                {
+                    let moved = (Repeat { from: known.old, to: own.0 }, Repeat { from: known.new, to: own.1 });
+                    let facts = self.facts.get(known.facts.clone()).unwrap_or_default().iter();
+                    let facts: Vec<Fact> = facts.map(|fact| fact.repeated(after.name, Some(moved.0), moved.1)).collect();
+                    self.facts.extend(facts);
+                    return;
+                }
+                if served {
+                    let facts = Walk::new(scope).shown(sides.0, sides.1, self.resource(after));
+                    self.facts.extend(facts);
+                } else {
+                    let facts = Walk::new(scope).run(sides.0, sides.1);
+                    self.facts.extend(facts.into_iter().map(unserved));
+                }
+                self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
+            }
+            (None, None) => {}
+            (old, new) => {
+                // Without a schema everything is accepted and kept, and some schemas ask for no more.
+                let silent = old.as_ref().or(new.as_ref()).is_some_and(asks_nothing);
+                let effect = match () {
+                    () if silent => Effect::Rewritten,
+                    () if old.is_none() => Effect::Added,
+                    () => Effect::Removed,
+                };
+                let pruned = new.as_ref().is_some_and(super::undeclared_keys::prunes);
+                let fact = self
+                    .fact(Subject::Version, Aspect::Schema, effect)
+                    .version(after.name)
+                    .before(self.old_place(schema_key(before)))
+                    .after(self.new_place(schema_key(after)));
+                self.facts.push(match effect {
+                    Effect::Rewritten => fact.word("keyword", "schema"),
+                    Effect::Added if pruned => fact.word("dropped", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]),
+                    Effect::Added => fact.affects(&[Affected::Writers, Affected::Stored]),
+                    _ => fact.affects(&[Affected::Readers]),
+                });
+            }
+        }
+    }
+
+    pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
+        Resource { group: self.new.group(), version: version.name, kind: self.new.kind() }
+    }
+
+    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>, scales: &'s (Scale, Scale)) -> Scope<'s> {
+        Scope {
+            crd: self.new.name,
+            channel: self.new.channel().or(self.old.channel()).map(|channel| channel.value),
+            version: version.name,
+            old_file: self.old.file,
+            new_file: self.new.file,
+            subject,
+            against,
+            scales,
+            options: self.options,
+        }
+    }
+
+    fn version_added(&mut self, version: &Version<'t>) {
+        let nearest = self.nearest(version);
+        let mut fact = self
+            .fact(Subject::Version, Aspect::Presence, Effect::Added)
+            .version(version.name)
+            .after(self.new_place(version.name_node))
+            .word("served", version.served.to_string());
+        if let Some(before) = nearest {
+            fact = fact.word("against", before.name);
+        }
+        self.facts.push(fact);
+        let Some(before) = nearest else { return };
+        // While clients can stay on the older version, what differs from it as it is now is work for a conversion; otherwise they are
+        // moved from what they knew.
+        let now = self.new.version(before.name);
+        let stays = !before.served || now.is_some_and(|version| version.served);
+        let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().same(b.node()));
+        let beside = now.filter(|now| stays && moved(now));
+        let subject = if stays { Subject::Successor } else { Subject::Field };
+        let from = beside.unwrap_or(before);
+        let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
+        let scales = (Scale::of(from), Scale::of(version));
+        let walk = Walk::new(self.scope(version, subject, Some(before.name), &scales));
+        let mut facts = walk.run((old, schema_key(from)), (new, schema_key(version)));
+        if beside.is_some() {
+            // The old bundle says something else there.
+            facts.iter_mut().for_each(|fact| fact.before = None);
+        }
+        self.facts.extend(facts);
+    }
+
+    /// The version of the old CRD that clients of a new one come from: the greatest below it, else the least above.
+    fn nearest(&self, version: &Version<'t>) -> Option<&'a Version<'t>> {
+        let older = self.old.versions.iter().filter(|old| order(old) < order(version)).max_by_key(|old| order(old));
+        older.or_else(|| self.old.versions.iter().min_by_key(|old| order(old)))
+    }
+
+    fn version_removed(&mut self, version: &Version<'t>) {
+        let listed = |list: &[crate::model::Text<'t>]| list.iter().any(|stored| stored.value == version.name);
+        let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
+        // Without a status only the cluster knows whether objects are left at a version that no client reaches.
+        let unknown = !stored && !version.served && self.old.stored_versions.is_empty() && self.new.stored_versions.is_empty();
+        let survivor = self.new.spec.entry("versions").map_or(self.new.name_node, |entry| entry.key);
+        let mut fact = self
+            .fact(Subject::Version, Aspect::Presence, Effect::Removed)
+            .version(version.name)
+            .before(self.old_place(version.name_node))
+            .after(self.new_place(survivor))
+            .word("served", version.served.to_string())
+            .word("stored", if unknown { "unknown".to_owned() } else { stored.to_string() });
+        if version.deprecated {
+            fact = fact.word("was_deprecated", "true");
+        }
+        if version.served {
+            fact = fact.affects(&[Affected::Writers, Affected::Readers]);
+        }
+        if stored {
+            fact = fact.affects(&[Affected::Stored, Affected::Data]);
+        }
+        if unknown {
+            fact = fact.affects(&[Affected::Stored]);
+        }
+        self.facts.push(fact);
+    }
+}
+
+/// The schemas of a version on both sides, each with its key, and the facts about them.
+pub(super) struct Compared<'t> {
+    old: (Node<'t>, Node<'t>),
+    new: (Node<'t>, Node<'t>),
+    served: bool,
+    scales: (Scale, Scale),
+    facts: std::ops::Range<usize>,
+}
+
+impl<'t> Compared<'t> {
+    /// Whether another version has the same schemas, and no rule can tell the two versions apart.
+    fn is_repeated_by(&self, (old, new): ((Node<'t>, Node<'t>), (Node<'t>, Node<'t>))) -> bool {
+        let named = |schema: Node<'_>| memchr::memmem::find(schema.source().as_bytes(), b".apiVersion").is_some();
+        self.old.0.alike(old.0) && self.new.0.alike(new.0) && !named(old.0) && !named(new.0)
+    }
+}
+
+/// What belongs to the endpoints of a version hurts nobody where there are none.
+fn unreached(fact: Fact) -> Fact {
+    match fact.aspect {
+        Aspect::StatusSubresource | Aspect::ScaleSubresource | Aspect::SelectableField => harmless(fact),
+        _ => fact,
+    }
+}
+
+/// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
+/// is stored at it, and refuses nothing that it took before.
+fn unserved(fact: Fact) -> Fact {
+    let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
+    let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
+    let stays = match fact.aspect {
+        // What holds other values is pruned by other fields; a scalar is kept, whatever its type.
+        Aspect::Type | Aspect::IntOrString => {
+            ["old", "new"].iter().any(|side| fact.words.get(side).is_some_and(|ty| matches!(ty.as_str(), "object" | "array" | "any")))
+        }
+        // A default that went is no longer filled in.
+        Aspect::Default | Aspect::Structure => true,
+        _ => hurt,
+    };
+    if stays || !refuses { fact } else { harmless(fact).word("unserved", "true") }
+}
+
+/// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.
+fn order<'t>(version: &Version<'t>) -> (u64, Maturity, u64, &'t str) {
+    use crate::model::Priority;
+    match version.priority() {
+        Priority::Kube { maturity, major, minor } => (major, maturity, minor, version.name),
+        Priority::Other(name) => (0, Maturity::Alpha, 0, name),
+    }
+}
+
+/// Whether a root takes and keeps every object.
+fn asks_nothing(root: &Schema<'_>) -> bool {
+    let silent = [Keyword::Type, Keyword::PreserveUnknownFields, Keyword::Description];
+    root.preserves_unknown() && root.words().all(|(word, _)| silent.contains(&word))
+}
+
+/// The key that a version's schema stands under.
+fn schema_key<'t>(version: &Version<'t>) -> Node<'t> {
+    let stanza = version.node.get("schema").or_else(|| version.node.get("validation"));
+    stanza.and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
+}

@@ -1,0 +1,300 @@
+//! Two schemas of one version come in, walked side by side; facts about every node that differs go out.
+//!
+//! Equal subtrees are left at the first glance, so the cost is that of reading both sides once.
+
+use crate::compare::Sample;
+use crate::compare::text::together;
+use crate::input::yaml::{Entry, Node};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject};
+use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::{FieldPath, FileId, Place, Step};
+use crate::server::object::Scale;
+
+use super::Options;
+use super::change::Changes;
+use super::limits::{Limits, Types};
+use super::witness::{Found, Resource};
+
+/// What all facts of one walk have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub crd: &'a str,
+    pub channel: Option<&'a str>,
+    pub version: &'a str,
+    pub old_file: FileId,
+    pub new_file: FileId,
+    /// [`Subject::Field`], or [`Subject::Successor`] for a new version beside an older one that stays.
+    pub subject: Subject,
+    /// The older version that a new one is compared with.
+    pub against: Option<&'a str>,
+    /// What both versions demand beside their schemas.
+    pub scales: &'a (Scale, Scale),
+    pub options: &'a Options,
+}
+
+/// Where a node stands under its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    Root,
+    Property { was_required: bool, is_required: bool },
+    Item,
+    Value,
+}
+
+/// A node on both sides, with the keys it stands under and the nodes around it.
+pub(super) struct Pair<'f, 't> {
+    pub old: Schema<'t>,
+    pub new: Schema<'t>,
+    pub old_key: Node<'t>,
+    pub new_key: Node<'t>,
+    pub position: Position,
+    /// What each side calls it; empty for the root, items and values.
+    pub name: (&'t str, &'t str),
+    pub up: Option<&'f Pair<'f, 't>>,
+}
+
+pub(super) struct Walk<'a> {
+    pub scope: Scope<'a>,
+    pub old_path: FieldPath,
+    pub new_path: FieldPath,
+    /// How many nodes above have another path in the new version.
+    pub diverged: u32,
+    /// Whether an unchanged value can be told from a changed one here: not below lists that aren't keyed.
+    pub correlatable: bool,
+    pub found: Vec<Found>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(scope: Scope<'a>) -> Self {
+        Walk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, found: Vec::new() }
+    }
+
+    /// Facts about two root schemas, each with the key it stands under, and with objects that show breaks.
+    pub(super) fn shown<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>), resource: Resource<'_>) -> Vec<Fact> {
+        if !self.scope.options.witnesses {
+            return self.run(old, new);
+        }
+        let scales = self.scope.scales;
+        let found = self.found(old, new);
+        together(|| super::witness::attach(found, (old.0, &scales.0), (new.0, &scales.1), resource))
+    }
+
+    /// Facts about two schemas, each with the key it stands under.
+    pub(super) fn run<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Fact> {
+        self.found(old, new).into_iter().map(|found| found.fact).collect()
+    }
+
+    fn found<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Found> {
+        let pair = Pair {
+            old: old.0.clone(),
+            new: new.0.clone(),
+            old_key: old.1,
+            new_key: new.1,
+            position: Position::Root,
+            name: ("", ""),
+            up: None,
+        };
+        together(|| self.node(&pair));
+        self.found
+    }
+
+    pub(super) fn node<'t>(&mut self, pair: &Pair<'_, 't>) {
+        // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
+        if pair.old.node().alike(pair.new.node()) && !super::undeclared_keys::is_relisted(pair) {
+            return;
+        }
+        let mut changes = Changes::between(&pair.old, &pair.new);
+        if changes.has_any(super::accept::TYPES) && self.retyped(pair, &mut changes) {
+            return;
+        }
+        let limits = |schema: &Schema<'t>| match pair.position {
+            // A resource is an object, whether or not its schema says so.
+            Position::Root => Limits::of(schema).only(Types::OBJECT),
+            _ => Limits::of(schema),
+        };
+        let limits = changes.has_any(super::accept::CONSTRAINTS).then(|| (limits(&pair.old), limits(&pair.new)));
+        if let Some((old, new)) = &limits {
+            self.accepted(pair, &mut changes, old, new);
+        }
+        self.null(pair, &mut changes);
+        self.defaulted(pair, &mut changes);
+        self.merged(pair, &mut changes);
+        self.rules(pair, &mut changes);
+        if self.opened(pair, &mut changes) {
+            self.properties(pair, limits.as_ref());
+        } else {
+            self.demands(pair, limits.as_ref());
+        }
+        self.told(pair, &mut changes, limits.as_ref());
+        self.items(pair, &mut changes);
+        self.values(pair);
+        self.documented(pair, &mut changes);
+        self.rest(pair, &mut changes);
+    }
+
+    /// Facts about children tell what became of the keywords that name them.
+    fn told<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
+        if pair.old.property_count() + pair.new.property_count() > 0 {
+            changes.tell(Keyword::Properties);
+        }
+        if let Some((old, new)) = limits
+            && old.required != new.required
+        {
+            let told = if changes.has(Keyword::Required) { &[Keyword::Required][..] } else { super::accept::JUNCTORS };
+            changes.tell_all(told);
+        }
+    }
+
+    /// Elements of a list.
+    fn items<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let entries = (pair.old.entry(Keyword::Items), pair.new.entry(Keyword::Items));
+        match (pair.old.items(), pair.new.items(), entries) {
+            (Some(old), Some(new), (Some(old_entry), Some(new_entry))) => {
+                let correlatable = self.correlatable;
+                // Only elements of a keyed list are matched with what they were before.
+                self.correlatable &= pair.new.text(Keyword::ListType) == Some("map");
+                self.step(Step::Items, Step::Items, |walk| {
+                    walk.node(&Pair {
+                        old,
+                        new,
+                        old_key: old_entry.key,
+                        new_key: new_entry.key,
+                        position: Position::Item,
+                        name: ("", ""),
+                        up: Some(pair),
+                    });
+                });
+                self.correlatable = correlatable;
+            }
+            (_, _, (old, new)) => {
+                let same = match (old, new) {
+                    (Some(old), Some(new)) => old.value.same(new.value),
+                    (None, None) => true,
+                    _ => false,
+                };
+                if !same {
+                    let arrays = Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::ARRAY);
+                    let effect = match (arrays, old, new) {
+                        (false, ..) => Effect::Rewritten,
+                        // Without a schema the server empties objects in the list.
+                        (_, Some(_), None) => Effect::Removed,
+                        (_, None, Some(_)) => Effect::Added,
+                        _ => Effect::Undecided,
+                    };
+                    let fact = self.keyword_fact(pair, Aspect::Items, effect, old, new);
+                    let fact = if arrays { fact.affects(&[Affected::Writers, Affected::Stored, Affected::Data]) } else { fact };
+                    self.push(fact);
+                }
+                changes.tell(Keyword::Items);
+            }
+        }
+    }
+
+    /// Values of a map.
+    fn values<'t>(&mut self, pair: &Pair<'_, 't>) {
+        let (Additional::Schema(old), Additional::Schema(new)) = (pair.old.additional(), pair.new.additional()) else { return };
+        let key = |schema: &Schema<'t>| schema.entry(Keyword::AdditionalProperties).map(|entry| entry.key);
+        let (Some(old_key), Some(new_key)) = (key(&pair.old), key(&pair.new)) else { return };
+        self.step(Step::Values, Step::Values, |walk| {
+            walk.node(&Pair { old, new, old_key, new_key, position: Position::Value, name: ("", ""), up: Some(pair) });
+        });
+    }
+
+    /// Goes one step down on both sides and back.
+    pub(super) fn step(&mut self, old: Step, new: Step, inside: impl FnOnce(&mut Self)) {
+        let apart = u32::from(old != new);
+        self.old_path.push(old);
+        self.new_path.push(new);
+        self.diverged += apart;
+        inside(self);
+        self.diverged -= apart;
+        self.old_path.pop();
+        self.new_path.pop();
+    }
+
+    /// A fact about the node where the walk stands.
+    pub(super) fn fact(&self, aspect: Aspect, effect: Effect) -> Fact {
+        let mut fact = self.fact_at(aspect, effect, &self.old_path);
+        if self.diverged > 0 {
+            fact.to = Some(self.new_path.clone());
+        }
+        fact
+    }
+
+    pub(super) fn fact_at(&self, aspect: Aspect, effect: Effect, path: &FieldPath) -> Fact {
+        let mut fact = Fact::new(self.scope.subject, aspect, effect, self.scope.crd).version(self.scope.version).path(path);
+        fact.channel = self.scope.channel.map(str::to_owned);
+        if let Some(against) = self.scope.against {
+            fact = fact.word("against", against);
+        }
+        fact
+    }
+
+    pub(super) fn push(&mut self, fact: Fact) {
+        self.push_lost(fact, None);
+    }
+
+    /// A fact, with a value that the old node accepts and the new one doesn't.
+    pub(super) fn push_lost(&mut self, mut fact: Fact, lost: Option<Sample>) {
+        // Between two versions only what a conversion must carry over counts.
+        let trifle = matches!(fact.effect, Effect::Rewritten)
+            || matches!(
+                fact.aspect,
+                Aspect::Description
+                    | Aspect::Annotation
+                    | Aspect::Meaning
+                    | Aspect::CelMessage
+                    | Aspect::CelMessageExpression
+                    | Aspect::CelReason
+                    | Aspect::CelFieldPath
+            );
+        if self.scope.against.is_some() && trifle {
+            return;
+        }
+        if fact.effect == Effect::Rewritten {
+            fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+        }
+        if !fact.affects.is_empty() {
+            // In `status` controllers write and users read.
+            let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
+            fact = fact.word("writers", writers).word("readers", readers);
+        }
+        self.found.push(Found { fact, lost, rule: None });
+    }
+
+    /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.
+    pub(super) fn keyword_fact(
+        &self,
+        pair: &Pair<'_, '_>,
+        aspect: Aspect,
+        effect: Effect,
+        old: Option<Entry<'_>>,
+        new: Option<Entry<'_>>,
+    ) -> Fact {
+        self.fact(aspect, effect)
+            .before(self.old_place(old.map_or(pair.old_key, telling)))
+            .after(self.new_place(new.map_or(pair.new_key, telling)))
+    }
+
+    pub(super) fn old_place(&self, node: Node<'_>) -> Place {
+        Place { file: self.scope.old_file, span: node.span() }
+    }
+
+    pub(super) fn new_place(&self, node: Node<'_>) -> Place {
+        Place { file: self.scope.new_file, span: node.span() }
+    }
+
+    /// How far ratcheting reaches for an error at this node; `container` for errors about what the node holds.
+    pub(super) fn ratchet(&self, container: bool) -> Ratchet {
+        match () {
+            () if self.new_path.is_root() => Ratchet::Never,
+            () if container || !self.correlatable => Ratchet::Container,
+            () => Ratchet::Field,
+        }
+    }
+}
+
+/// The node of an entry that shows it best: a scalar itself, else its key.
+pub(super) fn telling<'t>(entry: Entry<'t>) -> Node<'t> {
+    if entry.value.is_map() || entry.value.is_seq() { entry.key } else { entry.value }
+}

@@ -1,0 +1,217 @@
+//! An object for each break: facts of one version come in, and those that an object can show go out with it.
+
+use std::cell::LazyCell;
+
+use crate::compare::{Cause, Sample, Unshown, What, Witnesses};
+use crate::input::yaml::Node;
+use crate::model::Step;
+use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Outcome};
+use crate::model::schema::{Schema, Shape};
+use crate::server::object::Scale;
+
+use super::judge::is_oversized;
+
+/// Facts of one version that are shown by an object; the rest would be more of the same.
+const SHOWN: usize = 400;
+/// An object is found in time that grows with the square of the widest object: pairs of fields that are looked at for one version.
+const PAIRS: usize = 100_000_000;
+/// Judging an object takes time that grows with the schema: nodes that are looked at for one version.
+const NODES: usize = 8_000_000;
+/// An object of more values than this counts as several: what is kept of them all is bounded, too.
+const LARGE: usize = 500;
+/// What was looked for in vain counts so many times: every other way to refuse an object was tried.
+const VAIN: usize = 8;
+
+/// A fact with what the comparison found at its node.
+pub(super) struct Found {
+    pub fact: Fact,
+    pub lost: Option<Sample>,
+    /// The rule that a fact about a rule is about, as it is now.
+    pub rule: Option<String>,
+}
+
+/// What objects of the version are called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resource<'a> {
+    pub group: &'a str,
+    pub version: &'a str,
+    pub kind: &'a str,
+}
+
+impl Resource<'_> {
+    pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape) -> Witnesses<'s> {
+        Witnesses::new(old, new, &format!("{}/{}", self.group, self.version), self.kind)
+    }
+}
+
+/// What a version accepts: its schema, and what its scale subresource can read.
+pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
+    let mut shape = Shape::of(schema);
+    scale.narrow(&mut shape);
+    shape
+}
+
+/// Attaches objects to the facts that break requests or data.
+pub(super) fn attach(found: Vec<Found>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
+    let roots = [old.0.node(), new.0.node()];
+    if !found.iter().any(|found| breaks(&found.fact)) || roots.into_iter().any(is_oversized) {
+        return found.into_iter().map(|found| found.fact).collect();
+    }
+    let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
+    let witnesses = resource.witnesses(&before, &after);
+    // "No object shows it" proves something only of a schema that some object is known to satisfy.
+    let inhabited = LazyCell::new(|| witnesses.is_inhabited());
+    let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
+    let (width, size) = (most(widest), most(nodes));
+    let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
+    found.into_iter().map(|found| show(found, &witnesses, &|| *inhabited, &mut left)).collect()
+}
+
+fn nodes(node: Node<'_>) -> usize {
+    1 + node.entries().map(|entry| entry.value).chain(node.items()).map(nodes).sum::<usize>()
+}
+
+/// Members of the largest mapping.
+fn widest(node: Node<'_>) -> usize {
+    let below = node.entries().map(|entry| entry.value).chain(node.items()).map(widest).max();
+    node.entries().count().max(below.unwrap_or(0))
+}
+
+fn breaks(fact: &Fact) -> bool {
+    let hurt = [Affected::Writers, Affected::Data, Affected::Behaviour];
+    // A rule about changes needs an object before, which a single object can't show.
+    hurt.iter().any(|&one| fact.affects.contains(one))
+        && !matches!(fact.aspect, Aspect::CelTransition | Aspect::CelOptionalOldSelf | Aspect::Deprecation)
+}
+
+fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
+    let Found { mut fact, mut lost, rule } = found;
+    if !breaks(&fact) || *left == 0 {
+        return fact;
+    }
+    *left -= 1;
+    // Sets and maps refuse what a list may hold twice.
+    if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) {
+        lost = lost.or_else(|| witnesses.twice(&fact.path).map(Sample::Sent));
+    }
+    let null = Sample::Sent(serde_json::Value::Null);
+    let what = match (&lost, fact.aspect, fact.effect) {
+        (Some(sample), _, _) => What::Sample(sample),
+        (None, Aspect::Required, _) => What::Absent,
+        (None, Aspect::Presence, Effect::Added) if fact.words.contains_key("demanded") || fact.words.contains_key("refused") => {
+            What::Absent
+        }
+        // In a list or a map a default only takes the place of a null.
+        (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(Step::Key(_))) => What::Sample(&null),
+        (None, Aspect::Default, _) => What::Absent,
+        (None, Aspect::Nullable, _) => What::Sample(&null),
+        _ => What::Sent,
+    };
+    let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
+    let shown = match witnesses.show(&fact.path, what, cause) {
+        // What can't be dropped from an object that is fine otherwise may be refused with it.
+        Err(_) if cause == Cause::Lost => witnesses.show(&fact.path, what, Cause::Near),
+        shown => shown,
+    };
+    let shown = match shown {
+        // Under its new name the field is missing, which may be what the server says.
+        Err(why) if fact.effect == Effect::Renamed => fact.to.as_ref().map_or(Err(why), |to| witnesses.show(to, What::Absent, cause)),
+        shown => shown,
+    };
+    match shown {
+        Ok(witness) => {
+            if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]);
+            }
+            *left = left.saturating_sub(values(&witness.object) / LARGE);
+            // What an object shows is certain.
+            fact.evidence.certainty = Certainty::Proved;
+            fact.evidence.witness = Some(witness);
+            if fact.effect == Effect::Undecided && !matches!(fact.aspect, Aspect::Items | Aspect::Structure) {
+                fact.effect = Effect::Narrowed;
+            }
+        }
+        Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
+            return harmless(fact);
+        }
+        Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
+        Err(Unshown::Undecided(reason)) => {
+            *left = left.saturating_sub(VAIN - 1);
+            // The rule by itself refuses something; whether the rest of the schema let it pass is open.
+            if fact.aspect == Aspect::CelRule {
+                fact.evidence.certainty = Certainty::Undecided;
+            }
+            fact.evidence.reason = fact.evidence.reason.or(Some(reason));
+        }
+    }
+    fact
+}
+
+/// Values in an object, at any depth.
+fn values(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::Object(map) => 1 + map.values().map(values).sum::<usize>(),
+        serde_json::Value::Array(list) => 1 + list.iter().map(values).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// What an object must show of a change: another change below the node would prove nothing about it.
+fn cause(fact: &Fact) -> Cause<'static> {
+    let gone = matches!(fact.effect, Effect::Removed | Effect::Narrowed) && fact.affects.contains(Affected::Data);
+    match fact.aspect {
+        Aspect::AllOf | Aspect::AnyOf | Aspect::OneOf | Aspect::Not | Aspect::Accepted => Cause::Refusal,
+        Aspect::Presence | Aspect::PreserveUnknown | Aspect::AdditionalProperties if gone => Cause::Lost,
+        Aspect::Enum
+        | Aspect::Minimum
+        | Aspect::Maximum
+        | Aspect::ExclusiveMinimum
+        | Aspect::ExclusiveMaximum
+        | Aspect::MultipleOf
+        | Aspect::MinLength
+        | Aspect::MaxLength
+        | Aspect::Pattern
+        | Aspect::Format
+        | Aspect::MinItems
+        | Aspect::MaxItems
+        | Aspect::MinProperties
+        | Aspect::MaxProperties => Cause::Here(fact.aspect),
+        _ => Cause::Near,
+    }
+}
+
+/// Whether a fact only says which values are refused: without any such value it says nothing.
+fn is_condition(fact: &Fact) -> bool {
+    match fact.aspect {
+        Aspect::Presence => fact.effect == Effect::Added && fact.words.contains_key("demanded") && !fact.words.contains_key("kept"),
+        // These mean something even where no object shows it.
+        Aspect::Type
+        | Aspect::IntOrString
+        | Aspect::Default
+        | Aspect::ListType
+        | Aspect::MapKeys
+        | Aspect::MapType
+        | Aspect::EmbeddedResource
+        | Aspect::Items
+        | Aspect::AdditionalProperties
+        | Aspect::PreserveUnknown
+        | Aspect::Structure => false,
+        _ => true,
+    }
+}
+
+/// A fact that hurts nobody: it is proved that what it speaks of reaches no object.
+pub(super) fn harmless(mut fact: Fact) -> Fact {
+    fact.affects = Affects::NONE;
+    fact.ratchet = None;
+    fact.evidence = Evidence::proved();
+    fact.words.remove("writers");
+    fact.words.remove("readers");
+    if fact.aspect == Aspect::Presence {
+        fact.words.remove("demanded");
+    } else {
+        fact.effect = Effect::Rewritten;
+        fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+    }
+    fact
+}

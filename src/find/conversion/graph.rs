@@ -1,0 +1,182 @@
+//! Versions as nodes, manifests as edges: one way between any two, no loops, at most one webhook.
+
+use std::collections::VecDeque;
+
+use crate::judge::bump;
+
+use super::manifest::{Direction, Endpoint, Manifest};
+
+#[derive(Debug)]
+pub struct Graph<'m> {
+    pub nodes: Vec<Endpoint>,
+    pub edges: Vec<Edge<'m>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Edge<'m> {
+    pub from: usize,
+    pub to: usize,
+    pub manifest: &'m Manifest,
+}
+
+/// One manifest on the way from a version to another.
+#[derive(Debug, Clone, Copy)]
+pub struct Leg<'m> {
+    pub manifest: &'m Manifest,
+    pub direction: Direction,
+}
+
+/// What is wrong with a graph.
+#[derive(Debug)]
+pub enum Tangle<'m> {
+    /// With this manifest there are two ways between its ends: the other way is given.
+    Loop { manifest: &'m Manifest, other: Vec<&'m Manifest> },
+    /// A second webhook.
+    Webhook { manifest: &'m Manifest, first: &'m Manifest },
+}
+
+/// Whether two ends can be one version: they agree in all that both of them say.
+fn compatible(a: &Endpoint, b: &Endpoint) -> bool {
+    fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
+        a.is_none() || b.is_none() || a == b
+    }
+    agree(&a.version, &b.version) && agree(&a.bundle, &b.bundle) && agree(&a.channel, &b.channel)
+}
+
+impl<'m> Graph<'m> {
+    pub fn new(manifests: Vec<&'m Manifest>) -> Self {
+        let mut ends: Vec<&Endpoint> = manifests.iter().flat_map(|manifest| [&manifest.from, &manifest.to]).collect();
+        // What says more comes first, so that what says less can join it.
+        ends.sort_by_key(|end| (std::cmp::Reverse(said(end)), (*end).clone()));
+        ends.dedup();
+        let mut nodes: Vec<Endpoint> = Vec::new();
+        for end in ends {
+            let fitting = nodes.iter().filter(|node| compatible(node, end)).count();
+            if fitting != 1 || !nodes.iter().any(|node| compatible(node, end) && said(end) < said(node)) {
+                nodes.push(end.clone());
+            }
+        }
+        let position = |end: &Endpoint| {
+            nodes.iter().position(|node| node == end).or_else(|| nodes.iter().position(|node| compatible(node, end))).unwrap_or(0)
+        };
+        let edges =
+            manifests.into_iter().map(|manifest| Edge { from: position(&manifest.from), to: position(&manifest.to), manifest }).collect();
+        Graph { nodes, edges }
+    }
+
+    /// The way between two nodes along the first `usable` edges.
+    fn way(&self, start: usize, goal: usize, usable: usize) -> Option<Vec<Leg<'m>>> {
+        let mut came: Vec<Option<(usize, Leg<'m>)>> = vec![None; self.nodes.len()];
+        let mut queue = VecDeque::from([start]);
+        let mut seen = vec![false; self.nodes.len()];
+        *seen.get_mut(start)? = true;
+        while let Some(node) = queue.pop_front() {
+            if node == goal {
+                break;
+            }
+            for edge in self.edges.iter().take(usable) {
+                let (next, direction) = match (edge.from == node, edge.to == node) {
+                    (true, _) => (edge.to, Direction::Forward),
+                    (_, true) => (edge.from, Direction::Back),
+                    _ => continue,
+                };
+                if !seen.get(next).copied().unwrap_or(true) {
+                    if let (Some(flag), Some(slot)) = (seen.get_mut(next), came.get_mut(next)) {
+                        *flag = true;
+                        *slot = Some((node, Leg { manifest: edge.manifest, direction }));
+                    }
+                    queue.push_back(next);
+                }
+            }
+        }
+        let mut legs = Vec::new();
+        let mut node = goal;
+        while node != start {
+            let (before, leg) = (*came.get(node)?)?;
+            legs.push(leg);
+            node = before;
+        }
+        legs.reverse();
+        Some(legs)
+    }
+
+    pub fn tangles(&self) -> Vec<Tangle<'m>> {
+        let mut found = Vec::new();
+        for (index, edge) in self.edges.iter().enumerate() {
+            if let Some(legs) = self.way(edge.from, edge.to, index) {
+                found.push(Tangle::Loop { manifest: edge.manifest, other: legs.iter().map(|leg| leg.manifest).collect() });
+            }
+        }
+        let mut webhooks = self.edges.iter().map(|edge| edge.manifest).filter(|manifest| manifest.webhook);
+        if let Some(first) = webhooks.next() {
+            found.extend(webhooks.map(|manifest| Tangle::Webhook { manifest, first }));
+        }
+        found
+    }
+
+    /// Nodes that a person means by `v1alpha3`, `1.1.0` or `v1alpha3@1.1.0`, oldest first.
+    pub fn named(&self, text: &str) -> Vec<usize> {
+        let (version, bundle) = match text.split_once('@') {
+            Some((version, bundle)) => (Some(version), bump::parse(bundle)),
+            None => (None, bump::parse(text)),
+        };
+        let fits = |node: &Endpoint| match version {
+            Some(version) => node.version.as_deref() == Some(version) && node.bundle == bundle,
+            None => node.version.as_deref() == Some(text) || (bundle.is_some() && node.bundle == bundle),
+        };
+        let mut found: Vec<usize> = self.nodes.iter().enumerate().filter(|(_, node)| fits(node)).map(|(index, _)| index).collect();
+        found.sort_by_key(|index| self.age(*index));
+        found
+    }
+
+    /// How many manifests lead forward to a node.
+    fn age(&self, node: usize) -> usize {
+        let mut ages = vec![0_usize; self.nodes.len()];
+        for _ in 0..self.nodes.len() {
+            for edge in &self.edges {
+                let age = ages.get(edge.from).copied().unwrap_or(0) + 1;
+                if let Some(slot) = ages.get_mut(edge.to) {
+                    *slot = (*slot).max(age).min(self.nodes.len());
+                }
+            }
+        }
+        ages.get(node).copied().unwrap_or(0)
+    }
+
+    /// The way from one of the nodes to one of the others.
+    ///
+    /// An object doesn't tell which of several forms of one API version it is in. Going forward it is taken for the oldest
+    /// of them, because a step that has nothing to do does nothing; going back for the newest.
+    pub fn route(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
+        let ways = |start: &usize, goal: &usize| self.way(*start, *goal, self.edges.len());
+        let forward = |legs: &Vec<Leg<'m>>| legs.iter().all(|leg| leg.direction == Direction::Forward);
+        for start in starts {
+            for goal in goals.iter().rev() {
+                if let Some(legs) = ways(start, goal).filter(forward) {
+                    return Some(legs);
+                }
+            }
+        }
+        for start in starts.iter().rev() {
+            for goal in goals.iter().rev() {
+                if let Some(legs) = ways(start, goal) {
+                    return Some(legs);
+                }
+            }
+        }
+        None
+    }
+}
+
+impl<'m> Graph<'m> {
+    /// The way back to one of the nodes for an object that may be in any of the forms: it is taken for the newest.
+    pub fn retreat(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
+        let back = |legs: &Vec<Leg<'m>>| !legs.is_empty() && legs.iter().all(|leg| leg.direction == Direction::Back);
+        let mut pairs = starts.iter().rev().flat_map(|start| goals.iter().rev().map(move |goal| (*start, *goal)));
+        pairs.find_map(|(start, goal)| self.way(start, goal, self.edges.len()).filter(back))
+    }
+}
+
+fn said(end: &Endpoint) -> usize {
+    usize::from(end.version.is_some()) + usize::from(end.bundle.is_some()) + usize::from(end.channel.is_some())
+}

@@ -1,0 +1,75 @@
+//! Two shapes come in; an object that one takes and the other refuses, or that both take, goes out, or the proof that there
+//! is none.
+
+use serde_json::Value;
+
+use crate::compare::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+
+/// What is asked of a place in the object.
+#[derive(Debug, Clone)]
+pub(crate) enum Wanted {
+    Sent,
+    Missing,
+    Value(Value),
+    /// A number other than zero.
+    Nonzero,
+}
+
+/// The answer of a search for a body.
+#[derive(Debug, Clone)]
+pub(crate) enum Answer {
+    Body(Value),
+    None,
+    Open(String),
+}
+
+fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'s> {
+    Goal {
+        views: vec![View { spine: Spine::of(a), faithful: true }, View { spine: Spine::of(b), faithful: b_keeps }],
+        literals: vec![Literal { view: 0, holds: true, term: Term::Spine(a) }, Literal { view: 1, holds: b_takes, term: Term::Spine(b) }],
+        quest: Quest::Nothing,
+        pin: None,
+        root: true,
+    }
+}
+
+fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Answer {
+    let mut solver = Solver::new(Taste::Small).with_roots(&[a, b]);
+    match solver.solve(goal) {
+        Find::Sat(value) => match solver.meets(goal, &value) {
+            Some(true) => Answer::Body(value),
+            _ => Answer::Open("a rule that can't be run".to_owned()),
+        },
+        Find::Unsat => Answer::None,
+        Find::Open(reason) => Answer::Open(reason.to_string()),
+    }
+}
+
+/// A body that `a` takes and keeps, and `b` refuses.
+pub(crate) fn refused(a: &Shape, b: &Shape) -> Answer {
+    solve(a, b, &sides(a, b, false, false))
+}
+
+/// A body that both take and keep, with this at a path.
+pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Answer {
+    let zero = std::rc::Rc::new(Formula::Equals(0.into())).negated();
+    let target = match wanted {
+        Wanted::Sent => Target::Sent,
+        Wanted::Missing => Target::Missing,
+        Wanted::Value(value) => Target::Value(value),
+        Wanted::Nonzero => Target::Meets(&zero),
+    };
+    let mut goal = sides(a, b, true, true);
+    goal.pin = Some(Pin { steps: path.steps(), target });
+    let mut solver = Solver::new(Taste::Small).with_roots(&[a, b]);
+    match solver.solve(&goal) {
+        Find::Sat(value) => match solver.meets(&goal, &value) {
+            Some(true) => Answer::Body(value),
+            _ => Answer::Open("a rule that can't be run".to_owned()),
+        },
+        Find::Unsat => Answer::None,
+        Find::Open(reason) => Answer::Open(reason.to_string()),
+    }
+}

@@ -1,0 +1,226 @@
+//! Nodes of a shape taken out and put in elsewhere.
+
+use std::sync::Arc;
+
+use crate::model::schema::shape::{Count, Extra, Type};
+use crate::model::schema::{Shape, is_meta};
+use crate::model::{FieldPath, Step as Hop};
+
+/// The declared node at a path.
+pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
+    shape.at(path.steps())
+}
+
+/// Whether an object of this node may hold keys that it doesn't declare.
+pub(crate) fn open(shape: &Shape) -> bool {
+    shape.preserve_unknown || shape.embedded || !matches!(shape.extra, Extra::Closed | Extra::Refused) || shape.ty != Some(Type::Object)
+}
+
+/// Whether no object of the shape has anything at the path: it is not declared, and whatever would be kept around it
+/// isn't either.
+pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
+    let mut here = shape;
+    for hop in path.steps() {
+        match hop {
+            Hop::Key(name) => match here.property(name) {
+                Some(next) => here = next,
+                None => return !open(here),
+            },
+            Hop::Items => match here.items.as_deref() {
+                Some(next) => here = next,
+                None => return here.ty.is_some_and(|ty| ty != Type::Array),
+            },
+            Hop::Values => match &here.extra {
+                Extra::Values(next) => here = next,
+                _ => return !open(here) && here.properties.is_empty(),
+            },
+        }
+    }
+    false
+}
+
+/// Whether the field is there whenever its parent is.
+pub(crate) fn always_there(shape: &Shape, path: &FieldPath) -> bool {
+    let Some((Hop::Key(name), above)) = path.steps().split_last() else { return false };
+    shape
+        .at(above)
+        .is_some_and(|parent| parent.required.contains(&**name) && parent.property(name).is_some_and(|child| child.default.is_none()))
+}
+
+/// Whether the field, whenever its container is there, is there too, through all parents between them.
+pub(crate) fn always_below(shape: &Shape, container: usize, path: &FieldPath) -> bool {
+    (container + 1..=path.steps().len()).all(|depth| always_there(shape, &prefix(path, depth)))
+}
+
+pub(crate) fn prefix(path: &FieldPath, depth: usize) -> FieldPath {
+    path.steps().iter().take(depth).cloned().fold(FieldPath::root(), |path, hop| path.child(hop))
+}
+
+/// Takes a property out of its parent.
+pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
+    let (Hop::Key(name), above) = path.steps().split_last()? else { return None };
+    let parent = shape.at_mut(above)?;
+    parent.required.remove(&**name);
+    parent.property_count = Count::default();
+    parent.properties.remove(&**name).map(Arc::unwrap_or_clone)
+}
+
+/// As [`detach`], for values whose parents go with them when they leave them empty: below the container nobody can
+/// count on a parent any more that nothing else keeps alive.
+pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &FieldPath) -> Option<Shape> {
+    // A parent that never stands without the value never stays behind it.
+    let mut sure = always_there(shape, path);
+    let taken = detach(shape, path)?;
+    for depth in (container + 1..path.steps().len()).rev() {
+        let at = prefix(path, depth);
+        let always = always_there(shape, &at);
+        let Some(parent) = declared(shape, &at) else { break };
+        if !parent.required.is_empty() {
+            break;
+        }
+        let gone = sure && parent.properties.is_empty() && !open(parent);
+        let Some((Hop::Key(name), above)) = at.steps().split_last() else { break };
+        if let Some(holder) = shape.at_mut(above) {
+            holder.required.remove(&**name);
+            if gone {
+                holder.properties.remove(&**name);
+            }
+        }
+        sure = gone && always;
+    }
+    Some(taken)
+}
+
+/// Puts a property in, and the parents that are missing. `always`: whenever the container is there, so is the value.
+pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, child: Shape, always: bool) -> Option<()> {
+    let (Hop::Key(name), above) = path.steps().split_last()? else { return None };
+    let mut made = false;
+    for depth in container..above.len() {
+        let at = child.at;
+        let Some(Hop::Key(next)) = path.steps().get(depth) else { continue };
+        let parent = shape.at_mut(path.steps().get(..depth)?)?;
+        if !parent.properties.contains_key(&**next) {
+            parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
+            parent.property_count = Count::default();
+            if always || made {
+                parent.required.insert(next.as_ref().to_owned());
+            }
+            made = true;
+        } else if always {
+            parent.required.insert(next.as_ref().to_owned());
+        }
+    }
+    let parent = shape.at_mut(above)?;
+    parent.property_count = Count::default();
+    // What stands there already stays where there is nothing to put over it.
+    let standing = parent.properties.contains_key(&**name);
+    parent.properties.insert(name.as_ref().to_owned(), Arc::new(if standing { anything(&child) } else { child }));
+    // A parent that the value itself brought along never stands without it.
+    if always || made {
+        parent.required.insert(name.as_ref().to_owned());
+    } else {
+        parent.required.remove(&**name);
+    }
+    Some(())
+}
+
+/// The shape of one value alone.
+pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
+    use serde_json::Value;
+    let ty = match value {
+        Value::Null => None,
+        Value::Bool(_) => Some(Type::Boolean),
+        Value::Number(number) => Some(if number.is_i64() { Type::Integer } else { Type::Number }),
+        Value::String(_) => Some(Type::String),
+        Value::Array(_) => Some(Type::Array),
+        Value::Object(_) => Some(Type::Object),
+    };
+    let mut shape = Shape { ty, enum_values: Some(vec![value.clone()]), ..Shape::any(like.at) };
+    if let Value::Object(map) = value {
+        shape.properties = map.iter().map(|(key, value)| (key.clone(), Arc::new(literal(value, like)))).collect();
+        shape.required = map.keys().cloned().collect();
+    }
+    if matches!(value, Value::Array(_)) {
+        shape.items = Some(Arc::new(anything(like)));
+    }
+    shape
+}
+
+/// Whatever it is, it is kept.
+pub(crate) fn anything(like: &Shape) -> Shape {
+    Shape { preserve_unknown: true, ..Shape::any(like.at) }
+}
+
+/// Whether everything that objects of `inner` can hold is declared or kept by `outer`, so that nothing is pruned. Gives the
+/// first path that isn't.
+pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<(), FieldPath> {
+    let everything = outer.preserve_unknown || outer.embedded;
+    let root = at.is_root();
+    // A null that isn't allowed is dropped.
+    if inner.nullable && !outer.nullable && !root {
+        return Err(at.clone());
+    }
+    for (name, child) in &inner.properties {
+        if root && is_meta(name) {
+            continue;
+        }
+        let here = at.key(name);
+        match outer.property(name) {
+            Some(other) => kept_by(child, other, &here)?,
+            None => match &outer.extra {
+                Extra::Values(values) => kept_by(child, values, &here)?,
+                _ if everything => {}
+                _ => return Err(here),
+            },
+        }
+    }
+    match (&inner.extra, &outer.extra) {
+        (Extra::Closed | Extra::Refused, _) => {}
+        (Extra::Values(a), Extra::Values(b)) => kept_by(a, b, &at.values())?,
+        (Extra::Any, Extra::Any) => {}
+        _ if everything && outer.properties.is_empty() => {}
+        _ => return Err(at.values()),
+    }
+    if inner.preserve_unknown && !(everything && outer.properties.keys().all(|name| inner.properties.contains_key(name))) {
+        return Err(at.clone());
+    }
+    match (&inner.items, &outer.items) {
+        (Some(a), Some(b)) => kept_by(a, b, &at.items())?,
+        (Some(a), None) if holds_objects(a) && !everything => return Err(at.items()),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Whether a field of this name can hold an object of any content: declared without conditions, or inside of what keeps everything.
+pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
+    let object = |node: &Shape| {
+        node.ty.is_none_or(|ty| ty == Type::Object)
+            && !node.embedded
+            && node.required.is_empty()
+            && node.property_count == Count::default()
+            && node.enum_values.is_none()
+            && node.all_of.is_empty()
+            && node.any_of.is_empty()
+            && node.one_of.is_empty()
+            && node.not.is_none()
+            && node.rules.is_empty()
+    };
+    for depth in 1..=path.steps().len() {
+        if declared(shape, &prefix(path, depth)).is_none() {
+            return declared(shape, &prefix(path, depth - 1)).is_some_and(|parent| parent.preserve_unknown);
+        }
+    }
+    declared(shape, path).is_some_and(|node| {
+        let inside = match &node.extra {
+            Extra::Any => true,
+            Extra::Values(values) => object(values) && values.properties.is_empty() && values.preserve_unknown,
+            _ => node.preserve_unknown,
+        };
+        object(node) && node.properties.is_empty() && inside
+    })
+}
+
+fn holds_objects(shape: &Shape) -> bool {
+    !matches!(shape.ty, Some(Type::String | Type::Integer | Type::Number | Type::Boolean))
+}

@@ -1,0 +1,176 @@
+//! Values as YAML or JSON text, keys in the order in which the source had them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::input::yaml::{Data, Node};
+
+use super::Renames;
+
+/// In which order names stand in the source.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    /// Where each name stands first.
+    ranks: BTreeMap<String, usize>,
+    /// The names of each mapping, by the same names sorted.
+    mappings: BTreeMap<Vec<String>, Vec<String>>,
+}
+
+impl Order {
+    /// As objects are written by hand.
+    pub fn usual() -> Order {
+        let mut order = Order::default();
+        for name in ["apiVersion", "kind", "metadata", "spec", "status"] {
+            order.see(name);
+        }
+        order
+    }
+
+    pub fn of(node: Node<'_>, renames: &Renames) -> Order {
+        let mut order = Order::usual();
+        order.collect(node);
+        for (old, new) in renames {
+            if let Some(rank) = order.ranks.get(old).copied() {
+                order.ranks.entry(new.clone()).or_insert(rank);
+            }
+        }
+        order
+    }
+
+    fn see(&mut self, name: &str) {
+        let next = self.ranks.len();
+        self.ranks.entry(name.to_owned()).or_insert(next);
+    }
+
+    fn collect(&mut self, node: Node<'_>) {
+        match node.data() {
+            Data::Map => {
+                let names: Vec<String> = node.entries().map(|entry| entry.name().to_owned()).collect();
+                let mut sorted = names.clone();
+                sorted.sort();
+                self.mappings.entry(sorted).or_insert(names);
+                node.entries().for_each(|entry| {
+                    self.see(entry.name());
+                    self.collect(entry.value);
+                });
+            }
+            Data::Seq => node.items().for_each(|item| self.collect(item)),
+            _ => {}
+        }
+    }
+
+    /// Entries in the order of a mapping of the source with the same names, or of the one that has most of them; new names at
+    /// the end.
+    pub fn entries<'v>(&self, map: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
+        let mut entries: Vec<_> = map.iter().collect();
+        let model = self.model(map);
+        let place = |name: &String| model.and_then(|names| names.iter().position(|other| other == name)).unwrap_or(usize::MAX);
+        let rank = |name: &String| self.ranks.get(name).copied().unwrap_or(usize::MAX);
+        let known = entries.iter().all(|(name, _)| place(name) != usize::MAX);
+        entries.sort_by_key(|(name, _)| if known { place(name) } else { rank(name) });
+        entries
+    }
+
+    /// A mapping of the source that has all these names, and as few others as there are.
+    fn model(&self, map: &Map<String, Value>) -> Option<&Vec<String>> {
+        let sorted: Vec<String> = map.keys().cloned().collect();
+        let all = |names: &&Vec<String>| map.keys().all(|name| names.contains(name));
+        self.mappings.get(&sorted).or_else(|| self.mappings.values().filter(all).min_by_key(|names| names.len()))
+    }
+}
+
+/// A value in block style; every line begins with the indent, and the last one ends with a break.
+pub(super) fn block(value: &Value, order: &Order, indent: usize) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (name, child) in order.entries(map) {
+                let _ = write!(out, "{}{}:", " ".repeat(indent), key(name));
+                out.push_str(&after_key(child, order, indent));
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                let text = block(item, order, indent + 2);
+                let _ = writeln!(out, "{}- {}", " ".repeat(indent), text.trim_start().trim_end_matches('\n'));
+            }
+        }
+        scalar => {
+            let _ = writeln!(out, "{}{}", " ".repeat(indent), inline(scalar, order));
+        }
+    }
+    out
+}
+
+/// What follows `key:` of a mapping with this indent, to the end of its last line.
+pub(super) fn after_key(value: &Value, order: &Order, indent: usize) -> String {
+    match value {
+        Value::Object(map) if !map.is_empty() => format!("\n{}", block(value, order, indent + 2)),
+        Value::Array(items) if !items.is_empty() => format!("\n{}", block(value, order, indent)),
+        Value::String(text) if is_block(text) => {
+            let mut out = String::from(if text.ends_with('\n') { " |\n" } else { " |-\n" });
+            for line in text.trim_end_matches('\n').split('\n') {
+                let _ = writeln!(out, "{}{line}", if line.is_empty() { String::new() } else { " ".repeat(indent + 2) });
+            }
+            out
+        }
+        scalar => format!(" {}\n", inline(scalar, order)),
+    }
+}
+
+/// Texts of several lines that a block scalar can hold as they are.
+fn is_block(text: &str) -> bool {
+    let body = text.trim_end_matches('\n');
+    body.contains('\n')
+        && text.len() - body.len() <= 1
+        && !body.starts_with([' ', '\n'])
+        && body.split('\n').all(|line| !line.ends_with(' ') && line.chars().all(|c| !c.is_control()))
+}
+
+/// A value on one line.
+pub(super) fn inline(value: &Value, order: &Order) -> String {
+    match value {
+        Value::String(text) => string(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(|item| inline(item, order)).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let entry = |(name, value): (&String, &Value)| format!("{}: {}", key(name), inline(value, order));
+            let entries: Vec<String> = order.entries(map).into_iter().map(entry).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn key(name: &str) -> String {
+    string(name)
+}
+
+/// Plain where no reader of any version of YAML takes it for something else, quoted otherwise.
+fn string(text: &str) -> String {
+    const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+    let begins = text.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let word = WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
+    if begins && !word && text.chars().all(plain) { text.to_owned() } else { Value::String(text.to_owned()).to_string() }
+}
+
+/// JSON over several lines; lines after the first begin with the indent.
+pub(super) fn json(value: &Value, order: &Order, indent: usize) -> String {
+    let pad = " ".repeat(indent + 2);
+    let close = " ".repeat(indent);
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let entry =
+                |(name, child): (&String, &Value)| format!("{pad}{}: {}", Value::String(name.clone()), json(child, order, indent + 2));
+            let entries: Vec<String> = order.entries(map).into_iter().map(entry).collect();
+            format!("{{\n{}\n{close}}}", entries.join(",\n"))
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let items: Vec<String> = items.iter().map(|item| format!("{pad}{}", json(item, order, indent + 2))).collect();
+            format!("[\n{}\n{close}]", items.join(",\n"))
+        }
+        scalar => scalar.to_string(),
+    }
+}

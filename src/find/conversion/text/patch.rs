@@ -1,0 +1,271 @@
+//! Edits of a text that make one value of another: keys renamed, lines taken out and put in, scalars replaced.
+
+use serde_json::{Map, Value};
+
+use crate::input::yaml::{Data, Entry, Node};
+
+use super::emit::{self, Order};
+use super::{Renames, column, equal};
+
+/// One replacement of bytes of the file.
+#[derive(Debug)]
+struct Edit {
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+/// How much further right the items of a list stand.
+const MARGIN: &str = "  ";
+
+pub(super) struct Patch<'p> {
+    file: &'p str,
+    renames: &'p Renames,
+    order: &'p Order,
+    edits: Vec<Edit>,
+    /// Something can't be done in place.
+    stuck: bool,
+}
+
+impl<'p> Patch<'p> {
+    pub fn new(file: &'p str, renames: &'p Renames, order: &'p Order) -> Self {
+        Patch { file, renames, order, edits: Vec::new(), stuck: false }
+    }
+
+    /// The object's text with all edits made, and the bytes of the file that it replaces.
+    pub fn apply(mut self, node: Node<'_>, target: &Value) -> Option<(std::ops::Range<usize>, String)> {
+        let start = node.span().range().start;
+        let end = self.end(node);
+        self.value(node, target, 0);
+        if self.stuck {
+            return None;
+        }
+        // Lines that go or are written anew are not moved to the right as well.
+        let spans: Vec<(usize, usize, bool)> =
+            self.edits.iter().filter(|edit| edit.start < edit.end).map(|edit| (edit.start, edit.end, edit.text.is_empty())).collect();
+        let within = |at: usize| spans.iter().any(|(start, end, gone)| (*start < at || (*gone && *start == at)) && at < *end);
+        self.edits.retain(|edit| edit.start < edit.end || edit.text != MARGIN || !within(edit.start));
+        self.edits.sort_by_key(|edit| (edit.start, edit.end));
+        let mut text = String::with_capacity(end.saturating_sub(start) + 64);
+        let mut at = start;
+        for edit in &self.edits {
+            text.push_str(self.file.get(at..edit.start)?);
+            text.push_str(&edit.text);
+            at = edit.end;
+        }
+        text.push_str(self.file.get(at..end.max(at))?);
+        Some((start..end.max(at), text))
+    }
+
+    fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
+        self.edits.push(Edit { start, end, text: text.into() });
+    }
+
+    /// The byte after a node's last character.
+    pub fn end(&self, node: Node<'_>) -> usize {
+        let own = node.span().range().end;
+        let last = match node.data() {
+            _ if self.is_flow(node) => None,
+            Data::Map => node.entries().next_back().map(|entry| {
+                if entry.value.is_null() { self.end(entry.key).max(entry.value.span().range().end) } else { self.end(entry.value) }
+            }),
+            Data::Seq => node.items().next_back().map(|item| self.end(item)),
+            _ => None,
+        };
+        let end = last.unwrap_or(own);
+        let trimmed = self.file.get(node.span().range().start..end).map_or(0, |text| text.trim_end_matches(['\n', '\r', ' ']).len());
+        node.span().range().start + trimmed
+    }
+
+    fn is_flow(&self, node: Node<'_>) -> bool {
+        (node.is_map() || node.is_seq()) && self.file.get(node.span().range().start..).is_some_and(|text| text.starts_with(['{', '[']))
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.file.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1)
+    }
+
+    /// The byte after the break that ends the line.
+    fn line_end(&self, at: usize) -> usize {
+        self.file.get(at..).and_then(|tail| tail.find('\n')).map_or(self.file.len(), |break_at| at + break_at + 1)
+    }
+
+    /// `shift`: how much further right the lines of this part will stand.
+    fn value(&mut self, node: Node<'_>, target: &Value, shift: usize) {
+        if equal(node, target) {
+            return;
+        }
+        match (node.data(), target) {
+            (Data::Map, Value::Object(map)) if !self.is_flow(node) && !node.is_empty() && !map.is_empty() => self.mapping(node, map, shift),
+            (Data::Seq, Value::Array(items)) if !self.is_flow(node) && node.len() == items.len() => {
+                node.items().zip(items).for_each(|(node, item)| self.value(node, item, shift));
+            }
+            (Data::Map | Data::Seq, _) if !self.is_flow(node) => self.stuck = true,
+            (_, Value::Object(map)) if !map.is_empty() => self.stuck = true,
+            (_, Value::Array(items)) if !items.is_empty() && !self.is_flow(node) => self.stuck = true,
+            _ => {
+                let range = node.span().range();
+                self.edit(range.start, range.end, emit::inline(target, self.order));
+            }
+        }
+    }
+
+    fn mapping(&mut self, node: Node<'_>, target: &Map<String, Value>, shift: usize) {
+        let entries: Vec<Entry<'_>> = node.entries().collect();
+        let indent = entries.first().map_or(0, |entry| column(self.file, entry.key.span().range().start));
+        let mut taken: Vec<&str> = Vec::new();
+        let mut place = None;
+        for (index, entry) in entries.iter().enumerate() {
+            let new =
+                if target.contains_key(entry.name()) { Some(entry.name()) } else { self.renamed(entry.name(), &entries, target, &taken) };
+            match new {
+                Some(name) => {
+                    let name = target.get_key_value(name).map_or(name, |(name, _)| name.as_str());
+                    if name != entry.name() {
+                        let range = entry.key.span().range();
+                        self.edit(range.start, range.end, emit::key(name));
+                    }
+                    let Some(value) = target.get(name) else { continue };
+                    self.entry_value(entry, value, indent, shift);
+                    if let Some((name, _)) = target.get_key_value(name) {
+                        taken.push(name);
+                    }
+                    place = Some(entry);
+                }
+                None => self.remove(&entries, index, indent),
+            }
+        }
+        let added: Map<String, Value> =
+            target.iter().filter(|(name, _)| !taken.contains(&name.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect();
+        if added.is_empty() {
+            return;
+        }
+        let Some(last) = place else {
+            self.stuck = true;
+            return;
+        };
+        // A line of its own behind the last entry that stays.
+        let end = self.line_end(self.end(last.value).max(self.end(last.key)));
+        let text = emit::block(&Value::Object(added), self.order, indent + shift);
+        let gap = if self.file.get(..end).is_some_and(|head| head.ends_with('\n')) { "" } else { "\n" };
+        let text = if end >= self.file.len() && gap == "\n" { format!("\n{}", text.trim_end_matches('\n')) } else { text };
+        self.edit(end, end, text);
+    }
+
+    /// The value of an entry, which may become another sort of value.
+    fn entry_value(&mut self, entry: &Entry<'_>, target: &Value, indent: usize, shift: usize) {
+        let node = entry.value;
+        if equal(node, target) {
+            return;
+        }
+        match (node.data(), target) {
+            // A mapping becomes the one item of a list: its lines move to the right.
+            (Data::Map, Value::Array(items)) if !self.is_flow(node) && items.len() == 1 && !node.is_empty() => {
+                let Some(item @ Value::Object(map)) = items.first() else { return self.replace(entry, target, indent, shift) };
+                let start = node.span().range().start;
+                if map.is_empty() || self.line_start(start) == self.line_start(entry.key.span().range().start) {
+                    return self.replace(entry, target, indent, shift);
+                }
+                self.edit(start, start, "- ");
+                let mut line = self.line_end(start);
+                let end = self.end(node);
+                while line < end {
+                    if self.file.get(line..).is_some_and(|text| !text.starts_with(['\n', '\r'])) {
+                        self.edit(line, line, MARGIN);
+                    }
+                    line = self.line_end(line);
+                }
+                self.value(node, item, shift + 2);
+            }
+            // The first item of a list stands for itself: its dash goes, and the other items.
+            (Data::Seq, Value::Object(map)) if !self.is_flow(node) && !map.is_empty() => {
+                let Some(first) = node.items().next().filter(|item| item.is_map() && !self.is_flow(*item) && !item.is_empty()) else {
+                    return self.replace(entry, target, indent, shift);
+                };
+                let start = first.span().range().start;
+                let Some(dash) = self.file.get(..start).and_then(|head| head.rfind('-')) else {
+                    return self.replace(entry, target, indent, shift);
+                };
+                self.edit(dash, dash + 1, " ");
+                if node.len() > 1 {
+                    let (from, to) = (self.line_end(self.end(first)), self.line_end(self.end(node)));
+                    self.edit(from, to, "");
+                }
+                self.value(first, target, shift);
+            }
+            (Data::Map, Value::Object(map)) if !self.is_flow(node) && !node.is_empty() && !map.is_empty() => self.mapping(node, map, shift),
+            (Data::Seq, Value::Array(items)) if !self.is_flow(node) && node.len() == items.len() => self.value(node, target, shift),
+            _ => self.replace(entry, target, indent, shift),
+        }
+    }
+
+    /// Writes the value of an entry anew, from its colon to the end of its lines.
+    fn replace(&mut self, entry: &Entry<'_>, target: &Value, indent: usize, shift: usize) {
+        let small = !matches!(target, Value::Object(_) | Value::Array(_))
+            || matches!(target, Value::Object(map) if map.is_empty())
+            || matches!(target, Value::Array(items) if items.is_empty());
+        let node = entry.value;
+        let range = node.span().range();
+        let plain = !(node.is_map() || node.is_seq()) || self.is_flow(node);
+        let one_line = self.file.get(range.clone()).is_some_and(|text| !text.contains('\n'));
+        if self.is_flow(node) && one_line {
+            self.edit(range.start, range.end, emit::inline(target, self.order));
+            return;
+        }
+        if small && plain && one_line && !node.is_null() && !matches!(target, Value::String(text) if text.contains('\n')) {
+            self.edit(range.start, range.end, emit::inline(target, self.order));
+            return;
+        }
+        let key_end = self.end(entry.key);
+        let Some(colon) = self.file.get(key_end..).and_then(|tail| tail.find(':')).map(|at| key_end + at + 1) else {
+            self.stuck = true;
+            return;
+        };
+        let end = self.line_end(self.end(node).max(colon));
+        let text = emit::after_key(target, self.order, indent + shift);
+        let text = if end >= self.file.len() && !self.file.ends_with('\n') { text.trim_end_matches('\n').to_owned() } else { text };
+        self.edit(colon, end, text);
+    }
+
+    /// The new name of a key that is gone, if there is a new one here that it became.
+    fn renamed<'n>(&self, old: &str, entries: &[Entry<'_>], target: &'n Map<String, Value>, taken: &[&str]) -> Option<&'n str> {
+        let fits = |new: &String| {
+            let hinted = self.renames.iter().any(|(from, to)| from == old && to == new);
+            hinted && !taken.contains(&new.as_str()) && entries.iter().all(|entry| entry.name() != new)
+        };
+        target.keys().find(|new| fits(new)).map(String::as_str)
+    }
+
+    /// Takes an entry out, with the comments that stand right above it.
+    fn remove(&mut self, entries: &[Entry<'_>], index: usize, indent: usize) {
+        let Some(entry) = entries.get(index) else { return };
+        let key = entry.key.span().range().start;
+        let mut start = self.line_start(key);
+        // The first key may stand behind a dash.
+        if self.file.get(start..key).is_none_or(|lead| !lead.chars().all(|c| c == ' ')) {
+            self.first_behind_dash(entries, index);
+            return;
+        }
+        loop {
+            let above = self.line_start(start.saturating_sub(1));
+            let comment = self.file.get(above..start).is_some_and(|line| {
+                let lead = line.len() - line.trim_start_matches(' ').len();
+                start > 0 && lead == indent && line.trim_start().starts_with('#')
+            });
+            if !comment || above == start {
+                break;
+            }
+            start = above;
+        }
+        let end = self.line_end(self.end(entry.value).max(self.end(entry.key)));
+        self.edit(start, end, "");
+    }
+
+    /// The next key takes the place of the one behind the dash.
+    fn first_behind_dash(&mut self, entries: &[Entry<'_>], index: usize) {
+        match (entries.get(index), entries.get(index + 1)) {
+            (Some(entry), Some(next)) => self.edit(entry.key.span().range().start, next.key.span().range().start, ""),
+            _ => self.stuck = true,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The conversion stanza: strategy, and the webhook that belongs to one of them.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Subject};
+use crate::server::object::name;
+
+use super::fact_collector::Ledger;
+use super::server_checks::Demands;
+use super::url::Url;
+
+const CLIENT: &str = "spec.conversion.webhookClientConfig";
+const REVIEWS: &str = "spec.conversion.conversionReviewVersions";
+
+pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
+    let Some(entry) = ledger.crd.spec.entry("conversion").filter(|entry| !entry.value.is_null()) else { return };
+    let (key, stanza) = (entry.key, entry.value);
+    let strategy = stanza.get("strategy");
+    let at = strategy.unwrap_or(key);
+    let what = |effect| (Subject::Crd, Aspect::ConversionStrategy, effect);
+    let name = strategy.and_then(Node::as_str).unwrap_or_default();
+    match name {
+        "None" | "Webhook" => {}
+        "" => {
+            ledger.refuse(what(Effect::Missing), at, "spec.conversion.strategy", "Required value");
+        }
+        other => {
+            let reason = "supported values: \"None\", \"Webhook\"";
+            let fact = ledger.refuse(what(Effect::Invalid), at, "spec.conversion.strategy", reason);
+            fact.words.insert("name", other.to_owned());
+        }
+    }
+    if name != "None" && ledger.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true) {
+        let reason = "must be None if spec.preserveUnknownFields is true";
+        ledger.refuse(what(Effect::Forbidden), at, "spec.conversion.strategy", reason);
+    }
+    let webhook = stanza.get("webhook");
+    let reviews = webhook.and_then(|webhook| webhook.entry("conversionReviewVersions")).filter(|entry| !entry.value.is_null());
+    let client = webhook.and_then(|webhook| webhook.entry("clientConfig")).filter(|entry| !entry.value.is_null());
+    if name != "Webhook" {
+        let reason = "should not be set when strategy is not set to Webhook";
+        if let Some(client) = client {
+            ledger.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Forbidden), client.key, CLIENT, reason);
+        }
+        if let Some(reviews) = reviews.filter(|entry| !entry.value.is_empty()) {
+            ledger.refuse((Subject::Crd, Aspect::ReviewVersions, Effect::Forbidden), reviews.key, REVIEWS, reason);
+        }
+        return;
+    }
+    let anchor = stanza.entry("webhook").map_or(at, |entry| entry.key);
+    match client {
+        None => {
+            let reason = "required when strategy is set to Webhook";
+            ledger.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Missing), anchor, CLIENT, reason);
+        }
+        Some(entry) => target(ledger, entry.key, entry.value, demands),
+    }
+    review_versions(ledger, reviews.map(|entry| (entry.key, entry.value)), anchor, demands);
+}
+
+fn part<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, name: &'static str, reason: &str) {
+    let what = (Subject::Crd, Aspect::ConversionWebhook, Effect::Invalid);
+    let fact = ledger.refuse(what, node, format!("{CLIENT}.{name}"), reason);
+    fact.key = Some(name.to_owned());
+    fact.words.insert("part", name.to_owned());
+}
+
+fn target<'t>(ledger: &mut Ledger<'t>, key: Node<'t>, client: Node<'t>, demands: &Demands) {
+    let (url, service) = (client.get("url"), client.get("service"));
+    match (url, service) {
+        (Some(url), None) => address(ledger, url),
+        (None, Some(service)) => service_reference(ledger, client, service),
+        _ => {
+            let reason = "exactly one of url or service is required";
+            ledger.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Mismatched), key, CLIENT, reason);
+        }
+    }
+    if demands.ca_bundle
+        && let Some(bundle) = client.get("caBundle").filter(|node| node.as_str() != Some(""))
+        && !holds_certificate(bundle)
+    {
+        part(ledger, bundle, "caBundle", "unable to load root certificates: unable to parse bytes as PEM block");
+    }
+}
+
+fn address<'t>(ledger: &mut Ledger<'t>, node: Node<'t>) {
+    let text = node.as_str().unwrap_or_default();
+    let faults = match Url::parse(text) {
+        Err(fault) => vec![format!("url must be a valid URL: {fault}; desired format: https://host[/path]")],
+        Ok(url) => [
+            (url.scheme != "https").then_some("'https' is the only allowed URL scheme; desired format: https://host[/path]"),
+            url.host.is_empty().then_some("host must be specified; desired format: https://host[/path]"),
+            url.user.is_some().then_some("user information is not permitted in the URL"),
+            (!url.fragment.is_empty()).then_some("fragments are not permitted in the URL"),
+            (!url.query.is_empty()).then_some("query parameters are not permitted in the URL"),
+        ]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect(),
+    };
+    if !faults.is_empty() {
+        part(ledger, node, "url", &faults.join("; "));
+    }
+}
+
+fn service_reference<'t>(ledger: &mut Ledger<'t>, client: Node<'t>, service: Node<'t>) {
+    let key = client.entry("service").map_or(service, |entry| entry.key);
+    // The server names the two parts the wrong way round: `name` where the namespace is missing.
+    for (mine, theirs) in [("name", "service.namespace"), ("namespace", "service.name")] {
+        if service.get(mine).and_then(Node::as_str).unwrap_or_default().is_empty() {
+            let reason = format!("the service's {mine} is required");
+            part(ledger, service.entry(mine).map_or(key, |entry| entry.key), theirs, &reason);
+        }
+    }
+    if let Some(port) = service.get("port")
+        && !port.as_int().is_some_and(|port| (1..=65535).contains(&port))
+    {
+        part(ledger, port, "service.port", "port is not valid: must be between 1 and 65535, inclusive");
+    }
+    if let Some(path) = service.get("path")
+        && let Some(fault) = path.as_str().and_then(path_fault)
+    {
+        part(ledger, path, "service.path", &fault);
+    }
+}
+
+fn path_fault(path: &str) -> Option<String> {
+    if path.is_empty() || path == "/" {
+        return None;
+    }
+    if path == "//" {
+        return Some("segment[0] may not be empty".into());
+    }
+    if !path.starts_with('/') {
+        return Some("must start with a '/'".into());
+    }
+    let inner = path.get(1..).unwrap_or_default();
+    inner.strip_suffix('/').unwrap_or(inner).split('/').enumerate().find_map(|(index, segment)| {
+        if segment.is_empty() {
+            return Some(format!("segment[{index}] may not be empty"));
+        }
+        name::subdomain(segment).map(|fault| format!("segment[{index}]: {fault}"))
+    })
+}
+
+fn review_versions<'t>(ledger: &mut Ledger<'t>, list: Option<(Node<'t>, Node<'t>)>, anchor: Node<'t>, demands: &Demands) {
+    let what = |effect| (Subject::Crd, Aspect::ReviewVersions, effect);
+    let Some((key, list)) = list.filter(|(_, list)| !list.is_empty()) else {
+        ledger.refuse(what(Effect::Missing), list.map_or(anchor, |(key, _)| key), REVIEWS, "Required value");
+        return;
+    };
+    let mut seen: Vec<&str> = Vec::new();
+    for (index, item) in list.items().enumerate() {
+        let text = item.as_str().unwrap_or_default();
+        let (effect, reason) = if seen.contains(&text) {
+            (Effect::Duplicate, "duplicate version".to_owned())
+        } else if let Some(fault) = name::letter_label(text) {
+            (Effect::Invalid, fault)
+        } else {
+            seen.push(text);
+            continue;
+        };
+        seen.push(text);
+        let fact = ledger.refuse(what(effect), item, format!("{REVIEWS}[{index}]"), reason);
+        fact.key = Some(index.to_string());
+        fact.words.insert("name", text.to_owned());
+    }
+    if demands.review_version && !knows_review(seen.iter().copied()) {
+        ledger.refuse(what(Effect::Unknown), key, REVIEWS, "must include at least one of v1, v1beta1");
+    }
+}
+
+/// Whether a list of review versions holds one that servers speak.
+pub(super) fn knows_review<'a>(mut list: impl Iterator<Item = &'a str>) -> bool {
+    list.any(|version| matches!(version, "v1" | "v1beta1"))
+}
+
+/// Whether base64 text holds at least one PEM certificate, as a TLS client needs it.
+pub(super) fn holds_certificate(node: Node<'_>) -> bool {
+    let Some(bytes) = node.as_str().and_then(base64) else { return false };
+    let Ok(text) = String::from_utf8(bytes) else { return false };
+    let mut rest = text.as_str();
+    while let Some((_, tail)) = rest.split_once("-----BEGIN CERTIFICATE-----") {
+        if let Some((body, after)) = tail.split_once("-----END CERTIFICATE-----") {
+            // A certificate is a DER sequence; more is not looked at.
+            if base64(body.trim()).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 100) {
+                return true;
+            }
+            rest = after;
+        } else {
+            return false;
+        }
+    }
+    false
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let digit = |b: u8| match b {
+        b'A'..=b'Z' => Some(b - b'A'),
+        b'a'..=b'z' => Some(b - b'a' + 26),
+        b'0'..=b'9' => Some(b - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0u32, 0u32);
+    for b in text.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=') {
+        bits = bits << 6 | u32::from(digit(b)?);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xFF) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn service_paths() {
+        for good in ["", "/", "/convert", "/a/b/", "/a.b"] {
+            assert_eq!(path_fault(good), None, "{good}");
+        }
+        for bad in ["//", "convert", "/a//b", "/A", "/a_b"] {
+            assert!(path_fault(bad).is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn base64_reads_what_others_write() {
+        assert_eq!(base64("Zm9v").as_deref(), Some(&b"foo"[..]));
+        assert_eq!(base64("Zm8=").as_deref(), Some(&b"fo"[..]));
+        assert_eq!(base64("Zm9*"), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! Collects the facts about one CRD, so that every check writes only what is its own.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::{Crd, Place, Repeat};
+
+pub(super) struct Ledger<'t> {
+    pub crd: Crd<'t>,
+    channel: Option<String>,
+    facts: Vec<Fact>,
+}
+
+impl<'t> Ledger<'t> {
+    pub fn new(crd: &Crd<'t>) -> Self {
+        Ledger { crd: crd.clone(), channel: crd.channel().map(|channel| channel.value.to_owned()), facts: Vec::new() }
+    }
+
+    /// What the server refuses: `field` is its own path, `reason` its own word.
+    pub fn refuse(
+        &mut self,
+        what: (Subject, Aspect, Effect),
+        node: Node<'t>,
+        field: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> &mut Fact {
+        let fact = self.note(what, node);
+        fact.affects = fact.affects.with(Affected::Refused);
+        fact.field = Some(field.into());
+        fact.words.insert("reason", reason.into());
+        fact
+    }
+
+    /// What the server takes.
+    pub fn note(&mut self, (subject, aspect, effect): (Subject, Aspect, Effect), node: Node<'t>) -> &mut Fact {
+        let mut fact = Fact::new(subject, aspect, effect, self.crd.name).after(Place { file: self.crd.file, span: node.span() });
+        fact.channel.clone_from(&self.channel);
+        self.facts.push(fact);
+        let last = self.facts.len() - 1;
+        // ok: something was pushed just above
+        &mut self.facts[last]
+    }
+
+    /// Says of another version what was said of one that is written alike.
+    pub fn repeat(&mut self, facts: std::ops::Range<usize>, version: &str, repeat: Repeat<'_>) {
+        let facts: Vec<Fact> = self.facts.get(facts).unwrap_or_default().iter().map(|fact| fact.repeated(version, None, repeat)).collect();
+        self.facts.extend(facts);
+    }
+
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    pub fn into_facts(self) -> Vec<Fact> {
+        self.facts
+    }
+}

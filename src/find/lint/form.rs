@@ -1,0 +1,161 @@
+//! The typed form of a CRD document: which JSON type the server's decoder wants at each key.
+
+use crate::model::schema::Keyword;
+
+/// What a value must be to be decoded at all.
+#[derive(Debug)]
+pub(super) enum Form {
+    Text,
+    Flag,
+    Int32,
+    Int64,
+    Number,
+    Any,
+    /// Base64 text.
+    Bytes,
+    /// RFC 3339 text.
+    Time,
+    List(&'static Form),
+    Map(&'static Form),
+    /// A mapping with these keys; others are unknown to the server and dropped.
+    Struct(&'static [(&'static str, Form)]),
+    Schema,
+    SchemaOrFlag,
+    /// A mapping is a schema, a list is a list of schemas; anything else is silently nothing.
+    SchemaOrList,
+    /// A mapping is a schema, a list is a list of texts; anything else is silently nothing.
+    SchemaOrNames,
+}
+
+use Form::*;
+
+const TEXTS: Form = List(&Text);
+const TEXT_MAP: Form = Map(&Text);
+const SCHEMAS: Form = List(&Schema);
+const SCHEMA_MAP: Form = Map(&Schema);
+
+pub(super) static CRD: Form =
+    Struct(&[("apiVersion", Text), ("kind", Text), ("metadata", Struct(METADATA)), ("spec", Struct(SPEC)), ("status", Struct(STATUS))]);
+
+static METADATA: &[(&str, Form)] = &[
+    ("name", Text),
+    ("generateName", Text),
+    ("namespace", Text),
+    ("selfLink", Text),
+    ("uid", Text),
+    ("resourceVersion", Text),
+    ("generation", Int64),
+    ("creationTimestamp", Time),
+    ("deletionTimestamp", Time),
+    ("deletionGracePeriodSeconds", Int64),
+    ("labels", TEXT_MAP),
+    ("annotations", TEXT_MAP),
+    ("ownerReferences", List(&Struct(OWNER))),
+    ("finalizers", TEXTS),
+    ("managedFields", List(&Struct(MANAGED))),
+];
+
+static OWNER: &[(&str, Form)] =
+    &[("apiVersion", Text), ("kind", Text), ("name", Text), ("uid", Text), ("controller", Flag), ("blockOwnerDeletion", Flag)];
+
+static MANAGED: &[(&str, Form)] = &[
+    ("manager", Text),
+    ("operation", Text),
+    ("apiVersion", Text),
+    ("time", Time),
+    ("fieldsType", Text),
+    ("fieldsV1", Any),
+    ("subresource", Text),
+];
+
+static SPEC: &[(&str, Form)] = &[
+    ("group", Text),
+    ("names", Struct(NAMES)),
+    ("scope", Text),
+    ("versions", List(&Struct(VERSION))),
+    ("conversion", Struct(CONVERSION)),
+    ("preserveUnknownFields", Flag),
+];
+
+static NAMES: &[(&str, Form)] =
+    &[("plural", Text), ("singular", Text), ("shortNames", TEXTS), ("kind", Text), ("listKind", Text), ("categories", TEXTS)];
+
+static VERSION: &[(&str, Form)] = &[
+    ("name", Text),
+    ("served", Flag),
+    ("storage", Flag),
+    ("deprecated", Flag),
+    ("deprecationWarning", Text),
+    ("schema", Struct(&[("openAPIV3Schema", Schema)])),
+    ("subresources", Struct(SUBRESOURCE_FIELDS)),
+    ("additionalPrinterColumns", List(&Struct(COLUMN_FIELDS))),
+    ("selectableFields", List(&Struct(SELECTABLE_FIELD))),
+];
+
+pub(super) static SUBRESOURCES: Form = Struct(SUBRESOURCE_FIELDS);
+
+static SUBRESOURCE_FIELDS: &[(&str, Form)] = &[("status", Struct(&[])), ("scale", Struct(SCALE))];
+
+static SELECTABLE_FIELD: &[(&str, Form)] = &[("jsonPath", Text)];
+
+pub(super) static SELECTABLE: Form = List(&Struct(SELECTABLE_FIELD));
+
+static SCALE: &[(&str, Form)] = &[("specReplicasPath", Text), ("statusReplicasPath", Text), ("labelSelectorPath", Text)];
+
+pub(super) static COLUMNS: Form = List(&Struct(COLUMN_FIELDS));
+
+static COLUMN_FIELDS: &[(&str, Form)] =
+    &[("name", Text), ("type", Text), ("format", Text), ("description", Text), ("priority", Int32), ("jsonPath", Text)];
+
+static CONVERSION: &[(&str, Form)] = &[("strategy", Text), ("webhook", Struct(WEBHOOK))];
+
+static WEBHOOK: &[(&str, Form)] = &[("clientConfig", Struct(CLIENT)), ("conversionReviewVersions", TEXTS)];
+
+static CLIENT: &[(&str, Form)] = &[("url", Text), ("service", Struct(SERVICE)), ("caBundle", Bytes)];
+
+static SERVICE: &[(&str, Form)] = &[("namespace", Text), ("name", Text), ("path", Text), ("port", Int32)];
+
+static STATUS: &[(&str, Form)] =
+    &[("conditions", List(&Struct(CONDITION))), ("acceptedNames", Struct(NAMES)), ("storedVersions", TEXTS), ("observedGeneration", Int64)];
+
+static CONDITION: &[(&str, Form)] =
+    &[("type", Text), ("status", Text), ("lastTransitionTime", Time), ("reason", Text), ("message", Text), ("observedGeneration", Int64)];
+
+static DOCS: Form = Struct(&[("description", Text), ("url", Text)]);
+
+static RULES: Form = List(&Struct(&[
+    ("rule", Text),
+    ("message", Text),
+    ("messageExpression", Text),
+    ("reason", Text),
+    ("fieldPath", Text),
+    ("optionalOldSelf", Flag),
+]));
+
+/// What the value of a schema keyword must be.
+pub(super) fn keyword(word: Keyword) -> &'static Form {
+    use Keyword as K;
+    match word {
+        K::Id | K::SchemaUri | K::Ref | K::Description | K::Type | K::Format | K::Title | K::Pattern | K::ListType | K::MapType => &Text,
+        K::Nullable
+        | K::ExclusiveMaximum
+        | K::ExclusiveMinimum
+        | K::UniqueItems
+        | K::PreserveUnknownFields
+        | K::EmbeddedResource
+        | K::IntOrString => &Flag,
+        K::Maximum | K::Minimum | K::MultipleOf => &Number,
+        K::MaxLength | K::MinLength | K::MaxItems | K::MinItems | K::MaxProperties | K::MinProperties => &Int64,
+        K::Default | K::Example => &Any,
+        K::Enum => &List(&Any),
+        K::Required | K::ListMapKeys => &TEXTS,
+        K::Items => &SchemaOrList,
+        K::AllOf | K::OneOf | K::AnyOf => &SCHEMAS,
+        K::Not => &Schema,
+        K::Properties | K::PatternProperties | K::Definitions => &SCHEMA_MAP,
+        K::AdditionalProperties | K::AdditionalItems => &SchemaOrFlag,
+        K::Dependencies => &Map(&SchemaOrNames),
+        K::ExternalDocs => &DOCS,
+        K::Validations => &RULES,
+    }
+}

@@ -1,0 +1,83 @@
+//! What the guidelines ask of a bundle: facts about preserving, publishing and retiring, each with the clause on its rule's page.
+
+mod maturity;
+mod preserve;
+mod publish;
+mod retire;
+
+use std::collections::{BTreeSet, HashSet};
+
+use rayon::prelude::*;
+
+use crate::model::fact::{Aspect, Effect, Fact};
+use crate::model::{Api, Bundle, Crd};
+
+use super::fact_collector::Ledger;
+use super::{predecessor, update};
+pub use maturity::{Assigned, Outlook, find, settle};
+
+/// Facts about a bundle by itself.
+pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+    let current = |crd: &Crd<'_>| if crd.api == Api::V1 { one(crd, outlook, true) } else { Vec::new() };
+    found(bundle, outlook, current)
+}
+
+fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, one: impl Fn(&Crd<'_>) -> Vec<Fact> + Sync + Send) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(one).collect();
+    facts.extend(publish::annotations(bundle, outlook));
+    facts.extend(publish::misplaced(bundle, outlook));
+    facts
+}
+
+/// Facts about the new bundle in the light of the old one. `broken` names the CRDs in which the change breaks something: what they
+/// owe to a conversion is due now, whether or not it was missing before.
+pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
+    let mut facts = guidelines(new, outlook);
+    let retiring = facts.iter().any(retire::is_told);
+    // A CRD of the old API is not judged for itself, but what the new one shares with it is nothing new.
+    let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, |crd| one(crd, outlook, retiring)) };
+    let known: HashSet<_> = before.iter().map(update::identity).collect();
+    let had: Vec<bool> = facts.iter().map(|fact| known.contains(&update::identity(fact))).collect();
+    for (fact, had) in facts.iter_mut().zip(had) {
+        fact.pre_existing = had;
+        expose(fact, old, new, broken);
+    }
+    for crd in new.crds.iter().filter(|crd| crd.api == Api::V1) {
+        if let Some(before) = predecessor(old, crd) {
+            let mut ledger = Ledger::new(crd);
+            retire::steps(&mut ledger, before);
+            facts.extend(ledger.into_facts());
+        }
+    }
+    facts.extend(publish::early(old, new));
+    facts
+}
+
+/// `retiring`: whether to look for what leaves, which takes a look at every description.
+fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
+    let mut ledger = Ledger::new(crd);
+    preserve::check(&mut ledger);
+    preserve::webhook(&mut ledger);
+    if retiring {
+        retire::check(&mut ledger, outlook);
+    }
+    ledger.into_facts()
+}
+
+/// A version that is new, or whose CRD breaks something in this change, must preserve unknown fields now.
+fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, broken: &BTreeSet<String>) {
+    let owed = fact.aspect == Aspect::PreserveUnknown && matches!(fact.effect, Effect::Missing | Effect::Shallow);
+    let (true, Some(version)) = (owed, fact.version.clone()) else { return };
+    let Some(crd) = new.named(&fact.crd).iter().find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref()) else {
+        return;
+    };
+    let reason = if preserve::is_new(predecessor(old, crd), &version) {
+        "the version is new"
+    } else if broken.contains(&fact.crd) {
+        "a break needs a conversion"
+    } else {
+        return;
+    };
+    fact.pre_existing = false;
+    fact.words.insert("exposed", reason.to_owned());
+}

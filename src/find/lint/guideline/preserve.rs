@@ -1,0 +1,78 @@
+//! `x-kubernetes-preserve-unknown-fields`: by the letter at the root of every version, and by its purpose below it.
+
+use crate::find::lint::fact_collector::Ledger;
+use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::schema::{Additional, Schema, is_meta};
+use crate::model::{Crd, FieldPath, Step, Version};
+
+/// A message names so many objects, and counts the others.
+const NAMED: usize = 3;
+
+pub(super) fn check(ledger: &mut Ledger<'_>) {
+    let crd = ledger.crd.clone();
+    for version in &crd.versions {
+        let Some(schema) = &version.schema else { continue };
+        let at = key(version);
+        if !schema.preserves_unknown() {
+            let fact = ledger.note((Subject::Version, Aspect::PreserveUnknown, Effect::Missing), at);
+            fact.version = Some(version.name.to_owned());
+            continue;
+        }
+        let mut closed = Vec::new();
+        below(schema, false, &mut FieldPath::root(), &mut closed);
+        if closed.is_empty() {
+            continue;
+        }
+        let more = closed.len().saturating_sub(NAMED);
+        let named: Vec<String> = closed.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
+        let list = if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") };
+        let fact = ledger.note((Subject::Version, Aspect::PreserveUnknown, Effect::Shallow), at);
+        fact.version = Some(version.name.to_owned());
+        fact.words.insert("count", closed.len().to_string());
+        fact.words.insert("list", list);
+    }
+}
+
+/// The key that the version's schema stands under.
+fn key<'t>(version: &Version<'t>) -> Node<'t> {
+    version.node.get("schema").and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
+}
+
+/// Objects on the spine that drop what they don't declare. `kept` is true under a list that preserves.
+fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec<FieldPath>) {
+    let keeps = kept || schema.preserves_unknown();
+    let additional = schema.additional();
+    if schema.ty() == Some("object") && !keeps && matches!(additional, Additional::Absent) {
+        closed.push(path.clone());
+    }
+    for (entry, child) in schema.properties() {
+        if path.is_root() && is_meta(entry.name()) {
+            continue;
+        }
+        path.push(Step::Key(entry.name().into()));
+        below(&child, false, path, closed);
+        path.pop();
+    }
+    if let Some(items) = schema.items() {
+        path.push(Step::Items);
+        below(&items, keeps, path, closed);
+        path.pop();
+    }
+    if let Additional::Schema(values) = additional {
+        path.push(Step::Values);
+        below(&values, false, path, closed);
+        path.pop();
+    }
+}
+
+/// Conversion by webhook, which the guidelines forbid.
+pub(super) fn webhook(ledger: &mut Ledger<'_>) {
+    let Some(strategy) = ledger.crd.conversion.strategy.filter(|_| ledger.crd.conversion.is_webhook()) else { return };
+    ledger.note((Subject::Crd, Aspect::ConversionStrategy, Effect::Unsafe), strategy.node);
+}
+
+/// Versions of the new CRD that the old one doesn't have.
+pub(super) fn is_new(old: Option<&Crd<'_>>, version: &str) -> bool {
+    old.is_none_or(|old| old.version(version).is_none())
+}

@@ -1,0 +1,239 @@
+//! How things leave an API: deprecated with a way out, then unserved, then migrated, then removed.
+
+use crate::find::change::is_deprecated;
+use crate::find::lint::fact_collector::Ledger;
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::{Crd, FieldPath, Maturity, Step, Version};
+
+use super::maturity::Outlook;
+
+pub(super) fn check(ledger: &mut Ledger<'_>, outlook: &Outlook<'_>) {
+    let crd = ledger.crd.clone();
+    let marks = Marks::of(crd.node, !outlook.assigned.is_empty());
+    for version in &crd.versions {
+        deprecated_version(ledger, &crd, version);
+        if let Some(schema) = version.schema.as_ref().filter(|schema| marks.are_in(schema.node())) {
+            Fields { ledger, outlook, crd: &crd, version, marks: &marks }.walk(schema, None, &mut FieldPath::root());
+        }
+    }
+    storage(ledger, &crd);
+}
+
+/// Whether a fact is one of those that [`check`] finds.
+pub(super) fn is_told(fact: &Fact) -> bool {
+    let aspects = [Aspect::DeprecationWarning, Aspect::Deprecation, Aspect::Maturity, Aspect::Storage, Aspect::StoredVersions];
+    aspects.contains(&fact.aspect)
+}
+
+/// A version that goes away and doesn't say where to.
+fn deprecated_version(ledger: &mut Ledger<'_>, crd: &Crd<'_>, version: &Version<'_>) {
+    if !version.deprecated {
+        return;
+    }
+    let text = version.deprecation_warning.map_or("", |warning| warning.value);
+    let names_version = crd.versions.iter().any(|other| other.name != version.name && text.contains(other.name));
+    if names_version || names_replacement(text) {
+        return;
+    }
+    let entry = ["deprecationWarning", "deprecated"].iter().find_map(|key| ledger.crd.version(version.name)?.node.entry(key));
+    let node = entry.map_or(ledger.crd.name_node, |entry| entry.key);
+    let fact = ledger.note((Subject::Version, Aspect::DeprecationWarning, Effect::Unclear), node);
+    fact.version = Some(version.name.to_owned());
+    fact.words.insert("what", format!("version {}", version.name));
+}
+
+/// Objects are still stored at a version that is on its way out.
+fn storage(ledger: &mut Ledger<'_>, crd: &Crd<'_>) {
+    if let Some(version) = ledger.crd.clone().storage_version()
+        && (version.deprecated || !version.served)
+        && crd.versions.iter().any(|other| other.served && other.name != version.name)
+    {
+        let node = version.node.entry("storage").map_or(version.name_node, |entry| entry.key);
+        let fact = ledger.note((Subject::Version, Aspect::Storage, Effect::Early), node);
+        fact.version = Some(version.name.to_owned());
+        fact.words.insert("state", if version.served { "deprecated" } else { "not served any more" }.to_owned());
+    }
+    let stored: Vec<&str> = crd.stored_versions.iter().map(|text| text.value).collect();
+    if let (true, Some(node)) = (stored.len() > 1, ledger.crd.stored_versions.first().map(|text| text.node)) {
+        let fact = ledger.note((Subject::Crd, Aspect::StoredVersions, Effect::Mixed), node);
+        fact.affects = fact.affects.with(Affected::Stored);
+        fact.words.insert("list", stored.join(", "));
+    }
+}
+
+/// Whether a notice of deprecation tells what to do instead, or that there is nothing.
+pub(super) fn names_replacement(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    const WAYS: &[&str] = &[
+        "use ",
+        "use:",
+        "using ",
+        "instead",
+        "replace",
+        "supersede",
+        "migrat",
+        "in favor",
+        "in favour",
+        "see ",
+        "prefer",
+        "moved to",
+        "renamed",
+        "switch to",
+        "no effect",
+        "no longer ",
+        "ignored",
+        "alternative",
+        "set ",
+        "configure",
+        "refer to",
+        "specif",
+        "redirect",
+        "never set",
+        "unused",
+        "not used",
+        "can't be",
+    ];
+    WAYS.iter().any(|way| lower.contains(way)) || text.contains('`')
+}
+
+/// The part of a description from its notice of deprecation on.
+fn notice(description: &str) -> &str {
+    let lower = description.to_ascii_lowercase();
+    let at = lower.find("deprecated").unwrap_or(0);
+    let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
+    description.get(start..).unwrap_or(description)
+}
+
+/// Where words stand that a description of interest has, so that the rest of a schema need not be looked at.
+struct Marks {
+    everywhere: bool,
+    offsets: Vec<usize>,
+}
+
+impl Marks {
+    fn of(node: Node<'_>, everywhere: bool) -> Self {
+        let mut offsets: Vec<usize> = Vec::new();
+        let (text, start) = (node.source().as_bytes(), node.span().start as usize);
+        for word in ["eprecated", "EPRECATED", "lpha", "LPHA", "xperimental"] {
+            offsets.extend(memchr::memmem::find_iter(text, word).map(|at| start + at));
+        }
+        offsets.sort_unstable();
+        Marks { everywhere: everywhere || node.tree().is_aliased(), offsets }
+    }
+
+    fn are_in(&self, node: Node<'_>) -> bool {
+        let range = node.span().range();
+        let first = self.offsets.partition_point(|&at| at < range.start);
+        self.everywhere || self.offsets.get(first).is_some_and(|at| range.contains(at))
+    }
+}
+
+struct Fields<'w, 'o, 't> {
+    ledger: &'w mut Ledger<'t>,
+    outlook: &'w Outlook<'o>,
+    crd: &'w Crd<'t>,
+    version: &'w Version<'t>,
+    marks: &'w Marks,
+}
+
+impl<'t> Fields<'_, '_, 't> {
+    /// `given` is the key of the field, and whether the object around it requires it.
+    fn walk(&mut self, schema: &Schema<'t>, given: Option<(Node<'t>, bool)>, path: &mut FieldPath) {
+        if !self.marks.are_in(schema.node()) {
+            return;
+        }
+        let description = schema.text(Keyword::Description).unwrap_or_default();
+        if let Some((key, required)) = given {
+            if is_deprecated(description) && !names_replacement(notice(description)) {
+                let fact = self.ledger.note((Subject::Field, Aspect::Deprecation, Effect::Unclear), key);
+                fact.version = Some(self.version.name.to_owned());
+                fact.path = path.clone();
+                fact.words.insert("what", format!("`{path}`"));
+            }
+            if required && schema.default().is_none() && self.version.maturity() > Maturity::Alpha && self.is_alpha(description, path) {
+                let fact = self.ledger.note((Subject::Field, Aspect::Maturity, Effect::Forbidden), key);
+                fact.version = Some(self.version.name.to_owned());
+                fact.path = path.clone();
+            }
+        }
+        for (entry, child) in schema.properties() {
+            path.push(Step::Key(entry.name().into()));
+            self.walk(&child, Some((entry.key, schema.is_required(entry.name()))), path);
+            path.pop();
+        }
+        if let Some(items) = schema.items() {
+            path.push(Step::Items);
+            self.walk(&items, None, path);
+            path.pop();
+        }
+        if let Additional::Schema(values) = schema.additional() {
+            path.push(Step::Values);
+            self.walk(&values, None, path);
+            path.pop();
+        }
+    }
+
+    /// The field's own word, or the configuration's; what holds an alpha field is not alpha, and what it holds may be required in it.
+    fn is_alpha(&self, description: &str, path: &FieldPath) -> bool {
+        let own = |path: &FieldPath| self.outlook.given(self.crd.name, self.version.name, path);
+        let around = path.parent().and_then(|parent| own(&parent));
+        let given = own(path).filter(|maturity| around != Some(*maturity));
+        given.or_else(|| super::maturity::marker(description)) == Some(Maturity::Alpha)
+    }
+}
+
+/// Steps on the way out that a change has skipped.
+pub(super) fn steps(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+    let place = |node: Node<'_>| crate::model::Place { file: old.file, span: node.span() };
+    for before in &old.versions {
+        let after = ledger.crd.version(before.name);
+        let mut skipped = Vec::new();
+        let aspect = match after {
+            None => {
+                if !before.deprecated {
+                    skipped.push("deprecated");
+                }
+                if before.served {
+                    skipped.push("taken out of service");
+                }
+                if before.storage || old.stored_versions.iter().any(|stored| stored.value == before.name) {
+                    skipped.push("migrated");
+                }
+                Aspect::Presence
+            }
+            Some(after) if before.served && !after.served && !before.deprecated => {
+                skipped.push("deprecated");
+                Aspect::Served
+            }
+            Some(_) => continue,
+        };
+        let Some((last, rest)) = skipped.split_last() else { continue };
+        let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
+        let survivor = ledger.crd.spec.entry("versions").map_or(ledger.crd.name_node, |entry| entry.key);
+        let node = after.map_or(survivor, |after| after.name_node);
+        let note = ledger.note((Subject::Version, aspect, Effect::Early), node);
+        note.version = Some(before.name.to_owned());
+        note.before = Some(place(before.name_node));
+        note.words.insert("step", if aspect == Aspect::Served { "taken out of service" } else { "removed" }.to_owned());
+        note.words.insert("skipped", list);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_out_is_recognised() {
+        for text in
+            ["Deprecated: use b instead.", "DEPRECATED. Replaced by spec.b", "deprecated in favor of b", "Deprecated: has no effect"]
+        {
+            assert!(names_replacement(notice(text)), "{text}");
+        }
+        for text in ["Deprecated.", "Use with care. Deprecated since 1.2.", "This field is deprecated and will be removed."] {
+            assert!(!names_replacement(notice(text)), "{text}");
+        }
+    }
+}

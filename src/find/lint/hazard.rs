@@ -1,0 +1,230 @@
+//! What the server takes and what hurts later: shapes that refuse every value, drop data without a word, or never take effect.
+
+use crate::go::regexp::Pattern;
+use crate::go::strfmt::Format;
+use crate::input::yaml::{Data, Node};
+use crate::model::fact::{Aspect, Effect};
+use crate::model::schema::{Keyword, Schema, is_meta};
+
+use super::route::Route;
+use super::structural::is_open;
+use super::walk::{Level, Scope, Walk};
+
+/// Formats of numbers that the server knows.
+const NUMBERS: &[&str] = &["int32", "int64", "float", "double"];
+
+/// A node of the spine.
+pub(super) fn node<'t>(
+    walk: &mut Walk<'_, 't>,
+    schema: &Schema<'t>,
+    route: &Route<'_, 't>,
+    scope: Scope<'_, 't>,
+    parent: Option<&Schema<'t>>,
+) {
+    match schema.ty() {
+        Some("object") => object(walk, schema, route, scope),
+        Some("array") => list(walk, schema, route),
+        Some("string") => {
+            if let Some(entry) = schema.entry(Keyword::Pattern)
+                && let Some(text) = entry.value.as_str().filter(|text| Pattern::new(text).is_ok_and(|pattern| pattern.is_unanchored()))
+            {
+                let fact = walk.note((Aspect::Pattern, Effect::Unsafe), entry.value, route);
+                fact.words.insert("pattern", text.to_owned());
+            }
+        }
+        _ => {}
+    }
+    values(walk, schema, route);
+    impossible(walk, schema, route);
+    ineffective(walk, schema, route);
+    format(walk, schema, route);
+    default(walk, schema, route, scope, parent);
+    rules(walk, schema, route);
+}
+
+fn object<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) {
+    let resource = scope.level == Level::Root || schema.flag(Keyword::EmbeddedResource);
+    if !is_open(schema) {
+        for node in schema.word(Keyword::Required).into_iter().flat_map(Node::items) {
+            let Some(name) = node.as_str() else { continue };
+            let implied = resource && is_meta(name);
+            if !implied && schema.property(name).is_none() && !scope.meta {
+                let fact = walk.note((Aspect::Required, Effect::Unresolved), node, route);
+                fact.key = Some(name.to_owned());
+                fact.words.insert("name", name.to_owned());
+            }
+        }
+        if schema.property_count() == 0 && !scope.meta {
+            walk.note((Aspect::Properties, Effect::Missing), schema.entry(Keyword::Type).map_or(route.key, |entry| entry.key), route);
+        }
+    }
+    if let Some(entry) = schema.entry(Keyword::AdditionalProperties).filter(|entry| entry.value.as_bool() == Some(true)) {
+        walk.note((Aspect::AdditionalProperties, Effect::Lossy), entry.key, route);
+    }
+}
+
+/// A list of objects where `[{}]` passes.
+fn list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
+    let wants_something = items.count(Keyword::MinProperties).unwrap_or(0) > 0
+        || [Keyword::Required, Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Validations]
+            .iter()
+            .any(|&word| items.word(word).is_some_and(|node| !node.is_empty()));
+    let plain = items.ty() == Some("object") && items.property_count() > 1 && !items.preserves_unknown();
+    let map_list = schema.text(Keyword::ListType) == Some("map");
+    if plain && !wants_something && !map_list && route.head() != Some("status") {
+        walk.note((Aspect::Items, Effect::Unsafe), entry.key, route);
+    }
+}
+
+/// Whether a value is of a type.
+pub(super) fn fits(ty: &str, data: Data<'_>) -> bool {
+    match (ty, data) {
+        ("string", Data::Str(_)) | ("boolean", Data::Bool(_)) | ("number", Data::Int(_) | Data::Float(_)) => true,
+        ("integer", Data::Int(_)) | ("array", Data::Seq) | ("object", Data::Map) => true,
+        ("integer", Data::Float(value)) => value.fract() == 0.0,
+        _ => false,
+    }
+}
+
+fn values<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    let Some(entry) = schema.entry(Keyword::Enum).filter(|entry| !entry.value.is_empty()) else { return };
+    if schema.flag(Keyword::Nullable) {
+        let at = schema.entry(Keyword::Nullable).map_or(entry.key, |entry| entry.key);
+        walk.note((Aspect::Nullable, Effect::Dead), at, route);
+    }
+    let known = |ty: &&str| matches!(*ty, "string" | "boolean" | "number" | "integer" | "array" | "object");
+    let ty = schema.ty().filter(known).filter(|_| !schema.is_int_or_string());
+    let mut seen: Vec<Node<'t>> = Vec::new();
+    for value in entry.value.items() {
+        if let Some(ty) = ty
+            && !fits(ty, value.data())
+            && !value.is_null()
+        {
+            let fact = walk.note((Aspect::Enum, Effect::Mismatched), value, route);
+            fact.key = Some(value.source().to_owned());
+            fact.words.insert("value", value.source().to_owned());
+            fact.words.insert("wanted", ty.to_owned());
+        }
+        if seen.iter().any(|other| other.same(value)) {
+            let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, route);
+            fact.key = Some(value.source().to_owned());
+            fact.words.insert("value", value.source().to_owned());
+        } else if seen.len() < 256 {
+            seen.push(value);
+        }
+    }
+}
+
+/// Bounds that no value can meet.
+fn impossible<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    use Keyword as K;
+    let mut dead = |word: K, why: String| {
+        let at = schema.entry(word).map_or(route.key, |entry| entry.key);
+        let fact = walk.note((Aspect::Accepted, Effect::Dead), at, route);
+        fact.key = Some(word.name().to_owned());
+        fact.words.insert("keyword", word.name().to_owned());
+        fact.words.insert("reason", why);
+    };
+    let pairs =
+        [(K::MinLength, K::MaxLength, "string"), (K::MinItems, K::MaxItems, "array"), (K::MinProperties, K::MaxProperties, "object")];
+    for (low, high, ty) in pairs {
+        if let (Some(min), Some(max)) = (schema.count(low), schema.count(high))
+            && min > max
+            && schema.ty() == Some(ty)
+        {
+            dead(low, format!("{} {min} is above {} {max}", low.name(), high.name()));
+        }
+    }
+    let ty = schema.ty();
+    if !matches!(ty, Some("integer" | "number")) {
+        return;
+    }
+    let (min, max) = (schema.number(K::Minimum), schema.number(K::Maximum));
+    if let (Some(min), Some(max)) = (min, max) {
+        let open = schema.flag(K::ExclusiveMinimum) || schema.flag(K::ExclusiveMaximum);
+        if min > max || min == max && open {
+            dead(K::Minimum, format!("minimum {min} leaves nothing below maximum {max}"));
+        }
+    }
+    if ty == Some("integer") {
+        for word in [K::Minimum, K::Maximum, K::MultipleOf] {
+            if schema.number(word).is_some_and(|number| number.fract() != 0.0) {
+                dead(word, format!("the server rejects every integer under a fractional {}", word.name()));
+            }
+        }
+    }
+}
+
+/// Keywords that say nothing about values of the node's type.
+fn ineffective<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    use Keyword as K;
+    let Some(ty) = schema.ty().filter(|_| !schema.is_int_or_string()) else { return };
+    for (word, entry) in schema.words() {
+        let for_type = match word {
+            K::MinLength | K::MaxLength | K::Pattern => "string",
+            K::Minimum | K::Maximum | K::ExclusiveMinimum | K::ExclusiveMaximum | K::MultipleOf => "number",
+            K::MinItems | K::MaxItems | K::Items | K::ListMapKeys => "array",
+            K::MinProperties | K::MaxProperties | K::Properties | K::Required | K::AdditionalProperties => "object",
+            _ => continue,
+        };
+        let says_nothing = match entry.value.data() {
+            Data::Bool(flag) => !flag,
+            Data::Str(text) => text.is_empty(),
+            Data::Seq | Data::Map => entry.value.is_empty(),
+            _ => false,
+        };
+        if for_type == ty || for_type == "number" && ty == "integer" || says_nothing {
+            continue;
+        }
+        let fact = walk.note((Aspect::Keyword, Effect::Dead), entry.key, route);
+        fact.key = Some(word.name().to_owned());
+        fact.words.insert("keyword", word.name().to_owned());
+        fact.words.insert("type", ty.to_owned());
+    }
+}
+
+fn format<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    let (Some(text), Some(entry)) = (schema.text(Keyword::Format).filter(|text| !text.is_empty()), schema.entry(Keyword::Format)) else {
+        return;
+    };
+    if Format::of(text).is_none() && !NUMBERS.contains(&text.replace('-', "").as_str()) {
+        let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, route);
+        fact.words.insert("name", text.to_owned());
+    }
+}
+
+fn default<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>, parent: Option<&Schema<'t>>) {
+    if let Some(entry) = schema.entry(Keyword::Default) {
+        // An item or a map value is there or it isn't: only an explicit null is replaced.
+        let where_ = match (scope.level, parent.map(|parent| parent.ty())) {
+            (Level::Root, _) => Some("the root of an object is always there"),
+            (Level::Item, _) => Some("an item of a list is always there"),
+            (Level::Field, Some(Some("object"))) if route.name().is_none() => Some("a value of a map is always there"),
+            _ => None,
+        };
+        if let Some(reason) = where_ {
+            walk.note((Aspect::Default, Effect::Dead), entry.key, route).words.insert("reason", reason.to_owned());
+        }
+    } else if let (Some(name), Some(parent)) = (route.name(), parent) {
+        // Every child has a default, so `{}` was meant, and nothing puts it there.
+        let filled = schema.property_count() > 1 && schema.properties().all(|(_, child)| child.default().is_some());
+        let top = route.parent.is_none_or(|parent| parent.parent.is_none());
+        if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !scope.meta {
+            walk.note((Aspect::Default, Effect::Missing), route.key, route).words.insert("name", name.to_owned());
+        }
+    }
+}
+
+fn rules<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    let mut seen: Vec<&str> = Vec::new();
+    for rule in schema.cel_rules() {
+        let text = rule.rule().trim();
+        if seen.contains(&text) && !text.is_empty() {
+            let fact = walk.note((Aspect::CelRule, Effect::Duplicate), rule.node.get("rule").unwrap_or(rule.node), route);
+            fact.key = Some(text.to_owned());
+            fact.words.insert("rule", text.to_owned());
+        }
+        seen.push(text);
+    }
+}

@@ -1,0 +1,152 @@
+//! `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: what they are, what they need from the node, its items and its keys.
+
+use crate::input::yaml::Entry;
+use crate::model::fact::{Aspect, Effect};
+use crate::model::schema::{Keyword, Schema};
+
+use super::route::{Route, Turn};
+use super::walk::Walk;
+
+const LIST_TYPE: &str = ".x-kubernetes-list-type";
+const MAP_TYPE: &str = ".x-kubernetes-map-type";
+const MAP_KEYS: &str = ".x-kubernetes-list-map-keys";
+
+pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    if let Some(entry) = schema.entry(Keyword::MapType) {
+        map_type(walk, schema, route, entry);
+    }
+    let keys = schema.entry(Keyword::ListMapKeys).filter(|entry| !entry.value.is_empty());
+    let list_type = schema.entry(Keyword::ListType);
+    if let Some(entry) = keys
+        && schema.text(Keyword::ListType) != Some("map")
+    {
+        let reason = "must be map if x-kubernetes-list-map-keys is non-empty";
+        walk.refuse((Aspect::MapKeys, Effect::Misplaced), entry.key, route, LIST_TYPE, reason);
+    }
+    let Some(entry) = list_type else { return };
+    let kind = entry.value.as_str().unwrap_or_default();
+    if schema.ty() != Some("array") {
+        let at = schema.entry(Keyword::Type).map_or(entry.key, |ty| ty.value);
+        walk.refuse((Aspect::ListType, Effect::Mismatched), at, route, ".type", "must be array if x-kubernetes-list-type is specified");
+    } else if kind == "set" && walk.demands.atomic_sets {
+        set_items(walk, schema, route);
+    }
+    match kind {
+        "atomic" | "set" => {}
+        "map" => map_list(walk, schema, route, entry, keys),
+        other => {
+            let reason = "supported values: \"atomic\", \"set\", \"map\"";
+            let fact = walk.refuse((Aspect::ListType, Effect::Unknown), entry.value, route, LIST_TYPE, reason);
+            fact.words.insert("name", other.to_owned());
+        }
+    }
+    if walk.demands.map_keys && matches!(kind, "set" | "map") {
+        presence(walk, schema, route, kind);
+    }
+}
+
+fn map_type<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, entry: Entry<'t>) {
+    if schema.ty() != Some("object") {
+        let at = schema.entry(Keyword::Type).map_or(entry.key, |ty| ty.value);
+        walk.refuse((Aspect::MapType, Effect::Mismatched), at, route, ".type", "must be object if x-kubernetes-map-type is specified");
+    }
+    let kind = entry.value.as_str().unwrap_or_default();
+    if !matches!(kind, "atomic" | "granular") {
+        let reason = "supported values: \"atomic\", \"granular\"";
+        let fact = walk.refuse((Aspect::MapType, Effect::Unknown), entry.value, route, MAP_TYPE, reason);
+        fact.words.insert("name", kind.to_owned());
+    }
+}
+
+/// Elements of a set are compared whole, so they must not merge.
+fn set_items<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
+    let below = match items.ty() {
+        Some("array") if items.text(Keyword::ListType).is_some_and(|kind| kind != "atomic") => LIST_TYPE,
+        Some("object") if items.text(Keyword::MapType) != Some("atomic") => MAP_TYPE,
+        _ => return,
+    };
+    let step = route.step(Turn::Items, entry.key);
+    let reason = "must be atomic as item of a list with x-kubernetes-list-type=set";
+    walk.refuse((Aspect::ListType, Effect::Forbidden), entry.key, &step, below, reason);
+}
+
+fn map_list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, kind: Entry<'t>, keys: Option<Entry<'t>>) {
+    if keys.is_none() {
+        walk.refuse((Aspect::MapKeys, Effect::Missing), kind.key, route, MAP_KEYS, "must not be empty if x-kubernetes-list-type is map");
+    }
+    let what = (Aspect::Items, Effect::Mismatched);
+    let Some(entry) = schema.entry(Keyword::Items) else {
+        // On the spine of a structural schema the missing items are a fault of their own.
+        if schema.ty() != Some("array") || !walk.structural {
+            walk.refuse(what, kind.key, route, ".items", "must have a schema if x-kubernetes-list-type is map");
+        }
+        return;
+    };
+    let Some(items) = schema.items() else {
+        walk.refuse(what, entry.key, route, ".items", "must only have a single schema if x-kubernetes-list-type is map");
+        return;
+    };
+    let step = route.step(Turn::Items, entry.key);
+    if items.ty() != Some("object") {
+        let at = items.entry(Keyword::Type).map_or(entry.key, |ty| ty.value);
+        walk.refuse(what, at, &step, ".type", "must be object if parent array's x-kubernetes-list-type is map");
+        return;
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for node in keys.into_iter().flat_map(|keys| keys.value.items()) {
+        // A null decodes to the empty name.
+        let name = node.as_str().unwrap_or_default();
+        match items.property(name) {
+            Some((property, child)) if matches!(child.ty(), Some("array" | "object")) => {
+                let at = step.step(Turn::Property(property.name()), property.key);
+                let type_at = child.entry(Keyword::Type).map_or(property.key, |ty| ty.value);
+                let reason = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+                let fact = walk.refuse((Aspect::MapKeys, Effect::Mismatched), type_at, &at, ".type", reason);
+                fact.words.insert("name", name.to_owned());
+            }
+            Some(_) => {}
+            None => {
+                let reason = "entries must all be names of item properties";
+                let fact = walk.refuse((Aspect::MapKeys, Effect::Unresolved), node, route, MAP_KEYS, reason);
+                fact.key = Some(name.to_owned());
+                fact.words.insert("name", name.to_owned());
+            }
+        }
+        if seen.contains(&name) {
+            let fact = walk.refuse((Aspect::MapKeys, Effect::Duplicate), node, route, MAP_KEYS, "must not contain duplicate entries");
+            fact.key = Some(name.to_owned());
+            fact.words.insert("name", name.to_owned());
+        }
+        seen.push(name);
+    }
+}
+
+/// Items of sets and map lists are never null, and keys of map lists are always there.
+fn presence<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, kind: &str) {
+    let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
+    let step = route.step(Turn::Items, entry.key);
+    if let Some(nullable) = items.entry(Keyword::Nullable).filter(|entry| entry.value.as_bool() == Some(true)) {
+        let reason = format!("cannot be nullable when x-kubernetes-list-type is {kind}");
+        walk.refuse((Aspect::Items, Effect::Invalid), nullable.key, &step, ".nullable", reason);
+    }
+    if kind != "map" {
+        return;
+    }
+    let mut done: Vec<&str> = Vec::new();
+    for name in schema.names(Keyword::ListMapKeys) {
+        let Some((property, child)) = items.property(name).filter(|_| !done.contains(&name)) else { continue };
+        done.push(name);
+        let at = step.step(Turn::Property(property.name()), property.key);
+        if !items.is_required(name) && child.default().is_none() {
+            let reason = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+            let fact = walk.refuse((Aspect::MapKeys, Effect::Invalid), property.key, &at, ".default", reason);
+            fact.words.insert("name", name.to_owned());
+        }
+        if let Some(nullable) = child.entry(Keyword::Nullable).filter(|entry| entry.value.as_bool() == Some(true)) {
+            let reason = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
+            let fact = walk.refuse((Aspect::MapKeys, Effect::Forbidden), nullable.key, &at, ".nullable", reason);
+            fact.words.insert("name", name.to_owned());
+        }
+    }
+}

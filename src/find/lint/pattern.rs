@@ -1,0 +1,19 @@
+//! Patterns: what the server's regular expressions don't have.
+
+use crate::go::regexp::{Pattern, PatternError};
+use crate::model::fact::{Aspect, Effect};
+use crate::model::schema::{Keyword, Schema};
+
+use super::route::Route;
+use super::walk::Walk;
+
+pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    let (Some(text), Some(entry)) = (schema.text(Keyword::Pattern).filter(|text| !text.is_empty()), schema.entry(Keyword::Pattern)) else {
+        return;
+    };
+    if let Err(fault @ PatternError::GoRefuses { .. }) = Pattern::new(text) {
+        let reason = format!("must be a valid regular expression, but isn't: {fault}");
+        let fact = walk.refuse((Aspect::Pattern, Effect::Invalid), entry.value, route, ".pattern", reason);
+        fact.words.insert("pattern", text.to_owned());
+    }
+}

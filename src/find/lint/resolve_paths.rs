@@ -1,0 +1,231 @@
+//! Paths that a version shows to others, resolved against its schema: where they lead nowhere, cells stay empty and scaling fails.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::schema::{Additional, Schema, is_meta};
+
+use super::edition::{Edition, Layout};
+use super::fact_collector::Ledger;
+
+pub(super) fn check<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
+    for edition in &layout.editions {
+        let Some(schema) = &edition.schema else { continue };
+        scale(ledger, edition, schema);
+        columns(ledger, edition, schema);
+        status(ledger, edition, schema);
+    }
+    if !layout.editions.is_empty() && layout.editions.iter().all(|edition| !edition.served) {
+        let at = ledger.crd.spec.entry("versions").map_or(ledger.crd.name_node, |entry| entry.key);
+        ledger.note((Subject::Crd, Aspect::Served, Effect::Missing), at);
+    }
+}
+
+fn scale<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
+    let Some(scale) = edition.subresources.and_then(|node| node.get("scale")) else { return };
+    for (name, wanted) in [("specReplicasPath", "integer"), ("statusReplicasPath", "integer"), ("labelSelectorPath", "string")] {
+        let Some(node) = scale.get(name) else { continue };
+        let Some(path) = node.as_str().filter(|path| path.starts_with('.')) else { continue };
+        let found = follow(path, schema);
+        let fault = match &found {
+            Found::Lost(at) => format!("nothing is declared at `{at}`"),
+            Found::Unclear | Found::Open => continue,
+            Found::Schema(target) => match target.ty() {
+                Some(ty) if ty != wanted => format!("it is of type {ty}, where the scale subresource wants {wanted}"),
+                _ => continue,
+            },
+        };
+        let fact = ledger.note((Subject::Version, Aspect::ScaleSubresource, Effect::Unresolved), node);
+        fact.version = Some(edition.name.to_owned());
+        fact.key = Some(name.to_owned());
+        fact.words.insert("name", name.to_owned());
+        fact.words.insert("value", path.to_owned());
+        fact.words.insert("reason", fault);
+    }
+}
+
+fn columns<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
+    for column in edition.columns.into_iter().flat_map(Node::items) {
+        let text = |key: &str| column.get(key).and_then(Node::as_str).unwrap_or_default();
+        let Some(node) = column.get("jsonPath") else { continue };
+        let path = text("jsonPath");
+        let mut say = |effect, node, reason: String| {
+            let fact = ledger.note((Subject::Version, Aspect::PrinterColumn, effect), node);
+            fact.version = Some(edition.name.to_owned());
+            fact.key = Some(text("name").to_owned());
+            fact.words.insert("name", text("name").to_owned());
+            fact.words.insert("value", path.to_owned());
+            fact.words.insert("reason", reason);
+        };
+        match follow(path, schema) {
+            Found::Lost(at) => say(Effect::Unresolved, node, format!("nothing is declared at `{at}`")),
+            Found::Schema(target) if !path.contains('[') => {
+                let (own, theirs) = (text("type"), target.ty().unwrap_or_default());
+                let clash = match own {
+                    "integer" => matches!(theirs, "string" | "boolean" | "array" | "object"),
+                    "number" => matches!(theirs, "string" | "boolean" | "array" | "object"),
+                    "boolean" => matches!(theirs, "string" | "integer" | "number" | "array" | "object"),
+                    "date" => matches!(theirs, "integer" | "number" | "boolean" | "array" | "object"),
+                    _ => false,
+                } && !target.is_int_or_string();
+                if clash {
+                    say(
+                        Effect::Mismatched,
+                        column.get("type").unwrap_or(node),
+                        format!("the field is of type {theirs}, the column of type {own}"),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn status<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
+    let what = |effect| (Subject::Version, Aspect::StatusSubresource, effect);
+    let field = schema.property("status");
+    let fact = match (field, edition.has_status()) {
+        // Nobody writes through a version that isn't served.
+        (Some((entry, _)), false) if edition.served => ledger.note(what(Effect::Missing), entry.key),
+        (None, true) if !super::structural::is_open(schema) => {
+            let at = edition.subresources.and_then(|node| node.entry("status")).map_or_else(|| edition.anchor(), |entry| entry.key);
+            ledger.note(what(Effect::Unused), at)
+        }
+        _ => return,
+    };
+    fact.version = Some(edition.name.to_owned());
+}
+
+enum Found<'t> {
+    Schema(Schema<'t>),
+    /// Somewhere below a node that takes any key.
+    Open,
+    /// The part of the path that no schema declares.
+    Lost(String),
+    /// Written in a way that is not followed here.
+    Unclear,
+}
+
+/// Follows the plain parts of a JSON path: names, indexes, filters and wildcards on lists.
+fn follow<'t>(path: &str, root: &Schema<'t>) -> Found<'t> {
+    let Some(steps) = steps(path) else { return Found::Unclear };
+    let mut schema = root.clone();
+    let mut walked = String::new();
+    for (index, step) in steps.iter().enumerate() {
+        match step {
+            Step::Each => {
+                walked.push_str("[]");
+                let Some(items) = schema.items() else {
+                    return if schema.ty() == Some("array") || super::structural::is_open(&schema) {
+                        Found::Open
+                    } else {
+                        Found::Lost(walked)
+                    };
+                };
+                schema = items;
+            }
+            Step::Name(name) => {
+                walked.push('.');
+                walked.push_str(name);
+                if index == 0 && is_meta(name) {
+                    return Found::Open;
+                }
+                let embedded = schema.flag(crate::model::schema::Keyword::EmbeddedResource);
+                if embedded && is_meta(name) {
+                    return Found::Open;
+                }
+                match schema.property(name) {
+                    Some((_, child)) => schema = child,
+                    None => match schema.additional() {
+                        Additional::Schema(values) => schema = values,
+                        Additional::Flag(_) => return Found::Open,
+                        Additional::Absent if schema.preserves_unknown() => return Found::Open,
+                        Additional::Absent if schema.ty() == Some("array") => return Found::Unclear,
+                        Additional::Absent => return Found::Lost(walked),
+                    },
+                }
+            }
+        }
+    }
+    Found::Schema(schema)
+}
+
+enum Step {
+    Name(String),
+    Each,
+}
+
+/// `.a.b[0].c`, `.a[?(@.type=="x")].b`, `.a['b.c']`, `.a\.b`; nothing for anything else.
+fn steps(path: &str) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut chars = path.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '.' => {
+                let mut name = String::new();
+                while let Some(&next) = chars.peek() {
+                    match next {
+                        '.' | '[' => break,
+                        '\\' => {
+                            chars.next();
+                            name.push(chars.next()?);
+                        }
+                        '*' | '{' | '}' | '@' | '$' | '(' | ')' => return None,
+                        _ => {
+                            chars.next();
+                            name.push(next);
+                        }
+                    }
+                }
+                if name.is_empty() && chars.peek() != Some(&'[') {
+                    return None;
+                }
+                if !name.is_empty() {
+                    steps.push(Step::Name(name));
+                }
+            }
+            '[' => {
+                let (mut inner, mut depth, mut quote) = (String::new(), 1, None);
+                while depth > 0 {
+                    let next = chars.next()?;
+                    match (quote, next) {
+                        (Some(open), _) if next == open => quote = None,
+                        (Some(_), _) => {}
+                        (None, '\'' | '"') => quote = Some(next),
+                        (None, '[') => depth += 1,
+                        (None, ']') => depth -= 1,
+                        _ => {}
+                    }
+                    inner.push(next);
+                }
+                inner.pop();
+                let quoted = ['\'', '"'].iter().find_map(|q| inner.strip_prefix(*q)?.strip_suffix(*q));
+                match quoted {
+                    Some(name) => steps.push(Step::Name(name.replace("\\.", "."))),
+                    None => steps.push(Step::Each),
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_paths_are_cut() {
+        let cut = |path| {
+            steps(path).map(|steps| {
+                steps.iter().map(|step| if let Step::Name(name) = step { name.clone() } else { "[]".into() }).collect::<Vec<_>>().join("|")
+            })
+        };
+        assert_eq!(cut(".spec.a").as_deref(), Some("spec|a"));
+        assert_eq!(cut(".status.conditions[?(@.type==\"Ready\")].status").as_deref(), Some("status|conditions|[]|status"));
+        assert_eq!(cut(".metadata.labels['a.b/c']").as_deref(), Some("metadata|labels|a.b/c"));
+        assert_eq!(cut(".a\\.b").as_deref(), Some("a.b"));
+        assert_eq!(cut(".a..b"), None);
+        assert_eq!(cut("x"), None);
+    }
+}

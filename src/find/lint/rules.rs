@@ -1,0 +1,250 @@
+//! CEL rules: whether they compile against the schema around them, and what the server estimates them to cost.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use foldhash::HashMap;
+
+use crate::cel::advice::{self, Bound};
+use crate::cel::check::Problem;
+use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
+use crate::cel::need::Need;
+use crate::cel::site::Site;
+use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::schema::shape::Extra;
+use crate::model::schema::{Additional, CelRule, Keyword, Schema, Shape};
+use crate::model::{FieldPath, Step};
+
+use super::walk::{RuleSite, Walk};
+
+/// `sites` are the nodes whose rules the server gets to compile: those without a fault at or below them.
+pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
+    if sites.is_empty() {
+        return;
+    }
+    let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
+    let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
+    let shape = skeleton(root, &paths, None, true);
+    let judgement = judge::judge(&shape);
+    let (mut total, mut rest) = (0_u64, 0_u64);
+    let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
+    for judged in &judgement.sites {
+        let Some(&place) = places.get(&judged.site.path) else { continue };
+        for rule in &judged.rules {
+            let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
+            let cost = rule.cost.max(rule.message_cost);
+            let both = rule.cost.saturating_add(rule.message_cost);
+            total = total.saturating_add(both);
+            if cost <= RULE_LIMIT || walk.waives_rule_cost() {
+                rest = rest.saturating_add(both);
+            }
+            if dearest.is_none_or(|(most, _, _)| cost > most) {
+                dearest = Some((cost, place, rule.index));
+            }
+            for error in &rule.errors {
+                Written { walk, place, index: rule.index, rule: written }.refuse(error, &judged.site, rule);
+            }
+        }
+    }
+    // Rules that are too dear by themselves are told of; the total is a fault of its own if the others exceed it too.
+    if rest > TOTAL_LIMIT {
+        total_cost(walk, root, total, dearest);
+    }
+}
+
+/// What the rules of a node read of it.
+fn read_by_rules(schema: &Schema<'_>) -> Need {
+    let texts = schema.cel_rules().flat_map(|rule| [rule.text("rule"), rule.text("messageExpression")]);
+    texts.flatten().fold(Need::nothing(), |need, text| need.and(&Need::of(text)))
+}
+
+/// What decides whether rules see the metadata of a resource as it is declared.
+fn identity() -> Need {
+    let nothing = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Need::nothing())).collect::<BTreeMap<_, _>>();
+    let mut fields = nothing(&["apiVersion", "kind"]);
+    fields.insert("metadata".into(), Need::Fields(nothing(&["name", "generateName"])));
+    Need::Fields(fields)
+}
+
+/// The shape of what rules can see and of what bounds them: what the nodes with rules need, and the ways to them.
+fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bool) -> Shape {
+    let own = paths.iter().any(|path| path.is_empty()).then(|| read_by_rules(schema));
+    let need = match (need, own) {
+        (Some(need), Some(own)) => Some(need.and(&own)),
+        (need, own) => need.or(own),
+    };
+    let resource = root || schema.flag(Keyword::EmbeddedResource);
+    if paths.is_empty() && need == Some(Need::nothing()) && matches!(schema.ty(), Some("array" | "object")) && schema.property_count() == 0
+    {
+        // A list or a map that is only asked for: its elements bound its size.
+        let mut shape = Shape::local(schema);
+        shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()), false)));
+        if let Additional::Schema(values) = schema.additional() {
+            shape.extra = Extra::Values(Arc::new(skeleton(&values, &[], Some(Need::nothing()), false)));
+        }
+        return shape;
+    }
+    let plain = schema.ty() == Some("object") && !schema.has(Keyword::AdditionalProperties);
+    let read = need.is_some();
+    let need = if resource && plain { Some(need.unwrap_or_else(Need::nothing).and(&identity())) } else { need };
+    let fields = match need {
+        Some(Need::Fields(fields)) if plain => Some(fields),
+        Some(_) => return Shape::of(schema),
+        None => None,
+    };
+    let mut shape = Shape::local(schema);
+    let mut tails: BTreeMap<&Step, Vec<&[Step]>> = BTreeMap::new();
+    for (first, tail) in paths.iter().filter_map(|path| path.split_first()) {
+        tails.entry(first).or_default().push(tail);
+    }
+    let mut fields = fields.map(|mut fields| {
+        // What must be there makes what is read larger.
+        for name in shape.required.iter().filter(|_| read) {
+            fields.entry(name.clone()).or_insert_with(Need::nothing);
+        }
+        fields
+    });
+    for (first, tails) in tails {
+        match first {
+            Step::Key(name) => {
+                let need = fields.as_mut().and_then(|fields| fields.remove(&**name));
+                if let Some((entry, child)) = schema.property(name) {
+                    shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &tails, need, false)));
+                }
+            }
+            Step::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None, false))),
+            Step::Values => {
+                if let Additional::Schema(values) = schema.additional() {
+                    shape.extra = Extra::Values(Arc::new(skeleton(&values, &tails, None, false)));
+                }
+            }
+        }
+    }
+    for (name, need) in fields.into_iter().flatten() {
+        if let Some((entry, child)) = schema.property(&name) {
+            shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &[], Some(need), false)));
+        }
+    }
+    shape
+}
+
+/// A rule as it stands in the file.
+struct Written<'a, 'w, 't> {
+    walk: &'a mut Walk<'w, 't>,
+    place: &'a RuleSite<'t>,
+    index: usize,
+    rule: CelRule<'t>,
+}
+
+impl<'t> Written<'_, '_, 't> {
+    fn refuse(&mut self, error: &RuleError, site: &Site<'_>, judged: &JudgedRule<'_>) {
+        match error {
+            RuleError::Untyped => {
+                let reason = "unable to convert structural schema to CEL declarations".to_owned();
+                let field = format!("{}.{}", self.place.field, Keyword::Validations.name());
+                let fact = self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason);
+                fact.field = Some(field);
+                fact.words.insert("offset", "0".into());
+            }
+            RuleError::Rule(Problem::Refused { at, reason }) => {
+                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert("offset", at.to_string());
+            }
+            RuleError::Message(Problem::Refused { at, reason }) => {
+                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
+                fact.words.insert("offset", at.to_string());
+            }
+            // What we can't decide the server may well take.
+            RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
+            RuleError::Uncorrelated { .. } => {
+                let around = self.place.uncorrelated.clone().unwrap_or_default();
+                let reason = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {around}");
+                self.fact((Aspect::CelTransition, Effect::Misplaced), "rule", reason);
+            }
+            RuleError::OptionalOldSelfUnused => {
+                let reason = "may not be set if oldSelf is not used in rule".to_owned();
+                self.fact((Aspect::CelOptionalOldSelf, Effect::Unused), "optionalOldSelf", reason);
+            }
+            RuleError::RuleCost { cost } => {
+                let advice = advice::advise(site, judged, RULE_LIMIT);
+                self.cost("rule", *cost, advice.as_deref());
+            }
+            RuleError::MessageCost { cost } => self.cost("messageExpression", *cost, None),
+        }
+    }
+
+    fn cost(&mut self, member: &str, cost: u64, advice: Option<&[Bound]>) {
+        if self.walk.waives_rule_cost() {
+            return;
+        }
+        let factor = factor(cost, RULE_LIMIT);
+        let fact = self.fact((Aspect::CelCost, Effect::Excessive), member, format!("estimated cost exceeds budget by factor of {factor}"));
+        fact.key = fact.key.take().map(|key| format!("{member}: {key}"));
+        fact.words.insert("member", member.to_owned());
+        fact.words.insert("cost", grouped(cost));
+        fact.words.insert("limit", grouped(RULE_LIMIT));
+        fact.words.insert("factor", factor);
+        fact.words.insert("advice", advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
+    }
+
+    fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
+        let field = format!("{}.{}[{}].{member}", self.place.field, Keyword::Validations.name(), self.index);
+        let node: Node<'t> = self.rule.node.get(member).unwrap_or(self.rule.node);
+        let version = self.walk.version.to_owned();
+        let fact = self.walk.ledger.refuse((Subject::Field, aspect, effect), node, field, reason);
+        fact.version = Some(version);
+        fact.path = self.place.path.clone();
+        fact.key = Some(self.rule.rule().trim().to_owned());
+        fact.words.insert("rule", self.rule.rule().trim().to_owned());
+        fact
+    }
+}
+
+fn total_cost<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, total: u64, dearest: Option<(u64, &RuleSite<'t>, usize)>) {
+    let factor = factor(total, TOTAL_LIMIT);
+    let reason = format!("estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of {factor}");
+    let rule = dearest.and_then(|(_, place, index)| Some((place.path.to_string(), place.schema.cel_rules().nth(index)?)));
+    let node = rule.as_ref().and_then(|(_, rule)| rule.node.get("rule")).unwrap_or_else(|| root.node());
+    let (base, version) = (walk.base.clone(), walk.version.to_owned());
+    let fact = walk.ledger.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
+    fact.version = Some(version);
+    fact.words.insert("cost", grouped(total));
+    fact.words.insert("limit", grouped(TOTAL_LIMIT));
+    fact.words.insert("factor", factor);
+    fact.words.insert("dearest", rule.map(|(path, _)| path).unwrap_or_default());
+}
+
+/// `12,345,678`; what exceeds 64 bits is not counted further.
+fn grouped(cost: u64) -> String {
+    if cost == u64::MAX {
+        return "more than can be counted".into();
+    }
+    let digits = cost.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// As the server puts it.
+fn factor(cost: u64, limit: u64) -> String {
+    let factor = cost as f64 / limit as f64;
+    if factor > 100.0 {
+        "more than 100x".into()
+    } else if factor < 1.5 {
+        format!("{factor:.6}x")
+    } else {
+        format!("{factor:.1}x")
+    }
+}
+
+/// `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`
+fn proposal(bounds: &[Bound]) -> String {
+    let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
+    let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}

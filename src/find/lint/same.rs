@@ -1,0 +1,111 @@
+//! Whether two parts of CRDs decode to the same values: what decides where the server reports, and whether a schema counts as changed.
+//!
+//! An absent flag is `false`, an absent text is empty, an absent list or map is empty; numbers and objects are there or not.
+
+use crate::input::yaml::{Data, Node};
+use crate::model::schema::{Keyword, Schema};
+
+use super::form::{self, Form};
+
+pub(super) fn same_schema(a: Option<&Schema<'_>>, b: Option<&Schema<'_>>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.node().alike(b.node()) || same_words(a, b),
+        _ => false,
+    }
+}
+
+fn same_words(a: &Schema<'_>, b: &Schema<'_>) -> bool {
+    Keyword::ALL.iter().all(|&word| {
+        let pointer = matches!(word, Keyword::Ref | Keyword::ListType | Keyword::MapType | Keyword::PreserveUnknownFields);
+        same_value(form::keyword(word), a.word(word), b.word(word), pointer)
+    })
+}
+
+/// `pointer`: the server tells an absent value from an empty one.
+pub(super) fn same_value(form: &Form, a: Option<Node<'_>>, b: Option<Node<'_>>, pointer: bool) -> bool {
+    let (a, b) = (a.filter(|node| !node.is_null()), b.filter(|node| !node.is_null()));
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => same_node(form, a, b),
+        (Some(one), None) | (None, Some(one)) => !pointer && is_zero(form, one),
+    }
+}
+
+fn is_zero(form: &Form, node: Node<'_>) -> bool {
+    match (form, node.data()) {
+        (Form::Text, Data::Str(text)) => text.is_empty(),
+        (Form::Flag, Data::Bool(flag)) => !flag,
+        (Form::Int32, Data::Int(value)) => value == 0,
+        (Form::List(_), Data::Seq) | (Form::Map(_), Data::Map) => node.is_empty(),
+        _ => false,
+    }
+}
+
+fn same_node(form: &Form, a: Node<'_>, b: Node<'_>) -> bool {
+    if a.alike(b) {
+        return true;
+    }
+    match form {
+        Form::Any => exactly(a, b),
+        Form::List(inner) if a.is_seq() && b.is_seq() => {
+            a.len() == b.len() && a.items().zip(b.items()).all(|(a, b)| same_node(inner, a, b))
+        }
+        Form::Map(inner) if a.is_map() && b.is_map() => {
+            a.len() == b.len()
+                && a.entries().all(|entry| b.entry(entry.name()).is_some_and(|other| same_node(inner, entry.value, other.value)))
+        }
+        Form::Struct(fields) if a.is_map() && b.is_map() => {
+            fields.iter().all(|(name, form)| same_value(form, a.get(name), b.get(name), is_pointer(name, fields)))
+        }
+        Form::Schema | Form::SchemaOrFlag | Form::SchemaOrList | Form::SchemaOrNames if a.is_map() && b.is_map() => {
+            same_words(&Schema::new(a), &Schema::new(b))
+        }
+        Form::SchemaOrList if a.is_seq() && b.is_seq() => same_node(&Form::List(&Form::Schema), a, b),
+        _ => a.same(b),
+    }
+}
+
+/// Values that the server keeps as they are written: there `1` and `1.0` differ.
+fn exactly(a: Node<'_>, b: Node<'_>) -> bool {
+    match (a.data(), b.data()) {
+        (Data::Seq, Data::Seq) => a.len() == b.len() && a.items().zip(b.items()).all(|(a, b)| exactly(a, b)),
+        (Data::Map, Data::Map) => {
+            a.len() == b.len() && a.entries().all(|entry| b.get(entry.name()).is_some_and(|other| exactly(entry.value, other)))
+        }
+        (Data::Int(_), Data::Float(_)) | (Data::Float(_), Data::Int(_)) => false,
+        _ => a.same(b),
+    }
+}
+
+fn is_pointer(name: &str, beside: &[(&str, Form)]) -> bool {
+    match name {
+        "labelSelectorPath" | "reason" | "optionalOldSelf" | "deprecationWarning" | "path" | "port" | "status" | "scale" => true,
+        // That of a webhook, where it is one of two; that of a document is a plain text.
+        "url" => beside.iter().any(|(name, _)| *name == "service"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::yaml::{Budget, parse};
+
+    fn same(a: &str, b: &str) -> bool {
+        let [a, b] = [a, b].map(|text| parse(&text.to_owned().into(), &Budget::default()));
+        let tree = |documents: &[crate::input::yaml::Document]| {
+            documents.first().and_then(|one| one.tree.as_ref().ok().cloned()).expect("a schema")
+        };
+        let (a, b) = (tree(&a), tree(&b));
+        same_schema(Some(&Schema::new(a.root())), Some(&Schema::new(b.root())))
+    }
+
+    #[test]
+    fn values_are_kept_as_they_are_written() {
+        assert!(!same(r#"{"enum": [1]}"#, r#"{"enum": [1.0]}"#));
+        assert!(!same(r#"{"default": {"a": [2]}}"#, r#"{"default": {"a": [2.0]}}"#));
+        assert!(same(r#"{"default": {"a": 1, "b": 2}}"#, r#"{"default": {"b": 2, "a": 1}}"#));
+        assert!(same(r#"{"maximum": 1}"#, r#"{"maximum": 1.0}"#));
+    }
+}

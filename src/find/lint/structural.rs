@@ -1,0 +1,254 @@
+//! The rules of structural schemas: types and items on the spine, what junctors must not say, resources and their metadata.
+
+use crate::model::fact::{Aspect, Effect};
+use crate::model::schema::{Keyword, Schema};
+
+use super::pattern;
+use super::route::{Route, Turn};
+use super::walk::{Level, Walk};
+
+/// A node of the spine. Returns whether it broke a rule.
+pub(super) fn spine<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, level: Level) -> bool {
+    let before = walk.ledger.len();
+    let ty = schema.ty();
+    let root = level == Level::Root;
+    let embedded = schema.flag(Keyword::EmbeddedResource);
+    let type_at = schema.entry(Keyword::Type).map_or(route.key, |entry| entry.value);
+    if unsupported(schema) {
+        // The server doesn't get to see the structure of such a node; the keyword itself is reported.
+        return false;
+    }
+    if ty == Some("array") && !schema.word(Keyword::Items).is_some_and(|items| items.is_map()) {
+        let at = schema.entry(Keyword::Items).map_or(route.key, |entry| entry.key);
+        walk.refuse((Aspect::Items, Effect::Missing), at, route, ".items", "must be specified");
+    }
+    if let Some(entry) = schema.entry(Keyword::AdditionalProperties) {
+        if root {
+            walk.refuse(
+                (Aspect::AdditionalProperties, Effect::Misplaced),
+                entry.key,
+                route,
+                ".additionalProperties",
+                "must not be used at the root",
+            );
+        }
+        if embedded {
+            let reason = "must not be used if x-kubernetes-embedded-resource is set";
+            walk.refuse((Aspect::EmbeddedResource, Effect::Mixed), entry.key, route, ".additionalProperties", reason);
+        }
+    }
+    int_or_string(walk, schema, route);
+    pattern::check(walk, schema, route);
+
+    if embedded && ty != Some("object") {
+        let reason = "must be object if x-kubernetes-embedded-resource is true";
+        walk.refuse((Aspect::EmbeddedResource, Effect::Mismatched), type_at, route, ".type", reason);
+    } else if ty.is_none() && !schema.is_int_or_string() && !schema.flag(Keyword::PreserveUnknownFields) {
+        let reason = match level {
+            Level::Root => "must not be empty at the root",
+            Level::Item => "must not be empty for specified array items",
+            Level::Field => "must not be empty for specified object fields",
+        };
+        walk.refuse((Aspect::Type, Effect::Missing), type_at, route, ".type", reason);
+    }
+    if root && ty.is_some_and(|ty| ty != "object") {
+        let fact = walk.refuse((Aspect::Type, Effect::Mismatched), type_at, route, ".type", "must be object at the root");
+        fact.words.insert("wanted", "object".into());
+    }
+    if root || embedded {
+        resource(walk, schema, route, root);
+    }
+    if embedded && !schema.flag(Keyword::PreserveUnknownFields) && schema.property_count() == 0 {
+        let at = schema.entry(Keyword::EmbeddedResource).map_or(route.key, |entry| entry.key);
+        let reason = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
+        walk.refuse((Aspect::EmbeddedResource, Effect::Missing), at, route, ".properties", reason);
+    }
+    walk.ledger.len() > before
+}
+
+/// Whether the node holds a keyword that the server can't take into a structural schema.
+pub(super) fn unsupported(schema: &Schema<'_>) -> bool {
+    let filled = |word| schema.word(word).is_some_and(|node| !node.is_empty());
+    let text = |word| schema.text(word).is_some_and(|text| !text.is_empty());
+    text(Keyword::Id)
+        || text(Keyword::SchemaUri)
+        || text(Keyword::Ref)
+        || filled(Keyword::PatternProperties)
+        || filled(Keyword::Dependencies)
+        || filled(Keyword::Definitions)
+        || schema.word(Keyword::AdditionalItems).is_some()
+        || schema.word(Keyword::Items).is_some_and(|items| items.is_seq() && !items.is_empty())
+}
+
+fn int_or_string<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+    if !schema.is_int_or_string() {
+        return;
+    }
+    for word in [Keyword::PreserveUnknownFields, Keyword::EmbeddedResource] {
+        if let Some(entry) = schema.entry(word).filter(|entry| entry.value.as_bool() == Some(true)) {
+            let below = format!(".{}", word.name());
+            let reason = "must be false if x-kubernetes-int-or-string is true";
+            let fact = walk.refuse((Aspect::IntOrString, Effect::Mixed), entry.key, route, &below, reason);
+            fact.key = Some(word.name().to_owned());
+            fact.words.insert("keyword", word.name().to_owned());
+        }
+    }
+}
+
+/// `kind`, `apiVersion` and `metadata` of a resource: the root, or an embedded one.
+fn resource<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, root: bool) {
+    for (name, wanted) in [("kind", "string"), ("apiVersion", "string"), ("metadata", "object")] {
+        let Some((entry, child)) = schema.property(name) else { continue };
+        let step = route.step(Turn::Property(entry.name()), entry.key);
+        if child.ty() != Some(wanted) {
+            let at = child.entry(Keyword::Type).map_or(entry.key, |entry| entry.value);
+            let fact = walk.refuse((Aspect::Metadata, Effect::Mismatched), at, &step, ".type", format!("must be {wanted}"));
+            fact.words.insert("wanted", wanted.to_owned());
+        }
+        if name == "metadata" && root {
+            for word in metadata_extras(&child) {
+                let at = child.entry(word).map_or(entry.key, |entry| entry.key);
+                let reason = "must not specify anything other than name and generateName, but metadata is implicitly specified";
+                let fact = walk.refuse((Aspect::Metadata, Effect::Invalid), at, &step, "", reason);
+                fact.key = Some(word.name().to_owned());
+                fact.words.insert("keyword", word.name().to_owned());
+            }
+        }
+    }
+}
+
+/// What the root's `metadata` says beyond its type and constraints on the two names.
+fn metadata_extras(schema: &Schema<'_>) -> Vec<Keyword> {
+    use Keyword as K;
+    let extra = |(word, entry): &(K, crate::input::yaml::Entry<'_>)| match word {
+        K::Type | K::Default | K::ExternalDocs | K::Example => false,
+        K::Properties => entry.value.entries().any(|property| !matches!(property.name(), "name" | "generateName")),
+        _ => !is_zero(*word, schema),
+    };
+    schema.words().filter(extra).map(|(word, _)| word).collect()
+}
+
+/// Whether a keyword is written and says nothing.
+fn is_zero(word: Keyword, schema: &Schema<'_>) -> bool {
+    use Keyword as K;
+    match word {
+        K::Id | K::SchemaUri | K::Description | K::Type | K::Format | K::Title | K::Pattern => schema.text(word) == Some(""),
+        K::Nullable | K::ExclusiveMaximum | K::ExclusiveMinimum | K::UniqueItems | K::EmbeddedResource | K::IntOrString => {
+            !schema.flag(word)
+        }
+        K::Enum | K::AllOf | K::AnyOf | K::OneOf | K::Properties => schema.word(word).is_some_and(|node| node.is_empty()),
+        _ => false,
+    }
+}
+
+/// Exactly `anyOf: [{type: integer}, {type: string}]`, in that order and with nothing else in the two.
+pub(super) fn has_int_or_string_pair(schema: &Schema<'_>) -> bool {
+    let clauses = schema.clauses(Keyword::AnyOf);
+    clauses.len() == 2 && clauses.zip(["integer", "string"]).all(|(clause, ty)| says_only_type(&clause, ty))
+}
+
+fn says_only_type(clause: &Schema<'_>, ty: &str) -> bool {
+    clause.ty() == Some(ty)
+        && clause.words().all(|(word, _)| matches!(word, Keyword::Type | Keyword::ExternalDocs | Keyword::Example) || is_zero(word, clause))
+}
+
+/// A node inside a junctor: it may narrow values and nothing else. Returns whether it broke a rule.
+pub(super) fn nested<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) -> bool {
+    use Keyword as K;
+    if unsupported(schema) {
+        return false;
+    }
+    let before = walk.ledger.len();
+    pattern::check(walk, schema, route);
+    for (word, entry) in schema.words() {
+        let reason = match word {
+            K::Type | K::Title | K::Description if schema.text(word).is_some_and(|text| !text.is_empty()) => {
+                "must be empty to be structural"
+            }
+            K::AdditionalProperties | K::Default | K::ListType | K::MapType => "must be undefined to be structural",
+            K::Nullable | K::PreserveUnknownFields | K::EmbeddedResource | K::IntOrString if schema.flag(word) => {
+                "must be false to be structural"
+            }
+            K::ListMapKeys | K::Validations if !entry.value.is_empty() => "must be empty to be structural",
+            _ => continue,
+        };
+        let fact = walk.refuse((Aspect::Structure, Effect::Forbidden), entry.key, route, &format!(".{}", word.name()), reason);
+        fact.key = Some(format!("{}.{}", junctor(route), word.name()));
+        fact.words.insert("keyword", word.name().to_owned());
+        fact.words.insert("junctor", junctor(route));
+    }
+    if let Some((entry, _)) = schema.property("metadata") {
+        let reason = "must not be specified in a nested context";
+        let fact = walk.refuse((Aspect::Metadata, Effect::Forbidden), entry.key, route, ".properties[metadata]", reason);
+        fact.key = Some(junctor(route));
+        fact.words.insert("junctor", junctor(route));
+    }
+    walk.ledger.len() > before
+}
+
+/// The way from the spine into the junctor: `anyOf[1].properties[a]`.
+fn junctor(route: &Route<'_, '_>) -> String {
+    let mut steps = Vec::new();
+    let mut at = Some(route);
+    let mut last = 0;
+    while let Some(here) = at {
+        steps.push(here);
+        if matches!(here.turn, Turn::Clause(..) | Turn::Not | Turn::Named(..)) {
+            last = steps.len();
+        }
+        at = here.parent;
+    }
+    let mut text = String::new();
+    for here in steps.iter().take(last).rev() {
+        let own = Route { parent: None, turn: here.turn, key: here.key };
+        text.push_str(&own.field(""));
+    }
+    text.trim_start_matches('.').to_owned()
+}
+
+/// What a junctor on the root speaks of must be declared on the spine. (The server asks this of the root's junctors only.)
+pub(super) fn completeness<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, route: &Route<'_, 't>) {
+    junctors(root, route, &mut |clause, at| complete(walk, clause, at, Some(root), route));
+}
+
+fn junctors<'t>(schema: &Schema<'t>, route: &Route<'_, 't>, each: &mut dyn FnMut(&Schema<'t>, &Route<'_, 't>)) {
+    if let (Some(clause), Some(entry)) = (schema.not(), schema.entry(Keyword::Not)) {
+        each(&clause, &route.step(Turn::Not, entry.key));
+    }
+    for word in [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf] {
+        for (index, clause) in schema.clauses(word).enumerate() {
+            let key = clause.node().entry_at(0).map_or(clause.node(), |entry| entry.key);
+            each(&clause, &route.step(Turn::Clause(word, index), key));
+        }
+    }
+}
+
+fn complete<'t>(walk: &mut Walk<'_, 't>, clause: &Schema<'t>, at: &Route<'_, 't>, spine: Option<&Schema<'t>>, route: &Route<'_, 't>) {
+    let Some(spine) = spine else {
+        undeclared(walk, at, route);
+        return;
+    };
+    junctors(clause, at, &mut |inner, inner_at| complete(walk, inner, inner_at, Some(spine), route));
+    if let (Some(items), Some(entry)) = (clause.items(), clause.entry(Keyword::Items)) {
+        let below = at.step(Turn::Items, entry.key);
+        complete(walk, &items, &below, spine.items().as_ref(), &route.step(Turn::Items, entry.key));
+    }
+    for (entry, child) in clause.properties() {
+        let turn = Turn::Property(entry.name());
+        let declared = spine.property(entry.name()).map(|(_, schema)| schema);
+        complete(walk, &child, &at.step(turn, entry.key), declared.as_ref(), &route.step(turn, entry.key));
+    }
+}
+
+fn undeclared<'t>(walk: &mut Walk<'_, 't>, at: &Route<'_, 't>, route: &Route<'_, 't>) {
+    let reason = format!("required, because it is defined in {}", at.field(&walk.base));
+    let fact = walk.refuse((Aspect::Structure, Effect::Unresolved), at.key, route, "", reason);
+    fact.key = Some(junctor(at));
+    fact.words.insert("junctor", junctor(at));
+    walk.unsound = true;
+}
+
+/// Whether anything of the value's keys survives pruning at this node, beside those it declares.
+pub(super) fn is_open(schema: &Schema<'_>) -> bool {
+    schema.flag(Keyword::PreserveUnknownFields) || schema.word(Keyword::AdditionalProperties).is_some()
+}

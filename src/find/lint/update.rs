@@ -1,0 +1,178 @@
+//! A CRD that replaces another one: what the server refuses then, and what it spares because the old one broke the rule already.
+
+use std::collections::BTreeSet;
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::schema::{Keyword, Schema, Shape};
+use crate::model::{Api, Crd, Place, Version};
+use crate::server::object::{self, Kind};
+
+use super::conversion::{holds_certificate, knows_review};
+use super::edition::Layout;
+use super::fact_collector::Ledger;
+use super::identity::{Approval, spec_key};
+use super::same::{same_schema, same_value};
+use super::server_checks::Demands;
+use super::walk::Walk;
+use super::{anywhere, form};
+
+/// What only an update can break.
+pub(super) fn check(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+    immutable(ledger, old);
+    stored_versions(ledger, old);
+}
+
+/// A CRD in a file is taken to be installed; a dump of a live one says.
+fn established(old: &Crd<'_>) -> bool {
+    let conditions = old.node.get("status").and_then(|status| status.get("conditions"));
+    conditions.is_none_or(|list| {
+        list.items().any(|item| {
+            let text = |key| item.get(key).and_then(Node::as_str);
+            text("type") == Some("Established") && text("status") == Some("True")
+        })
+    })
+}
+
+fn immutable(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+    let established = established(old);
+    let scope = |crd: &Crd<'_>| crd.scope.map_or(if crd.api == Api::V1Beta1 { "Namespaced" } else { "" }, |scope| scope.value).to_owned();
+    let new = ledger.crd.clone();
+    let text = |text: Option<crate::model::Text<'_>>| text.map_or("", |text| text.value).to_owned();
+    let fields = [
+        (Aspect::Group, "spec.group", text(old.group), text(new.group), old.group, new.group, true),
+        (Aspect::Plural, "spec.names.plural", text(old.names.plural), text(new.names.plural), old.names.plural, new.names.plural, true),
+        (Aspect::Scope, "spec.scope", scope(old), scope(&new), old.scope, new.scope, established),
+        (Aspect::Kind, "spec.names.kind", text(old.names.kind), text(new.names.kind), old.names.kind, new.names.kind, established),
+    ];
+    for (aspect, field, before, after, old_text, new_text, fixed) in fields {
+        if !fixed || before == after {
+            continue;
+        }
+        let node = new_text.map_or_else(|| spec_key(ledger), |text| text.node);
+        let fact = ledger.refuse((Subject::Crd, aspect, Effect::Immutable), node, field, "field is immutable");
+        fact.before = old_text.map(|text| Place { file: old.file, span: text.node.span() });
+        fact.words.insert("old", before);
+        fact.words.insert("new", after);
+    }
+}
+
+/// Objects may be stored at these versions: none of them may go.
+fn stored_versions(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+    let listed: Vec<(&str, Node<'_>)> = if old.stored_versions.is_empty() {
+        old.storage_version().map(|version| (version.name, version.name_node)).into_iter().collect()
+    } else {
+        old.stored_versions.iter().map(|text| (text.value, text.node)).collect()
+    };
+    let from_status = !old.stored_versions.is_empty();
+    let versions = Layout::of(&ledger.crd).editions;
+    let anchor = ledger.crd.spec.entry("versions").map_or_else(|| spec_key(ledger), |entry| entry.key);
+    for (index, (name, node)) in listed.into_iter().enumerate() {
+        if versions.iter().any(|edition| edition.name == name) {
+            continue;
+        }
+        let reason = format!(
+            "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
+        );
+        let what = (Subject::Version, Aspect::StoredVersions, Effect::Missing);
+        let fact = ledger.refuse(what, anchor, format!("status.storedVersions[{index}]"), reason);
+        fact.version = Some(name.to_owned());
+        fact.before = Some(Place { file: old.file, span: node.span() });
+        fact.words.insert("name", name.to_owned());
+        fact.words.insert("source", if from_status { "status" } else { "storage" }.to_owned());
+    }
+}
+
+impl Demands {
+    /// What the server still asks when `new` replaces `old`.
+    pub fn on_update(old: &Crd<'_>, new: &Crd<'_>) -> Self {
+        let schemas = || old.versions.iter().filter_map(|version| version.schema.as_ref());
+        let reviews = old.conversion.node.and_then(|node| node.get("webhook")).and_then(|node| node.get("conversionReviewVersions"));
+        let names = reviews.into_iter().flat_map(Node::items).filter_map(Node::as_str);
+        Demands {
+            schema: old.versions.iter().all(|version| version.schema.is_some()),
+            valid_type: !schemas().any(has_invalid_type),
+            structural: !schemas().any(|schema| is_unstructured(old, schema)),
+            pruned_defaults: !schemas().any(|schema| has_unpruned_default(schema) && !is_unstructured(old, schema)),
+            atomic_sets: !schemas().any(has_loose_set),
+            map_keys: !schemas().any(has_loose_keys),
+            review_version: reviews.is_none_or(Node::is_empty) || knows_review(names),
+            ca_bundle: established(old) && ca_bundle(old).is_none_or(holds_certificate),
+            no_preserve: !old.preserves_unknown(),
+            approval: Some(Approval::of(old)),
+            refusals: true,
+            unchanged: unchanged(old, new, |old, new| {
+                old.node.get("schema").is_some() == new.node.get("schema").is_some()
+                    && same_schema(old.schema.as_ref(), new.schema.as_ref())
+            }),
+            unchanged_selectable: unchanged(old, new, |old, new| {
+                same_value(&form::SELECTABLE, old.selectable_fields, new.selectable_fields, false)
+            }),
+        }
+    }
+}
+
+pub(super) fn ca_bundle<'t>(crd: &Crd<'t>) -> Option<Node<'t>> {
+    let client = crd.conversion.node?.get("webhook")?.get("clientConfig")?;
+    client.get("caBundle").filter(|bundle| bundle.as_str() != Some(""))
+}
+
+fn unchanged(old: &Crd<'_>, new: &Crd<'_>, same: impl Fn(&Version<'_>, &Version<'_>) -> bool) -> BTreeSet<String> {
+    let both = new.versions.iter().filter_map(|version| Some((old.version(version.name)?, version)));
+    both.filter(|(old, new)| same(old, new)).map(|(_, new)| new.name.to_owned()).collect()
+}
+
+fn has_invalid_type(schema: &Schema<'_>) -> bool {
+    let known = |ty: &str| matches!(ty, "array" | "boolean" | "integer" | "number" | "object" | "string");
+    anywhere(schema, &mut |schema| schema.ty().is_some_and(|ty| !known(ty)))
+}
+
+fn has_loose_set(schema: &Schema<'_>) -> bool {
+    anywhere(schema, &mut |schema| {
+        let Some(items) = schema.items().filter(|_| schema.text(Keyword::ListType) == Some("set")) else { return false };
+        match items.ty() {
+            Some("array") => items.text(Keyword::ListType).is_some_and(|kind| kind != "atomic"),
+            Some("object") => items.text(Keyword::MapType) != Some("atomic"),
+            _ => false,
+        }
+    })
+}
+
+fn has_loose_keys(schema: &Schema<'_>) -> bool {
+    anywhere(schema, &mut |schema| {
+        let kind = schema.text(Keyword::ListType);
+        let Some(items) = schema.items().filter(|_| matches!(kind, Some("set" | "map"))) else { return false };
+        items.flag(Keyword::Nullable)
+            || kind == Some("map")
+                && schema
+                    .names(Keyword::ListMapKeys)
+                    .filter_map(|name| Some((name, items.property(name)?.1)))
+                    .any(|(name, key)| key.flag(Keyword::Nullable) || !items.is_required(name) && key.default().is_none())
+    })
+}
+
+/// Only a structural schema is looked at, and also what stands below maps.
+fn has_unpruned_default(schema: &Schema<'_>) -> bool {
+    anywhere(schema, &mut |schema| {
+        schema.default().is_some() && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == Kind::Unknown)
+    })
+}
+
+fn is_unstructured<'t>(crd: &Crd<'t>, schema: &Schema<'t>) -> bool {
+    let (mut ledger, demands) = (Ledger::new(crd), Demands::on_create());
+    let mut walk = Walk::new(&mut ledger, &demands, "", String::new(), true);
+    walk.root(schema, schema.node());
+    walk.unsound
+}
+
+/// What makes two facts the same one.
+type Identity<'f> = (Subject, Aspect, Effect, &'f str, Option<&'f str>, String, Option<&'f str>);
+
+pub(super) fn identity(fact: &Fact) -> Identity<'_> {
+    (fact.subject, fact.aspect, fact.effect, &fact.crd, fact.version.as_deref(), fact.path.to_string(), fact.key.as_deref())
+}
+
+/// Whether a fact is one that the server refuses a CRD for.
+pub(super) fn is_refusal(fact: &Fact) -> bool {
+    fact.affects.contains(Affected::Refused)
+}

@@ -1,0 +1,186 @@
+//! Fields that several versions have, and see differently: type, default, list type, null, required, and what else is accepted.
+
+use std::collections::BTreeSet;
+
+use crate::compare::{Role, completed};
+use crate::model::fact::{Affected, Aspect, Effect, Subject};
+use crate::model::schema::{Keyword, Shape};
+use crate::model::{FieldPath, Step};
+
+use super::keep::{Declared, Room};
+use super::walk::Walk;
+use super::{accept, anchor, list};
+
+/// Keywords that decide which values a node takes, apart from those that have an aspect of their own.
+const CONSTRAINTS: &[Keyword] = &[
+    Keyword::Type,
+    Keyword::Enum,
+    Keyword::Format,
+    Keyword::Pattern,
+    Keyword::Minimum,
+    Keyword::Maximum,
+    Keyword::ExclusiveMinimum,
+    Keyword::ExclusiveMaximum,
+    Keyword::MultipleOf,
+    Keyword::MinLength,
+    Keyword::MaxLength,
+    Keyword::MinItems,
+    Keyword::MaxItems,
+    Keyword::MinProperties,
+    Keyword::MaxProperties,
+    Keyword::AllOf,
+    Keyword::AnyOf,
+    Keyword::OneOf,
+    Keyword::Not,
+    Keyword::Validations,
+];
+
+/// What a version says of one aspect, in words that are compared and shown.
+type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
+
+impl<'t> Walk<'_, '_, 't> {
+    /// True where the types differ, so that nothing else can be compared.
+    pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath, emptied: bool) -> bool {
+        // An object that may hold anything is often written without its type.
+        if self.passed(rooms).all(|(_, here)| matches!(kind(here), "object" | "any type")) {
+            return false;
+        }
+        let Some((index, said)) = self.differ(rooms, &|here| kind(here).to_owned()) else { return false };
+        let Some(fact) = self.mixed(rooms, index, Aspect::Type, path, said) else { return true };
+        fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
+        if emptied {
+            fact.affects = fact.affects.with(Affected::Data);
+            fact.words.insert("emptied", "true".to_owned());
+        }
+        true
+    }
+
+    pub(super) fn aspects(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
+        let plain: [(Aspect, Say<'_, 't>, &[Affected]); 6] = [
+            (Aspect::Default, &|here| default(here), &[Affected::Behaviour]),
+            (Aspect::Nullable, &|here| if here.schema.flag(Keyword::Nullable) { "kept" } else { "dropped" }.to_owned(), &[Affected::Data]),
+            (Aspect::Required, &|here| if here.must_be_given() { "required" } else { "optional" }.to_owned(), &[Affected::Readers]),
+            (Aspect::ListType, &|here| list_type(here).to_owned(), &[Affected::Merge, Affected::Data]),
+            (Aspect::MapKeys, &|here| keys(here), &[Affected::Merge]),
+            (Aspect::MapType, &|here| here.schema.text(Keyword::MapType).unwrap_or("granular").to_owned(), &[Affected::Merge]),
+        ];
+        let mut told = Vec::new();
+        for (aspect, say, affects) in plain {
+            // A default stands in for a required value, and the kind of list says all about its keys.
+            let follows = match aspect {
+                Aspect::Required => Some(Aspect::Default),
+                Aspect::MapKeys => Some(Aspect::ListType),
+                _ => None,
+            };
+            if follows.is_some_and(|first| told.contains(&first)) {
+                continue;
+            }
+            let Some((index, said)) = self.differ(rooms, say) else { continue };
+            told.push(aspect);
+            let names = if aspect == Aspect::ListType { Some(self.replacing(rooms)) } else { None };
+            let Some(fact) = self.mixed(rooms, index, aspect, path, said) else { continue };
+            affects.iter().for_each(|&one| fact.affects = fact.affects.with(one));
+            if let Some(names) = names {
+                fact.words.insert("replacing", names);
+            }
+        }
+        self.constraints(rooms, path);
+    }
+
+    /// Versions through which a server-side apply replaces the whole list.
+    fn replacing(&self, rooms: &[Room<'t>]) -> String {
+        let atomic = |index: &usize| rooms.get(*index).and_then(Room::declared).is_some_and(|here| list_type(here) == "atomic");
+        let names: Vec<&str> = (0..rooms.len()).filter(atomic).filter_map(|index| Some(self.gates.get(index)?.name)).collect();
+        if names.is_empty() { "either".to_owned() } else { list(names.into_iter()) }
+    }
+
+    fn constraints(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
+        let Some((index, first)) = self.passed(rooms).next() else { return };
+        let same = |here: &Declared<'t>, word: Keyword| match (first.schema.word(word), here.schema.word(word)) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.same(b),
+            _ => false,
+        };
+        let role = match path.steps().last() {
+            Some(Step::Items) => Role::Item,
+            Some(Step::Values) => Role::Entry,
+            Some(Step::Key(_)) | None => Role::Field,
+        };
+        // Other words may say the same, which is only asked where words differ.
+        let differing = self.passed(rooms).skip(1).find_map(|(other, here)| {
+            let words: Vec<&str> = CONSTRAINTS.iter().filter(|&&word| !same(here, word)).map(|word| word.name()).collect();
+            let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role) };
+            Some((other, words, evidence?))
+        });
+        let Some((other, words, evidence)) = differing else { return };
+        let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
+        let said = format!("{} in {} and {}", list(words.into_iter()), name(index), name(other));
+        if let Some(fact) = self.mixed(rooms, other, Aspect::Accepted, path, said) {
+            fact.evidence = evidence;
+            fact.affects = fact.affects.with(Affected::Writers).with(Affected::Readers);
+        }
+    }
+
+    /// The versions that requests meet, where they declare the place.
+    fn passed<'r>(&self, rooms: &'r [Room<'t>]) -> impl Iterator<Item = (usize, &'r Declared<'t>)> + use<'r, '_, 't> {
+        let passed = self.gates.iter().zip(rooms).enumerate().filter(|(_, (gate, _))| gate.is_passed());
+        passed.filter_map(|(index, (_, room))| Some((index, room.declared()?)))
+    }
+
+    /// The first version that says something else than the first one, and who says what.
+    fn differ(&self, rooms: &[Room<'t>], say: Say<'_, 't>) -> Option<(usize, String)> {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        for (index, here) in self.passed(rooms) {
+            let said = say(here);
+            match groups.iter_mut().find(|(other, _)| *other == said) {
+                Some((_, versions)) => versions.push(index),
+                None => groups.push((said, vec![index])),
+            }
+        }
+        let other = *groups.get(1)?.1.first()?;
+        let name = |index: &usize| self.gates.get(*index).map_or("", |gate| gate.name);
+        let said: Vec<String> = groups.iter().map(|(said, versions)| format!("{said} in {}", list(versions.iter().map(name)))).collect();
+        Some((other, said.join(", ")))
+    }
+
+    fn mixed(
+        &mut self,
+        rooms: &[Room<'t>],
+        index: usize,
+        aspect: Aspect,
+        path: &FieldPath,
+        said: String,
+    ) -> Option<&mut crate::model::fact::Fact> {
+        let node = anchor(rooms, index)?;
+        let version = self.gates.get(index)?.name.to_owned();
+        let fact = self.ledger.note((Subject::Field, aspect, Effect::Mixed), node);
+        fact.version = Some(version);
+        fact.path = path.clone();
+        fact.words.insert("list", said);
+        Some(fact)
+    }
+}
+
+fn kind<'t>(here: &Declared<'t>) -> &'t str {
+    if here.schema.is_int_or_string() { "integer or string" } else { here.schema.ty().unwrap_or("any type") }
+}
+
+fn list_type<'t>(here: &Declared<'t>) -> &'t str {
+    match here.schema.ty() {
+        Some("array") => here.schema.text(Keyword::ListType).unwrap_or("atomic"),
+        _ => "",
+    }
+}
+
+/// The default as it is stored: with the defaults that stand inside it.
+fn default(here: &Declared<'_>) -> String {
+    let Some(default) = here.schema.default().map(|node| node.to_json()) else { return "none".to_owned() };
+    let holds_fields = default.is_object() || default.is_array();
+    if holds_fields { completed(&default, &Shape::of(&here.schema)).to_string() } else { default.to_string() }
+}
+
+/// Keys of a map list; their order is no matter.
+fn keys(here: &Declared<'_>) -> String {
+    let keys: BTreeSet<&str> = here.schema.names(Keyword::ListMapKeys).collect();
+    keys.into_iter().collect::<Vec<_>>().join(", ")
+}

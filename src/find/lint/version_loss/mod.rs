@@ -1,0 +1,132 @@
+//! One CRD with several versions comes in; facts about what gets lost, or reads differently, between them go out.
+//!
+//! Under strategy None the server only rewrites `apiVersion`. A request is pruned by the schema of its own version, then by that
+//! of the storage version, and what is read is pruned by the schema of the version that is asked for. So a field survives only if
+//! every version that is served or stored at declares it, or preserves unknown fields where it stands. Where a dump says which
+//! versions objects were stored at, what such a version had goes with the next write.
+
+mod accept;
+mod aspect;
+mod keep;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::{Crd, FieldPath, Version};
+
+use super::fact_collector::Ledger;
+use keep::Room;
+use walk::Walk;
+
+/// A version that objects pass through, or that some may still be stored at.
+#[derive(Clone, Copy)]
+struct Gate<'b, 't> {
+    version: &'b Version<'t>,
+    name: &'t str,
+    served: bool,
+    storage: bool,
+}
+
+impl Gate<'_, '_> {
+    /// Whether requests meet its schema. One that is only stored at has kept what it declares, and drops nothing any more.
+    fn is_passed(&self) -> bool {
+        self.served || self.storage
+    }
+}
+
+pub(super) fn check<'t>(ledger: &mut Ledger<'t>) {
+    let crd = ledger.crd.clone();
+    let gates: Vec<Gate<'_, 't>> = crd
+        .versions
+        .iter()
+        .map(|version| Gate { version, name: version.name, served: version.served, storage: version.storage })
+        .filter(|gate| gate.is_passed() || crd.stored_versions.iter().any(|stored| stored.value == gate.name))
+        .collect();
+    // Without exactly one storage version the server takes nothing, and there is no telling what would be lost.
+    if gates.len() < 2 || gates.iter().filter(|gate| gate.storage).count() != 1 {
+        return;
+    }
+    if crd.conversion.is_webhook() {
+        webhook(ledger, &crd, &gates);
+        return;
+    }
+    status(ledger, &gates);
+    if let Some(rooms) = rooms(&gates) {
+        Walk::new(&gates, ledger).run(&rooms);
+    }
+}
+
+/// Where every version begins; nothing where a schema is missing or all are the same.
+fn rooms<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<Room<'t>>> {
+    let (first, rest) = gates.split_first()?;
+    let first = first.version.schema.as_ref()?.node();
+    let mut same = true;
+    for gate in rest {
+        same &= gate.version.schema.as_ref()?.node().same(first);
+    }
+    if same {
+        return None;
+    }
+    gates.iter().map(|gate| Some(Room::root(gate.version.schema.as_ref()?, gate.version.name_node))).collect()
+}
+
+/// Where one version has the status subresource, its main endpoint ignores the status that another version's takes.
+fn status<'t>(ledger: &mut Ledger<'t>, gates: &[Gate<'_, 't>]) {
+    let (with, without): (Vec<&Gate<'_, 't>>, Vec<&Gate<'_, 't>>) =
+        gates.iter().filter(|gate| gate.served).partition(|gate| gate.version.status_subresource().is_some());
+    let (Some(_), Some(first)) = (with.first(), without.first()) else { return };
+    let fact = ledger.note((Subject::Version, Aspect::StatusSubresource, Effect::Mixed), first.version.name_node);
+    fact.version = Some(first.name.to_owned());
+    fact.path = fact.path.key("status");
+    fact.affects = fact.affects.with(Affected::Data).with(Affected::Writers);
+    fact.words.insert("with", list(with.iter().map(|gate| gate.name)));
+    fact.words.insert("without", list(without.iter().map(|gate| gate.name)));
+}
+
+/// With a webhook the schemas still prune; whether a value finds another place in time is the webhook's affair.
+fn webhook<'t>(ledger: &mut Ledger<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
+    let Some(rooms) = rooms(gates) else { return };
+    let mut aside = Ledger::new(crd);
+    Walk::new(gates, &mut aside).run(&rooms);
+    let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
+    let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
+    // What is lost inside of something that is lost needs no mention.
+    let inside = |fact: &Fact| std::iter::successors(fact.path.parent(), FieldPath::parent).any(|path| paths.contains(&path.to_string()));
+    let lost: Vec<&Fact> = lossy.iter().filter(|fact| !inside(fact)).collect();
+    if lost.is_empty() {
+        return;
+    }
+    let node = crd.conversion.strategy.map_or(crd.name_node, |strategy| strategy.node);
+    let fact = ledger.note((Subject::Crd, Aspect::ConversionWebhook, Effect::Unclear), node);
+    fact.affects = fact.affects.with(Affected::Data);
+    fact.words.insert("count", lost.len().to_string());
+    fact.words.insert("list", some(lost.iter().map(|fact| format!("`{}`", fact.path)).collect()));
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        None => String::new(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// A message names so many of a list, and counts the others.
+const NAMED: usize = 3;
+
+fn some(names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let shown: Vec<String> = names.into_iter().take(NAMED).collect();
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// The place of a node of the CRD at hand.
+fn anchor<'t>(rooms: &[Room<'t>], index: usize) -> Option<Node<'t>> {
+    rooms.get(index)?.key()
+}

@@ -1,0 +1,216 @@
+//! What gets lost between versions, beside the stories that a server told.
+
+use crate::find::lint::inspect;
+use crate::model::fact::{Effect, Fact};
+use crate::model::testing::HEAD;
+use crate::model::{Bundle, Documents};
+
+const FREE: &str = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
+const ANYTHING: &str = "{x-kubernetes-preserve-unknown-fields: true}";
+const FIELDS: &str = "{type: object, properties: {q: {type: integer}}}";
+const NOTHING: [&str; 0] = [];
+const STRING: &str = "{type: string}";
+
+fn facts(text: &str) -> Vec<Fact> {
+    let documents = Documents::of_text("crd.yaml", text);
+    let bundle = Bundle::read(&documents);
+    assert!(bundle.problems.is_empty(), "{:?}\n{text}", bundle.problems);
+    inspect(&bundle)
+}
+
+fn version(name: &str, flags: &str, schema: &str) -> String {
+    format!(
+        "    - {{name: {name}, {flags}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{o: {schema}}}}}}}}}}}}}\n"
+    )
+}
+
+/// A CRD with two served versions of `spec.o`, of which the first is stored at.
+fn two(stored: &str, other: &str) -> String {
+    let (stored, other) = (version("v1", "served: true, storage: true", stored), version("v2", "served: true, storage: false", other));
+    format!("{HEAD}  versions:\n{stored}{other}")
+}
+
+fn lossy(text: &str) -> Vec<String> {
+    let facts = facts(text);
+    let lossy = facts.iter().filter(|fact| fact.effect == Effect::Lossy);
+    // A schema may also be lossy by itself, which is told without a time.
+    lossy.filter_map(|fact| Some(format!("{}@{} {}", fact.aspect, fact.path, fact.words.get("when")?))).collect()
+}
+
+fn losses(stored: &str, other: &str) -> Vec<String> {
+    lossy(&two(stored, other))
+}
+
+fn list(items: &str) -> String {
+    format!("{{type: array, items: {items}}}")
+}
+
+fn map(values: &str) -> String {
+    format!("{{type: object, additionalProperties: {values}}}")
+}
+
+/// An object that preserves unknown fields and declares `x`.
+fn with_x(x: &str) -> String {
+    format!("{{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {{x: {x}}}}}")
+}
+
+#[test]
+fn an_embedded_resource_loses_its_metadata_where_it_is_a_plain_object() {
+    let plain = "{type: object, properties: {spec: {type: object, properties: {x: {type: integer}}}}}";
+    let embedded = plain.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
+    let lost = |when: &str| ["apiVersion", "kind", "metadata"].map(|name| format!("presence@spec.o.{name} {when}")).to_vec();
+    assert_eq!(losses(plain, &embedded), lost("at once"));
+    assert_eq!(losses(&embedded, plain), lost("next write"));
+    assert_eq!(losses(&embedded, &embedded), NOTHING);
+    let kept = plain.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1);
+    assert_eq!(losses(&kept, &embedded), NOTHING);
+    // strings hold nothing
+    assert_eq!(
+        losses(&map("true"), &embedded.replacen("{type", "{x-kubernetes-preserve-unknown-fields: true, type", 1))[..1],
+        ["properties@spec.o.metadata at once"]
+    );
+    // declared, but not what is in it
+    let string = "{type: string}";
+    let named = format!(
+        "{{type: object, properties: {{apiVersion: {string}, kind: {string}, metadata: {{type: object}}, spec: {{type: object}}}}}}"
+    );
+    let embedded = named.replacen("{type", "{x-kubernetes-embedded-resource: true, type", 1);
+    assert_eq!(losses(&named, &embedded), ["properties@spec.o.metadata at once"]);
+}
+
+#[test]
+fn objects_are_emptied_where_another_version_has_another_type() {
+    assert_eq!(losses(STRING, FIELDS), ["properties@spec.o at once"]);
+    assert_eq!(losses(FIELDS, STRING), ["properties@spec.o next write"]);
+    assert_eq!(losses(&list(STRING), &list(FIELDS)), ["properties@spec.o[] at once"]);
+    assert_eq!(losses(STRING, "{type: object}"), NOTHING);
+    assert_eq!(losses(STRING, "{type: integer}"), NOTHING);
+    assert_eq!(losses(STRING, ANYTHING), ["properties@spec.o at once"]);
+}
+
+#[test]
+fn objects_of_a_list_are_emptied_in_the_list() {
+    assert_eq!(losses(STRING, &list(FIELDS)), ["properties@spec.o[] at once"]);
+    assert_eq!(losses(STRING, &list(&list(FIELDS))), ["properties@spec.o[][] at once"]);
+    assert_eq!(losses(FIELDS, &list(FIELDS)), ["properties@spec.o next write", "properties@spec.o[] at once"]);
+    assert_eq!(losses(&map("true"), &map(&list(FIELDS))), ["properties@spec.o{}[] at once"]);
+}
+
+#[test]
+fn an_object_that_keeps_everything_holds_no_lists() {
+    assert_eq!(losses(&list(FIELDS), FREE), ["properties@spec.o at once"]);
+}
+
+#[test]
+fn what_one_version_keeps_freely_another_prunes_below() {
+    assert_eq!(losses(&with_x(FIELDS), FREE), ["properties@spec.o.x at once"]);
+    assert_eq!(losses(&with_x("{type: object}"), FREE), ["properties@spec.o.x at once"]);
+    assert_eq!(losses(&with_x(&list(FIELDS)), FREE), ["properties@spec.o.x[] at once"]);
+    assert_eq!(losses(&map(FIELDS), FREE), ["properties@spec.o{} at once"]);
+    assert_eq!(losses(&map("true"), FREE), ["properties@spec.o{} at once"]);
+    assert_eq!(losses(FIELDS, ANYTHING), ["properties@spec.o at once"]);
+    assert_eq!(losses(&list(FIELDS), ANYTHING), ["properties@spec.o[] at once"]);
+    // A closed object in a closed object: each needs the flag for itself.
+    let nested = format!("{{type: object, properties: {{x: {FIELDS}}}}}");
+    assert_eq!(losses(&nested, FREE), ["properties@spec.o.x at once", "properties@spec.o at once"]);
+    assert_eq!(losses(&with_x(&with_x(STRING)), FREE), NOTHING);
+    assert_eq!(losses(&map(FREE), FREE), NOTHING);
+}
+
+#[test]
+fn a_scalar_that_another_version_only_preserves_is_kept() {
+    assert_eq!(losses(&with_x(STRING), FREE), NOTHING);
+    assert_eq!(losses(&with_x(&list(STRING)), FREE), NOTHING);
+    assert_eq!(losses(&map(STRING), FREE), NOTHING);
+}
+
+#[test]
+fn what_only_the_storage_version_preserves_is_not_told() {
+    for closed in [FIELDS, &with_x(FIELDS), &map(FIELDS), &map("true")] {
+        assert_eq!(losses(FREE, closed), NOTHING);
+        assert_eq!(losses(ANYTHING, closed), NOTHING);
+    }
+}
+
+#[test]
+fn an_object_that_keeps_nothing_loses_nothing() {
+    assert_eq!(losses(&map("true"), &map("{type: object}")), NOTHING);
+    assert_eq!(losses(&map("true"), &map(FIELDS)), ["properties@spec.o{} at once"]);
+}
+
+#[test]
+fn objects_stored_at_a_version_that_is_not_served_any_more_lose_what_it_had() {
+    let [had, has] = ["{type: object, properties: {q: {type: integer}, r: {type: integer}}}", FIELDS];
+    let crd = |old: &str, new: &str, stored: &str| {
+        let [old, new] = [version("v1", "served: false, storage: false", old), version("v2", "served: true, storage: true", new)];
+        format!("{HEAD}  versions:\n{old}{new}status: {{storedVersions: {stored}}}\n")
+    };
+    assert_eq!(lossy(&crd(had, has, "[v1, v2]")), ["presence@spec.o.r next write"]);
+    assert_eq!(lossy(&crd(had, has, "[v2]")), NOTHING);
+    // What was written through it never had the field.
+    assert_eq!(lossy(&crd(has, had, "[v1, v2]")), NOTHING);
+    // Nobody reads or writes through it: how it validates is no matter.
+    let mixed = |text: &str| facts(text).iter().filter(|fact| fact.effect == Effect::Mixed).count();
+    assert_eq!(mixed(&crd(FIELDS, &FIELDS.replace("integer", "string"), "[v1, v2]")), 0);
+}
+
+/// What two versions say differently of `spec.o`, with how sure that is.
+fn mixed(first: &str, other: &str) -> Vec<String> {
+    let facts = facts(&two(first, other));
+    let mixed = facts.iter().filter(|fact| fact.effect == Effect::Mixed);
+    mixed.map(|fact| format!("{}@{} {}", fact.aspect, fact.path, fact.evidence.certainty.name())).collect()
+}
+
+#[test]
+fn the_same_constraint_in_other_words_is_no_difference() {
+    let same = [
+        ("{type: integer, minimum: 1}", "{type: integer, minimum: 0, exclusiveMinimum: true}"),
+        ("{type: string, enum: [a, b]}", "{type: string, enum: [b, a]}"),
+        ("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}", "{x-kubernetes-int-or-string: true}"),
+        ("{type: string, maxLength: 5}", "{type: string, allOf: [{maxLength: 5}]}"),
+        ("{type: string, minLength: 0, pattern: ''}", STRING),
+        ("{type: string, format: date-time}", "{type: string, allOf: [{format: date-time}]}"),
+    ];
+    for (first, other) in same {
+        assert_eq!(mixed(first, other), NOTHING, "{first} {other}");
+        assert_eq!(mixed(other, first), NOTHING, "{other} {first}");
+    }
+    assert_eq!(mixed("{type: integer, minimum: 1}", "{type: integer, minimum: 1, exclusiveMinimum: true}"), ["accepted@spec.o proved"]);
+    assert_eq!(mixed("{type: string, enum: [a, b]}", "{type: string, enum: [a]}"), ["accepted@spec.o proved"]);
+}
+
+#[test]
+fn rules_are_compared_by_what_they_say() {
+    let with = |rules: &str| format!("{{type: object, properties: {{q: {{type: integer}}}}, x-kubernetes-validations: [{rules}]}}");
+    let rule = with("{rule: self.q > 1, message: m}");
+    assert_eq!(mixed(&rule, &with("{rule: self.q > 1, message: n}")), NOTHING);
+    assert_eq!(mixed(&rule, &with("{rule: (1 < self.q)}")), NOTHING);
+    assert_eq!(mixed(&rule, &with("{rule: self.q > 2}")), ["accepted@spec.o proved"]);
+    let transition = |text: &str| with(&format!("{{rule: {text}}}"));
+    assert_eq!(mixed(&transition("self.q == oldSelf.q"), &transition("(self.q == oldSelf.q)")), NOTHING);
+    assert_eq!(mixed(&transition("self.q == oldSelf.q"), &transition("self.q >= oldSelf.q")), ["accepted@spec.o undecided"]);
+}
+
+#[test]
+fn defaults_are_compared_once_completed() {
+    let with = |default: &str| format!("{{type: object, properties: {{x: {{type: string, default: a}}}}, default: {default}}}");
+    assert_eq!(mixed(&with("{}"), &with("{x: a}")), NOTHING);
+    assert_eq!(mixed(&with("{}"), &with("{x: b}")), ["default@spec.o proved"]);
+}
+
+#[test]
+fn the_order_of_map_keys_is_no_matter() {
+    let keyed = |keys: &str| {
+        format!(
+            "{{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: {keys}, items: {{type: object, required: [j, k], properties: {{j: {STRING}, k: {STRING}}}}}}}"
+        )
+    };
+    assert_eq!(mixed(&keyed("[j, k]"), &keyed("[k, j]")), NOTHING);
+    assert_eq!(mixed(&keyed("[j, k]"), &keyed("[k]")), ["map-keys@spec.o proved"]);
+}
+
+#[test]
+fn an_object_without_a_type_is_no_other_type() {
+    assert_eq!(mixed(FREE, ANYTHING), ["accepted@spec.o proved"]);
+    assert_eq!(mixed(STRING, ANYTHING), ["type@spec.o proved"]);
+}

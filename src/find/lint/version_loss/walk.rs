@@ -1,0 +1,215 @@
+//! All versions walked at once, place by place: which of them keep what stands there, and which don't.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::compare::text::together;
+use crate::find::lint::fact_collector::Ledger;
+use crate::model::fact::{Affected, Aspect, Effect, Subject};
+use crate::model::schema::is_meta;
+use crate::model::{FieldPath, Step};
+
+use super::keep::{Declared, Form, Room};
+use super::{Gate, anchor, list};
+
+pub(super) struct Walk<'w, 'b, 't> {
+    pub gates: &'w [Gate<'b, 't>],
+    pub ledger: &'w mut Ledger<'t>,
+    /// Position of the storage version among the gates.
+    pub storage: usize,
+}
+
+/// Who loses what: the versions through which it is written, and those whose schema drops it.
+pub(super) struct Loss {
+    /// Objects are stored in a version that drops it.
+    at_once: bool,
+    /// The versions to blame: those written through if it is lost at once, else those that erase it.
+    via: Vec<usize>,
+    /// A version that has it.
+    pub owner: usize,
+}
+
+/// The versions that take what is written in one form; of the others there is nothing more to say.
+struct Fitting<'r, 't> {
+    rooms: Cow<'r, [Room<'t>]>,
+    /// Whether it was told that another version empties it.
+    emptied: bool,
+}
+
+/// Whether a value of any type is taken to have this form: that of the versions which give a type, else an object.
+fn is_meant(form: Form, rooms: &[Room<'_>]) -> bool {
+    let mut forms = rooms.iter().filter_map(|room| room.declared()?.form()).peekable();
+    (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
+}
+
+/// Where the objects are that get emptied: here, or in the lists that stand here.
+fn emptied(form: Form, room: Option<&Room<'_>>, path: &FieldPath) -> FieldPath {
+    if form == Form::Object {
+        return path.clone();
+    }
+    let items = room.map(Room::items);
+    let below = items.as_ref().and_then(|items| items.declared()?.form()).unwrap_or(Form::Object);
+    emptied(below, items.as_ref(), &path.items())
+}
+
+impl<'w, 'b, 't> Walk<'w, 'b, 't> {
+    pub fn new(gates: &'w [Gate<'b, 't>], ledger: &'w mut Ledger<'t>) -> Self {
+        let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
+        Walk { gates, ledger, storage }
+    }
+
+    pub fn run(mut self, rooms: &[Room<'t>]) {
+        let mut path = FieldPath::root();
+        together(|| self.fields(rooms, &mut path));
+    }
+
+    /// Depth is bounded by that of the document, which the reader limits.
+    fn node(&mut self, mut rooms: Vec<Room<'t>>, path: &mut FieldPath) {
+        let says_something = |room: &Room<'t>| room.is_named() || matches!(room, Room::Hollow(_));
+        if !rooms.iter().any(says_something) || rooms.iter().filter(|room| !room.is_told()).count() < 2 {
+            return;
+        }
+        if self.presence(&mut rooms, path) {
+            return;
+        }
+        let objects = self.of_form(Form::Object, &rooms, path);
+        let lists = self.of_form(Form::List, &rooms, path);
+        if !self.types(&rooms, path, objects.emptied || lists.emptied) {
+            self.aspects(&rooms, path);
+        }
+        self.fields(&objects.rooms, path);
+        self.items(&lists.rooms, path);
+    }
+
+    fn fields(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
+        let names: BTreeSet<&'t str> = rooms.iter().filter_map(Room::declared).flat_map(Declared::names).collect();
+        for name in names {
+            // The server keeps these whatever the schema says.
+            if path.is_root() && is_meta(name) {
+                continue;
+            }
+            path.push(Step::Key(name.into()));
+            self.node(rooms.iter().map(|room| room.child(name)).collect(), path);
+            path.pop();
+        }
+        self.others(rooms, path);
+    }
+
+    fn items(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
+        if rooms.iter().filter_map(Room::declared).any(|here| here.schema.items().is_some()) {
+            path.push(Step::Items);
+            self.node(rooms.iter().map(Room::items).collect(), path);
+            path.pop();
+        }
+    }
+
+    /// A field that some versions have and others prune. True where nothing below is left to be said.
+    fn presence(&mut self, rooms: &mut [Room<'t>], path: &FieldPath) -> bool {
+        let Some(loss) =
+            self.loss(|index| rooms.get(index).is_some_and(Room::is_named), |index| rooms.get(index).is_some_and(Room::is_absent))
+        else {
+            return false;
+        };
+        self.tell(&loss, Aspect::Presence, anchor(rooms, loss.owner), path, &[]);
+        for room in rooms.iter_mut().filter(|room| room.is_absent()) {
+            *room = Room::Told;
+        }
+        loss.at_once
+    }
+
+    /// Keys that no version names: kept by a map or by preserve-unknown-fields here, pruned by a closed object there.
+    fn others(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
+        if !rooms.iter().any(Room::is_open) {
+            return;
+        }
+        let closed = |room: &Room<'t>| room.declared().is_some() && !room.is_open();
+        let drops = |index: usize| rooms.get(index).is_some_and(closed);
+        // That a version without the flag drops what nobody declares is what the flag is about; it is told where it never works.
+        let loss = self.loss(|index| rooms.get(index).is_some_and(Room::is_open), drops).filter(|loss| loss.at_once);
+        let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(Room::promises_keys), drops));
+        if let Some(loss) = &loss {
+            let keys = if rooms.get(loss.owner).is_some_and(Room::is_map) { "keys of the map" } else { "unknown fields" };
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", keys)]);
+        }
+        if loss.is_some_and(|loss| loss.at_once) {
+            return;
+        }
+        path.push(Step::Values);
+        self.node(rooms.iter().map(|room| if closed(room) { Room::Told } else { room.values() }).collect(), path);
+        path.pop();
+    }
+
+    /// What the versions keep of objects, or of lists, that are written here. A version that declares something else empties them.
+    fn of_form<'r>(&mut self, form: Form, rooms: &'r [Room<'t>], path: &FieldPath) -> Fitting<'r, 't> {
+        // A version with another type neither writes this form nor, where it preserves unknown fields, drops anything of it.
+        let foreign = |room: &Room<'t>| match room {
+            Room::Hollow(_) => true,
+            Room::Declared(here) => here.form() != Some(form) && !here.is_any_type(),
+            _ => false,
+        };
+        if !rooms.iter().any(foreign) {
+            return Fitting { rooms: Cow::Borrowed(rooms), emptied: false };
+        }
+        let typed = |room: &Room<'t>| room.declared().is_some_and(|here| here.form() == Some(form)) && room.holds_fields();
+        let meant = is_meant(form, rooms);
+        // A key that one version only preserves is taken to hold what another one declares, and not an object in place of a scalar.
+        let hollow = rooms.iter().any(|room| matches!(room, Room::Hollow(_)));
+        let full = |room: &Room<'t>| typed(room) || meant && room.holds_fields() && room.declared().map_or(hollow, Declared::is_any_type);
+        let drops = |index: usize| rooms.get(index).is_some_and(|room| foreign(room) && room.declared().is_none_or(|here| !here.keeps));
+        let loss = self.loss(|index| rooms.get(index).is_some_and(full), drops).filter(|loss| loss.at_once);
+        let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(typed), drops));
+        if let Some(loss) = &loss {
+            let at = emptied(form, rooms.get(loss.owner), path);
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), &at, &[("what", "fields")]);
+        }
+        let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
+        let left = rooms.iter().map(|room| if gone || foreign(room) { Room::Told } else { room.clone() });
+        Fitting { rooms: left.collect(), emptied: loss.is_some() }
+    }
+
+    /// What follows from some versions keeping a thing and others dropping it.
+    pub(super) fn loss(&self, keeps: impl Fn(usize) -> bool, drops: impl Fn(usize) -> bool) -> Option<Loss> {
+        let served = |index: &usize| self.gates.get(*index).is_some_and(|gate| gate.served);
+        let all = 0..self.gates.len();
+        let keepers: Vec<usize> = all.clone().filter(|&index| keeps(index)).collect();
+        if drops(self.storage) {
+            let (via, stored): (Vec<usize>, Vec<usize>) = keepers.into_iter().partition(served);
+            if let Some(&owner) = via.first() {
+                return Some(Loss { at_once: true, via, owner });
+            }
+            // Objects that are stored at another version still have it.
+            let (owner, via) = (*stored.first()?, all.filter(served).collect::<Vec<_>>());
+            return (!via.is_empty()).then_some(Loss { at_once: false, via, owner });
+        }
+        let via: Vec<usize> = all.filter(served).filter(|&index| drops(index)).collect();
+        let owner = if keepers.contains(&self.storage) { self.storage } else { *keepers.first()? };
+        (!via.is_empty()).then_some(Loss { at_once: false, via, owner })
+    }
+
+    pub(super) fn tell(
+        &mut self,
+        loss: &Loss,
+        aspect: Aspect,
+        node: Option<crate::input::yaml::Node<'t>>,
+        path: &FieldPath,
+        words: &[(&'static str, &str)],
+    ) {
+        let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
+        let (via, storage, owner) = (list(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
+        let Some(node) = node else { return };
+        let fact = self.ledger.note((Subject::Field, aspect, Effect::Lossy), node);
+        fact.version = Some(owner.to_owned());
+        fact.path = path.clone();
+        fact.affects = fact.affects.with(Affected::Data);
+        if !loss.at_once {
+            fact.affects = fact.affects.with(Affected::Readers);
+        }
+        fact.words.insert("when", if loss.at_once { "at once" } else { "next write" }.to_owned());
+        fact.words.insert("via", via);
+        fact.words.insert("storage", storage.to_owned());
+        fact.words.insert("verb", if loss.via.len() > 1 { "don't" } else { "doesn't" }.to_owned());
+        for &(key, value) in words {
+            fact.words.insert(key, value.to_owned());
+        }
+    }
+}

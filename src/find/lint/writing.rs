@@ -1,0 +1,69 @@
+//! How the document is written: an API that servers no longer have, scalars that YAML reads as something else.
+
+use std::collections::HashSet;
+
+use crate::input::yaml::{Data, Node, NodeId};
+use crate::model::fact::{Aspect, Effect, Subject};
+
+use super::fact_collector::Ledger;
+
+/// The CRD is written for `apiextensions.k8s.io/v1beta1`.
+pub(super) fn outdated(ledger: &mut Ledger<'_>) {
+    let at = ledger.crd.node.get("apiVersion").unwrap_or(ledger.crd.name_node);
+    ledger.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
+}
+
+/// `on`, `0777`, `1_000` as a value or as a name. A plain `yes` where a flag is wanted is what it seems to be.
+pub(super) fn ambiguous(ledger: &mut Ledger<'_>) {
+    let span = ledger.crd.node.span();
+    let inside = |node: &Node<'_>| span.start <= node.span().start && node.span().end <= span.end;
+    let ids: HashSet<NodeId> = ledger.crd.node.tree().ambiguous().filter(inside).map(Node::id).collect();
+    if !ids.is_empty() {
+        find(ledger, ledger.crd.node, &ids, "", &mut String::new());
+    }
+}
+
+fn find<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, ids: &HashSet<NodeId>, keyword: &str, at: &mut String) {
+    if ids.contains(&node.id()) && !(matches!(node.data(), Data::Bool(_)) && is_flag(keyword)) {
+        say(ledger, node, at, "value");
+    }
+    let length = at.len();
+    for entry in node.entries() {
+        if ids.contains(&entry.key.id()) {
+            say(ledger, entry.key, at, "key");
+        }
+        at.push('.');
+        at.push_str(entry.name());
+        find(ledger, entry.value, ids, entry.name(), at);
+        at.truncate(length);
+    }
+    for (index, item) in node.items().enumerate() {
+        at.push_str(&format!("[{index}]"));
+        find(ledger, item, ids, keyword, at);
+        at.truncate(length);
+    }
+}
+
+fn say<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, at: &str, part: &str) {
+    let fact = ledger.note((Subject::Crd, Aspect::Document, Effect::Unclear), node);
+    fact.key = Some(at.trim_start_matches('.').to_owned());
+    fact.words.insert("value", node.source().to_owned());
+    fact.words.insert("read", if part == "key" { node.key_text().to_owned() } else { node.to_json().to_string() });
+    fact.words.insert("part", part.to_owned());
+}
+
+fn is_flag(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "nullable"
+            | "exclusiveMinimum"
+            | "exclusiveMaximum"
+            | "uniqueItems"
+            | "additionalProperties"
+            | "served"
+            | "storage"
+            | "deprecated"
+            | "preserveUnknownFields"
+            | "optionalOldSelf"
+    ) || keyword.starts_with("x-kubernetes-")
+}

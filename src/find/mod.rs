@@ -1,0 +1,5 @@
+//! The three finders of facts: what changed between two bundles, what is wrong with one, and what conversions do.
+
+pub mod change;
+pub mod conversion;
+pub mod lint;

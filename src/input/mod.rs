@@ -1,0 +1,212 @@
+//! Inputs named on the command line → named bytes.
+//!
+//! Comes in: files, directories, `-`, `REV:path` and `:path` of the git repository around, as
+//! [`Input`]s. Goes out: [`Loaded`], with the text of every manifest found, in an order that depends
+//! on nothing but names, and beside it all that was not read: *skipped*, where nothing a bundle could
+//! hold was passed over, and *problems*, where something was.
+//!
+//! ```no_run
+//! use crdwise::input::{Input, Limits, load};
+//!
+//! let inputs = [Input::parse("main:config/crd")?];
+//! let loaded = load(&inputs, &Limits::default());
+//! for file in &loaded.files {
+//!     println!("{} {} bytes", file.name, file.text.len());
+//! }
+//! for problem in &loaded.problems {
+//!     eprintln!("{problem}");
+//! }
+//! # Ok::<(), crdwise::input::InputError>(())
+//! ```
+
+mod against;
+mod decode;
+mod directory;
+mod git;
+pub mod glob;
+mod input;
+pub mod json_schema_check;
+mod limits;
+mod load_queue;
+mod loader;
+mod place;
+mod problem;
+mod read;
+mod text;
+pub mod yaml;
+
+#[cfg(test)]
+mod scratch;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+pub use against::{Against, AgainstError, against, same_paths};
+pub use decode::{Encoding, Malformed};
+pub use git::{GitError, Repository, Resolved, Staged, StagedChange, Tag, repo_root};
+pub use input::{Input, InputError, InputKind};
+pub use limits::{Limits, flag};
+pub use loader::{Loader, load};
+pub use place::{Lines, Place};
+pub use problem::{Problem, Special};
+pub use text::Text;
+
+/// The name under which standard input is shown.
+pub const STDIN: &str = "<stdin>";
+
+/// Everything that a bundle's inputs gave.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// In the order of the inputs, and by the bytes of their names within one.
+    pub files: Vec<File>,
+    pub skipped: Vec<Skipped>,
+    pub problems: Vec<Problem>,
+    pub notes: Vec<Note>,
+}
+
+/// One file, read.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// As the user would write it: absolute only if the input was, `REV:path` from git.
+    pub name: String,
+    /// Without a byte-order mark.
+    pub text: Text,
+    pub origin: Origin,
+    lines: OnceLock<Lines>,
+}
+
+impl File {
+    pub fn new(name: impl Into<String>, text: impl Into<Text>, origin: Origin) -> File {
+        File { name: name.into(), text: text.into(), origin, lines: OnceLock::new() }
+    }
+
+    /// The line index, built when it is first asked for.
+    pub fn lines(&self) -> &Lines {
+        self.lines.get_or_init(|| Lines::new(&self.text))
+    }
+
+    /// Line and column of a byte offset into the text.
+    pub fn place(&self, offset: usize) -> Place {
+        self.lines().place(&self.text, offset)
+    }
+}
+
+/// Where a file came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The path that was opened.
+    Path(PathBuf),
+    Stdin,
+    Git {
+        rev: String,
+        /// From the root of the repository.
+        path: String,
+        commit: String,
+    },
+    /// Staged; the path is from the root of the repository.
+    Index {
+        path: String,
+    },
+}
+
+/// Something that was seen and passed over, because no bundle keeps CRDs there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    pub what: String,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    OtherExtension,
+    GitDirectory,
+    /// Given twice, or a link to a file that is read under its own name.
+    SameFile {
+        first: String,
+    },
+    LinkedDirectory {
+        target: String,
+    },
+    /// The configuration says so.
+    LeftOut {
+        by: String,
+    },
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Why::OtherExtension => f.write_str("neither .yaml nor .yml nor .json"),
+            Why::GitDirectory => f.write_str("git's own directory"),
+            Why::LeftOut { by } => write!(f, "left out by {by}"),
+            Why::SameFile { first } => write!(f, "the same file as {first}"),
+            Why::LinkedDirectory { target } => {
+                write!(f, "a link to a directory that is not entered twice ({target})")
+            }
+        }
+    }
+}
+
+/// Something that went well in a way the user should know of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A name that is both; `other` is how to write the revision.
+    FileNotRevision {
+        name: String,
+        other: String,
+    },
+    /// Git itself had to choose, mostly between a tag and a branch of one name.
+    GitWarned {
+        rev: String,
+        warning: String,
+    },
+    Encoding {
+        name: String,
+        encoding: Encoding,
+    },
+    /// The old side of `--against REV` doesn't have the path yet.
+    EmptyAtRevision {
+        name: String,
+    },
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Note::FileNotRevision { name, other } => {
+                write!(f, "`{name}` is an existing file and was read as that; for the git revision write `{other}`")
+            }
+            Note::GitWarned { rev, warning } => write!(f, "git on `{rev}`: {warning}"),
+            Note::Encoding { name, encoding } => {
+                write!(f, "`{name}` is {encoding} and was read as such; Kubernetes wants UTF-8")
+            }
+            Note::EmptyAtRevision { name } => {
+                write!(f, "`{name}` does not exist there, so the old side is empty")
+            }
+        }
+    }
+}
+
+/// Whether a file in a directory is read. One that is named itself is read whatever its name.
+pub fn is_manifest(name: &str) -> bool {
+    let extension = name.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.'));
+    extension.is_some_and(|(_, extension)| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}
+
+/// A path as it is shown: with `/`, without a leading `./`, what isn't UTF-8 replaced.
+fn shown(path: &Path) -> String {
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    let clean: PathBuf = parts.collect();
+    if clean.as_os_str().is_empty() {
+        return ".".to_owned();
+    }
+    let text = clean.to_string_lossy();
+    match std::path::MAIN_SEPARATOR {
+        '/' => text.into_owned(),
+        separator => text.replace(separator, "/"),
+    }
+}

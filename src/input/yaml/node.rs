@@ -1,0 +1,359 @@
+//! The arena of one document and the handle that walks it.
+
+use crate::input::Text;
+
+/// Half-open byte range in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(start: usize, end: usize) -> Self {
+        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Span { start: clamp(start), end: clamp(end) }
+    }
+
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Position of a node in its tree's arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub(super) u32);
+
+/// Where a scalar's text stands: in the file itself, or decoded beside it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TextRef {
+    pub offset: u32,
+    pub len: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Raw {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Source(TextRef),
+    Decoded(TextRef),
+    Seq { first: u32, len: u32 },
+    Map { first: u32, len: u32 },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub span: Span,
+    pub raw: Raw,
+}
+
+/// What a tree is made of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Arena {
+    pub decoded: String,
+    pub slots: Vec<Slot>,
+    pub items: Vec<NodeId>,
+    pub pairs: Vec<(NodeId, NodeId)>,
+}
+
+/// One document: nodes in the order in which they ended, children in contiguous runs.
+#[derive(Debug)]
+pub struct Tree {
+    pub(super) text: Text,
+    pub(super) arena: Arena,
+    pub(super) root: NodeId,
+    pub(super) ambiguous: Vec<NodeId>,
+    pub(super) json: bool,
+    /// Whether some node stands for one that is written elsewhere.
+    pub(super) aliased: bool,
+}
+
+impl Tree {
+    pub fn root(&self) -> Node<'_> {
+        Node { tree: self, id: self.root }
+    }
+
+    /// The text of the whole file.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    pub fn node(&self, id: NodeId) -> Node<'_> {
+        Node { tree: self, id }
+    }
+
+    /// Plain scalars that YAML 1.1 reads as something else than what stands there (`on`, `0777`, `1_000`).
+    pub fn ambiguous(&self) -> impl Iterator<Item = Node<'_>> {
+        self.ambiguous.iter().map(|&id| self.node(id))
+    }
+
+    /// Whether the document is JSON, where `1.0` stays a float on its way to the server.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether some node stands for one that is written elsewhere.
+    pub fn is_aliased(&self) -> bool {
+        self.aliased
+    }
+
+    #[inline]
+    fn slot(&self, id: NodeId) -> Slot {
+        // ok: ids are only made by the builder of this very arena
+        self.arena.slots[id.0 as usize]
+    }
+}
+
+/// What a node is, for one `match`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Data<'t> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(&'t str),
+    Seq,
+    Map,
+}
+
+/// A handle on one node: as cheap to copy as a reference.
+#[derive(Clone, Copy)]
+pub struct Node<'t> {
+    tree: &'t Tree,
+    id: NodeId,
+}
+
+/// One key and its value.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'t> {
+    pub key: Node<'t>,
+    pub value: Node<'t>,
+}
+
+impl<'t> Entry<'t> {
+    pub fn name(&self) -> &'t str {
+        self.key.key_text()
+    }
+}
+
+impl std::fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}@{:?}", self.data(), self.span().range())
+    }
+}
+
+impl<'t> Node<'t> {
+    pub fn id(self) -> NodeId {
+        self.id
+    }
+
+    pub fn tree(self) -> &'t Tree {
+        self.tree
+    }
+
+    #[inline]
+    pub fn span(self) -> Span {
+        self.tree.slot(self.id).span
+    }
+
+    #[inline]
+    pub fn data(self) -> Data<'t> {
+        match self.tree.slot(self.id).raw {
+            Raw::Null => Data::Null,
+            Raw::Bool(b) => Data::Bool(b),
+            Raw::Int(i) => Data::Int(i),
+            Raw::Float(f) => Data::Float(f),
+            Raw::Source(at) => Data::Str(slice(&self.tree.text, at)),
+            Raw::Decoded(at) => Data::Str(slice(&self.tree.arena.decoded, at)),
+            Raw::Seq { .. } => Data::Seq,
+            Raw::Map { .. } => Data::Map,
+        }
+    }
+
+    /// The text as it stands in the file.
+    pub fn source(self) -> &'t str {
+        self.tree.text.get(self.span().range()).unwrap_or_default()
+    }
+
+    #[inline]
+    pub fn is_null(self) -> bool {
+        matches!(self.tree.slot(self.id).raw, Raw::Null)
+    }
+
+    #[inline]
+    pub fn is_map(self) -> bool {
+        matches!(self.tree.slot(self.id).raw, Raw::Map { .. })
+    }
+
+    #[inline]
+    pub fn is_seq(self) -> bool {
+        matches!(self.tree.slot(self.id).raw, Raw::Seq { .. })
+    }
+
+    #[inline]
+    pub fn as_str(self) -> Option<&'t str> {
+        match self.data() {
+            Data::Str(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn as_bool(self) -> Option<bool> {
+        match self.data() {
+            Data::Bool(b) => Some(b),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn as_int(self) -> Option<i64> {
+        match self.data() {
+            Data::Int(i) => Some(i),
+            Data::Float(f) if f.fract() == 0.0 && f.abs() < 9.0e15 => Some(f as i64),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn as_f64(self) -> Option<f64> {
+        match self.data() {
+            Data::Int(i) => Some(i as f64),
+            Data::Float(f) => Some(f),
+            _ => None,
+        }
+    }
+
+    /// Some scalar of the same tree: what has neither entries nor items.
+    pub(crate) fn leaf(self) -> Node<'t> {
+        // The first node to end is never a collection with children.
+        Node { tree: self.tree, id: NodeId(0) }
+    }
+
+    /// Number of children: entries of a mapping, items of a list.
+    #[inline]
+    pub fn len(self) -> usize {
+        match self.tree.slot(self.id).raw {
+            Raw::Seq { len, .. } | Raw::Map { len, .. } => len as usize,
+            _ => 0,
+        }
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Entries of a mapping in the order of the file; nothing for anything else.
+    pub fn entries(self) -> impl DoubleEndedIterator<Item = Entry<'t>> + ExactSizeIterator + Clone + 't {
+        let range = match self.tree.slot(self.id).raw {
+            Raw::Map { first, len } => first as usize..first as usize + len as usize,
+            _ => 0..0,
+        };
+        let tree = self.tree;
+        tree.arena
+            .pairs
+            .get(range)
+            .unwrap_or_default()
+            .iter()
+            .map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
+    }
+
+    /// Items of a list in order; nothing for anything else.
+    pub fn items(self) -> impl DoubleEndedIterator<Item = Node<'t>> + ExactSizeIterator + Clone + 't {
+        let range = match self.tree.slot(self.id).raw {
+            Raw::Seq { first, len } => first as usize..first as usize + len as usize,
+            _ => 0..0,
+        };
+        let tree = self.tree;
+        tree.arena.items.get(range).unwrap_or_default().iter().map(move |&id| tree.node(id))
+    }
+
+    #[inline]
+    pub fn entry_at(self, index: usize) -> Option<Entry<'t>> {
+        self.entries().nth(index)
+    }
+
+    pub fn entry(self, name: &str) -> Option<Entry<'t>> {
+        self.entries().find(|entry| entry.name() == name)
+    }
+
+    /// The value under a key; a null value counts as absent, as it does for the server.
+    pub fn get(self, name: &str) -> Option<Node<'t>> {
+        self.entry(name).map(|entry| entry.value).filter(|value| !value.is_null())
+    }
+
+    /// A key as JSON spells it: `1:` is "1", `on:` is "true".
+    #[inline]
+    pub fn key_text(self) -> &'t str {
+        match self.tree.slot(self.id).raw {
+            Raw::Source(at) => slice(&self.tree.text, at),
+            Raw::Decoded(at) => slice(&self.tree.arena.decoded, at),
+            Raw::Bool(true) => "true",
+            Raw::Bool(false) => "false",
+            Raw::Null => "null",
+            _ => self.source(),
+        }
+    }
+
+    /// The plain value. Bounded by the tree's own budgets.
+    pub fn to_json(self) -> serde_json::Value {
+        use serde_json::Value;
+        match self.data() {
+            Data::Null => Value::Null,
+            Data::Bool(b) => Value::Bool(b),
+            Data::Int(i) => Value::from(i),
+            Data::Float(f) => Value::from(f),
+            Data::Str(s) => Value::from(s),
+            Data::Seq => self.items().map(Node::to_json).collect(),
+            Data::Map => self.entries().map(|e| (e.name().to_owned(), e.value.to_json())).collect::<serde_json::Map<_, _>>().into(),
+        }
+    }
+
+    /// Whether two mappings or lists are written alike, byte by byte: then they hold the same data in the same order. A scalar by itself
+    /// doesn't say: its tag, and whether a block keeps its last break, stand before it.
+    pub fn alike(self, other: Node<'_>) -> bool {
+        let plain = (self.is_map() || self.is_seq()) && !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
+        plain && self.source() == other.source() && (self.tree.json || self.column().is_some_and(|column| other.column() == Some(column)))
+    }
+
+    /// Bytes between the start of the line and the node; nothing where that is far away. Indentation is a part of what a text means.
+    fn column(self) -> Option<usize> {
+        const FAR: usize = 1024;
+        let start = self.span().start as usize;
+        let before = self.tree.text.as_bytes().get(start.saturating_sub(FAR)..start)?;
+        match memchr::memrchr2(b'\n', b'\r', before) {
+            Some(at) => Some(before.len() - at - 1),
+            None => (before.len() < FAR).then_some(before.len()),
+        }
+    }
+
+    /// Whether two nodes hold the same data, in whatever order their keys stand.
+    pub fn same(self, other: Node<'_>) -> bool {
+        self.alike(other) || self.equals(other)
+    }
+
+    fn equals(self, other: Node<'_>) -> bool {
+        match (self.data(), other.data()) {
+            (Data::Seq, Data::Seq) => self.len() == other.len() && self.items().zip(other.items()).all(|(a, b)| a.equals(b)),
+            (Data::Map, Data::Map) => self.len() == other.len() && self.same_entries(other),
+            (Data::Float(a), Data::Int(b)) | (Data::Int(b), Data::Float(a)) => a == b as f64,
+            (a, b) => a == b,
+        }
+    }
+
+    fn same_entries(self, other: Node<'_>) -> bool {
+        let aligned = self.entries().zip(other.entries()).all(|(a, b)| a.name() == b.name());
+        if aligned {
+            return self.entries().zip(other.entries()).all(|(a, b)| a.value.equals(b.value));
+        }
+        let index: std::collections::HashMap<&str, Node<'_>> = other.entries().map(|e| (e.name(), e.value)).collect();
+        self.entries().all(|a| index.get(a.name()).is_some_and(|b| a.value.equals(*b)))
+    }
+}
+
+#[inline]
+fn slice(text: &str, at: TextRef) -> &str {
+    text.get(at.offset as usize..at.offset as usize + at.len as usize).unwrap_or_default()
+}

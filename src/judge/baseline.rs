@@ -1,0 +1,184 @@
+//! `crdwise-baseline.json`: findings that a project had when it began to use the tool, accepted by their fingerprints.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::input::json_schema_check::{Fault, Form};
+use crate::input::yaml::{self, Budget, Node, Span};
+use crate::judge::finding::{Finding, Status};
+use crate::judge::waiver::Scope;
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::{FileId, Place};
+
+/// The name under which it is looked for.
+pub const FILE: &str = "crdwise-baseline.json";
+const SCHEMA: &str = "crdwise.baseline/v1";
+pub const SCHEMA_TEXT: &str = include_str!("baseline.schema.json");
+
+/// One accepted finding. Only the fingerprint is compared; the rest is for people.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    pub crd: String,
+    pub version: String,
+    pub path: String,
+    pub rule: String,
+    pub fingerprint: String,
+}
+
+impl Entry {
+    fn of(finding: &Finding) -> Self {
+        Entry {
+            crd: finding.crd.clone(),
+            version: finding.version.clone().unwrap_or_default(),
+            path: finding.path.clone(),
+            rule: finding.rule.clone(),
+            fingerprint: finding.fingerprint.clone(),
+        }
+    }
+}
+
+/// Accepted findings, sorted. Where two findings share a fingerprint it is listed twice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Baseline {
+    entries: Vec<Entry>,
+    span: Span,
+}
+
+impl Baseline {
+    pub fn of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Self {
+        let mut entries: Vec<Entry> = findings.map(Entry::of).collect();
+        entries.sort();
+        Baseline { entries, span: Span::default() }
+    }
+
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let start = Span::new(0, text.len().min(1));
+        let document = yaml::parse(&text.into(), &Budget::default()).into_iter().next();
+        let document = document.ok_or_else(|| Fault::new("the baseline is empty", start))?;
+        let tree = document.tree.map_err(|error| Fault::new(error.kind.to_string(), error.span))?;
+        if let Some(fault) = Form::new(SCHEMA_TEXT).check(tree.root()).into_iter().next() {
+            return Err(fault);
+        }
+        let entry = |node: Node<'_>| {
+            let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+            Entry { crd: text("crd"), version: text("version"), path: text("path"), rule: text("rule"), fingerprint: text("fingerprint") }
+        };
+        let list = tree.root().entry("findings");
+        let mut entries: Vec<Entry> = list.into_iter().flat_map(|list| list.value.items()).map(entry).collect();
+        entries.sort();
+        Ok(Baseline { entries, span: list.map_or(start, |list| list.key.span()) })
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// One finding a line, so that a change of it reads well.
+    pub fn render(&self) -> String {
+        let mut out = format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"findings\": [");
+        for (index, entry) in self.entries.iter().enumerate() {
+            let quoted = |text: &str| serde_json::Value::from(text).to_string();
+            let _ = write!(
+                out,
+                "{}\n    {{\"rule\": {}, \"crd\": {}, \"version\": {}, \"path\": {}, \"fingerprint\": {}}}",
+                if index == 0 { "" } else { "," },
+                quoted(&entry.rule),
+                quoted(&entry.crd),
+                quoted(&entry.version),
+                quoted(&entry.path),
+                quoted(&entry.fingerprint),
+            );
+        }
+        out.push_str(if self.entries.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        out
+    }
+
+    /// How often each fingerprint is accepted.
+    fn counts(&self) -> BTreeMap<&str, usize> {
+        let mut counts = BTreeMap::new();
+        for entry in &self.entries {
+            *counts.entry(&*entry.fingerprint).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Marks accepted findings, and tells how many entries accept nothing.
+    pub(crate) fn apply(&self, findings: &mut [Finding], file: FileId, scope: &Scope<'_>) -> Option<Fact> {
+        let mut left = self.counts();
+        for finding in findings.iter_mut() {
+            let Some(count) = left.get_mut(&*finding.fingerprint).filter(|count| **count > 0) else { continue };
+            *count -= 1;
+            if finding.status == Status::New {
+                finding.status = Status::Waived;
+                finding.waiver = Some("baseline".to_owned());
+            }
+        }
+        let unused = |entry: &&Entry| left.get(&*entry.fingerprint).is_some_and(|count| *count > 0);
+        let stale: Vec<&Entry> = self.entries.iter().filter(unused).filter(|entry| scope.could_find(&entry.rule, &entry.crd)).collect();
+        let first = stale.first()?;
+        let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Unused, "").after(Place { file, span: self.span });
+        Some(fact.word("count", stale.len().to_string()).word("first", format!("{} at `{}` of {}", first.rule, first.path, first.crd)))
+    }
+
+    /// Without the entries that accept nothing; what the run could not have found stays.
+    pub fn prune(&self, findings: &[Finding], scope: &Scope<'_>) -> Baseline {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for finding in findings {
+            *seen.entry(&finding.fingerprint).or_default() += 1;
+        }
+        let mut keep = |entry: &&Entry| {
+            if !scope.could_find(&entry.rule, &entry.crd) {
+                return true;
+            }
+            match seen.get_mut(&*entry.fingerprint).filter(|count| **count > 0) {
+                Some(count) => {
+                    *count -= 1;
+                    true
+                }
+                None => false,
+            }
+        };
+        Baseline { entries: self.entries.iter().filter(|entry| keep(entry)).cloned().collect(), span: self.span }
+    }
+
+    /// How many findings this one accepts and the other doesn't.
+    pub fn beyond(&self, other: &Baseline) -> usize {
+        let theirs = other.counts();
+        self.counts().into_iter().map(|(fingerprint, count)| count.saturating_sub(theirs.get(fingerprint).copied().unwrap_or(0))).sum()
+    }
+
+    pub fn span(&self) -> Span {
+        self.span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let entry = |rule: &str, fingerprint: &str| Entry {
+            crd: "widgets.shop.example.com".into(),
+            version: "v1".into(),
+            path: "spec[\"a.b\"]".into(),
+            rule: rule.into(),
+            fingerprint: fingerprint.into(),
+        };
+        let entries = vec![entry("a", "0000000000000001"), entry("a", "0000000000000001"), entry("b", "0000000000000002")];
+        let baseline = Baseline { entries, span: Span::default() };
+        let text = baseline.render();
+        assert_eq!(text.lines().count(), 3 + 3 + 2);
+        let read = Baseline::parse(&text).unwrap();
+        assert_eq!(read.entries(), baseline.entries());
+        assert_eq!(read.beyond(&Baseline::default()), 3);
+        assert_eq!(Baseline::parse(&Baseline::default().render()).unwrap().entries(), []);
+    }
+
+    #[test]
+    fn another_file_is_refused() {
+        assert!(Baseline::parse("{\"findings\": [{\"rule\": \"a\"}]}").is_err());
+        assert!(Baseline::parse("[]").is_err());
+        assert!(Baseline::parse("{").is_err());
+    }
+}

@@ -1,0 +1,116 @@
+//! What a reviewer reads: a fact, judged by a rule under a policy.
+
+use serde::Serialize;
+
+use crate::judge::rule::{Family, Kind};
+use crate::model::Place;
+use crate::model::fact::{Affected, Affects, Certainty, Ratchet, Witness, vocabulary};
+
+vocabulary! {
+    /// What a change does to those who use the API.
+    Class {
+        None = "none",
+        Additive = "additive",
+        SemanticBreaking = "semantic-breaking",
+    }
+}
+
+vocabulary! {
+    Severity {
+        Info = "info",
+        Warning = "warning",
+        Error = "error",
+    }
+}
+
+vocabulary! {
+    /// The part of a semantic version that must move.
+    Bump {
+        None = "none",
+        Patch = "patch",
+        Minor = "minor",
+        Major = "major",
+    }
+}
+
+vocabulary! {
+    Status {
+        New = "new",
+        /// A lint finding that the old bundle had already.
+        PreExisting = "pre-existing",
+        Waived = "waived",
+    }
+}
+
+/// A place as people name it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Spot {
+    pub file: String,
+    pub line: usize,
+    pub column: usize,
+    #[serde(skip)]
+    pub place: Option<Place>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    pub rule: String,
+    pub family: Family,
+    pub kind: Kind,
+    pub title: String,
+    pub class: Option<Class>,
+    pub severity: Severity,
+    pub bump: Bump,
+    pub crd: String,
+    pub version: Option<String>,
+    pub path: String,
+    pub to: Option<String>,
+    pub message: String,
+    pub help: String,
+    pub affects: Affects,
+    pub certainty: Certainty,
+    /// When updates of existing objects pass all the same.
+    pub ratchet: Option<Ratchet>,
+    pub status: Status,
+    pub before: Option<Spot>,
+    pub after: Option<Spot>,
+    pub witness: Option<Witness>,
+    /// The manifest that covers it.
+    pub conversion: Option<String>,
+    /// Why it is accepted, where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiver: Option<String>,
+    /// A text to start from: a draft of what is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// The server's own path in the CRD document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    pub fingerprint: String,
+}
+
+impl Finding {
+    pub fn is_refusal(&self) -> bool {
+        self.affects.contains(Affected::Refused)
+    }
+
+    /// Worst first, then by place.
+    pub fn order(&self, other: &Finding) -> std::cmp::Ordering {
+        let rank = |f: &Finding| (std::cmp::Reverse(f.severity), std::cmp::Reverse(f.class), f.kind);
+        rank(self).cmp(&rank(other)).then_with(|| self.coordinates().cmp(&other.coordinates()))
+    }
+
+    pub fn coordinates(&self) -> (&str, Option<&str>, &str, &str, &str) {
+        (&self.crd, self.version.as_deref(), &self.path, &self.rule, &self.fingerprint)
+    }
+}
+
+/// Stays the same while lines, texts and values change: rule, CRD, version, path, and what tells twins apart.
+pub fn fingerprint(parts: &[&str]) -> String {
+    format!("{:016x}", hash(parts.iter().flat_map(|part| part.bytes().chain([0]))))
+}
+
+/// FNV-1a with 64 bits: short, stable across releases, and no secret depends on it.
+pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}

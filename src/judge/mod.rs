@@ -1,0 +1,10 @@
+//! Facts come in; findings under rules and a policy, and a report, go out.
+
+pub mod baseline;
+pub mod bump;
+pub mod finding;
+pub mod policy;
+pub mod report;
+pub mod review;
+pub mod rule;
+pub mod waiver;

@@ -1,0 +1,82 @@
+//! The outcome of a run, in the form that other programs rely on (`crdwise.report/v1`).
+
+use serde::Serialize;
+
+use crate::judge::bump::Recommendation;
+use crate::judge::finding::{Bump, Class, Finding, Severity, Status};
+use crate::model::{Bundle, Skipped};
+
+pub const SCHEMA: &str = "crdwise.report/v1";
+pub const TOOL: &str = concat!("crdwise ", env!("CARGO_PKG_VERSION"));
+
+/// What was found on one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+pub struct SideSummary {
+    pub source: String,
+    pub files: usize,
+    pub documents: usize,
+    pub crds: usize,
+    #[serde(skip)]
+    pub versions: usize,
+    /// What is not judged: what could not be read, and then what is no CRD.
+    pub skipped: Vec<Skipped>,
+    /// How many of those could not be read.
+    #[serde(skip)]
+    pub unread: usize,
+}
+
+impl SideSummary {
+    pub fn of(source: &str, bundle: &Bundle<'_>, unread: &[Skipped], skipped: &[Skipped]) -> Self {
+        SideSummary {
+            source: source.to_owned(),
+            files: bundle.files,
+            documents: bundle.documents,
+            crds: bundle.crds.len(),
+            versions: bundle.versions(),
+            skipped: unread.iter().chain(skipped).chain(&bundle.skipped).cloned().collect(),
+            unread: unread.len(),
+        }
+    }
+}
+
+/// Findings and what follows from them. Sorted, without clock or absolute path: the same input gives the same bytes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    pub schema: &'static str,
+    pub tool: &'static str,
+    pub policy: String,
+    pub old: Option<SideSummary>,
+    pub new: SideSummary,
+    /// Null for `lint`.
+    pub verdict: Option<Class>,
+    pub bump: Option<Recommendation>,
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Findings that count for the gate: neither waived nor already there.
+    pub fn fresh(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.status == Status::New)
+    }
+
+    /// What could not be read, on either side.
+    pub fn unread(&self) -> impl Iterator<Item = &Skipped> {
+        self.old.iter().chain([&self.new]).flat_map(|side| side.skipped.iter().take(side.unread))
+    }
+
+    pub fn count(&self, severity: Severity) -> usize {
+        self.fresh().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Whether the gate at this level fails.
+    pub fn fails(&self, level: Severity) -> bool {
+        self.fresh().any(|finding| finding.severity >= level)
+    }
+}
+
+/// The worst class and the highest bump over all change findings; waivers don't lower them.
+pub fn verdict(findings: &[Finding]) -> (Class, Bump) {
+    let class = findings.iter().filter_map(|finding| finding.class).max().unwrap_or(Class::None);
+    let bump = findings.iter().map(|finding| finding.bump).max().unwrap_or(Bump::None);
+    (class, bump)
+}

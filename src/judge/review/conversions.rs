@@ -1,0 +1,157 @@
+//! What conversion manifests say to the changes of a review: which of them they cover, what is left, and what is wrong with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::find::conversion::check::{astray, check};
+use crate::find::conversion::coverage::{Cover, Coverage};
+use crate::find::conversion::manifest_endpoints::Hop;
+use crate::find::conversion::scaffold::{Draft, scaffold};
+use crate::find::conversion::{Conversions, Manifest};
+use crate::judge::finding::Class;
+use crate::judge::rule::{Need, Rule};
+use crate::model::Place;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+
+use super::{Judgement, Side};
+
+/// The manifests of both sides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manifests<'j> {
+    pub now: Option<&'j Conversions>,
+    /// Those that were there before, where that is known.
+    pub before: Option<&'j Conversions>,
+}
+
+/// Looks up what covers a change, and remembers what was asked.
+pub(super) struct Covering<'j> {
+    coverage: Option<Coverage<'j>>,
+}
+
+impl<'j> Covering<'j> {
+    pub fn new(manifests: &Manifests<'j>, old: &Side<'_>, new: &Side<'_>) -> Self {
+        Covering { coverage: manifests.now.map(|now| Coverage::new(now, &old.bundle, &new.bundle)) }
+    }
+
+    /// What covers a change that a rule judges, if it is of a sort that needs a conversion.
+    pub fn cover(&self, rule: &Rule, fact: &Fact) -> Option<Cover> {
+        if !asks(rule, fact) {
+            return None;
+        }
+        self.coverage.as_ref()?.cover(fact)
+    }
+}
+
+/// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
+fn asks(rule: &Rule, fact: &Fact) -> bool {
+    rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor)
+}
+
+/// Changes of meaning that only a manifest tells.
+pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
+    let told = |manifest: &Manifest| -> Vec<Fact> {
+        if manifest.meaning_changed.is_empty() {
+            return Vec::new();
+        }
+        let Some(hop) = Hop::new(manifest, &old.bundle, &new.bundle).filter(|hop| hop.of_change) else { return Vec::new() };
+        let fact = |mention: &crate::find::conversion::manifest::Mention| {
+            let mut fact = Fact::new(Subject::Field, Aspect::Meaning, Effect::Changed, hop.new_crd.name)
+                .version(hop.to.name)
+                .path(&mention.path)
+                .after(manifest.place(mention.span))
+                .affects(&[Affected::Behaviour])
+                .word("declared", "true")
+                .word("note", mention.note.clone())
+                .word("name", manifest.name.clone());
+            fact.channel = hop.new_crd.channel().map(|channel| channel.value.to_owned());
+            if hop.from.name != hop.to.name {
+                fact = fact.word("against", hop.from.name);
+            }
+            fact
+        };
+        manifest.meaning_changed.iter().map(fact).collect()
+    };
+    manifests.now.into_iter().flat_map(|now| &now.manifests).flat_map(told).collect()
+}
+
+/// Facts about the manifests of this change, and about breaks that none of them covers.
+pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>, covering: &Covering<'_>) -> Vec<Fact> {
+    let mut found = Vec::new();
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let mut open: BTreeMap<(&str, Option<&str>), Vec<&Fact>> = BTreeMap::new();
+    for fact in facts {
+        let Some(rule) = judgement.book.choose(fact, super::maturity(fact)) else { continue };
+        if !asks(rule, fact) {
+            continue;
+        }
+        match covering.cover(rule, fact) {
+            Some(cover) => {
+                used.insert(cover.manifest);
+            }
+            None if !judgement.policy.asks_for_conversion(super::channel(fact)) => {}
+            None if rule.class == Some(Class::SemanticBreaking) => open.entry((&fact.crd, fact.channel.as_deref())).or_default().push(fact),
+            None => {}
+        }
+    }
+    let covered = |fact: &Fact| {
+        !open.contains_key(&(&*fact.crd, fact.channel.as_deref()))
+            || covering.coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some())
+    };
+    let drafts = scaffold(facts, old.released(), new.released(), &covered);
+    for ((name, channel), breaks) in open {
+        found.push(undefined(name, channel, &breaks, &drafts, old, new));
+    }
+    let Some(now) = judgement.conversions.now else { return found };
+    let of_change = |manifest: &Manifest| Hop::new(manifest, &old.bundle, &new.bundle).is_some_and(|hop| hop.of_change);
+    let known = |manifest: &Manifest| {
+        judgement.conversions.before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name))
+    };
+    for manifest in now.manifests.iter().filter(|manifest| of_change(manifest) && !known(manifest) && !used.contains(&manifest.name)) {
+        let crd = new.bundle.crds.iter().find(|crd| crd.group() == manifest.group && crd.kind() == manifest.kind);
+        found.push(
+            Fact::new(Subject::Conversion, Aspect::Coverage, Effect::Unused, crd.map_or("", |crd| crd.name))
+                .after(manifest.place(manifest.span))
+                .key(manifest.name.clone())
+                .word("name", manifest.name.clone())
+                .word("from", manifest.from.to_string())
+                .word("new", manifest.to.to_string()),
+        );
+    }
+    found.extend(astray(now, judgement.conversions.before, &old.bundle, &new.bundle));
+    let checked = check(now, &old.bundle, &new.bundle, &|manifest| of_change(manifest) || used.contains(&manifest.name));
+    found.extend(checked.into_iter().flat_map(|one| one.facts));
+    found
+}
+
+/// One fact for all breaks of a CRD that nothing covers, with a draft of what would.
+fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draft], old: &Side<'_>, new: &Side<'_>) -> Fact {
+    const NAMED: usize = 4;
+    let mut names: Vec<String> = Vec::new();
+    for fact in breaks {
+        let shown = match &fact.version {
+            _ if !fact.path.is_root() => fact.path.to_string(),
+            Some(version) => version.clone(),
+            None => "the CRD itself".to_owned(),
+        };
+        if !names.contains(&shown) {
+            names.push(shown);
+        }
+    }
+    let more = names.len().saturating_sub(NAMED);
+    let mut list = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        list.push_str(&format!(" and {more} more"));
+    }
+    let drafts: Vec<&Draft> = drafts.iter().filter(|draft| draft.crd == name && draft.channel.as_deref() == channel).collect();
+    let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
+    let file = drafts.first().map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
+    let mut fact = Fact::new(Subject::Crd, Aspect::Coverage, Effect::Missing, name)
+        .word("count", breaks.len().to_string())
+        .word("list", list)
+        .word("file", file)
+        .word("draft", draft);
+    let here = |side: &Side<'_>| side.bundle.find(name, channel).map(|crd| Place { file: crd.file, span: crd.name_node.span() });
+    fact.before = here(old).filter(|_| here(new).is_none());
+    fact.after = here(new);
+    fact.channel = channel.map(str::to_owned);
+    fact
+}

@@ -1,0 +1,278 @@
+//! All rules together: which one judges a fact, and in which words.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+
+use crate::input::json_schema_check::nearest;
+
+use super::condition::{self, Condition};
+use super::page::{Match, PageError, Rule};
+use super::{PAGES, Page};
+
+/// The rule that takes every change no other rule judges.
+pub const CATCH_ALL: &str = "unclassified-change";
+
+#[derive(Debug, Error)]
+pub enum RuleError {
+    #[error("{file}: {error}")]
+    Page { file: String, error: PageError },
+    #[error("{file}: the rule is called `{id}`, the file must be `{id}.md`")]
+    Name { file: String, id: String },
+    #[error("rule `{0}` is there twice")]
+    Twice(String),
+    #[error("rule `{id}` replaces `{target}`, which doesn't exist{hint}")]
+    Replaces { id: String, target: String, hint: String },
+}
+
+/// A rule applied to a fact.
+#[derive(Debug)]
+pub struct Verdict<'b> {
+    pub rule: &'b Rule,
+    pub message: String,
+    pub help: String,
+    /// The rule's own condition makes this an error.
+    pub raised: bool,
+}
+
+type Coordinates = (Subject, Aspect, Effect);
+
+#[derive(Debug, Default)]
+pub struct Book {
+    rules: Vec<Leaf>,
+    by_id: BTreeMap<String, usize>,
+    by_fact: HashMap<Coordinates, Vec<usize>>,
+    /// Rules of a team that add their finding to the built-in one.
+    extra: Vec<usize>,
+}
+
+/// A rule, read when it is first needed: a run needs a few of some hundred.
+#[derive(Debug)]
+struct Leaf {
+    page: Option<&'static Page>,
+    rule: OnceLock<Option<Box<Rule>>>,
+}
+
+impl Leaf {
+    /// Pages that come with the tool are held valid by tests; a broken one is left out here.
+    fn rule(&self) -> Option<&Rule> {
+        self.rule.get_or_init(|| Rule::parse(self.page?.text).ok().map(Box::new)).as_deref()
+    }
+}
+
+impl Book {
+    /// The rules that come with the tool.
+    pub fn builtin() -> &'static Book {
+        static BOOK: OnceLock<Book> = OnceLock::new();
+        BOOK.get_or_init(|| {
+            let mut book = Book::default();
+            rule_pages().for_each(|page| book.add_page(page));
+            book
+        })
+    }
+
+    /// Built-in rules and a team's own: each adds to them, or takes the place of one by `replaces`.
+    pub fn with(own: Vec<(String, String)>) -> Result<Book, RuleError> {
+        let mut book = Book::default();
+        let mut rules = Vec::new();
+        for (file, text) in own {
+            let rule = Rule::parse(&text).map_err(|error| RuleError::Page { file: file.clone(), error })?;
+            if !file.ends_with(&format!("{}.md", rule.id)) {
+                return Err(RuleError::Name { file, id: rule.id });
+            }
+            rules.push(rule);
+        }
+        let replaced: Vec<String> = rules.iter().filter_map(|rule| rule.replaces.clone()).collect();
+        rule_pages().filter(|page| !replaced.iter().any(|id| id == page.stem)).for_each(|page| book.add_page(page));
+        for rule in rules {
+            if let Some(target) = &rule.replaces
+                && Book::builtin().get(target).is_none()
+            {
+                let hint = nearest(target, Book::builtin().ids());
+                return Err(RuleError::Replaces { id: rule.id, target: target.clone(), hint });
+            }
+            if book.by_id.contains_key(&rule.id) {
+                return Err(RuleError::Twice(rule.id));
+            }
+            match rule.replaces {
+                Some(_) => book.index(&rule.matches.clone()),
+                None => book.extra.push(book.rules.len()),
+            }
+            book.by_id.insert(rule.id.clone(), book.rules.len());
+            book.rules.push(Leaf { page: None, rule: OnceLock::from(Some(Box::new(rule))) });
+        }
+        Ok(book)
+    }
+
+    /// A rule is called like its page.
+    fn add_page(&mut self, page: &'static Page) {
+        self.index(&Match::of(page));
+        self.by_id.insert(page.stem.to_owned(), self.rules.len());
+        self.rules.push(Leaf { page: Some(page), rule: OnceLock::new() });
+    }
+
+    /// The next rule takes the facts that match.
+    fn index(&mut self, matches: &Match) {
+        if matches.is_empty() {
+            return;
+        }
+        let next = self.rules.len();
+        for &subject in list(&matches.subjects, Subject::ALL) {
+            for &aspect in list(&matches.aspects, Aspect::ALL) {
+                for &effect in list(&matches.effects, Effect::ALL) {
+                    self.by_fact.entry((subject, aspect, effect)).or_default().push(next);
+                }
+            }
+        }
+    }
+
+    fn rule(&self, index: usize) -> Option<&Rule> {
+        self.rules.get(index)?.rule()
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Rule> {
+        self.rule(*self.by_id.get(id)?)
+    }
+
+    /// Rules sorted by id.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.par_iter().for_each(|leaf| {
+            leaf.rule();
+        });
+        self.by_id.values().filter_map(|&index| self.rule(index))
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.by_id.keys().map(String::as_str)
+    }
+
+    /// The built-in rule for a fact.
+    pub fn choose(&self, fact: &Fact, maturity: &str) -> Option<&Rule> {
+        self.chosen(fact, &View { fact, maturity, value: OnceCell::new() })
+    }
+
+    fn chosen(&self, fact: &Fact, view: &View<'_>) -> Option<&Rule> {
+        let candidates = self.by_fact.get(&(fact.subject, fact.aspect, fact.effect)).map_or(&[][..], Vec::as_slice);
+        let rules = || candidates.iter().filter_map(|&index| self.rule(index));
+        rules()
+            .find(|rule| rule.when.as_ref().is_some_and(|when| view.holds(when)))
+            .or_else(|| rules().find(|rule| rule.when.is_none()))
+            .or_else(|| self.get(CATCH_ALL))
+    }
+
+    /// The built-in rule for a fact, then a team's own that also take it.
+    pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
+        let view = View { fact, maturity, value: OnceCell::new() };
+        let own = self.extra.iter().filter_map(|&index| self.rule(index)).filter(|rule| {
+            rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
+        });
+        let words = words(fact);
+        self.chosen(fact, &view)
+            .into_iter()
+            .chain(own)
+            .map(|rule| Verdict {
+                rule,
+                message: fill(&rule.message, &words),
+                help: fill(&rule.help, &words),
+                raised: rule.error_when.as_ref().is_some_and(|when| view.holds(when)),
+            })
+            .collect()
+    }
+
+    /// How many rules take facts of these coordinates, with or without a condition.
+    pub fn takes(&self, coordinates: Coordinates) -> usize {
+        self.by_fact.get(&coordinates).map_or(0, Vec::len)
+    }
+}
+
+/// A fact as conditions see it, made when the first of them asks.
+struct View<'f> {
+    fact: &'f Fact,
+    maturity: &'f str,
+    value: OnceCell<kube_cel::cel::Value>,
+}
+
+impl View<'_> {
+    fn holds(&self, when: &Condition) -> bool {
+        when.holds(self.value.get_or_init(|| condition::view(self.fact, self.maturity)))
+    }
+}
+
+/// Every page of `rules/` but those of policies.
+fn rule_pages() -> impl Iterator<Item = &'static Page> {
+    PAGES.iter().filter(|page| page.folder != "policy")
+}
+
+fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {
+    if own.is_empty() { all } else { own }
+}
+
+/// What a message can name.
+fn words(fact: &Fact) -> BTreeMap<&str, String> {
+    let mut values: BTreeMap<&str, String> = fact.words.iter().map(|(&key, value)| (key, value.clone())).collect();
+    let path = if fact.path.is_root() { "the root".to_owned() } else { fact.path.to_string() };
+    values.insert("path", path);
+    values.insert("to", fact.to.as_ref().map(ToString::to_string).unwrap_or_default());
+    values.insert("crd", fact.crd.clone());
+    values.insert("version", fact.version.clone().unwrap_or_default());
+    values.insert("effect", fact.effect.name().to_owned());
+    values.insert("aspect", fact.aspect.name().to_owned());
+    values
+}
+
+/// A template that doesn't compile is shown as it is; a test holds that none of ours does.
+fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
+    render(template, values).unwrap_or_else(|_| template.to_owned())
+}
+
+/// Instructions that one message may take: a rule that came with a change must not hold up its review.
+const FUEL: u64 = 10_000;
+
+pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
+    // Most messages only name values; the template engine is for those that choose.
+    if !template.contains("{%") && !template.contains('|') {
+        return Ok(substitute(template, values));
+    }
+    thread_local! {
+        /// Templates that were used, compiled once and kept under their own text.
+        static ENGINE: RefCell<minijinja::Environment<'static>> = RefCell::new({
+            let mut engine = minijinja::Environment::new();
+            engine.set_fuel(Some(FUEL));
+            engine
+        });
+    }
+    ENGINE.with_borrow_mut(|engine| {
+        if engine.get_template(template).is_err() {
+            engine.add_template_owned(template.to_owned(), template.to_owned())?;
+        }
+        engine.get_template(template)?.render(values)
+    })
+}
+
+fn substitute(template: &str, values: &BTreeMap<&str, String>) -> String {
+    let mut text = String::with_capacity(template.len() + 32);
+    let mut rest = template;
+    while let Some((before, tail)) = rest.split_once("{{") {
+        text.push_str(before);
+        let Some((name, after)) = tail.split_once("}}") else {
+            text.push_str("{{");
+            rest = tail;
+            continue;
+        };
+        text.push_str(values.get(name.trim()).map_or("", String::as_str));
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+impl Page {
+    pub fn find(folder: &str, stem: &str) -> Option<&'static Page> {
+        PAGES.iter().find(|page| page.folder == folder && page.stem == stem)
+    }
+}

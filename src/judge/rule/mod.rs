@@ -1,0 +1,27 @@
+//! Rule files come in; a book that says which rule judges a fact, and in which words, goes out.
+
+mod book;
+mod condition;
+pub mod example;
+mod page;
+
+pub(crate) use crate::input::json_schema_check::nearest;
+pub use book::{Book, RuleError, Verdict};
+pub(crate) use page::front_matter;
+pub use page::{Family, Kind, Match, Need, PageError, Rule};
+
+/// The form of a rule's front matter.
+pub const SCHEMA: &str = include_str!("rule.schema.json");
+
+/// A Markdown file of `rules/`.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    pub folder: &'static str,
+    pub stem: &'static str,
+    pub text: &'static str,
+    /// Subjects, aspects and effects of the facts that a rule judges, as its front matter names them.
+    pub matches: [&'static [&'static str]; 3],
+}
+
+/// Every page that is compiled in, by folder and name.
+pub static PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));

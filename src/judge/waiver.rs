@@ -1,0 +1,130 @@
+//! Findings and the waivers of a team come in; waived findings, and facts about waivers that do nothing, go out.
+//!
+//! A waiver lowers the gate: its finding no longer fails the run. It never lowers the verdict or the bump.
+
+use std::collections::BTreeSet;
+
+use crate::go::date::Date;
+use crate::input::glob::Glob;
+use crate::input::yaml::Span;
+use crate::judge::baseline::Baseline;
+use crate::judge::finding::{Finding, Status};
+use crate::judge::rule::{Book, Family};
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::{FileId, Place};
+
+/// Accepts findings, with a reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiver {
+    pub rule: Glob,
+    pub crd: Option<Glob>,
+    pub version: Option<Glob>,
+    pub path: Option<Glob>,
+    pub reason: String,
+    pub link: Option<String>,
+    /// The last day on which it holds.
+    pub until: Option<Date>,
+    pub span: Span,
+}
+
+impl Waiver {
+    fn takes(&self, finding: &Finding) -> bool {
+        let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
+        self.rule.matches(&finding.rule)
+            && fits(&self.crd, &finding.crd)
+            && fits(&self.version, finding.version.as_deref().unwrap_or_default())
+            && fits(&self.path, &finding.path)
+    }
+
+    /// What it is about, without its reason and its end.
+    pub fn target(&self) -> String {
+        let mut text = self.rule.as_str().to_owned();
+        for (word, glob) in [("in", &self.crd), ("version", &self.version), ("at", &self.path)] {
+            if let Some(glob) = glob {
+                text = format!("{text} {word} {}", glob.as_str());
+            }
+        }
+        text
+    }
+
+    fn note(&self) -> String {
+        match &self.link {
+            Some(link) => format!("{} ({link})", self.reason),
+            None => self.reason.clone(),
+        }
+    }
+}
+
+/// What a team has accepted, and where that is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Waivers<'a> {
+    pub list: &'a [Waiver],
+    /// The configuration among the files of the new side.
+    pub file: FileId,
+    pub baseline: Option<(&'a Baseline, FileId)>,
+    /// Without a day nothing lapses.
+    pub today: Option<Date>,
+}
+
+/// What a run looked at: a waiver for anything else is not unused.
+pub struct Scope<'a> {
+    pub crds: BTreeSet<&'a str>,
+    /// Whether changes were looked for.
+    pub review: bool,
+    pub book: &'a Book,
+}
+
+impl Scope<'_> {
+    fn sees_rule(&self, rule: &Glob) -> bool {
+        let seen = |family: Family| self.review || !matches!(family, Family::Change | Family::Conversion);
+        self.book.ids().filter(|id| rule.matches(id)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
+    }
+
+    fn sees(&self, waiver: &Waiver) -> bool {
+        let crd = |glob: &Glob| self.crds.iter().any(|crd| glob.matches(crd));
+        waiver.crd.as_ref().is_none_or(crd) && self.sees_rule(&waiver.rule)
+    }
+}
+
+impl Waivers<'_> {
+    /// Marks what is accepted, and tells which waivers have lapsed or accept nothing.
+    pub fn apply(&self, findings: &mut [Finding], scope: &Scope<'_>) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for waiver in self.list {
+            let lapsed = waiver.until.zip(self.today).is_some_and(|(until, today)| today > until);
+            let mut used = false;
+            for finding in findings.iter_mut().filter(|finding| waiver.takes(finding)) {
+                used = true;
+                if !lapsed && finding.status == Status::New {
+                    finding.status = Status::Waived;
+                    finding.waiver = Some(waiver.note());
+                }
+            }
+            let effect = match (lapsed, used) {
+                (true, _) => Effect::Lapsed,
+                (false, false) if scope.sees(waiver) => Effect::Unused,
+                _ => continue,
+            };
+            let mut fact = Fact::new(Subject::Config, Aspect::Waiver, effect, "")
+                .after(Place { file: self.file, span: waiver.span })
+                .key(waiver.target())
+                .word("target", waiver.target());
+            if let Some(until) = waiver.until {
+                fact = fact.word("until", until.to_string());
+            }
+            facts.push(fact);
+        }
+        if let Some((baseline, file)) = self.baseline {
+            facts.extend(baseline.apply(findings, file, scope));
+        }
+        facts
+    }
+}
+
+impl Scope<'_> {
+    /// Whether a finding of this rule and CRD could have been found. What is said of a bundle is mostly said of two.
+    pub fn could_find(&self, rule: &str, crd: &str) -> bool {
+        let looked_at = if crd.is_empty() { self.review } else { self.crds.contains(crd) };
+        looked_at && self.sees_rule(&Glob::name(rule))
+    }
+}

@@ -1,0 +1,259 @@
+//! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
+use crate::input::{File, Origin};
+
+use super::crd::{Api, Crd, Keys};
+use super::read_crd;
+
+/// Number of a file among those of its side.
+pub type FileId = u32;
+
+/// A byte range of a file of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub file: FileId,
+    pub span: Span,
+}
+
+/// From a schema to another one that is written alike.
+#[derive(Debug, Clone, Copy)]
+pub struct Repeat<'t> {
+    /// The schema and the key it stands under.
+    pub from: (Node<'t>, Node<'t>),
+    pub to: (Node<'t>, Node<'t>),
+}
+
+impl Repeat<'_> {
+    /// Where in the other schema the same thing stands.
+    pub fn place(&self, place: Place) -> Place {
+        let ((from, from_key), (to, to_key)) = (self.from, self.to);
+        if place.span == from_key.span() {
+            return Place { span: to_key.span(), ..place };
+        }
+        let (base, target) = (from.span().start, to.span().start);
+        let moved = |at: u32| at.wrapping_sub(base).wrapping_add(target);
+        Place { span: Span { start: moved(place.span.start), end: moved(place.span.end) }, ..place }
+    }
+}
+
+/// Parsed files of one side. Bundles borrow from it.
+#[derive(Debug, Default)]
+pub struct Documents {
+    pub files: Vec<File>,
+    pub documents: Vec<(FileId, Document)>,
+    /// Annotations with which the project marks its CRDs.
+    pub keys: Keys,
+    /// Files that findings speak of and that are no part of the bundle: the configuration. Numbered after the others.
+    pub beside: Vec<File>,
+    /// What CRDs are called that have no name, in their order.
+    pub(crate) stand_ins: OnceLock<Vec<String>>,
+}
+
+/// Something that was found and not taken, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    pub what: String,
+    pub why: String,
+}
+
+/// Something that could not be read: the run ends with exit code 3.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub place: Place,
+    pub related: Option<Place>,
+    pub kind: ProblemKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProblemKind {
+    #[error(transparent)]
+    Yaml(yaml::ErrorKind),
+    #[error("the CRD `{0}` is in this bundle twice")]
+    TwiceInBundle(String),
+    #[error("`{0}` is not a version of the CRD API that this tool knows")]
+    UnknownApi(String),
+}
+
+impl Documents {
+    /// Parses every file, in parallel; the result doesn't depend on the number of threads.
+    pub fn parse(files: Vec<File>, budget: &Budget) -> Self {
+        let parsed: Vec<Vec<Document>> = files.par_iter().map(|file| yaml::parse(&file.text, budget)).collect();
+        let number = |index: usize| FileId::try_from(index).unwrap_or(FileId::MAX);
+        let documents = parsed
+            .into_iter()
+            .enumerate()
+            .flat_map(|(index, list)| list.into_iter().map(move |document| (number(index), document)))
+            .collect();
+        Documents { files, documents, ..Documents::default() }
+    }
+
+    /// Documents of texts that stand in no file: examples, tests, callers of the library.
+    pub fn of_text(name: &str, text: &str) -> Self {
+        Documents::parse(vec![File::new(name, text, Origin::Stdin)], &Budget::default())
+    }
+
+    /// Takes files out, with their documents.
+    pub fn retain(&mut self, mut keep: impl FnMut(&File) -> bool) {
+        let kept: Vec<bool> = self.files.iter().map(&mut keep).collect();
+        if kept.iter().all(|kept| *kept) {
+            return;
+        }
+        let mut next = 0;
+        let numbers: Vec<Option<FileId>> = kept
+            .iter()
+            .map(|kept| {
+                next += FileId::from(*kept);
+                kept.then(|| next - 1)
+            })
+            .collect();
+        let number = |file: FileId| numbers.get(file as usize).copied().flatten();
+        self.documents =
+            std::mem::take(&mut self.documents).into_iter().filter_map(|(file, document)| Some((number(file)?, document))).collect();
+        self.stand_ins = OnceLock::new();
+        let mut kept = kept.into_iter();
+        self.files.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// Adds a file that is no part of the bundle.
+    pub fn put_beside(&mut self, file: File) -> FileId {
+        self.beside.push(file);
+        FileId::try_from(self.files.len() + self.beside.len() - 1).unwrap_or(FileId::MAX)
+    }
+
+    pub fn file(&self, id: FileId) -> Option<&File> {
+        self.files.iter().chain(&self.beside).nth(id as usize)
+    }
+}
+
+/// The CRDs of one side, keyed and sorted by name and channel.
+#[derive(Debug, Default)]
+pub struct Bundle<'t> {
+    pub crds: Vec<Crd<'t>>,
+    pub files: usize,
+    pub documents: usize,
+    pub skipped: Vec<Skipped>,
+    pub problems: Vec<Problem>,
+}
+
+impl<'t> Bundle<'t> {
+    pub fn read(documents: &'t Documents) -> Self {
+        let mut bundle = Bundle { files: documents.files.len(), ..Bundle::default() };
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        let mut nameless = 0;
+        for (file, document) in &documents.documents {
+            bundle.documents += 1;
+            match &document.tree {
+                Ok(tree) => bundle.take(*file, tree.root(), documents, &mut kinds, &mut nameless),
+                Err(error) => bundle.problems.push(Problem {
+                    place: Place { file: *file, span: error.span },
+                    related: error.related.map(|span| Place { file: *file, span }),
+                    kind: ProblemKind::Yaml(error.kind.clone()),
+                }),
+            }
+        }
+        bundle.skipped.extend(kinds.into_iter().map(|(what, count)| Skipped { what, why: format!("not a CRD ({count} of them)") }));
+        bundle.key();
+        bundle
+    }
+
+    /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
+    fn take(&mut self, file: FileId, node: Node<'t>, documents: &'t Documents, kinds: &mut BTreeMap<String, usize>, nameless: &mut usize) {
+        let place = |span| Place { file, span };
+        match read_crd::api_of(node) {
+            Some(Ok(api)) => {
+                let mut crd = read_crd::crd(file, api, node, &documents.keys);
+                if crd.name.is_empty() {
+                    let names = documents.stand_ins.get_or_init(|| stand_ins(documents));
+                    crd.name = names.get(*nameless).map_or("", String::as_str);
+                    *nameless += 1;
+                }
+                self.crds.push(crd);
+            }
+            Some(Err(api)) => {
+                self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::UnknownApi(api.to_owned()) });
+            }
+            None => match items_of(node) {
+                Some(items) => items.items().for_each(|item| self.take(file, item, documents, kinds, nameless)),
+                None => {
+                    let kind = node.get("kind").and_then(Node::as_str);
+                    *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;
+                }
+            },
+        }
+    }
+
+    /// Sorts by (name, channel) and refuses a second CRD of one key.
+    fn key(&mut self) {
+        self.crds.sort_by(|a, b| {
+            let key = |crd: &Crd<'t>| (crd.name, crd.file, crd.node.span().start);
+            a.name.cmp(b.name).then_with(|| a.track().cmp(&b.track())).then_with(|| key(a).cmp(&key(b)))
+        });
+        let mut kept: Vec<Crd<'t>> = Vec::with_capacity(self.crds.len());
+        for crd in self.crds.drain(..) {
+            let same = |other: &&Crd<'t>| other.name == crd.name && other.track() == crd.track();
+            match kept.last().filter(same) {
+                Some(first) => self.problems.push(Problem {
+                    place: Place { file: crd.file, span: crd.name_node.span() },
+                    related: Some(Place { file: first.file, span: first.name_node.span() }),
+                    kind: ProblemKind::TwiceInBundle(crd.name.to_owned()),
+                }),
+                None => kept.push(crd),
+            }
+        }
+        self.crds = kept;
+    }
+
+    /// CRDs of a name, sorted by channel.
+    pub fn named(&self, name: &str) -> &[Crd<'t>] {
+        let start = self.crds.partition_point(|crd| crd.name < name);
+        let end = self.crds.partition_point(|crd| crd.name <= name);
+        self.crds.get(start..end).unwrap_or_default()
+    }
+
+    /// The CRD of a name in a channel, or the first of that name where the channel has none.
+    pub fn find(&self, name: &str, channel: Option<&str>) -> Option<&Crd<'t>> {
+        let named = self.named(name);
+        named.iter().find(|crd| crd.channel().map(|own| own.value) == channel).or(named.first())
+    }
+
+    pub fn versions(&self) -> usize {
+        self.crds.iter().map(|crd| crd.versions.len()).sum()
+    }
+
+    /// CRDs written for an API that servers no longer have.
+    pub fn outdated(&self) -> impl Iterator<Item = &Crd<'t>> {
+        self.crds.iter().filter(|crd| crd.api == Api::V1Beta1)
+    }
+}
+
+/// The items of a `List`.
+fn items_of(node: Node<'_>) -> Option<Node<'_>> {
+    let is_list = node.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    node.get("items").filter(|items| is_list && items.is_seq())
+}
+
+/// A server refuses a CRD without a name. To say so, and to compare what else it holds, it goes by the name it should have.
+fn stand_ins(documents: &Documents) -> Vec<String> {
+    fn collect(node: Node<'_>, names: &mut Vec<String>) {
+        match read_crd::api_of(node) {
+            Some(Ok(_)) if read_crd::name(node).is_none() => names.push(read_crd::name_in_spec(node)),
+            Some(_) => {}
+            None => items_of(node).into_iter().flat_map(Node::items).for_each(|item| collect(item, names)),
+        }
+    }
+    let mut names = Vec::new();
+    documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok()).for_each(|tree| collect(tree.root(), &mut names));
+    names
+}
+
+/// Trees are shared between threads and sides; nothing in them changes after they are built.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Tree>();
+};

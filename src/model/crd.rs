@@ -1,0 +1,291 @@
+//! A CRD as the server reads it, with the node behind each attribute.
+
+use crate::input::yaml::Node;
+use crate::model::schema::Schema;
+
+use super::FileId;
+
+/// A string and the node it stands at; `None` where the document doesn't say.
+#[derive(Debug, Clone, Copy)]
+pub struct Text<'t> {
+    pub value: &'t str,
+    pub node: Node<'t>,
+}
+
+/// Which form of the CRD API the document is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    V1,
+    /// Removed in Kubernetes 1.22; read for comparison with its top-level `version`, `validation`, ….
+    V1Beta1,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    Namespaced,
+    Cluster,
+}
+
+/// How stable a version says it is, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Maturity {
+    Alpha,
+    Beta,
+    Stable,
+}
+
+impl Maturity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Maturity::Alpha => "alpha",
+            Maturity::Beta => "beta",
+            Maturity::Stable => "ga",
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Names<'t> {
+    pub plural: Option<Text<'t>>,
+    pub singular: Option<Text<'t>>,
+    pub kind: Option<Text<'t>>,
+    pub list_kind: Option<Text<'t>>,
+    pub short_names: Vec<Text<'t>>,
+    pub categories: Vec<Text<'t>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Conversion<'t> {
+    pub node: Option<Node<'t>>,
+    /// `None` or `Webhook`; absent means `None`.
+    pub strategy: Option<Text<'t>>,
+}
+
+impl Conversion<'_> {
+    pub fn is_webhook(&self) -> bool {
+        self.strategy.is_some_and(|strategy| strategy.value == "Webhook")
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Version<'t> {
+    /// Position in `spec.versions`.
+    pub index: usize,
+    /// The version's mapping; for a v1beta1 CRD with only `spec.version`, the spec.
+    pub node: Node<'t>,
+    pub name: &'t str,
+    pub name_node: Node<'t>,
+    pub served: bool,
+    pub storage: bool,
+    pub deprecated: bool,
+    pub deprecation_warning: Option<Text<'t>>,
+    /// Root of `openAPIV3Schema`.
+    pub schema: Option<Schema<'t>>,
+    pub subresources: Option<Node<'t>>,
+    pub columns: Option<Node<'t>>,
+    pub selectable_fields: Option<Node<'t>>,
+}
+
+impl<'t> Version<'t> {
+    pub fn status_subresource(&self) -> Option<Node<'t>> {
+        self.subresources.and_then(|node| node.get("status"))
+    }
+
+    pub fn scale_subresource(&self) -> Option<Node<'t>> {
+        self.subresources.and_then(|node| node.get("scale"))
+    }
+
+    /// What the version's name says.
+    pub fn maturity(&self) -> Maturity {
+        self.priority().maturity()
+    }
+
+    pub fn priority(&self) -> Priority<'t> {
+        Priority::of(self.name)
+    }
+}
+
+/// The order in which discovery lists versions: the greatest is what `kubectl` uses when nobody asks for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority<'t> {
+    Kube { maturity: Maturity, major: u64, minor: u64 },
+    Other(&'t str),
+}
+
+impl<'t> Priority<'t> {
+    pub fn of(name: &'t str) -> Self {
+        Self::kube(name).unwrap_or(Priority::Other(name))
+    }
+
+    /// `v1` is stable, `v1beta2` beta, `v1alpha1` alpha. Who breaks an alpha version was warned by its name: a name of another
+    /// form warns nobody and counts as stable.
+    pub fn maturity(self) -> Maturity {
+        match self {
+            Priority::Kube { maturity, .. } => maturity,
+            Priority::Other(_) => Maturity::Stable,
+        }
+    }
+
+    fn kube(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix('v')?;
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let positive = |text: &str| text.parse::<u64>().ok().filter(|n| *n > 0 && !text.starts_with('0'));
+        let (major, rest) = rest.split_at_checked(digits(rest))?;
+        let major = positive(major)?;
+        if rest.is_empty() {
+            return Some(Priority::Kube { maturity: Maturity::Stable, major, minor: 0 });
+        }
+        let (maturity, minor) = match rest.strip_prefix("alpha") {
+            Some(minor) => (Maturity::Alpha, minor),
+            None => (Maturity::Beta, rest.strip_prefix("beta")?),
+        };
+        Some(Priority::Kube { maturity, major, minor: positive(minor)? })
+    }
+}
+
+impl Ord for Priority<'_> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        use std::cmp::Ordering;
+        match (self, other) {
+            (Priority::Kube { maturity: a, major: b, minor: c }, Priority::Kube { maturity: x, major: y, minor: z }) => {
+                (a, b, c).cmp(&(x, y, z))
+            }
+            (Priority::Kube { .. }, Priority::Other(_)) => Ordering::Greater,
+            (Priority::Other(_), Priority::Kube { .. }) => Ordering::Less,
+            (Priority::Other(a), Priority::Other(b)) => b.cmp(a),
+        }
+    }
+}
+
+impl PartialOrd for Priority<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Annotations with which a project marks its CRDs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keys {
+    /// Without any, every key that ends with `/bundle-version`.
+    pub bundle_version: Vec<String>,
+    /// Without any, every key that ends with `/channel`.
+    pub channel: Vec<String>,
+    /// What tells apart several CRDs of one name in one bundle, beside the channel.
+    pub feature_set: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Crd<'t> {
+    pub file: FileId,
+    pub api: Api,
+    /// The whole document.
+    pub node: Node<'t>,
+    /// `spec`; the document itself where there is none.
+    pub spec: Node<'t>,
+    /// `metadata.name`; where there is none, what it should be.
+    pub name: &'t str,
+    pub name_node: Node<'t>,
+    pub group: Option<Text<'t>>,
+    pub names: Names<'t>,
+    pub scope: Option<Text<'t>>,
+    pub conversion: Conversion<'t>,
+    pub versions: Vec<Version<'t>>,
+    /// `status.storedVersions`, in a dump of a live CRD.
+    pub stored_versions: Vec<Text<'t>>,
+    pub(super) marks: Marks<'t>,
+}
+
+/// What the annotations of a CRD say of its release.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Marks<'t> {
+    bundle_version: Option<Text<'t>>,
+    channel: Option<Text<'t>>,
+    feature_set: Vec<&'t str>,
+}
+
+impl<'t> Crd<'t> {
+    /// Whether the whole CRD keeps what its schemas don't declare. v1beta1 does unless it says otherwise, v1 never by itself.
+    pub fn preserves_unknown(&self) -> bool {
+        self.spec.get("preserveUnknownFields").and_then(Node::as_bool).unwrap_or(self.api == Api::V1Beta1)
+    }
+
+    pub fn kind(&self) -> &'t str {
+        self.names.kind.map_or("", |kind| kind.value)
+    }
+
+    pub fn group(&self) -> &'t str {
+        self.group.map_or("", |group| group.value)
+    }
+
+    pub fn scope(&self) -> Option<Scope> {
+        match self.scope?.value {
+            "Namespaced" => Some(Scope::Namespaced),
+            "Cluster" => Some(Scope::Cluster),
+            _ => None,
+        }
+    }
+
+    pub fn version(&self, name: &str) -> Option<&Version<'t>> {
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    pub fn storage_version(&self) -> Option<&Version<'t>> {
+        self.versions.iter().find(|version| version.storage)
+    }
+
+    /// What `kubectl` uses when nobody asks for a version.
+    pub fn preferred_version(&self) -> Option<&Version<'t>> {
+        self.versions.iter().filter(|version| version.served).max_by_key(|version| version.priority())
+    }
+
+    /// Whether the document gives the name itself.
+    pub fn is_named(&self) -> bool {
+        super::read_crd::name(self.node).is_some()
+    }
+
+    pub fn metadata(&self) -> Option<Node<'t>> {
+        self.node.get("metadata")
+    }
+
+    pub fn annotations(&self) -> impl Iterator<Item = (crate::input::yaml::Entry<'t>, &'t str)> + 't {
+        let map = self.metadata().and_then(|metadata| metadata.get("annotations"));
+        map.into_iter().flat_map(Node::entries).filter_map(|entry| Some((entry, entry.value.as_str()?)))
+    }
+
+    /// The value of an annotation whose key ends with `/suffix`: `…/bundle-version`, `…/channel`.
+    pub fn annotation_by_suffix(&self, suffix: &str) -> Option<Text<'t>> {
+        self.annotations().find_map(|(entry, value)| {
+            let (prefix, last) = entry.name().rsplit_once('/')?;
+            (last == suffix && !prefix.is_empty()).then_some(Text { value, node: entry.value })
+        })
+    }
+
+    /// Reads the annotations that the keys name.
+    pub(super) fn mark(&mut self, keys: &Keys) {
+        let named = |names: &[String], suffix: &str| match names {
+            [] => self.annotation_by_suffix(suffix),
+            names => names.iter().find_map(|name| self.annotation(name)),
+        };
+        let feature_set = keys.feature_set.iter().map(|key| self.annotation(key).map_or("", |text| text.value)).collect();
+        self.marks =
+            Marks { bundle_version: named(&keys.bundle_version, "bundle-version"), channel: named(&keys.channel, "channel"), feature_set };
+    }
+
+    fn annotation(&self, key: &str) -> Option<Text<'t>> {
+        self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(Text { value, node: entry.value }))
+    }
+
+    /// What tells this CRD from others of its name: its channel, and its feature set.
+    pub fn track(&self) -> (Option<&'t str>, &[&'t str]) {
+        (self.marks.channel.map(|channel| channel.value), &self.marks.feature_set)
+    }
+
+    pub fn bundle_version(&self) -> Option<Text<'t>> {
+        self.marks.bundle_version
+    }
+
+    /// `standard` or `experimental`, where the bundle is published in channels.
+    pub fn channel(&self) -> Option<Text<'t>> {
+        self.marks.channel
+    }
+}

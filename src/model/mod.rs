@@ -1,0 +1,16 @@
+//! What CRDs are: bundles, CRDs, versions, schemas, field paths, and the vocabulary in which facts about them are stated.
+
+mod bundle;
+mod crd;
+pub mod fact;
+mod field_path;
+pub mod number;
+mod read_crd;
+pub mod relation;
+pub mod schema;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Repeat, Skipped};
+pub use crd::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};
+pub use field_path::{FieldPath, Step};

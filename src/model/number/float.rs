@@ -1,0 +1,258 @@
+//! The part of a goal that values written as floats can satisfy.
+//!
+//! Bounds are compared as the server does. Multiples are reasoned about in decimal arithmetic (`0.3` is a multiple
+//! of `0.1`). That the server takes no multiple whose quotient is beyond 2^53 limits what is searched, but is not
+//! held against a factor: else `multipleOf: 0.25` would be narrower than `0.5`, by floats of sixteen digits.
+//! Every answer is checked against the server's arithmetic before it is given.
+
+use super::goal::NumberGoal;
+use super::integer::lcm;
+use super::{MAX_SAFE, NumberDomain, NumberFormat, NumberKind, Value};
+use crate::model::relation::Find;
+
+/// Multiples tried in one stretch before the search gives up.
+const MAX_TRIES: usize = 2_000;
+/// Decimal places that factors may have.
+const MAX_PLACES: u32 = 18;
+/// The largest float that the format `float` takes.
+const MAX_FLOAT32: f64 = 3.402_823_567_797_336_6e38;
+
+/// A domain, seen by floats: an interval with or without its ends, and a factor.
+struct Rule {
+    low: (f64, bool),
+    high: (f64, bool),
+    factor: Option<f64>,
+    whole: bool,
+}
+
+fn rule(domain: &NumberDomain) -> Option<Rule> {
+    if domain.format == Some(NumberFormat::Text) {
+        return None;
+    }
+    let bounds = [domain.minimum, domain.maximum, domain.multiple_of];
+    if bounds.into_iter().flatten().any(|bound| !domain.represents(bound)) {
+        return None;
+    }
+    let whole = domain.kind == NumberKind::Integer;
+    let (mut low, mut high) = match (domain.kind, domain.format) {
+        (NumberKind::Integer, Some(NumberFormat::Int32)) => (i32::MIN.into(), i32::MAX.into()),
+        (NumberKind::Integer, _) => (-MAX_SAFE, MAX_SAFE),
+        (_, Some(NumberFormat::Float)) => (-MAX_FLOAT32, MAX_FLOAT32),
+        _ => (f64::MIN, f64::MAX),
+    };
+    let (mut open_low, mut open_high) = (false, false);
+    if let Some(min) = domain.minimum
+        && min >= low
+    {
+        (low, open_low) = (min, domain.exclusive_minimum);
+    }
+    if let Some(max) = domain.maximum
+        && max <= high
+    {
+        (high, open_high) = (max, domain.exclusive_maximum);
+    }
+    let factor = domain.multiple_of;
+    (factor.is_none_or(|factor| factor > 0.0)).then_some(Rule { low: (low, open_low), high: (high, open_high), factor, whole })
+}
+
+impl Rule {
+    fn spans(&self, at: f64) -> bool {
+        let above = at > self.low.0 || at == self.low.0 && !self.low.1;
+        let below = at < self.high.0 || at == self.high.0 && !self.high.1;
+        above && below
+    }
+
+    /// Leaves out the multiples that the server's arithmetic doesn't reach.
+    fn limit(&mut self) {
+        if let Some(factor) = self.factor {
+            let reach = MAX_SAFE * factor;
+            if self.low.0 < -reach {
+                self.low = (-reach, false);
+            }
+            if self.high.0 > reach {
+                self.high = (reach, false);
+            }
+        }
+    }
+
+    fn factors(&self) -> impl Iterator<Item = f64> {
+        self.factor.into_iter().chain(self.whole.then_some(1.0))
+    }
+}
+
+pub(super) fn find(goal: &NumberGoal) -> Find<f64> {
+    let within: Option<Vec<Rule>> = goal.within.iter().map(|domain| rule(domain)).collect();
+    let Some(mut within) = within else {
+        return Find::None;
+    };
+    for rule in &mut within {
+        rule.limit();
+    }
+    let outside: Vec<Rule> = goal.outside.iter().filter_map(|domain| rule(domain)).collect();
+    let Some(grid) = Grid::new(&within, &outside) else {
+        return Find::Undecided("multipleOf has too many decimal places".into());
+    };
+    let mut edges = vec![f64::MIN, 0.0, f64::MAX];
+    for rule in within.iter().chain(&outside) {
+        edges.extend([rule.low.0, rule.high.0]);
+    }
+    for member in goal.members() {
+        match member {
+            // A float is cut to an integer before it is compared with one.
+            Value::Int(int) => edges.extend([int as f64 - 1.0, int as f64, int as f64 + 1.0]),
+            Value::Float(float) => edges.push(float),
+        }
+    }
+    edges.retain(|edge| edge.is_finite());
+    edges.sort_by(f64::total_cmp);
+    edges.dedup();
+
+    let mut best: Option<f64> = None;
+    let mut open = false;
+    let points = edges.iter().map(|&edge| (edge, edge));
+    let gaps = edges.windows(2).filter_map(|pair| match *pair {
+        [low, high] => Some((low.next_up(), high.next_down())),
+        _ => None,
+    });
+    for (low, high) in points.chain(gaps) {
+        if low > high || !within.iter().all(|rule| rule.spans(low)) || !goal.admits(Value::Float(low)) {
+            continue;
+        }
+        let avoid: Vec<&Rule> = outside.iter().filter(|rule| rule.spans(low)).collect();
+        match grid.search(goal, low, high, &avoid) {
+            Find::Found(float) => {
+                if best.is_none_or(|best| simple(float) < simple(best)) {
+                    best = Some(float);
+                }
+            }
+            Find::None => {}
+            Find::Undecided(_) => open = true,
+        }
+    }
+    match best {
+        Some(float) => Find::Found(float),
+        None if open => Find::Undecided("no fraction was found, nor excluded".into()),
+        None => Find::None,
+    }
+}
+
+/// Real fractions first: an integer with a fraction of zero is rewritten by many clients on the way. Then halves,
+/// then few digits.
+fn simple(float: f64) -> (bool, bool, usize, bool, u64) {
+    let magnitude = float.abs();
+    (float.fract() == 0.0, (float * 2.0).fract() != 0.0, magnitude.to_string().len(), float < 0.0, magnitude.to_bits())
+}
+
+/// The multiples that count, as integers over a common power of ten.
+struct Grid {
+    places: u32,
+    /// Everything wanted is a multiple of it.
+    by: Option<i128>,
+}
+
+impl Grid {
+    fn new(within: &[Rule], outside: &[Rule]) -> Option<Grid> {
+        let factors = within.iter().chain(outside).flat_map(Rule::factors);
+        let mut places = 0;
+        for factor in factors {
+            places = places.max(decimals(factor)?.1);
+        }
+        let mut by = None;
+        for factor in within.iter().flat_map(Rule::factors) {
+            let factor = scaled(factor, places)?;
+            by = Some(by.map_or(factor, |by| lcm(by, factor)));
+        }
+        Some(Grid { places, by })
+    }
+
+    /// A value between the two that is a multiple of what it must be, and not of what it must not be.
+    fn search(&self, goal: &NumberGoal, low: f64, high: f64, avoid: &[&Rule]) -> Find<f64> {
+        let mut hopeless = false;
+        for rule in avoid {
+            let factors: Option<Vec<i128>> = rule.factors().map(|factor| scaled(factor, self.places)).collect();
+            let Some(factors) = factors else {
+                return Find::Undecided(String::new());
+            };
+            // To leave the rule is to miss one of its factors; it can't be done if all divide what is wanted.
+            hopeless |= match self.by {
+                Some(by) => factors.iter().all(|factor| by % factor == 0),
+                None => factors.is_empty(),
+            };
+        }
+        if hopeless {
+            return Find::None;
+        }
+        let fits = |float: &f64| (low..=high).contains(float) && goal.accepts(Value::Float(*float));
+        if low == high {
+            return if fits(&low) { Find::Found(low) } else { Find::None };
+        }
+        match self.by {
+            Some(by) => self.multiples(by, low, high, &fits),
+            None => {
+                let candidates = fractions(low, high).filter(fits);
+                let best = candidates.min_by(|a, b| simple(*a).cmp(&simple(*b)));
+                best.map_or(Find::Undecided(String::new()), Find::Found)
+            }
+        }
+    }
+
+    fn multiples(&self, by: i128, low: f64, high: f64, fits: &dyn Fn(&f64) -> bool) -> Find<f64> {
+        let unit = 10f64.powi(self.places as i32);
+        let near = if low >= 0.0 { low } else { high };
+        let step: i128 = if low >= 0.0 { 1 } else { -1 };
+        let quotient = near * unit / by as f64;
+        if quotient.abs() > MAX_SAFE {
+            return Find::Undecided(String::new());
+        }
+        // One step early: the quotient is rounded.
+        let first = quotient as i128 - step;
+        for count in 0..MAX_TRIES as i128 {
+            let Some(scaled) = (first + step * count).checked_mul(by) else {
+                return Find::Undecided(String::new());
+            };
+            let float = decimal(scaled, self.places);
+            if fits(&float) {
+                return Find::Found(float);
+            }
+            if step > 0 && float > high || step < 0 && float < low {
+                return Find::None;
+            }
+        }
+        Find::Undecided(String::new())
+    }
+}
+
+/// Numbers with few digits between the two, near the end that is nearer to zero; then whatever is there.
+fn fractions(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    let near = if low >= 0.0 { low } else { high };
+    let direction = if low >= 0.0 { 1.0 } else { -1.0 };
+    let steps = [0.5, 0.25, 0.1, 0.01, 0.125, 0.001, 1e-6, 1.0];
+    let round = steps.into_iter().flat_map(move |step: f64| {
+        (0..8).map(move |count| {
+            let at = (near / step).trunc() + direction * f64::from(count);
+            // Dividing by the inverse keeps 0.3 from becoming 0.30000000000000004.
+            at / (1.0 / step).round()
+        })
+    });
+    let middle = low + (high - low) / 2.0;
+    round.chain([middle, low, high, low.next_up(), high.next_down()])
+}
+
+/// The shortest decimal digits of a float, and how many of them are behind the point.
+fn decimals(float: f64) -> Option<(i128, u32)> {
+    let text = float.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let places = fraction.len() as u32;
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    (places <= MAX_PLACES).then_some((digits, places))
+}
+
+fn scaled(float: f64, places: u32) -> Option<i128> {
+    let (digits, own) = decimals(float)?;
+    digits.checked_mul(10i128.checked_pow(places.checked_sub(own)?)?)
+}
+
+fn decimal(digits: i128, places: u32) -> f64 {
+    // Written and read, so that the float is the nearest to the decimal.
+    format!("{digits}e-{places}").parse().unwrap_or(f64::NAN)
+}

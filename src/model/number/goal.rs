@@ -1,0 +1,69 @@
+//! What a number must satisfy comes in, such a number or the proof that there is none goes out.
+
+use serde_json::Number;
+
+use super::{NumberDomain, Value, float, integer};
+use crate::model::relation::Find;
+
+/// What a number must satisfy, all of it at once.
+#[derive(Debug, Clone, Default)]
+pub struct NumberGoal<'a> {
+    /// Each of these accepts it.
+    pub within: Vec<&'a NumberDomain>,
+    /// None of these accepts it.
+    pub outside: Vec<&'a NumberDomain>,
+    /// It is in each of these enums.
+    pub allowed: Vec<&'a [Number]>,
+    /// It is in none of these enums.
+    pub excluded: Vec<&'a [Number]>,
+}
+
+impl NumberGoal<'_> {
+    pub fn accepts(&self, value: Value) -> bool {
+        self.within.iter().all(|domain| domain.accepts_value(value))
+            && !self.outside.iter().any(|domain| domain.accepts_value(value))
+            && self.admits(value)
+    }
+
+    /// Whether the enums agree to the value.
+    pub(super) fn admits(&self, value: Value) -> bool {
+        self.allowed.iter().all(|members| value.is_in(members)) && !self.excluded.iter().any(|members| value.is_in(members))
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = Value> + '_ {
+        let lists = self.allowed.iter().chain(&self.excluded);
+        lists.flat_map(|members| members.iter().map(Value::of))
+    }
+
+    /// A number written as an integer.
+    pub fn find_integer(&self) -> Find<i64> {
+        integer::find(self)
+    }
+
+    /// A number written with a fraction.
+    pub fn find_float(&self) -> Find<Number> {
+        written(float::find(self).map(Value::Float))
+    }
+
+    /// A number that satisfies the goal: a small integer if there is one, else a short fraction, and only as the
+    /// last resort an integer that must be written with a fraction (`2.0`).
+    pub fn find(&self) -> Find<Number> {
+        let integer = integer::find(self).map(Value::Int);
+        let found = match integer {
+            Find::Found(_) => integer,
+            open => Find::any([float::find(self).map(Value::Float), open]),
+        };
+        written(found)
+    }
+}
+
+fn written(found: Find<Value>) -> Find<Number> {
+    match found {
+        Find::Found(value) => match value.number() {
+            Some(number) => Find::Found(number),
+            None => Find::Undecided("the number can't be written down".into()),
+        },
+        Find::None => Find::None,
+        Find::Undecided(reason) => Find::Undecided(reason),
+    }
+}

@@ -1,0 +1,134 @@
+//! One document → one CRD. What is malformed is left out here and reported by the checks of a single bundle.
+
+use crate::input::yaml::Node;
+use crate::model::schema::Schema;
+
+use super::FileId;
+use super::crd::{Api, Conversion, Crd, Keys, Names, Text, Version};
+
+fn text<'t>(node: Option<Node<'t>>) -> Option<Text<'t>> {
+    let node = node?;
+    Some(Text { value: node.as_str()?, node })
+}
+
+fn texts<'t>(node: Option<Node<'t>>) -> Vec<Text<'t>> {
+    node.into_iter().flat_map(Node::items).filter_map(|item| text(Some(item))).collect()
+}
+
+/// The form of a document that says it is a CRD.
+pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
+    if node.get("kind")?.as_str()? != "CustomResourceDefinition" {
+        return None;
+    }
+    match node.get("apiVersion").and_then(Node::as_str) {
+        Some("apiextensions.k8s.io/v1") => Some(Ok(Api::V1)),
+        Some("apiextensions.k8s.io/v1beta1") => Some(Ok(Api::V1Beta1)),
+        Some(other) => Some(Err(other)),
+        None => Some(Err("")),
+    }
+}
+
+/// `metadata.name`, where it is one.
+pub(super) fn name(node: Node<'_>) -> Option<Text<'_>> {
+    text(node.get("metadata").and_then(|metadata| metadata.get("name"))).filter(|name| !name.value.is_empty())
+}
+
+/// The name that a CRD must have, by its plural and group.
+pub(super) fn name_in_spec(node: Node<'_>) -> String {
+    let spec = node.get("spec");
+    let word = |node: Option<Node<'_>>| text(node).map(|text| text.value.to_owned());
+    let plural = word(spec.and_then(|spec| spec.get("names")).and_then(|names| names.get("plural")));
+    let group = word(spec.and_then(|spec| spec.get("group")));
+    let parts: Vec<String> = [plural, group].into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "a CRD without a name".to_owned() } else { parts.join(".") }
+}
+
+pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Crd<'t> {
+    let spec = node.get("spec").unwrap_or(node);
+    let names = spec.get("names");
+    let name = name(node);
+    // What is said of a name that isn't there is shown where it should be.
+    let nowhere = || {
+        let given = node.get("metadata").and_then(|metadata| metadata.entry("name")).map(|entry| entry.key);
+        let around = || node.entry("metadata").map(|entry| entry.key).or_else(|| node.get("kind"));
+        given.or_else(around).unwrap_or(node)
+    };
+    let conversion = spec.get("conversion");
+    let word = |key: &str| text(names.and_then(|names| names.get(key)));
+    let list = |key: &str| texts(names.and_then(|names| names.get(key)));
+    let mut crd = Crd {
+        file,
+        api,
+        node,
+        spec,
+        name: name.map_or("", |name| name.value),
+        name_node: name.map_or_else(nowhere, |name| name.node),
+        group: text(spec.get("group")),
+        names: Names {
+            plural: word("plural"),
+            singular: word("singular"),
+            kind: word("kind"),
+            list_kind: word("listKind"),
+            short_names: list("shortNames"),
+            categories: list("categories"),
+        },
+        scope: text(spec.get("scope")),
+        conversion: Conversion { node: conversion, strategy: text(conversion.and_then(|node| node.get("strategy"))) },
+        versions: versions(api, spec),
+        stored_versions: texts(node.get("status").and_then(|status| status.get("storedVersions"))),
+        marks: Default::default(),
+    };
+    crd.mark(keys);
+    let open = crd.preserves_unknown();
+    for version in &mut crd.versions {
+        version.schema = version.schema.take().map(|schema| schema.within(open));
+    }
+    crd
+}
+
+fn versions<'t>(api: Api, spec: Node<'t>) -> Vec<Version<'t>> {
+    let listed = spec.get("versions").into_iter().flat_map(Node::items).enumerate();
+    let mut versions: Vec<_> = listed.filter_map(|(index, node)| version(api, spec, index, node)).collect();
+    if versions.is_empty()
+        && api == Api::V1Beta1
+        && let Some(name) = text(spec.get("version"))
+    {
+        let shared = attributes(api, spec, spec);
+        versions.push(Version { name: name.value, name_node: name.node, served: true, storage: true, ..shared });
+    }
+    versions
+}
+
+fn version<'t>(api: Api, spec: Node<'t>, index: usize, node: Node<'t>) -> Option<Version<'t>> {
+    let name = text(node.get("name"))?;
+    let flag = |key: &str| node.get(key).and_then(Node::as_bool).unwrap_or(false);
+    Some(Version {
+        index,
+        name: name.value,
+        name_node: name.node,
+        served: flag("served"),
+        storage: flag("storage"),
+        deprecated: flag("deprecated"),
+        deprecation_warning: text(node.get("deprecationWarning")),
+        ..attributes(api, spec, node)
+    })
+}
+
+/// What v1 writes in each version, and v1beta1 there or once for all of them.
+fn attributes<'t>(api: Api, spec: Node<'t>, node: Node<'t>) -> Version<'t> {
+    let shared = |own: &str, top: &str| node.get(own).or_else(|| if api == Api::V1Beta1 { spec.get(top) } else { None });
+    Version {
+        index: 0,
+        node,
+        name: "",
+        name_node: node,
+        served: false,
+        storage: false,
+        deprecated: false,
+        deprecation_warning: None,
+        schema: shared("schema", "validation").and_then(|schema| schema.get("openAPIV3Schema")).map(Schema::new),
+        subresources: shared("subresources", "subresources"),
+        columns: shared("additionalPrinterColumns", "additionalPrinterColumns"),
+        selectable_fields: node.get("selectableFields"),
+    }
+}

@@ -1,0 +1,14 @@
+//! Schema nodes of a CRD come in as trees; views by keyword and normalised shapes that can be compared go out.
+
+mod keyword;
+pub mod shape;
+mod view;
+
+pub use keyword::Keyword;
+pub use shape::Shape;
+pub use view::{Additional, CelRule, Schema};
+
+/// Whether every resource has a field of this name, declared or not.
+pub fn is_meta(name: &str) -> bool {
+    matches!(name, "apiVersion" | "kind" | "metadata")
+}

@@ -1,0 +1,296 @@
+//! What a schema node accepts and keeps, as data of its own: the form that validation, comparison and generation work on.
+//!
+//! A shape says the same as the schema it was built from, keyword by keyword, with explicit defaults left out
+//! (`nullable: false`, `minLength: 0`, `list-type: atomic`, …). Each part keeps the node it came from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::input::yaml::NodeId;
+use crate::model::Step;
+
+use super::{Additional, Keyword, Schema};
+
+/// The JSON types that a node names. Without `type` a node accepts all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Type {
+    Object,
+    Array,
+    String,
+    Integer,
+    Number,
+    Boolean,
+}
+
+impl Type {
+    pub fn parse(name: &str) -> Option<Type> {
+        match name {
+            "object" => Some(Type::Object),
+            "array" => Some(Type::Array),
+            "string" => Some(Type::String),
+            "integer" => Some(Type::Integer),
+            "number" => Some(Type::Number),
+            "boolean" => Some(Type::Boolean),
+            _ => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Object => "object",
+            Type::Array => "array",
+            Type::String => "string",
+            Type::Integer => "integer",
+            Type::Number => "number",
+            Type::Boolean => "boolean",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bounds {
+    pub minimum: Option<f64>,
+    pub maximum: Option<f64>,
+    pub exclusive_minimum: bool,
+    pub exclusive_maximum: bool,
+    pub multiple_of: Option<f64>,
+}
+
+/// How many: code points, items or properties.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    pub min: u64,
+    pub max: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListType {
+    #[default]
+    Atomic,
+    Set,
+    Map,
+}
+
+/// What happens to keys that `properties` doesn't name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Extra {
+    /// Pruned (on the spine), or not spoken of (inside a junctor).
+    #[default]
+    Closed,
+    /// `additionalProperties: false`: rejected.
+    Refused,
+    /// `additionalProperties: true`: kept, with nested objects emptied.
+    Any,
+    /// Kept, each pruned and validated by this.
+    Values(Arc<Shape>),
+}
+
+/// A CEL rule with what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CelRule {
+    pub rule: String,
+    pub message: Option<String>,
+    pub message_expression: Option<String>,
+    pub reason: Option<String>,
+    pub field_path: Option<String>,
+    pub optional_old_self: Option<bool>,
+}
+
+/// Children are shared: a copy that is changed in one place is a copy of the way to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// The mapping this was built from.
+    pub at: NodeId,
+    /// `None`: any type (with int-or-string or preserve-unknown-fields, or inside a junctor).
+    pub ty: Option<Type>,
+    pub int_or_string: bool,
+    pub nullable: bool,
+    pub enum_values: Option<Vec<Value>>,
+    pub bounds: Bounds,
+    pub length: Count,
+    pub pattern: Option<Arc<str>>,
+    pub format: Option<Arc<str>>,
+    pub items: Option<Arc<Shape>>,
+    pub item_count: Count,
+    pub unique_items: bool,
+    pub list_type: ListType,
+    pub map_keys: Vec<String>,
+    pub properties: BTreeMap<String, Arc<Shape>>,
+    pub required: BTreeSet<String>,
+    pub property_count: Count,
+    pub extra: Extra,
+    pub preserve_unknown: bool,
+    pub embedded: bool,
+    pub map_type_atomic: bool,
+    /// `default: null` counts as none.
+    pub default: Option<Value>,
+    pub all_of: Vec<Shape>,
+    pub any_of: Vec<Shape>,
+    pub one_of: Vec<Shape>,
+    pub not: Option<Arc<Shape>>,
+    pub rules: Vec<CelRule>,
+}
+
+impl Shape {
+    pub fn property(&self, name: &str) -> Option<&Shape> {
+        self.properties.get(name).map(|child| &**child)
+    }
+
+    /// The declared node to which steps lead.
+    pub fn at(&self, steps: &[Step]) -> Option<&Shape> {
+        steps.iter().try_fold(self, |shape, step| match step {
+            Step::Key(name) => shape.property(name),
+            Step::Items => shape.items.as_deref(),
+            Step::Values => match &shape.extra {
+                Extra::Values(values) => Some(&**values),
+                _ => None,
+            },
+        })
+    }
+
+    pub fn at_mut(&mut self, steps: &[Step]) -> Option<&mut Shape> {
+        steps.iter().try_fold(self, |shape, step| match step {
+            Step::Key(name) => shape.properties.get_mut(&**name).map(Arc::make_mut),
+            Step::Items => shape.items.as_mut().map(Arc::make_mut),
+            Step::Values => match &mut shape.extra {
+                Extra::Values(values) => Some(Arc::make_mut(values)),
+                _ => None,
+            },
+        })
+    }
+
+    /// Accepts everything and says nothing.
+    pub fn any(at: NodeId) -> Self {
+        Shape {
+            at,
+            ty: None,
+            int_or_string: false,
+            nullable: false,
+            enum_values: None,
+            bounds: Bounds::default(),
+            length: Count::default(),
+            pattern: None,
+            format: None,
+            items: None,
+            item_count: Count::default(),
+            unique_items: false,
+            list_type: ListType::Atomic,
+            map_keys: Vec::new(),
+            properties: BTreeMap::new(),
+            required: BTreeSet::new(),
+            property_count: Count::default(),
+            extra: Extra::Closed,
+            preserve_unknown: false,
+            embedded: false,
+            map_type_atomic: false,
+            default: None,
+            all_of: Vec::new(),
+            any_of: Vec::new(),
+            one_of: Vec::new(),
+            not: None,
+            rules: Vec::new(),
+        }
+    }
+
+    /// The shape of a whole schema. Recursion is bounded by the depth of the tree.
+    pub fn of(schema: &Schema<'_>) -> Self {
+        let mut shape = Self::local(schema);
+        shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(Shape::of(&child)))).collect();
+        shape.items = schema.items().map(|items| Arc::new(Shape::of(&items)));
+        if let Additional::Schema(values) = schema.additional() {
+            shape.extra = Extra::Values(Arc::new(Shape::of(&values)));
+        }
+        shape
+    }
+
+    /// The shape of this node alone: its junctors are there, its children on the spine are not.
+    pub fn local(schema: &Schema<'_>) -> Self {
+        let count = |min, max| Count {
+            min: schema.count(min).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
+            max: schema.count(max).map(|n| u64::try_from(n).unwrap_or(0)),
+        };
+        let text = |word| schema.text(word).filter(|text| !text.is_empty()).map(Arc::from);
+        let clauses = |word| schema.clauses(word).map(|clause| Shape::of(&clause)).collect();
+        Shape {
+            ty: schema.ty().and_then(Type::parse),
+            int_or_string: schema.is_int_or_string(),
+            nullable: schema.flag(Keyword::Nullable),
+            enum_values: schema.enum_values().filter(|values| values.len() > 0).map(|values| values.map(|node| node.to_json()).collect()),
+            bounds: Bounds {
+                minimum: schema.number(Keyword::Minimum),
+                maximum: schema.number(Keyword::Maximum),
+                exclusive_minimum: schema.flag(Keyword::ExclusiveMinimum),
+                exclusive_maximum: schema.flag(Keyword::ExclusiveMaximum),
+                multiple_of: schema.number(Keyword::MultipleOf),
+            },
+            length: count(Keyword::MinLength, Keyword::MaxLength),
+            pattern: text(Keyword::Pattern),
+            format: text(Keyword::Format),
+            item_count: count(Keyword::MinItems, Keyword::MaxItems),
+            unique_items: schema.flag(Keyword::UniqueItems),
+            list_type: match schema.text(Keyword::ListType) {
+                Some("set") => ListType::Set,
+                Some("map") => ListType::Map,
+                _ => ListType::Atomic,
+            },
+            map_keys: schema.names(Keyword::ListMapKeys).map(str::to_owned).collect(),
+            required: schema.names(Keyword::Required).map(str::to_owned).collect(),
+            property_count: count(Keyword::MinProperties, Keyword::MaxProperties),
+            extra: match schema.additional() {
+                Additional::Flag(true) if !schema.is_open() => Extra::Any,
+                Additional::Flag(false) => Extra::Refused,
+                _ => Extra::Closed,
+            },
+            preserve_unknown: schema.preserves_unknown(),
+            embedded: schema.flag(Keyword::EmbeddedResource),
+            map_type_atomic: schema.text(Keyword::MapType) == Some("atomic"),
+            default: schema.default().map(|node| node.to_json()),
+            all_of: clauses(Keyword::AllOf),
+            any_of: clauses(Keyword::AnyOf),
+            one_of: clauses(Keyword::OneOf),
+            not: schema.not().map(|not| Arc::new(Shape::of(&not))),
+            rules: schema.cel_rules().map(|rule| CelRule::of(&rule)).collect(),
+            ..Shape::any(schema.node().id())
+        }
+    }
+}
+
+impl Shape {
+    /// This node with the conditions of another one: what a value must be, apart from nulls, defaults, required names and what is below.
+    pub fn constrained_by(&self, other: Shape) -> Shape {
+        Shape {
+            ty: other.ty,
+            int_or_string: other.int_or_string,
+            enum_values: other.enum_values,
+            bounds: other.bounds,
+            length: other.length,
+            pattern: other.pattern,
+            format: other.format,
+            item_count: other.item_count,
+            unique_items: other.unique_items,
+            property_count: other.property_count,
+            all_of: other.all_of,
+            any_of: other.any_of,
+            one_of: other.one_of,
+            not: other.not,
+            rules: other.rules,
+            ..self.clone()
+        }
+    }
+}
+
+impl CelRule {
+    fn of(rule: &super::view::CelRule<'_>) -> Self {
+        let text = |key| rule.text(key).map(str::to_owned);
+        CelRule {
+            rule: rule.rule().to_owned(),
+            message: text("message"),
+            message_expression: text("messageExpression"),
+            reason: text("reason"),
+            field_path: text("fieldPath"),
+            optional_old_self: rule.optional_old_self(),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! One schema node as its author wrote it: each keyword with the place it stands at, nothing copied.
+
+use crate::input::yaml::{Entry, Node};
+
+use super::keyword::{COUNT, Keyword};
+
+const _: () = assert!(COUNT <= u64::BITS as usize, "one bit for each keyword");
+
+/// Behind so many other keys a keyword is looked for by name.
+const FAR: u16 = u16::MAX;
+
+/// A schema node. Built on demand from the tree: one pass over the mapping's keys.
+#[derive(Clone)]
+pub struct Schema<'t> {
+    node: Node<'t>,
+    /// One bit for each keyword that is there.
+    present: u64,
+    /// For each of them the number of its entry; [`FAR`] where it is not told.
+    places: [u16; COUNT],
+    /// Whether its CRD keeps whatever no schema declares (`spec.preserveUnknownFields`).
+    open: bool,
+}
+
+/// The three things that `additionalProperties` can say.
+#[derive(Clone)]
+pub enum Additional<'t> {
+    Absent,
+    Flag(bool),
+    Schema(Schema<'t>),
+}
+
+/// One entry of `x-kubernetes-validations`.
+#[derive(Debug, Clone, Copy)]
+pub struct CelRule<'t> {
+    pub node: Node<'t>,
+}
+
+impl<'t> CelRule<'t> {
+    #[inline]
+    pub fn text(&self, key: &str) -> Option<&'t str> {
+        self.node.get(key).and_then(Node::as_str)
+    }
+
+    pub fn rule(&self) -> &'t str {
+        self.text("rule").unwrap_or_default()
+    }
+
+    pub fn optional_old_self(&self) -> Option<bool> {
+        self.node.get("optionalOldSelf").and_then(Node::as_bool)
+    }
+}
+
+impl std::fmt::Debug for Schema<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Schema({:?})", self.node)
+    }
+}
+
+impl<'t> Schema<'t> {
+    pub fn new(node: Node<'t>) -> Self {
+        let (mut present, mut places) = (0, [0; COUNT]);
+        for (number, entry) in node.entries().enumerate() {
+            if let Some(word) = Keyword::parse(entry.name())
+                && let Some(slot) = places.get_mut(word as usize)
+                && !entry.value.is_null()
+            {
+                present |= 1 << word as u64;
+                *slot = u16::try_from(number).unwrap_or(FAR);
+            }
+        }
+        Schema { node, present, places, open: false }
+    }
+
+    /// The same schema in a CRD that keeps, or prunes, what isn't declared.
+    pub fn within(self, open: bool) -> Self {
+        Schema { open, ..self }
+    }
+
+    /// A schema that stands somewhere below this one.
+    pub fn child(&self, node: Node<'t>) -> Self {
+        Schema::new(node).within(self.open)
+    }
+
+    pub fn node(&self) -> Node<'t> {
+        self.node
+    }
+
+    /// Whether a keyword is there; a null value counts as absent.
+    pub fn has(&self, word: Keyword) -> bool {
+        self.present & 1 << word as u64 != 0
+    }
+
+    /// Key and value of a keyword; a null value counts as absent.
+    #[inline]
+    pub fn entry(&self, word: Keyword) -> Option<Entry<'t>> {
+        if !self.has(word) {
+            return None;
+        }
+        match *self.places.get(word as usize)? {
+            FAR => self.node.entry(word.name()),
+            number => self.node.entry_at(number as usize),
+        }
+    }
+
+    #[inline]
+    pub fn word(&self, word: Keyword) -> Option<Node<'t>> {
+        self.entry(word).map(|entry| entry.value)
+    }
+
+    /// Keywords that are there, in the order of [`Keyword::ALL`].
+    pub fn words(&self) -> impl Iterator<Item = (Keyword, Entry<'t>)> + '_ {
+        let mut left = self.present;
+        std::iter::from_fn(move || {
+            let lowest = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            let word = *Keyword::ALL.get(lowest as usize)?;
+            Some((word, self.entry(word)?))
+        })
+    }
+
+    /// Keys that no schema has; the server drops them.
+    pub fn unknown(&self) -> impl Iterator<Item = Entry<'t>> + 't {
+        self.node.entries().filter(|entry| Keyword::parse(entry.name()).is_none())
+    }
+
+    pub fn text(&self, word: Keyword) -> Option<&'t str> {
+        self.word(word).and_then(Node::as_str)
+    }
+
+    #[inline]
+    pub fn flag(&self, word: Keyword) -> bool {
+        self.word(word).and_then(Node::as_bool).unwrap_or(false)
+    }
+
+    #[inline]
+    pub fn number(&self, word: Keyword) -> Option<f64> {
+        self.word(word).and_then(Node::as_f64)
+    }
+
+    #[inline]
+    pub fn count(&self, word: Keyword) -> Option<i64> {
+        self.word(word).and_then(Node::as_int)
+    }
+
+    /// Strings of a list keyword (`required`, list-map-keys).
+    pub fn names(&self, word: Keyword) -> impl Iterator<Item = &'t str> + 't {
+        self.word(word).into_iter().flat_map(Node::items).filter_map(Node::as_str)
+    }
+
+    #[inline]
+    pub fn ty(&self) -> Option<&'t str> {
+        self.text(Keyword::Type).filter(|ty| !ty.is_empty())
+    }
+
+    pub fn is_int_or_string(&self) -> bool {
+        self.flag(Keyword::IntOrString)
+    }
+
+    /// Whether keys that it doesn't declare are kept, by its own word or by its CRD's.
+    pub fn preserves_unknown(&self) -> bool {
+        self.open || self.flag(Keyword::PreserveUnknownFields)
+    }
+
+    /// Whether nothing below is ever pruned, whatever the schema says.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    pub fn default(&self) -> Option<Node<'t>> {
+        self.word(Keyword::Default)
+    }
+
+    pub fn is_required(&self, name: &str) -> bool {
+        self.names(Keyword::Required).any(|required| required == name)
+    }
+
+    pub fn enum_values(&self) -> Option<impl ExactSizeIterator<Item = Node<'t>> + Clone + 't> {
+        self.word(Keyword::Enum).map(Node::items)
+    }
+
+    /// Declared properties in the order of the file.
+    pub fn properties(&self) -> impl ExactSizeIterator<Item = (Entry<'t>, Schema<'t>)> + 't {
+        let map = self.word(Keyword::Properties);
+        let open = self.open;
+        map.map(Node::entries).unwrap_or_else(|| self.none().entries()).map(move |entry| (entry, Schema::new(entry.value).within(open)))
+    }
+
+    pub fn property_count(&self) -> usize {
+        self.word(Keyword::Properties).map_or(0, Node::len)
+    }
+
+    pub fn property(&self, name: &str) -> Option<(Entry<'t>, Schema<'t>)> {
+        let entry = self.word(Keyword::Properties)?.entry(name)?;
+        Some((entry, self.child(entry.value)))
+    }
+
+    /// The schema of list items; a list of schemas (which the server forbids) counts as none.
+    pub fn items(&self) -> Option<Schema<'t>> {
+        self.word(Keyword::Items).filter(|node| node.is_map()).map(|node| self.child(node))
+    }
+
+    pub fn additional(&self) -> Additional<'t> {
+        match self.word(Keyword::AdditionalProperties) {
+            None => Additional::Absent,
+            Some(node) => match node.as_bool() {
+                Some(flag) => Additional::Flag(flag),
+                None => Additional::Schema(self.child(node)),
+            },
+        }
+    }
+
+    /// Clauses of `allOf`, `anyOf` or `oneOf`.
+    pub fn clauses(&self, word: Keyword) -> impl ExactSizeIterator<Item = Schema<'t>> + 't {
+        self.word(word).map(Node::items).unwrap_or_else(|| self.none().items()).map(Schema::new)
+    }
+
+    pub fn not(&self) -> Option<Schema<'t>> {
+        self.word(Keyword::Not).map(Schema::new)
+    }
+
+    pub fn cel_rules(&self) -> impl ExactSizeIterator<Item = CelRule<'t>> + 't {
+        self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(|node| CelRule { node })
+    }
+
+    /// A node that is sure to have no children of the other sort: an empty iterator of the right type.
+    fn none(&self) -> Node<'t> {
+        self.node.leaf()
+    }
+}

@@ -1,0 +1,3 @@
+//! What an API server does with CRDs and with objects.
+
+pub mod object;

@@ -1,0 +1,184 @@
+//! What an API server does with one object: it prunes, drops nulls, fills in defaults, and judges what is left.
+//!
+//! A [`Shape`] and an object come in; what would be stored, what was dropped and filled in, and every error go out.
+
+mod check;
+mod default;
+mod embedded;
+mod enumeration;
+mod error;
+mod fill;
+mod lists;
+mod metadata;
+pub(crate) mod name;
+mod node;
+mod objects;
+mod path;
+mod prune;
+mod ratchet;
+mod rules;
+mod scale;
+mod upgrade;
+
+use serde_json::Value;
+
+use crate::model::schema::Shape;
+
+pub use default::default_of_schema;
+pub use error::{Error, Kind, Reason};
+pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
+pub use path::{ObjectPath, ObjectStep};
+pub use scale::Scale;
+pub use upgrade::Upgrade;
+
+use node::{Node, Purpose};
+use path::Trail;
+use ratchet::Twin;
+use rules::{Ratchet, Said};
+
+/// A version's schema, ready for many objects.
+#[derive(Debug)]
+pub struct Compiled {
+    root: Node,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// The object as it would be stored; where there are errors, as it was judged.
+    pub stored: Value,
+    /// Unknown fields that were dropped.
+    pub pruned: Vec<ObjectPath>,
+    /// Fields dropped because they were null.
+    pub nulls: Vec<ObjectPath>,
+    /// Fields that got their default.
+    pub defaulted: Vec<ObjectPath>,
+    /// Why the request is refused.
+    pub errors: Vec<Error>,
+    /// What is wrong and forgiven, because the update didn't touch it.
+    pub warnings: Vec<Error>,
+    /// Checks that the server makes and that can't be made here, with the reason.
+    pub undecided: Vec<(ObjectPath, String)>,
+}
+
+impl Outcome {
+    pub fn accepted(&self) -> bool {
+        self.errors.is_empty()
+    }
+}
+
+impl Compiled {
+    pub fn new(root: &Shape) -> Self {
+        Compiled { root: Node::compile(root, Purpose::Request) }
+    }
+
+    /// Drops unknown fields and nulls, as the server does on every read and write; gives the unknown ones.
+    pub fn prune(&self, object: &mut Value) -> Vec<ObjectPath> {
+        let dropped = prune::unknown(object, &self.root, true);
+        prune::nulls(object, &self.root, &Trail::Root, &mut Vec::new());
+        dropped
+    }
+
+    /// Fills in defaults, as the server does with requests and with what it reads from storage.
+    pub fn fill(&self, object: &mut Value) -> Vec<ObjectPath> {
+        let mut filled = Vec::new();
+        fill::defaults(object, &self.root, &Trail::Root, &mut filled);
+        filled
+    }
+
+    /// A request to create the object.
+    ///
+    /// An object that has `metadata` is a whole one, and its names are checked too.
+    pub fn request(&self, object: Value) -> Outcome {
+        let mut outcome = self.admit(object);
+        if outcome.accepted() {
+            self.judge(&mut outcome, None);
+        }
+        outcome
+    }
+
+    /// A request to create an object whose status has a subresource: the server drops `status`, defaults included, before it judges.
+    pub(crate) fn request_without_status(&self, object: Value) -> Outcome {
+        let mut outcome = self.admit(object);
+        outcome.stored.as_object_mut().map(|object| object.remove("status"));
+        if outcome.accepted() {
+            self.judge(&mut outcome, None);
+        }
+        outcome
+    }
+
+    /// A request to replace `old`, as it is stored, by `new`.
+    pub fn request_update(&self, old: &Value, new: Value) -> Outcome {
+        let mut outcome = self.admit(new);
+        if outcome.accepted() {
+            self.judge(&mut outcome, Some(old));
+        }
+        outcome
+    }
+
+    /// What is done to an object before it is judged; an error here means that it could not be read.
+    fn admit(&self, mut object: Value) -> Outcome {
+        let mut outcome = Outcome::default();
+        let root = Trail::Root;
+        let unread = object
+            .get_mut("metadata")
+            .and_then(|value| metadata::read(value, &Trail::Key(&root, "metadata"), Kind::Metadata, &mut outcome.pruned));
+        outcome.pruned.extend(prune::unknown(&mut object, &self.root, true));
+        prune::nulls(&mut object, &self.root, &root, &mut outcome.nulls);
+        let unread = unread.or_else(|| embedded::read(&mut object, &self.root, &root, &mut outcome.pruned));
+        fill::defaults(&mut object, &self.root, &root, &mut outcome.defaulted);
+        outcome.errors.extend(unread);
+        outcome.stored = object;
+        outcome
+    }
+
+    /// The server's checks in its order.
+    fn judge(&self, outcome: &mut Outcome, old: Option<&Value>) {
+        let (object, root) = (&outcome.stored, Trail::Root);
+        let mut errors = Vec::new();
+        metadata::check_root(object, &mut errors);
+        let twin = old.map(|old| Twin { old, new: object, node: &self.root });
+        let findings = check::run(object, &self.root, twin);
+        errors.extend(findings.errors);
+        outcome.warnings = findings.warnings;
+        outcome.undecided = findings.undecided;
+        embedded::check(object, &self.root, &root, &mut errors);
+        // An old object that broke a list already is not held to it again.
+        let broken = old.is_some_and(|old| {
+            let mut errors = Vec::new();
+            lists::check(old, &self.root, &root, &mut errors);
+            !errors.is_empty()
+        });
+        if !broken {
+            lists::check(object, &self.root, &root, &mut errors);
+        }
+        if self.root.below.rules && errors.iter().any(|error| error.reason.blocks_rules()) {
+            errors.push(Error::unchecked());
+        } else {
+            let mut said = Said::default();
+            rules::check(object, old, &self.root, &root, Ratchet::of(twin), &mut said);
+            errors.extend(said.errors);
+            outcome.warnings.extend(said.warnings);
+            outcome.undecided.extend(said.undecided);
+        }
+        outcome.errors = errors;
+    }
+
+    /// A default against its own node: as a new value, then as an update of itself.
+    fn judge_default(&self, value: &Value) -> Vec<Error> {
+        let errors = check::run(value, &self.root, None).errors;
+        if !errors.is_empty() {
+            return errors;
+        }
+        let mut said = Said::default();
+        rules::check(value, None, &self.root, &Trail::Root, Ratchet::default(), &mut said);
+        said.errors.append(&mut said.uncompiled);
+        if said.errors.is_empty() {
+            rules::check(value, Some(value), &self.root, &Trail::Root, Ratchet::default(), &mut said);
+        }
+        said.errors
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! A shape made ready to be run: patterns and rules compiled, formats resolved, and what lies below known in advance.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use crate::cel::decl::Decl;
+use crate::go::regexp::Pattern;
+use crate::go::strfmt::Format;
+use crate::model::number::{NumberDomain, NumberFormat, NumberKind};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{self, ListType, Type};
+
+use super::rules::Programs;
+
+/// The JSON types a node names; none means all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Types(u8);
+
+impl Types {
+    fn bit(ty: Type) -> u8 {
+        match ty {
+            Type::Object => 1,
+            Type::Array => 2,
+            Type::String => 4,
+            Type::Integer => 8,
+            Type::Number => 16,
+            Type::Boolean => 32,
+        }
+    }
+
+    pub fn of(types: &[Type]) -> Self {
+        Types(types.iter().fold(0, |bits, &ty| bits | Self::bit(ty)))
+    }
+
+    pub fn has(self, ty: Type) -> bool {
+        self.0 & Self::bit(ty) != 0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// As the server writes them in a message.
+    pub fn names(self) -> String {
+        let all = [Type::Object, Type::Array, Type::Integer, Type::Number, Type::String, Type::Boolean];
+        let named: Vec<&str> = all.into_iter().filter(|&ty| self.has(ty)).map(Type::name).collect();
+        named.join(",")
+    }
+}
+
+/// What happens to keys that `properties` doesn't name.
+#[derive(Debug)]
+pub(super) enum Extra {
+    Closed,
+    Refused,
+    Any,
+    Values(Box<Node>),
+}
+
+/// What a node or anything below it on the spine asks for, so that a walk can stay out of the rest.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Below {
+    pub defaults: bool,
+    pub lists: bool,
+    pub embedded: bool,
+    pub rules: bool,
+}
+
+impl Below {
+    fn join(&mut self, other: Below) {
+        self.defaults |= other.defaults;
+        self.lists |= other.lists;
+        self.embedded |= other.embedded;
+        self.rules |= other.rules;
+    }
+}
+
+/// For whom a shape is compiled: the server reads a node differently when it checks a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Request,
+    /// Here `x-kubernetes-int-or-string` alone doesn't restrict the type.
+    Default,
+}
+
+/// A shape, and what is made of it.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub shape: Arc<Shape>,
+    /// The root of a resource: rules see its type and name.
+    root: bool,
+    decl: OnceLock<Arc<Decl>>,
+    pub types: Types,
+    /// The format of strings that stands here.
+    pub format: Option<Format>,
+    pub numbers: NumberDomain,
+    pattern: OnceLock<Result<Pattern, Arc<str>>>,
+    pub items: Option<Box<Node>>,
+    pub properties: Fields,
+    pub extra: Extra,
+    pub any_of: Vec<Node>,
+    pub one_of: Vec<Node>,
+    pub all_of: Vec<Node>,
+    pub not: Option<Box<Node>>,
+    /// For each rule of the shape.
+    pub programs: Vec<Programs>,
+    /// Whether CEL has a type for this node; what it has none for is invisible to rules, with all that is below.
+    pub visible: bool,
+    pub below: Below,
+}
+
+/// Declared properties, sorted by name.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(Box<str>, Node)>);
+
+impl Fields {
+    pub fn get(&self, name: &str) -> Option<&Node> {
+        let at = self.0.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
+        self.0.get(at).map(|(_, node)| node)
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.0.iter().map(|(name, node)| (&**name, node))
+    }
+}
+
+impl Node {
+    /// The pattern, or why it can't be run here. It is read when the first value comes.
+    pub fn pattern(&self) -> Option<&Result<Pattern, Arc<str>>> {
+        let text = self.shape.pattern.as_ref()?;
+        Some(self.pattern.get_or_init(|| Pattern::new(text).map_err(|error| error.to_string().into())))
+    }
+
+    /// What rules see of the node.
+    pub fn decl(&self) -> &Arc<Decl> {
+        self.decl.get_or_init(|| Arc::new(Decl::of(&self.shape, self.root || self.shape.embedded)))
+    }
+
+    /// The default; null counts as none.
+    pub fn default(&self) -> Option<&Value> {
+        self.shape.default.as_ref().filter(|default| !default.is_null())
+    }
+
+    /// Recursion is bounded by the depth of the shape.
+    pub fn compile(shape: &Shape, purpose: Purpose) -> Self {
+        Self::build(&Arc::new(shape.clone()), purpose, purpose == Purpose::Request)
+    }
+
+    fn build(shape: &Arc<Shape>, purpose: Purpose, root: bool) -> Self {
+        let child = |shape: &Arc<Shape>| Node::build(shape, purpose, false);
+        let types = match (shape.int_or_string, purpose) {
+            (true, Purpose::Request) => Types::of(&[Type::Integer, Type::String]),
+            _ => Types::of(shape.ty.as_slice()),
+        };
+        let only = if shape.int_or_string && purpose == Purpose::Request { None } else { shape.ty };
+        let texts = matches!(only, None | Some(Type::String));
+        let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| child(&Arc::new(shape.clone()))).collect();
+        let mut node = Node {
+            shape: Arc::clone(shape),
+            root,
+            decl: OnceLock::new(),
+            types,
+            format: shape.format.as_ref().filter(|_| texts).and_then(|name| Format::of(name)),
+            numbers: numbers(shape, only),
+            pattern: OnceLock::new(),
+            items: shape.items.as_ref().map(|items| Box::new(child(items))),
+            properties: Fields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
+            extra: match &shape.extra {
+                shape::Extra::Closed => Extra::Closed,
+                shape::Extra::Refused => Extra::Refused,
+                shape::Extra::Any => Extra::Any,
+                shape::Extra::Values(values) => Extra::Values(Box::new(child(values))),
+            },
+            any_of: clauses(&shape.any_of),
+            one_of: clauses(&shape.one_of),
+            all_of: clauses(&shape.all_of),
+            not: shape.not.as_ref().map(|not| Box::new(child(not))),
+            programs: shape.rules.iter().map(|_| Programs::default()).collect(),
+            visible: true,
+            below: Below::default(),
+        };
+        node.visible = node.is_visible();
+        node.below = node.survey();
+        node
+    }
+
+    fn survey(&self) -> Below {
+        let mut below = Below {
+            defaults: self.default().is_some(),
+            lists: self.shape.list_type != ListType::Atomic,
+            embedded: self.shape.embedded,
+            rules: !self.programs.is_empty(),
+        };
+        let values = match &self.extra {
+            Extra::Values(values) => Some(&**values),
+            _ => None,
+        };
+        for child in self.properties.iter().map(|(_, node)| node).chain(self.items.as_deref()).chain(values) {
+            below.join(child.below);
+        }
+        below.rules &= self.visible;
+        below
+    }
+
+    fn is_visible(&self) -> bool {
+        match (self.shape.int_or_string, self.shape.ty) {
+            (true, _) => true,
+            (false, None) => false,
+            (false, Some(Type::Array)) => self.items.as_ref().is_some_and(|items| items.visible),
+            (false, Some(Type::Object)) => match &self.extra {
+                Extra::Values(values) => values.visible,
+                _ => true,
+            },
+            (false, Some(_)) => true,
+        }
+    }
+
+    /// The schema of a key's value: a declared property, or that of all map values.
+    pub fn field(&self, name: &str) -> Option<&Node> {
+        match (self.properties.get(name), &self.extra) {
+            (Some(property), _) => Some(property),
+            (None, Extra::Values(values)) => Some(values),
+            _ => None,
+        }
+    }
+}
+
+/// The numbers of a node. A format of strings is the type check's business.
+fn numbers(shape: &Shape, ty: Option<Type>) -> NumberDomain {
+    let kind = match ty {
+        Some(Type::Integer) => NumberKind::Integer,
+        Some(Type::Number) => NumberKind::Number,
+        _ => NumberKind::Untyped,
+    };
+    let bounds = &shape.bounds;
+    NumberDomain {
+        kind,
+        minimum: bounds.minimum,
+        exclusive_minimum: bounds.exclusive_minimum,
+        maximum: bounds.maximum,
+        exclusive_maximum: bounds.exclusive_maximum,
+        multiple_of: bounds.multiple_of,
+        format: shape.format.as_deref().and_then(|name| NumberFormat::of(kind, name)).filter(|format| *format != NumberFormat::Text),
+    }
+}

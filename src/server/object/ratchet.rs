@@ -1,0 +1,65 @@
+//! Which old value belongs to which new one: what an update didn't touch is forgiven.
+
+use serde_json::{Map, Value};
+
+use crate::model::schema::Shape;
+use crate::model::schema::shape::ListType;
+
+use super::enumeration::same;
+use super::node::Node;
+
+/// A new value with the old one at the same place.
+#[derive(Clone, Copy)]
+pub(super) struct Twin<'a> {
+    pub old: &'a Value,
+    pub new: &'a Value,
+    pub node: &'a Node,
+}
+
+impl<'a> Twin<'a> {
+    /// Only a declared key that both have can be followed.
+    pub fn key(self, name: &str) -> Option<Self> {
+        let (old, new) = (self.old.as_object()?.get(name)?, self.new.as_object()?.get(name)?);
+        Some(Twin { old, new, node: self.node.field(name)? })
+    }
+
+    /// Only items of a map list can be followed, by their keys.
+    pub fn index(self, index: usize) -> Option<Self> {
+        let new = self.new.as_array()?.get(index)?;
+        let old = by_key(&self.node.shape, self.old.as_array()?, new)?;
+        Some(Twin { old, new, node: self.node.items.as_deref()? })
+    }
+
+    /// Whether nothing changed here, as far as can be followed: an undeclared key counts as a change.
+    pub fn is_unchanged(self) -> bool {
+        match (self.old, self.new) {
+            (Value::Array(old), Value::Array(new)) => {
+                old.len() == new.len()
+                    && match self.node.shape.list_type {
+                        ListType::Map => (0..new.len()).all(|index| self.index(index).is_some_and(Twin::is_unchanged)),
+                        ListType::Atomic | ListType::Set => old.iter().zip(new).all(|(old, new)| same(old, new)),
+                    }
+            }
+            (Value::Object(old), Value::Object(new)) => {
+                old.len() == new.len() && new.keys().all(|key| self.key(key).is_some_and(Twin::is_unchanged))
+            }
+            (old, new) => same(old, new),
+        }
+    }
+}
+
+/// The first item of a map list that has the keys of `item`.
+pub(super) fn by_key<'v>(list: &Shape, items: &'v [Value], item: &Value) -> Option<&'v Value> {
+    if list.list_type != ListType::Map {
+        return None;
+    }
+    let wanted = item.as_object()?;
+    items.iter().find(|candidate| candidate.as_object().is_some_and(|candidate| has_keys(candidate, wanted, &list.map_keys)))
+}
+
+fn has_keys(candidate: &Map<String, Value>, wanted: &Map<String, Value>, keys: &[String]) -> bool {
+    keys.iter().all(|key| match (candidate.get(key), wanted.get(key)) {
+        (Some(a), Some(b)) => !a.is_array() && !a.is_object() && !a.is_null() && same(a, b),
+        _ => false,
+    })
+}

@@ -1,0 +1,234 @@
+//! Rules of `x-kubernetes-validations` on an object: which of them run where, on which old value, and what they say.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::cel::check::{Problem, Purpose};
+use crate::cel::eval::{EvalError, Program};
+use crate::model::schema::shape::CelRule;
+
+use super::error::{Error, Kind, Reason};
+use super::node::{Extra, Node};
+use super::path::{ObjectPath, ObjectStep, Trail};
+use super::ratchet::{Twin, by_key};
+
+/// The longest text that a messageExpression may give.
+const MESSAGE_BYTES: usize = 5 << 10;
+
+/// What a rule is compiled to, once it is needed: most rules of a schema never meet a value.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    /// Or why it can't be run here.
+    rule: OnceLock<Result<Program, Problem>>,
+    message: OnceLock<Option<Program>>,
+}
+
+/// A rule at its node.
+#[derive(Clone, Copy)]
+struct Rule<'n> {
+    text: &'n CelRule,
+    programs: &'n Programs,
+    node: &'n Node,
+}
+
+impl<'n> Rule<'n> {
+    fn all(node: &'n Node) -> impl Iterator<Item = Rule<'n>> {
+        node.shape.rules.iter().zip(&node.programs).map(move |(text, programs)| Rule { text, programs, node })
+    }
+
+    fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, Problem> {
+        let optional = self.text.optional_old_self.unwrap_or(false);
+        Program::compile(source, purpose, self.node.decl(), optional)
+    }
+
+    fn program(&self) -> Result<&'n Program, &'n Problem> {
+        self.programs.rule.get_or_init(|| self.compile(&self.text.rule, Purpose::Rule)).as_ref()
+    }
+
+    fn message(&self) -> Option<&'n Program> {
+        let source = self.text.message_expression.as_deref()?;
+        self.programs.message.get_or_init(|| self.compile(source, Purpose::Message).ok()).as_ref()
+    }
+
+    /// What is told where no messageExpression gives a text.
+    fn fixed_message(&self) -> String {
+        match self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
+            Some(message) => message.to_owned(),
+            None => format!("failed rule: {}", self.text.rule.trim()),
+        }
+    }
+
+    /// The rule as errors of its evaluation name it.
+    fn name(&self) -> &str {
+        let message = self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+        message.unwrap_or(self.text.rule.trim())
+    }
+
+    fn told(&self, value: &Value, old: Option<&Value>) -> String {
+        let computed = self.message().and_then(|program| program.message(value, old).ok());
+        let fits = |text: &String| !text.is_empty() && text.len() <= MESSAGE_BYTES && !text.contains('\n');
+        computed.map(|text| text.trim().to_owned()).filter(fits).unwrap_or_else(|| self.fixed_message())
+    }
+
+    fn reason(&self) -> Reason {
+        match self.text.reason.as_deref() {
+            Some("FieldValueForbidden") => Reason::Forbidden,
+            Some("FieldValueRequired") => Reason::Required,
+            Some("FieldValueDuplicate") => Reason::Duplicate,
+            _ => Reason::Invalid,
+        }
+    }
+
+    fn broken(&self, value: &Value, old: Option<&Value>, trail: &Trail<'_>) -> Error {
+        let mut path = trail.path();
+        if let Some(further) = self.text.field_path.as_deref() {
+            extend(&mut path, self.node, further);
+        }
+        let reason = self.reason();
+        let told = if reason == Reason::Duplicate { String::new() } else { self.told(value, old) };
+        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &told).of_rule(&self.text.rule)
+    }
+}
+
+/// Follows a `fieldPath` (`.a.b`, `['k']`) from the rule's own place.
+fn extend(path: &mut ObjectPath, node: &Node, text: &str) {
+    let mut node = Some(node);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (name, tail) = match rest.strip_prefix("['") {
+            Some(quoted) => quoted.split_once("']").unwrap_or((quoted, "")),
+            None => {
+                let dotted = rest.strip_prefix('.').unwrap_or(rest);
+                dotted.split_at(dotted.find(['.', '[']).unwrap_or(dotted.len()))
+            }
+        };
+        let declared = node.is_none_or(|node| !node.properties.is_empty());
+        path.push(if declared { ObjectStep::Key(name.into()) } else { ObjectStep::Entry(name.into()) });
+        node = node.and_then(|node| node.field(name));
+        if name.is_empty() {
+            return;
+        }
+        rest = tail;
+    }
+}
+
+/// The old value to compare with where something is wrong: that of the node itself, else of its nearest parent.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ratchet<'a> {
+    current: Option<Twin<'a>>,
+    nearest: Option<Twin<'a>>,
+}
+
+impl<'a> Ratchet<'a> {
+    pub fn of(root: Option<Twin<'a>>) -> Self {
+        Ratchet { current: root, nearest: None }
+    }
+
+    fn forgives(self) -> bool {
+        self.current.or(self.nearest).is_some_and(Twin::is_unchanged)
+    }
+
+    fn key(self, name: &str) -> Self {
+        match (self.current, self.nearest) {
+            (None, _) => self,
+            // Both are rewritten to the version of the request, so that a change there can't be seen.
+            (Some(_), None) if matches!(name, "apiVersion" | "kind") => Ratchet::default(),
+            (Some(current), _) => Ratchet { current: current.key(name), nearest: Some(current) },
+        }
+    }
+
+    fn index(self, index: usize) -> Self {
+        match self.current {
+            None => self,
+            Some(current) => Ratchet { current: current.index(index), nearest: Some(current) },
+        }
+    }
+}
+
+/// What the rules say about an object.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub errors: Vec<Error>,
+    pub warnings: Vec<Error>,
+    /// Rules that the server runs and that can't be run here.
+    pub undecided: Vec<(ObjectPath, String)>,
+    /// What the server says of those that don't compile. Only a default meets them: the CRD isn't accepted.
+    pub uncompiled: Vec<Error>,
+}
+
+pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+    if value.is_null() || !node.below.rules {
+        return;
+    }
+    let old = old.filter(|old| !old.is_null());
+    for rule in Rule::all(node) {
+        run(rule, value, old, trail, ratchet, said);
+    }
+    match value {
+        Value::Array(items) => {
+            let Some(child) = node.items.as_deref().filter(|child| child.below.rules) else { return };
+            let before = old.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            for (index, item) in items.iter().enumerate() {
+                let old = by_key(&node.shape, before, item);
+                check(item, old, child, &Trail::Index(trail, index), ratchet.index(index), said);
+            }
+        }
+        Value::Object(map) => {
+            let before = |name: &str| old.filter(|_| !node.shape.map_type_atomic).and_then(|old| old.get(name));
+            for (name, value) in map {
+                if let Extra::Values(child) = &node.extra {
+                    check(value, before(name), child, &Trail::Entry(trail, name), ratchet.key(name), said);
+                }
+                if let Some(child) = node.properties.get(name.as_str()) {
+                    check(value, before(name), child, &Trail::Key(trail, name), ratchet.key(name), said);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+    // Of a rule that says nothing the server makes no program.
+    if rule.text.rule.trim().is_empty() {
+        return;
+    }
+    let program = match rule.program() {
+        Ok(program) => program,
+        Err(Problem::Refused { reason, .. }) => {
+            let told = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
+            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
+            said.uncompiled.push(error.of_rule(&rule.text.rule));
+            return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
+        }
+        Err(reason) => return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
+    };
+    if !program.applies(value, old) {
+        return;
+    }
+    match program.holds(value, old) {
+        Ok(true) => {}
+        Ok(false) => {
+            let error = rule.broken(value, old, trail);
+            if !program.is_transition() && ratchet.forgives() {
+                said.warnings.push(error);
+            } else {
+                said.errors.push(error);
+            }
+        }
+        Err(EvalError::Failed(words)) => {
+            let told = if words.starts_with("no such overload") {
+                format!(
+                    "'{words}': call arguments did not match a supported operator, function or macro signature for rule: {}",
+                    rule.name()
+                )
+            } else {
+                format!("{words} evaluating rule: {}", rule.name())
+            };
+            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
+            said.errors.push(error.of_rule(&rule.text.rule));
+        }
+        Err(open) => said.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),
+    }
+}

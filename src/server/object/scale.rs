@@ -1,0 +1,115 @@
+//! The fields that the scale subresource reads: replica counts must fit it, the selector must be a string.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::input::yaml::{Node, NodeId};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{Bounds, Type};
+use crate::model::{FieldPath, Step, Version};
+
+use super::error::{Error, Kind, Naming, Reason};
+use super::path::ObjectPath;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    Replicas,
+    Selector,
+}
+
+/// Paths of the scale subresource of one version.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Scale {
+    fields: Vec<Field>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Field {
+    /// As the CRD writes it.
+    text: String,
+    path: FieldPath,
+    reads: Reads,
+}
+
+impl Scale {
+    pub fn of(version: &Version<'_>) -> Self {
+        let Some(node) = version.scale_subresource() else { return Scale::default() };
+        let keys = [("specReplicasPath", Reads::Replicas), ("statusReplicasPath", Reads::Replicas), ("labelSelectorPath", Reads::Selector)];
+        let field = |(key, reads)| {
+            let text = node.get(key).and_then(Node::as_str)?.to_owned();
+            let path = names(&text).fold(FieldPath::root(), |path, name| path.key(name));
+            Some(Field { text, path, reads })
+        };
+        Scale { fields: keys.into_iter().filter_map(field).collect() }
+    }
+
+    /// Paths that another subresource doesn't read, or reads as something else.
+    pub fn beyond<'s>(&'s self, other: &Scale) -> impl Iterator<Item = &'s FieldPath> {
+        let known = |field: &&Field| other.fields.iter().any(|one| one.path == field.path && one.reads == field.reads);
+        let new: Vec<&FieldPath> = self.fields.iter().filter(|field| !known(field)).map(|field| &field.path).collect();
+        new.into_iter()
+    }
+
+    pub fn reads(&self, path: &FieldPath) -> bool {
+        self.fields.iter().any(|field| field.path == *path)
+    }
+
+    /// What the value at a path must be, whatever the schema says of the node there.
+    pub fn demand(&self, path: &FieldPath, at: NodeId) -> Option<Shape> {
+        self.fields.iter().find(|field| field.path == *path).map(|field| field.reads.demand(at))
+    }
+
+    /// Adds to a root what the server demands beside the schema. As a clause it sees a null that was kept, and values that are kept
+    /// without being declared.
+    pub fn narrow(&self, root: &mut Shape) {
+        let at = root.at;
+        root.all_of.extend(self.fields.iter().map(|field| {
+            field.path.steps().iter().rev().fold(field.reads.demand(at), |inner, step| match step {
+                Step::Key(name) => Shape { properties: [(name.to_string(), Arc::new(inner))].into(), ..Shape::any(at) },
+                Step::Items | Step::Values => inner,
+            })
+        }));
+    }
+
+    /// The first thing that the server says of an object.
+    pub fn complaint(&self, object: &Value) -> Option<String> {
+        let mut errors = Vec::new();
+        self.check(object, &mut errors);
+        errors.first().map(|error| format!("{}: {}", error.field, error.message))
+    }
+
+    pub(super) fn check(&self, object: &Value, errors: &mut Vec<Error>) {
+        for field in &self.fields {
+            let path = names(&field.text).fold(ObjectPath::root(), |path, name| path.key(name));
+            let Some(value) = path.get(object) else { continue };
+            let words = match (field.reads, value.as_i64()) {
+                (Reads::Selector, _) if !value.is_string() => "must be a string",
+                (Reads::Selector, _) => continue,
+                (Reads::Replicas, None) => "must be an integer",
+                (Reads::Replicas, Some(count)) if count < 0 => "should be a non-negative integer",
+                (Reads::Replicas, Some(count)) if count > i64::from(i32::MAX) => "should be less than or equal to 2147483647",
+                (Reads::Replicas, Some(_)) => continue,
+            };
+            let mut error = Error::new(path, Naming::Dotted, Kind::Scale, Reason::Invalid, Some(value), words);
+            error.field.clone_from(&field.text);
+            errors.push(error);
+        }
+    }
+}
+
+impl Reads {
+    fn demand(self, at: NodeId) -> Shape {
+        match self {
+            Reads::Replicas => {
+                let bounds = Bounds { minimum: Some(0.0), maximum: Some(f64::from(i32::MAX)), ..Bounds::default() };
+                Shape { ty: Some(Type::Integer), bounds, ..Shape::any(at) }
+            }
+            Reads::Selector => Shape { ty: Some(Type::String), ..Shape::any(at) },
+        }
+    }
+}
+
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.trim_start_matches('.').split('.')
+}

@@ -1,0 +1,243 @@
+//! The request path on small schemas, one behaviour a test.
+
+use serde_json::{Value, json};
+
+use crate::input::yaml::Budget;
+use crate::input::{File, Origin};
+use crate::model::schema::Shape;
+use crate::model::{Bundle, Documents};
+
+use super::*;
+
+/// The shape of a root whose `spec` has these properties (or, with `type`, is this schema), in flow style.
+fn shape(spec: &str) -> Shape {
+    let spec = if spec.starts_with("{type") { spec.to_owned() } else { format!("{{type: object, properties: {spec}}}") };
+    let text = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: widgets.shop.example.com}}\nspec:\n  group: \
+         shop.example.com\n  names: {{plural: widgets, kind: Widget}}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    \
+         storage: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}\n"
+    );
+    let documents = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &Budget::default());
+    let bundle = Bundle::read(&documents);
+    assert!(bundle.problems.is_empty(), "{:?}", bundle.problems);
+    Shape::of(bundle.crds[0].versions[0].schema.as_ref().unwrap())
+}
+
+fn request(schema: &str, spec: Value) -> Outcome {
+    Compiled::new(&shape(schema)).request(json!({ "spec": spec }))
+}
+
+fn stored(schema: &str, spec: Value) -> Value {
+    let outcome = request(schema, spec);
+    assert!(outcome.accepted(), "{:?}", outcome.errors);
+    outcome.stored["spec"].clone()
+}
+
+fn fields(outcome: &Outcome) -> Vec<&str> {
+    outcome.errors.iter().map(|error| error.field.as_str()).collect()
+}
+
+#[test]
+fn unknown_fields_are_pruned_and_preserving_ends_at_the_next_declared_field() {
+    let schema =
+        "{a: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: object, properties: {c: {type: string}}}}}}";
+    let outcome = request(schema, json!({"x": 1, "a": {"y": {"z": 1}, "b": {"c": "c", "d": 1}}}));
+    assert_eq!(outcome.stored, json!({"spec": {"a": {"y": {"z": 1}, "b": {"c": "c"}}}}));
+    let pruned: Vec<String> = outcome.pruned.iter().map(ObjectPath::to_string).collect();
+    assert_eq!(pruned, ["spec.a.b.d", "spec.x"]);
+}
+
+#[test]
+fn a_bare_object_keeps_nothing_and_additional_true_empties_nested_maps() {
+    assert_eq!(stored("{a: {type: object}}", json!({"a": {"x": 1}})), json!({"a": {}}));
+    let free = "{a: {type: object, additionalProperties: true}}";
+    assert_eq!(stored(free, json!({"a": {"x": {"y": 1}, "l": [{"z": 1}, 2]}})), json!({"a": {"x": {}, "l": [{}, 2]}}));
+}
+
+#[test]
+fn lists_that_preserve_hand_it_down_to_their_items() {
+    let schema = "{a: {type: array, x-kubernetes-preserve-unknown-fields: true, items: {type: object, properties: {b: {type: object}}}}}";
+    assert_eq!(stored(schema, json!({"a": [{"x": 1, "b": {"y": 1}}]})), json!({"a": [{"x": 1, "b": {}}]}));
+}
+
+#[test]
+fn the_root_keeps_its_metadata_and_an_embedded_resource_its_own() {
+    let schema = "{a: {type: object, x-kubernetes-embedded-resource: true, properties: {spec: {type: object}}}}";
+    let compiled = Compiled::new(&shape(schema));
+    let object = json!({
+        "apiVersion": "shop.example.com/v1", "kind": "Widget", "metadata": {"name": "w", "labels": {"a": "b"}},
+        "spec": {"a": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "colour": "red"}, "other": 1}},
+    });
+    let outcome = compiled.request(object);
+    assert!(outcome.accepted(), "{:?}", outcome.errors);
+    assert_eq!(outcome.stored["metadata"]["labels"], json!({"a": "b"}));
+    assert_eq!(outcome.stored["spec"]["a"], json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}));
+    let bad = compiled.request(json!({"spec": {"a": {"kind": "1", "metadata": {"name": "a/b"}}}}));
+    assert_eq!(fields(&bad), ["spec.a.apiVersion", "spec.a.kind", "spec.a.metadata.name"]);
+    let unread = compiled.request(json!({"spec": {"a": {"apiVersion": 1, "kind": "Pod"}}}));
+    assert_eq!(fields(&unread), ["spec.a.apiVersion"]);
+}
+
+#[test]
+fn null_is_dropped_defaulted_or_kept() {
+    let schema = "{a: {type: string}, b: {type: string, default: x}, c: {type: string, nullable: true, default: q}, d: {type: array, items: {type: string}}}";
+    assert_eq!(stored(schema, json!({"a": null, "b": null, "c": null})), json!({"b": "x", "c": null}));
+    assert_eq!(fields(&request(schema, json!({"d": [null]}))), ["spec.d[0]"]);
+}
+
+#[test]
+fn defaults_need_their_parent() {
+    let schema = "{a: {type: object, properties: {b: {type: integer, default: 1}}}, m: {type: object, additionalProperties: {type: object, properties: {c: {type: integer, default: 2}}}}, l: {type: array, items: {type: object, properties: {d: {type: integer, default: 3}}}}}";
+    assert_eq!(stored(schema, json!({})), json!({}));
+    let outcome = request(schema, json!({"a": {}, "m": {"k": {}}, "l": [{}, {"d": 5}]}));
+    assert_eq!(outcome.stored["spec"], json!({"a": {"b": 1}, "m": {"k": {"c": 2}}, "l": [{"d": 3}, {"d": 5}]}));
+    let filled: Vec<String> = outcome.defaulted.iter().map(|path| path.general().to_string()).collect();
+    assert_eq!(filled, ["spec.a.b", "spec.l[].d", "spec.m{}.c"]);
+}
+
+#[test]
+fn a_default_inside_a_default_is_filled_and_told_once() {
+    let schema = "{a: {type: object, default: {}, properties: {b: {type: integer, default: 1}}}}";
+    let outcome = request(schema, json!({}));
+    assert_eq!(outcome.stored["spec"], json!({"a": {"b": 1}}));
+    assert_eq!(outcome.defaulted.len(), 1);
+}
+
+#[test]
+fn keywords_speak_only_to_their_own_type() {
+    let schema = "{a: {x-kubernetes-preserve-unknown-fields: true, minLength: 3, minimum: 5, minItems: 1, minProperties: 1}}";
+    for value in [json!(true), json!("abc"), json!(5), json!([1]), json!({"x": 1})] {
+        assert!(request(schema, json!({ "a": value })).accepted(), "{value}");
+    }
+    for value in [json!("ab"), json!(4), json!([]), json!({})] {
+        assert_eq!(fields(&request(schema, json!({ "a": value }))), ["spec.a"], "{value}");
+    }
+}
+
+#[test]
+fn lengths_are_counted_in_code_points() {
+    let schema = "{a: {type: string, maxLength: 2}}";
+    assert!(request(schema, json!({"a": "éé"})).accepted());
+    let outcome = request(schema, json!({"a": "ééé"}));
+    assert_eq!((outcome.errors[0].kind, outcome.errors[0].reason), (Kind::MaxLength, Reason::TooLong));
+}
+
+#[test]
+fn null_passes_an_enum_only_inside_of_a_junctor() {
+    assert_eq!(fields(&request("{a: {type: string, nullable: true, enum: [x]}}", json!({"a": null}))), ["spec.a"]);
+    assert!(request("{a: {type: string, nullable: true, allOf: [{enum: [x]}]}}", json!({"a": null})).accepted());
+}
+
+#[test]
+fn a_list_passes_where_a_string_of_a_known_format_is_asked_for() {
+    assert!(request("{a: {type: string, format: date}}", json!({"a": ["x"]})).accepted());
+    assert_eq!(fields(&request("{a: {type: string, format: colour}}", json!({"a": ["x"]}))), ["spec.a"]);
+}
+
+#[test]
+fn the_clause_that_came_furthest_explains_a_junctor() {
+    let schema = "{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, {required: [a, b], properties: {b: {minLength: 3}}}]}";
+    let none = request(schema, json!({"b": "x"}));
+    assert_eq!(fields(&none), ["<nil>", "spec.b", "spec.a"]);
+    assert_eq!(none.errors[0].kind, Kind::OneOf);
+    assert_eq!(none.errors[0].path.to_string(), "spec");
+    let both = request(schema, json!({"a": "x", "b": "xyz"}));
+    assert_eq!(
+        both.errors[0].message,
+        "Invalid value: \"\": \"spec\" must validate one and only one schema (oneOf). Found 2 valid alternatives"
+    );
+}
+
+#[test]
+fn sets_and_maps_have_no_duplicates() {
+    let schema = "{s: {type: array, x-kubernetes-list-type: set, items: {type: string}}, m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer}}}}}";
+    let outcome = request(schema, json!({"s": ["a", "b", "a", "a"], "m": [{"k": "x", "v": 1}, {"k": "x", "v": 2}, {}]}));
+    assert_eq!(fields(&outcome), ["spec.m[1]", "spec.s[2]"]);
+    assert_eq!(outcome.errors[0].message, "Duplicate value: {\"k\":\"x\"}");
+}
+
+#[test]
+fn what_an_update_does_not_touch_is_forgiven() {
+    let schema = "{a: {type: string, maxLength: 2}, b: {type: object, properties: {c: {type: integer, maximum: 3}}, required: [d]}, l: {type: array, items: {type: integer, maximum: 3}}, m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}, v: {type: integer, maximum: 3}}}}}";
+    let compiled = Compiled::new(&shape(schema));
+    let old = json!({"spec": {"a": "long", "b": {"c": 9}, "l": [9], "m": [{"k": "x", "v": 9}]}});
+    let same = compiled.request_update(&old, old.clone());
+    assert!(same.accepted());
+    assert_eq!(same.warnings.len(), 5);
+    let mut new = old.clone();
+    new["spec"]["b"]["c"] = json!(8);
+    new["spec"]["l"] = json!([9, 1]);
+    new["spec"]["m"] = json!([{"k": "y", "v": 1}, {"k": "x", "v": 9}]);
+    let outcome = compiled.request_update(&old, new);
+    assert_eq!(fields(&outcome), ["spec.b.c", "spec.b.d", "spec.l[0]"]);
+}
+
+#[test]
+fn a_list_that_was_broken_before_is_not_checked_again() {
+    let compiled = Compiled::new(&shape("{s: {type: array, x-kubernetes-list-type: set, items: {type: string}}}"));
+    let broken = json!({"spec": {"s": ["a", "a"]}});
+    assert!(!compiled.request(broken.clone()).accepted());
+    assert!(compiled.request_update(&broken, json!({"spec": {"s": ["a", "a", "a"]}})).accepted());
+    assert!(!compiled.request_update(&json!({"spec": {"s": ["a"]}}), broken).accepted());
+}
+
+#[test]
+fn a_default_is_judged_as_written() {
+    let default = |schema: &str| {
+        let shape = shape(&format!("{{a: {schema}}}"));
+        default_of_schema(&shape.properties["spec"].properties["a"]).into_iter().map(|error| error.kind).collect::<Vec<_>>()
+    };
+    assert!(default("{type: string, default: x}").is_empty());
+    assert_eq!(default("{type: integer, default: x}"), [Kind::Type]);
+    assert_eq!(default("{type: object, default: {}, required: [b], properties: {b: {type: string, default: x}}}"), [Kind::Required]);
+    assert_eq!(default("{type: object, default: {z: 1}, properties: {b: {type: string}}}"), [Kind::Unknown]);
+    assert!(default("{type: array, x-kubernetes-list-type: set, items: {type: string}, default: [a, a]}").is_empty());
+    assert!(default("{x-kubernetes-int-or-string: true, default: {}}").is_empty());
+    assert_eq!(
+        default("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}], default: true}"),
+        [Kind::AnyOf, Kind::Type]
+    );
+}
+
+#[test]
+fn the_deepest_schema_that_can_be_read_is_walked() {
+    let mut schema = "{type: string, minLength: 2}".to_owned();
+    let mut value = json!("x");
+    for level in 0..45 {
+        schema = match level % 3 {
+            0 => format!("{{type: object, properties: {{a: {schema}}}}}"),
+            1 => format!("{{type: array, items: {schema}, allOf: [{{minItems: 1}}]}}"),
+            _ => format!("{{type: object, additionalProperties: {schema}, anyOf: [{{maxProperties: 9}}]}}"),
+        };
+        value = if level % 3 == 1 { json!([value]) } else { json!({ "a": value }) };
+    }
+    let outcome = request(&schema, value);
+    assert_eq!((outcome.errors.len(), outcome.errors[0].kind, outcome.errors[0].path.steps().len()), (1, Kind::MinLength, 46));
+}
+
+#[test]
+fn rules_see_the_old_value_and_say_their_message() {
+    let schema = "{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: 'self == oldSelf', message: fixed}]}, m: {type: object, additionalProperties: {type: integer, x-kubernetes-validations: [{rule: self < 5, messageExpression: '\"not \" + string(self)', reason: FieldValueForbidden}]}}}, x-kubernetes-validations: [{rule: '!has(self.m) || size(self.m) < 2', fieldPath: .m}]}";
+    let compiled = Compiled::new(&shape(schema));
+    let old = json!({"spec": {"a": "x", "m": {"k": 7}}});
+    assert_eq!(fields(&compiled.request(old.clone())), ["spec.m[k]"]);
+    let same = compiled.request_update(&old, old.clone());
+    assert_eq!((same.accepted(), same.warnings[0].message.as_str()), (true, "Forbidden: not 7"));
+    let moved = compiled.request_update(&old, json!({"spec": {"a": "y", "m": {"k": 7, "l": 1}}}));
+    let told: Vec<_> = moved.errors.iter().map(|error| (error.field.as_str(), error.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            ("spec.m", "Invalid value: {\"a\":\"y\",\"m\":{\"k\":7,\"l\":1}}: failed rule: !has(self.m) || size(self.m) < 2"),
+            ("spec.a", "Invalid value: \"y\": fixed"),
+        ]
+    );
+    assert_eq!(moved.warnings.len(), 1, "spec.m[k] itself is unchanged");
+}
+
+#[test]
+fn rules_stay_unrun_after_an_error_of_type_or_presence() {
+    let schema = "{a: {type: string, maxLength: 2}, b: {type: integer, minimum: 3, x-kubernetes-validations: [{rule: self > 9}]}}";
+    assert_eq!(fields(&request(schema, json!({"a": "long", "b": 1}))), ["spec.a", "spec.b", "<nil>"]);
+    assert_eq!(fields(&request(schema, json!({"b": 1}))), ["spec.b", "spec.b"]);
+}
