@@ -10,6 +10,7 @@
 
 mod compare;
 mod generate;
+mod limits;
 pub(crate) mod solver;
 pub mod text;
 mod witness;
@@ -20,6 +21,7 @@ use crate::model::fact::Certainty;
 
 pub use compare::{order, order_local, order_roots, order_without_lists};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
+pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized};
 pub(crate) use solver::completed;
 pub use solver::{MAX_STEPS, Reason};
 pub use witness::{Cause, Unshown, What, Witnesses};

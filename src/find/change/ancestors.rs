@@ -12,8 +12,9 @@ use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Keyword, Schema, Shape};
 
 use super::accept::JUNCTORS;
-use super::judge::{self, is_oversized, role};
+use super::judge::role;
 use super::walk::{Pair, Position};
+use crate::compare::{bounded_shape, is_oversized};
 
 /// One step from a node down to a child.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +94,7 @@ pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old:
 
 /// The shape of a node; nothing where a list is too long to be tried.
 pub(super) fn shape(schema: &Schema<'_>) -> Option<Shape> {
-    (!is_oversized(schema.node())).then(|| judge::shape(schema))
+    (!is_oversized(schema.node())).then(|| bounded_shape(schema))
 }
 
 /// Adds a clause without conditions that names a key which nobody declares, so that a comparison tries what becomes of a null in it.

@@ -4,6 +4,8 @@ use crate::model::fact::{Affected, Aspect, Effect, Evidence};
 use crate::model::schema::Keyword;
 
 use super::change::Changes;
+use crate::model::schema::is_deprecated;
+
 use super::text;
 use super::walk::{Pair, Walk};
 use super::wording;
@@ -24,7 +26,7 @@ impl Walk<'_> {
         let Some(change) = changes.take(Keyword::Description) else { return };
         let text = |entry: Option<crate::input::yaml::Entry<'t>>| entry.and_then(|entry| entry.value.as_str()).unwrap_or_default();
         let (old, new) = (text(change.old), text(change.new));
-        let (was, is) = (text::is_deprecated(old), text::is_deprecated(new));
+        let (was, is) = (is_deprecated(old), is_deprecated(new));
         if was != is {
             let effect = if is { Effect::Added } else { Effect::Removed };
             let notice = deprecation_notice(if is { new } else { old });

@@ -2,25 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::compare::{self, Role, Sample, order_local, order_without_lists};
-use crate::input::yaml::Node;
-use crate::model::schema::shape::{Extra, Type};
-use crate::model::schema::{Additional, Schema, Shape};
+use crate::compare::{self, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, is_oversized, order_local, order_without_lists};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
 
 use super::implicit::is_reserved;
 use super::limits::{Limits, Types};
 use super::relation::Relation;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Position};
-
-/// Nodes of a schema that one comparison looks at; of a larger one only the first level.
-const NODES: usize = 2_000;
-/// Nodes of a child that is looked at all the same.
-const SMALL: usize = 60;
-/// Bytes of a rule that is taken apart.
-const RULE: usize = 2_000;
-/// Items of one list that comparisons try one by one. The longest enum of real CRDs has some hundreds.
-const ITEMS: usize = 2_000;
 
 #[derive(Debug, Clone)]
 pub(super) struct Judgement {
@@ -68,7 +58,7 @@ pub(super) fn judge(
         return Judgement::known(together);
     }
     if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
-        return Judgement { reason: Some(format!("a list of more than {ITEMS} items")), ..Judgement::known(together) };
+        return Judgement { reason: Some(format!("a list of more than {MAX_LIST} items")), ..Judgement::known(together) };
     }
     // Keys that no schema declares count as well.
     if before.properties != after.properties && is_reserved(pair) {
@@ -95,7 +85,7 @@ pub(super) fn judge(
 /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
 /// Without rules more is accepted on both sides, so no loss is hidden.
 fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shape, Shape) {
-    let mut old = shape(&pair.old);
+    let mut old = bounded_shape(&pair.old);
     old.default = None;
     old.nullable = false;
     old.rules.clear();
@@ -115,12 +105,12 @@ fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shap
 pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: &[&str], new: &[&str]) -> Judgement {
     let undecided = |reason: String| Judgement { reason: Some(reason), ..Judgement::known(Relation::Undecided) };
     if is_oversized(pair.old.node()) {
-        return undecided(format!("a list of more than {ITEMS} items"));
+        return undecided(format!("a list of more than {MAX_LIST} items"));
     }
-    if old.iter().chain(new).any(|rule| rule.len() > RULE) {
-        return undecided(format!("a rule of more than {RULE} bytes"));
+    if old.iter().chain(new).any(|rule| rule.len() > MAX_RULE) {
+        return undecided(format!("a rule of more than {MAX_RULE} bytes"));
     }
-    let mut before = shape(&pair.old);
+    let mut before = bounded_shape(&pair.old);
     before.default = None;
     // Rules may look at fields that the old schema dropped: no object that it kept has them.
     if Undeclared::both(pair).0 == Undeclared::Pruned {
@@ -129,7 +119,7 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: &[&str], new: &[&str]) -> Ju
             let name = entry.name().to_owned();
             let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
             before.all_of.push(Shape { not: Some(Arc::new(there)), ..Shape::any(before.at) });
-            before.properties.insert(name, Arc::new(shape(&child)));
+            before.properties.insert(name, Arc::new(bounded_shape(&child)));
         }
     }
     before.rules = old.iter().map(|rule| rule_of(rule)).collect();
@@ -146,41 +136,6 @@ fn rule_of(rule: &str) -> crate::model::schema::shape::CelRule {
         field_path: None,
         optional_old_self: None,
     }
-}
-
-/// The shape of a node; where much is below it, its large children are taken to accept anything, which hides no loss.
-pub(crate) fn shape(schema: &Schema<'_>) -> Shape {
-    if count(schema.node(), NODES) < NODES {
-        return Shape::of(schema);
-    }
-    let anything = |schema: &Schema<'_>| match count(schema.node(), SMALL) < SMALL {
-        true => Shape::of(schema),
-        false => Shape { preserve_unknown: true, nullable: true, ..Shape::any(schema.node().id()) },
-    };
-    let mut shape = Shape::local(schema);
-    shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(anything(&child)))).collect();
-    shape.items = schema.items().map(|items| Arc::new(anything(&items)));
-    if let Additional::Schema(values) = schema.additional() {
-        shape.extra = Extra::Values(Arc::new(anything(&values)));
-    }
-    shape
-}
-
-/// Whether a list somewhere below is longer than what is tried one by one.
-pub(crate) fn is_oversized(node: Node<'_>) -> bool {
-    node.items().len() > ITEMS || node.entries().map(|entry| entry.value).chain(node.items()).any(is_oversized)
-}
-
-/// Nodes below and with this one, up to a limit.
-fn count(node: Node<'_>, limit: usize) -> usize {
-    let mut sum = 1;
-    for child in node.entries().map(|entry| entry.value).chain(node.items()) {
-        if sum >= limit {
-            return sum;
-        }
-        sum += count(child, limit - sum);
-    }
-    sum
 }
 
 pub(super) fn role(position: Position) -> Role {

@@ -31,8 +31,6 @@ mod walk;
 mod witness;
 mod wording;
 
-pub(crate) use judge::{is_oversized, shape};
-pub(crate) use text::is_deprecated;
 pub use vocabulary::emitted;
 
 use rayon::prelude::*;

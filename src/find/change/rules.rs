@@ -11,7 +11,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 
 use super::change::Changes;
-use super::judge::{Judgement, judge_rules, shape};
+use super::judge::{Judgement, judge_rules};
 use super::limits::Types;
 use super::logic::{Known, Term};
 use super::relation::Relation;
@@ -19,6 +19,7 @@ use super::rename;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Walk};
 use super::wording::{apart, cut};
+use crate::compare::bounded_shape;
 
 /// Rules that are matched by likeness; more than this on one node are taken as removed and added.
 const MATCHED: usize = 40;
@@ -77,7 +78,7 @@ impl<'t> Rule<'t> {
 
     /// Another text in this rule's place.
     fn read(&self, text: &str) -> Option<Term> {
-        Term::parse(text, self.node.shape.get_or_init(|| shape(&self.node.schema)))
+        Term::parse(text, self.node.shape.get_or_init(|| bounded_shape(&self.node.schema)))
     }
 
     fn entry(&self) -> Option<Entry<'t>> {

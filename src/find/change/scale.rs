@@ -8,11 +8,11 @@ use crate::model::{FieldPath, Version};
 use crate::server::object::Scale;
 
 use super::crd::Review;
-use super::judge::is_oversized;
 use super::metadata::entries;
 use super::walk::{Pair, Walk};
 use super::witness::scaled;
 use super::wording::{names, value};
+use crate::compare::is_oversized;
 
 const PATHS: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];
 

@@ -132,35 +132,6 @@ fn signals(sentences: &[String]) -> BTreeMap<String, u32> {
     found
 }
 
-/// Whether a description says that its field is deprecated, in one of the ways authors write it.
-pub(crate) fn is_deprecated(description: &str) -> bool {
-    // Most descriptions don't have the word, and a lower-case copy of each would cost more than all else here.
-    if !description.contains("eprecated") && !description.contains("EPRECATED") {
-        return false;
-    }
-    let lower = description.to_ascii_lowercase();
-    if lower.starts_with("deprecated") {
-        return true;
-    }
-    if description.contains("DEPRECATED") || description.contains("Deprecated:") || description.contains("Deprecated.") {
-        return true;
-    }
-    // "this field is deprecated", but not "… is deprecated" about another thing in the middle of a clause
-    [
-        "this field is deprecated",
-        "is deprecated.",
-        "is deprecated,",
-        "is deprecated and",
-        "is deprecated in favor",
-        "has been deprecated",
-        "is deprecated;",
-        "is deprecated:",
-    ]
-    .iter()
-    .any(|marker| lower.contains(marker))
-        || lower.trim_end().ends_with("is deprecated")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,16 +160,5 @@ mod tests {
         assert!(difference("Defaults to 5.", "Defaults to 10.").unwrap().meaning);
         assert!(!difference("It is teh name.", "It is the name.").unwrap().meaning);
         assert!(!difference("A name.", "A name. It MUST be set.").unwrap().meaning);
-    }
-
-    #[test]
-    fn deprecation_is_recognised_as_authors_write_it() {
-        for text in
-            ["Deprecated: use b", "Old. Deprecated: use b.", "DEPRECATED. Use b.", "This field is deprecated, use b", "a is deprecated."]
-        {
-            assert!(is_deprecated(text), "{text}");
-        }
-        assert!(!is_deprecated("Whether deprecated APIs are shown"));
-        assert!(!is_deprecated("A name"));
     }
 }

@@ -9,7 +9,7 @@ use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence,
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::Scale;
 
-use super::judge::is_oversized;
+use crate::compare::is_oversized;
 
 /// Facts of one version that are shown by an object; the rest would be more of the same.
 const SHOWN: usize = 400;

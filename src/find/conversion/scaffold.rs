@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use semver::Version;
 
-use crate::find::lint::find;
 use crate::judge::bump;
 use crate::judge::finding::{Bump, Class};
 use crate::judge::rule::{Book, Need};
@@ -158,7 +157,7 @@ impl Writer<'_, '_, '_> {
             (Aspect::Type | Aspect::IntOrString, _) => self.retyped(fact, all),
             (Aspect::Presence, Effect::Added) | (Aspect::Required, Effect::Added) => {
                 let target = fact.to.as_ref().unwrap_or(path);
-                let value = find(self.new, target).and_then(|schema| Some(schema.enum_values()?.next()?.to_json()));
+                let value = self.new.at(target).and_then(|schema| Some(schema.enum_values()?.next()?.to_json()));
                 let said = value.map_or_else(|| TODO.to_owned(), |value| value.to_string());
                 self.step(
                     "every object needs a value here; is this the one?",
@@ -190,7 +189,7 @@ impl Writer<'_, '_, '_> {
     fn renamed(&mut self, fact: &Fact) {
         let Some(to) = &fact.to else { return };
         let (from, to) = (&fact.path, here(&fact.path, to));
-        let (old, new) = (find(self.old, from), fact.to.as_ref().and_then(|to| find(self.new, to)));
+        let (old, new) = (self.old.at(from), fact.to.as_ref().and_then(|to| self.new.at(to)));
         let list = |schema: Option<&Schema<'_>>| schema.is_some_and(|schema| ty(schema) == Some(Type::Array));
         let verb = match (list(old.as_ref()), list(new.as_ref())) {
             (false, true) if is_map(old.as_ref()) => "mapToList",
@@ -215,7 +214,7 @@ impl Writer<'_, '_, '_> {
         if all.iter().any(|other| other.path == fact.path && other.aspect == Aspect::Presence) {
             return;
         }
-        let (old, new) = (find(self.old, &fact.path), find(self.new, fact.to.as_ref().unwrap_or(&fact.path)));
+        let (old, new) = (self.old.at(&fact.path), self.new.at(fact.to.as_ref().unwrap_or(&fact.path)));
         let ty = |schema: Option<&Schema<'_>>| schema.filter(|schema| !schema.is_int_or_string()).and_then(ty);
         let at = quoted(&fact.path);
         let scalar = |ty: Option<Type>| ty.filter(|ty| !matches!(ty, Type::Object | Type::Array)).map(Type::name);
@@ -245,7 +244,7 @@ impl Writer<'_, '_, '_> {
 
     /// Values that are refused from now on, each with a place for what it becomes.
     fn enums(&mut self, fact: &Fact) -> bool {
-        let (old, new) = (find(self.old, &fact.path), find(self.new, fact.to.as_ref().unwrap_or(&fact.path)));
+        let (old, new) = (self.old.at(&fact.path), self.new.at(fact.to.as_ref().unwrap_or(&fact.path)));
         let values = |schema: Option<&Schema<'_>>| -> Option<Vec<String>> {
             Some(schema?.enum_values()?.map(|value| value.to_json().to_string()).collect())
         };

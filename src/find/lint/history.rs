@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::find::change::is_deprecated;
 use crate::model::fact::{Aspect, Effect, Evidence, Fact, Subject};
+use crate::model::schema::is_deprecated;
 use crate::model::schema::{Keyword, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
 
-use super::guideline::{Outlook, find};
+use super::guideline::Outlook;
 
 /// Releases that must carry a deprecation before the thing may go.
 pub const RELEASES: usize = 3;
@@ -88,7 +88,7 @@ impl Past<'_, '_> {
     /// A field of this name stood in an earlier release, and not in the old one.
     fn field_added(&self, change: &Fact, path: Option<&FieldPath>) -> Option<Fact> {
         let (name, path) = (change.version.as_deref()?, path?);
-        let schema = |bundle: &Bundle<'_>| find(same(bundle, change)?.version(name)?.schema.as_ref()?, path).map(|schema| plain(&schema));
+        let schema = |bundle: &Bundle<'_>| same(bundle, change)?.version(name)?.schema.as_ref()?.at(path).map(|schema| plain(&schema));
         let now = schema(self.new)?;
         let (release, before) = self.releases.iter().rev().find_map(|release| Some((release.name, schema(release.bundle)?)))?;
         let (how, evidence) = difference(&before, &now)?;
@@ -126,7 +126,7 @@ fn says_deprecated(version: &Version<'_>, path: &FieldPath) -> bool {
     let mut around = Some(path.clone());
     let mut declared = false;
     while let Some(path) = around {
-        if let Some(node) = find(schema, &path) {
+        if let Some(node) = schema.at(&path) {
             declared = true;
             if node.text(Keyword::Description).is_some_and(is_deprecated) {
                 return true;

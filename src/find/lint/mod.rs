@@ -35,7 +35,7 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-pub use guideline::{Assigned, Outlook, find, guidelines, guidelines_review, settle};
+pub use guideline::{Assigned, Outlook, guidelines, guidelines_review, settle};
 pub use history::{Release, history};
 
 use std::collections::HashSet;

@@ -1,9 +1,11 @@
 //! Schema nodes of a CRD come in as trees; views by keyword and normalised shapes that can be compared go out.
 
+mod description;
 mod keyword;
 pub mod shape;
 mod view;
 
+pub(crate) use description::is_deprecated;
 pub use keyword::Keyword;
 pub use shape::Shape;
 pub use view::{Additional, CelRule, Schema};

@@ -1,6 +1,7 @@
 //! One schema node as its author wrote it: each keyword with the place it stands at, nothing copied.
 
 use crate::input::yaml::{Entry, Node};
+use crate::model::{FieldPath, Step};
 
 use super::keyword::{COUNT, Keyword};
 
@@ -57,6 +58,22 @@ impl std::fmt::Debug for Schema<'_> {
 }
 
 impl<'t> Schema<'t> {
+    /// The node at a path, where the schema declares it.
+    pub(crate) fn at(&self, path: &FieldPath) -> Option<Schema<'t>> {
+        path.steps().iter().try_fold(self.clone(), |here, step| here.below(step))
+    }
+
+    pub(crate) fn below(&self, step: &Step) -> Option<Schema<'t>> {
+        match step {
+            Step::Key(name) => self.property(name).map(|(_, child)| child),
+            Step::Items => self.items(),
+            Step::Values => match self.additional() {
+                Additional::Schema(values) => Some(values),
+                _ => None,
+            },
+        }
+    }
+
     pub fn new(node: Node<'t>) -> Self {
         let (mut present, mut places) = (0, [0; COUNT]);
         for (number, entry) in node.entries().enumerate() {

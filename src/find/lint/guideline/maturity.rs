@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::input::glob::Glob;
 use crate::model::fact::{Effect, Fact, Subject};
-use crate::model::schema::{Additional, Keyword, Schema};
-use crate::model::{Bundle, Crd, FieldPath, Maturity, Step, Version};
+use crate::model::schema::{Keyword, Schema};
+use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
 
 /// A maturity that the configuration gives to fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Outlook<'_> {
     pub fn in_standard(&self, crd: &str, version: &str, path: &FieldPath) -> Option<bool> {
         let standard = self.standard?;
         let found = standard.named(crd).first().and_then(|crd| crd.version(version));
-        Some(found.is_some_and(|version| version.schema.as_ref().is_some_and(|schema| find(schema, path).is_some())))
+        Some(found.is_some_and(|version| version.schema.as_ref().is_some_and(|schema| schema.at(path).is_some())))
     }
 }
 
@@ -136,28 +136,12 @@ fn has_marker(text: &str) -> bool {
         .any(|part| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
 
-/// The node of a path, where a schema declares it.
-pub fn find<'t>(schema: &Schema<'t>, path: &FieldPath) -> Option<Schema<'t>> {
-    path.steps().iter().try_fold(schema.clone(), |here, step| next(&here, step))
-}
-
-fn next<'t>(schema: &Schema<'t>, step: &Step) -> Option<Schema<'t>> {
-    match step {
-        Step::Key(name) => schema.property(name).map(|(_, child)| child),
-        Step::Items => schema.items(),
-        Step::Values => match schema.additional() {
-            Additional::Schema(values) => Some(values),
-            _ => None,
-        },
-    }
-}
-
 /// The marker nearest to the field on the way from the root, if the field is declared.
 fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
     let mut here = schema.clone();
     let mut found = None;
     for step in path.steps() {
-        here = next(&here, step)?;
+        here = here.below(step)?;
         found = here.text(Keyword::Description).and_then(marker).or(found);
     }
     Some(found)

@@ -14,7 +14,7 @@ use crate::model::{Api, Bundle, Crd};
 
 use super::fact_collector::Ledger;
 use super::{predecessor, update};
-pub use maturity::{Assigned, Outlook, find, settle};
+pub use maturity::{Assigned, Outlook, settle};
 
 /// Facts about a bundle by itself.
 pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {

@@ -7,7 +7,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::schema::{Additional, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Place, Step};
 
-use super::maturity::{Outlook, find};
+use super::maturity::Outlook;
 
 fn place(crd: &Crd<'_>, node: Node<'_>) -> Place {
     Place { file: crd.file, span: node.span() }
@@ -92,7 +92,7 @@ pub(super) fn early(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
         let Some((old_standard, old_experimental)) = before.iter().find(|(crd, _)| crd.name == standard.name) else { continue };
         absent(standard, old_standard, &mut |version, path, key| {
             let stood = |crd: &Crd<'_>| {
-                crd.version(version).and_then(|version| version.schema.as_ref()).is_some_and(|schema| find(schema, path).is_some())
+                crd.version(version).and_then(|version| version.schema.as_ref()).is_some_and(|schema| schema.at(path).is_some())
             };
             // A whole version that is new, and what no channel but the standard one has, are told as what they are.
             if old_standard.version(version).is_some() && stood(experimental) && !stood(old_experimental) {

@@ -4,25 +4,21 @@ use std::collections::BTreeSet;
 
 use crate::cel::normal::is_transition;
 use crate::cel::{normal::normal, parse::parse};
-use crate::compare::{Relation, Role, order_local, order_without_lists};
-use crate::find::change::{is_oversized, shape};
+use crate::compare::{MAX_RULE, Relation, Role, bounded_shape, is_oversized, order_local, order_without_lists};
 use crate::model::fact::Evidence;
 use crate::model::schema::{Schema, Shape};
-
-/// Bytes of a rule that is taken apart.
-const RULE: usize = 2_000;
 
 /// How sure it is that one accepts what the other refuses; nothing where both accept the same.
 pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role) -> Option<Evidence> {
     let rules = || first.cel_rules().chain(other.cel_rules()).map(|rule| rule.rule());
-    if is_oversized(first.node()) || is_oversized(other.node()) || rules().any(|rule| rule.len() > RULE) {
+    if is_oversized(first.node()) || is_oversized(other.node()) || rules().any(|rule| rule.len() > MAX_RULE) {
         return Some(Evidence::undecided("a list or a rule of great length"));
     }
     let (before, after) = (Rules::of(first), Rules::of(other));
     if before.transitions != after.transitions {
         return Some(Evidence::undecided("rules that compare with the object before"));
     }
-    let (mut a, mut b) = (shape(first), Shape::local(other));
+    let (mut a, mut b) = (bounded_shape(first), Shape::local(other));
     let matter = before.others != after.others;
     a.rules.retain(|rule| matter && !is_transition(&rule.rule));
     b.rules.retain(|rule| matter && !is_transition(&rule.rule));
