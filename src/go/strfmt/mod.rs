@@ -4,6 +4,7 @@
 mod bounds;
 mod checksum;
 mod mail;
+pub mod name;
 mod regular;
 mod uri;
 

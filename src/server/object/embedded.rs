@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::error::{Error, Kind, Reason};
 use super::metadata;
-use super::name;
 use super::node::{Extra, Node};
 use super::path::{ObjectPath, Trail};
+use crate::go::strfmt::name;
 
 /// Reads the metadata of every embedded resource; the first that can't be read ends the request.
 pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<Error> {

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::cel::eval::Timestamp;
+use crate::go::strfmt::name;
 
 use super::error::{Error, Kind, Reason};
-use super::name;
 use super::path::{ObjectPath, Trail};
 
 /// All annotations of one object together, keys and values.

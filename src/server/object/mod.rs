@@ -10,7 +10,6 @@ mod error;
 mod fill;
 mod lists;
 mod metadata;
-pub(crate) mod name;
 mod node;
 mod objects;
 mod path;

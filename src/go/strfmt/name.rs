@@ -1,5 +1,7 @@
 //! The forms of names that Kubernetes asks for, with the server's words for what is wrong.
 
+use std::borrow::Cow;
+
 const LABEL_LENGTH: usize = 63;
 const SUBDOMAIN_LENGTH: usize = 253;
 
@@ -62,13 +64,27 @@ pub fn path_segment(text: &str) -> Option<String> {
     }
 }
 
-/// What a name begins with that the server completes: it looks at the dash at the end, and at what stands before it, as at a letter.
+/// The start of a name that the server completes, which may end in a dash.
 pub fn subdomain_prefix(text: &str) -> Option<String> {
-    let masked = text.strip_suffix('-').filter(|rest| !rest.is_empty()).map(|rest| {
-        let end = rest.char_indices().next_back().map_or(0, |(at, _)| at);
-        format!("{}a", rest.get(..end).unwrap_or_default())
-    });
-    subdomain(masked.as_deref().unwrap_or(text))
+    subdomain(&without_trailing_dash(text))
+}
+
+/// The start of a label.
+pub fn label_prefix(text: &str) -> Option<String> {
+    label(&without_trailing_dash(text))
+}
+
+/// The start of a label that starts with a letter.
+pub fn letter_label_prefix(text: &str) -> Option<String> {
+    letter_label(&without_trailing_dash(text))
+}
+
+/// Go's `maskTrailingDash`: a dash at the end and the character before it are checked as if they were the letter `a`.
+fn without_trailing_dash(text: &str) -> Cow<'_, str> {
+    match text.strip_suffix('-').and_then(|rest| rest.char_indices().next_back().map(|(at, _)| &rest[..at])) {
+        Some(start) => Cow::Owned(format!("{start}a")),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// What a segment of a request's path begins with.
@@ -157,6 +173,8 @@ mod tests {
         assert!(label_value("a b").is_some());
         assert!(subdomain_prefix("a-").is_none() && subdomain_prefix("a").is_none() && subdomain_prefix("a.-").is_none());
         assert!(subdomain_prefix("a.").is_some() && subdomain_prefix("-").is_some() && subdomain_prefix("A-b").is_some());
+        assert!(label_prefix("a-").is_none() && label_prefix("").is_some() && label_prefix("a.b-").is_some());
+        assert!(letter_label_prefix("a-").is_none() && letter_label_prefix("").is_some() && letter_label_prefix("1b-").is_some());
         assert!(names_version("v1") && names_version("apps/v1"));
         assert!(!["", "/", "apps/", "a/b/v1"].into_iter().any(names_version));
         assert!(path_segment("a/b").is_some() && path_segment("..").is_some() && path_segment("A b").is_none());
