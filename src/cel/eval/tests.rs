@@ -267,6 +267,36 @@ fn transitions_and_messages() {
     assert_eq!(message.message(&json!("x"), None), Ok("got x".into()));
 }
 
+/// Formats as the server validates them: (format, valid, invalid).
+#[test]
+fn named_formats() {
+    let long = |length: usize| "a".repeat(length);
+    let cases: [(&str, Vec<String>, Vec<String>); 12] = [
+        ("dns1123Label", owned(&["a", "1-a", &long(63)]), owned(&["", "A", "a.b", "a-", "-a", &long(64)])),
+        ("dns1123LabelPrefix", owned(&["a", "a-", "a_-"]), owned(&["", "-", "A-b", "a.b-"])),
+        ("dns1123Subdomain", owned(&["a", "a.b-c.1", &long(253)]), owned(&["", "a..b", "a_b", &long(254)])),
+        ("dns1123SubdomainPrefix", owned(&["a-", "a.b-", "a.b"]), owned(&["", "-", "a."])),
+        ("dns1035Label", owned(&["a", "a-1"]), owned(&["", "1a", "a.b", "A", &long(64)])),
+        ("dns1035LabelPrefix", owned(&["a-", "a"]), owned(&["", "1b-", "-"])),
+        ("qualifiedName", owned(&["a", "A_b.c", "example.com/Name"]), owned(&["", "/a", "a/", "a/b/c", "E.com/a", &long(64)])),
+        ("labelValue", owned(&["", "A_b.c", &long(63)]), owned(&["a b", "-a", "a/b", &long(64)])),
+        ("uuid", owned(&["123e4567-e89b-12d3-a456-426614174000"]), owned(&["", "123e4567"])),
+        ("byte", owned(&["YWJj", "YQ=="]), owned(&["", "YQ", "YW Jj"])),
+        ("date", owned(&["2024-02-29"]), owned(&["", "2023-02-29", "2024-1-1"])),
+        ("datetime", owned(&["2024-02-29T12:30:00Z"]), owned(&["", "2024-02-29"])),
+    ];
+    for (format, valid, invalid) in cases {
+        for (text, fails) in valid.iter().map(|text| (text, false)).chain(invalid.iter().map(|text| (text, true))) {
+            assert_eq!(run(&format!("format.{format}().validate('{text}').hasValue()")), Ok(fails), "{format} {text}");
+        }
+    }
+    assert_eq!(run("format.dns1123Label().validate('A').value()[0].contains('lower case')"), Ok(true));
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
 /// Where the `cel` crate is known to be right, it is a second opinion on ours.
 #[test]
 fn agrees_with_another_evaluator() {
@@ -304,6 +334,16 @@ fn agrees_with_another_evaluator() {
         "-7 % 3 == -1",
         "'b' > 'a'",
         "true || false && false",
+        "!format.dns1123Label().validate('a-1').hasValue()",
+        "format.dns1123Label().validate('a.b').hasValue()",
+        "!format.dns1123Subdomain().validate('a.b').hasValue()",
+        "format.dns1035Label().validate('1a').hasValue()",
+        "!format.qualifiedName().validate('example.com/Name').hasValue()",
+        "!format.labelValue().validate('').hasValue()",
+        "format.labelValue().validate('a b').hasValue()",
+        "!format.uuid().validate('123e4567-e89b-12d3-a456-426614174000').hasValue()",
+        "!format.date().validate('2024-02-29').hasValue()",
+        "!format.datetime().validate('2024-02-29T12:30:00Z').hasValue()",
     ] {
         let theirs = cel::Program::compile(expression).expect("compiles").execute(&cel::Context::default().with_all());
         assert_eq!(theirs, Ok(cel::Value::Bool(true)), "{expression}");
