@@ -19,8 +19,8 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, list: &List<'a>, args: &[
     machine.charge(list.len().saturating_mul(16))?;
     match (name, args) {
         ("size", []) => Ok(Val::Int(list.len() as i64)),
-        ("join", []) => strings::join(list, ""),
-        ("join", [Val::Text(separator)]) => strings::join(list, separator),
+        ("join", []) => strings::join(machine, list, ""),
+        ("join", [Val::Text(separator)]) => strings::join(machine, list, separator),
         ("isSorted", []) => is_sorted(list),
         ("sum", []) => sum(machine, list, overloads),
         ("min", []) => extreme(list, Ordering::Greater),

@@ -146,14 +146,17 @@ fn split<'a>(text: &str, separator: &str, n: i64) -> Val<'a> {
 }
 
 /// `list.join(separator)`.
-pub fn join<'a>(list: &List<'a>, separator: &str) -> Evaluated<'a> {
+pub fn join<'a>(machine: &mut Machine<'a>, list: &List<'a>, separator: &str) -> Evaluated<'a> {
     let mut out = String::new();
     for (i, item) in list.items().enumerate() {
         if i > 0 {
             out.push_str(separator);
         }
         match item? {
-            Val::Text(text) => out.push_str(&text),
+            Val::Text(text) => {
+                machine.charge(text.len() + separator.len())?;
+                out.push_str(&text);
+            }
             _ => return Err(EvalError::failed("join: invalid input")),
         }
     }
