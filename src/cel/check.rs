@@ -19,6 +19,8 @@ use super::unify::Substitution;
 pub enum Purpose {
     Rule,
     Message,
+    /// An expression in one of crdwise's own files, which may give anything, a list of mixed values too.
+    File,
 }
 
 /// Why there is no checked expression.
@@ -60,18 +62,27 @@ pub(super) const SELF_TYPE: &str = "@self";
 
 /// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
 pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<Checked, Problem> {
+    let self_type = decl.cel_type(&|| SELF_TYPE.to_owned());
+    let old_type = if optional_old_self { Type::optional(self_type.clone()) } else { self_type.clone() };
+    check_in(source, purpose, decl, vec![("self".into(), self_type), ("oldSelf".into(), old_type)])
+}
+
+/// Compiles `source` over one variable: an expression in one of crdwise's own files.
+pub fn check_over(variable: &str, source: &str, decl: &Decl) -> Result<Checked, Problem> {
+    check_in(source, Purpose::File, decl, vec![(variable.into(), decl.cel_type(&|| SELF_TYPE.to_owned()))])
+}
+
+fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Type)>) -> Result<Checked, Problem> {
     let expr = parse::read(source).map_err(|e| match e.too_deep {
         true => Problem::unsure(e.at, e.message),
         false => Problem::refused(e.at, format!("Syntax error: {}", e.message)),
     })?;
-    let self_type = decl.cel_type(&|| SELF_TYPE.to_owned());
-    let old_type = if optional_old_self { Type::optional(self_type.clone()) } else { self_type.clone() };
     let mut checker = Checker {
         decl,
         substitution: Substitution::default(),
         types: Learnt::about(&expr),
         overloads: Learnt::about(&expr),
-        scope: vec![("self".into(), self_type), ("oldSelf".into(), old_type)],
+        scope,
         problem: None,
         uses_old_self: false,
     };
@@ -84,7 +95,7 @@ pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: boo
         *t = checker.substitution.apply(t, true);
     }
     let checked = Checked { expr, types: checker.types, overloads: checker.overloads, uses_old_self: checker.uses_old_self };
-    literals::validate(&checked)?;
+    literals::validate(&checked, purpose)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
         Purpose::Rule if result != Type::Bool => Err(Problem::refused(0, format!("a rule must give a bool, this gives {result}"))),

@@ -67,6 +67,8 @@ pub enum Kind {
     Object(Object),
     /// Kept by `x-kubernetes-preserve-unknown-fields` without a type: can be compared, can't be looked into.
     Unknown,
+    /// A value without a schema, of type `dyn`: each part has the type that it has in JSON.
+    Json,
     /// A node that CEL can't represent; a value there is an error.
     Nothing,
 }
@@ -196,6 +198,11 @@ impl Decl {
         }
     }
 
+    /// A node that isn't part of a schema. It has no sizes: only the server's cost estimates need them.
+    pub(crate) fn outside_a_schema(kind: Kind) -> Decl {
+        Decl::new(kind, false, 0, 0, true)
+    }
+
     fn part(fields: BTreeMap<String, Arc<Decl>>, nullable: bool) -> Decl {
         Decl::new(Kind::Object(Object { fields }), nullable, 0, 0, true)
     }
@@ -220,7 +227,7 @@ impl Decl {
             Kind::Bytes => Type::Bytes,
             Kind::Duration => Type::Duration,
             Kind::Date | Kind::DateTime => Type::Timestamp,
-            Kind::IntOrString | Kind::Unknown | Kind::Nothing => Type::Dyn,
+            Kind::IntOrString | Kind::Unknown | Kind::Json | Kind::Nothing => Type::Dyn,
             Kind::List { item, .. } => Type::list(item.cel_type(&|| name() + ".@idx")),
             Kind::Map { value } => Type::map(Type::String, value.cel_type(&|| name() + ".@elem")),
             Kind::Object(_) => Type::Struct(name().into()),

@@ -4,17 +4,17 @@
 //! timestamp, pattern or format string, a conversion that can't work, a list of mixed types.
 
 use super::ast::{Call, Expr, Kind, Literal};
-use super::check::{Checked, Problem};
+use super::check::{Checked, Problem, Purpose};
 use super::eval;
 use super::eval::format::{Clause, clauses};
 use super::types::Type;
 use crate::go::regexp::{Pattern, PatternError};
 
-pub fn validate(checked: &Checked) -> Result<(), Problem> {
-    walk(checked, &checked.expr, false)
+pub fn validate(checked: &Checked, purpose: Purpose) -> Result<(), Problem> {
+    walk(checked, &checked.expr, purpose == Purpose::File)
 }
 
-/// `exempt` inside the arguments of `format`, where lists may be mixed.
+/// `exempt` where lists may be mixed: inside the arguments of `format`, and in expressions that no server reads.
 fn walk(checked: &Checked, e: &Expr, exempt: bool) -> Result<(), Problem> {
     let mut exempt_below = exempt;
     match &e.kind {

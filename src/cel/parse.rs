@@ -3,8 +3,8 @@
 //! Comes in: the text of an expression. Goes out: its tree with macros expanded, or the first syntax error.
 //!
 //! Why not the parser of the `cel` crate: it reads `!!x` as `!x` and `--x` as `-x`, refuses `'''it's'''`, takes
-//! reserved words and back-quoted names that the server refuses, and needs 100 µs for a rule. It stays the second
-//! opinion of this one (see the tests).
+//! reserved words and back-quoted names that the server refuses, and needs 100 µs for a rule. The tests compare this one with
+//! it.
 
 use std::sync::Arc;
 

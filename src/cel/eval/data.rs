@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::value::{Key, List, Map, Val};
-use super::{EvalError, Fuel, base64, time};
+use super::{EvalError, Fuel, base64, json, time};
 use crate::cel::decl::{Decl, Kind};
 use crate::cel::name;
 use crate::model::schema::shape::ListType;
@@ -16,6 +16,7 @@ type Evaluated<'a> = Result<Val<'a>, EvalError>;
 pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
     let wrong = |expected: &str| Err(EvalError::failed(format!("invalid data, expected {expected}")));
     match (&decl.kind, json) {
+        (Kind::Json, json) => Ok(json::to_val(json)),
         (_, Json::Null) if decl.nullable => Ok(Val::Null),
         (_, Json::Null) => wrong("a value, got null for schema with nullable=false"),
         (Kind::IntOrString, Json::String(text)) => Ok(Val::text(text)),

@@ -45,7 +45,7 @@ impl<'a> Machine<'a> {
         Machine { checked, scope: variables, fuel: Fuel::full(), known, made: HashMap::new() }
     }
 
-    pub fn run(mut self) -> Evaluated<'a> {
+    pub fn run(&mut self) -> Evaluated<'a> {
         let checked = self.checked;
         self.expr(&checked.expr)
     }

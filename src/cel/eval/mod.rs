@@ -6,7 +6,9 @@
 mod base64;
 mod convert;
 mod data;
+mod file_expression;
 pub(super) mod format;
+mod json;
 mod kubernetes;
 mod lists;
 mod machine;
@@ -29,6 +31,7 @@ use super::decl::Decl;
 use super::need::Need;
 use crate::go::bounded_cache::Memo;
 use crate::go::regexp::Pattern;
+pub use file_expression::FileExpression;
 pub use machine::Machine;
 pub(crate) use time::Timestamp;
 use value::Val;

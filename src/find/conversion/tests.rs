@@ -79,6 +79,7 @@ fn each_step_goes_there_and_back() {
             json!({"a": "x"}),
             json!({"b": "x!"}),
         ),
+        ("- cel: {from: spec.a, to: spec.b, forward: '!!self', back: '!!self'}", json!({"a": true}), json!({"b": true})),
         ("- mapValues: {path: 'spec.modes[]', values: {A: B}}", json!({"modes": ["A", "C"]}), json!({"modes": ["B", "C"]})),
     ];
     for (steps, old, new) in cases {

@@ -1,20 +1,18 @@
 //! What no other step can say: an expression for each direction, over `self`.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use kube_cel::KubeCelExt;
-use kube_cel::cel::objects::{Key, Map};
-use kube_cel::cel::{Context, Program, Value as Cel};
 use serde_json::Value;
 
 use super::reason::Reason;
+use crate::cel::decl::{Decl, Kind};
+use crate::cel::eval::FileExpression;
 
 /// A compiled expression. `self` is the value that the step takes away, and null what it gives where there is to be nothing.
 #[derive(Clone)]
 pub struct Expression {
     source: Arc<str>,
-    program: Arc<Program>,
+    program: FileExpression,
 }
 
 impl std::fmt::Debug for Expression {
@@ -31,8 +29,9 @@ impl PartialEq for Expression {
 
 impl Expression {
     pub fn parse(source: &str) -> Result<Expression, String> {
-        let program = Program::compile(source).map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())?;
-        Ok(Expression { source: source.into(), program: Arc::new(program) })
+        /// A step can be applied to any value; its schema is not known when the manifest is read.
+        static ANY: LazyLock<Arc<Decl>> = LazyLock::new(|| Arc::new(Decl::outside_a_schema(Kind::Json)));
+        Ok(Expression { source: source.into(), program: FileExpression::compile(source, "self", &ANY)? })
     }
 
     pub fn source(&self) -> &str {
@@ -40,45 +39,7 @@ impl Expression {
     }
 
     pub fn run(&self, value: &Value) -> Result<Value, Reason> {
-        let mut context = Context::default().with_all();
-        context.add_variable_from_value("self", to_cel(value));
-        let result = self.program.execute(&context).map_err(|error| Reason::Cel(error.to_string()))?;
-        to_json(&result)
-    }
-}
-
-fn to_json(value: &Cel) -> Result<Value, Reason> {
-    Ok(match value {
-        Cel::Null => Value::Null,
-        Cel::Bool(flag) => Value::Bool(*flag),
-        Cel::Int(whole) => Value::from(*whole),
-        Cel::UInt(whole) => Value::from(*whole),
-        Cel::Float(float) => Value::from(*float),
-        Cel::String(text) => Value::String(text.to_string()),
-        Cel::List(items) => Value::Array(items.iter().map(to_json).collect::<Result<_, _>>()?),
-        Cel::Map(map) => {
-            let entry = |(key, value): (&Key, &Cel)| Ok((key.to_string(), to_json(value)?));
-            Value::Object(map.map.iter().map(entry).collect::<Result<_, Reason>>()?)
-        }
-        _ => return Err(Reason::Cel("its result is no JSON value".to_owned())),
-    })
-}
-
-/// Whole numbers are signed in CEL, whatever their sign is.
-fn to_cel(value: &Value) -> Cel {
-    match value {
-        Value::Null => Cel::Null,
-        Value::Bool(flag) => Cel::Bool(*flag),
-        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(whole), _) => Cel::Int(whole),
-            (None, float) => Cel::Float(float.unwrap_or_default()),
-        },
-        Value::String(text) => Cel::String(Arc::new(text.clone())),
-        Value::Array(items) => Cel::List(Arc::new(items.iter().map(to_cel).collect())),
-        Value::Object(map) => {
-            let entries: HashMap<Key, Cel> = map.iter().map(|(key, value)| (Key::String(Arc::new(key.clone())), to_cel(value))).collect();
-            Cel::Map(Map { map: Arc::new(entries) })
-        }
+        self.program.result(value).map_err(|error| Reason::Cel(error.to_string()))
     }
 }
 
@@ -96,5 +57,67 @@ mod tests {
         assert_eq!(run("self.split(',')", json!("a,b")), Ok(json!(["a", "b"])));
         assert!(run("self.nope.x", json!({})).is_err());
         assert!(Expression::parse("self +").is_err());
+    }
+
+    #[test]
+    fn signs_cancel_each_other() {
+        let run = |source: &str, value: Value| Expression::parse(source).unwrap().run(&value);
+        assert_eq!(run("!!self", json!(true)), Ok(json!(true)));
+        assert_eq!(run("!!!self", json!(true)), Ok(json!(false)));
+        assert_eq!(run("--self", json!(3)), Ok(json!(3)));
+    }
+
+    #[test]
+    fn values_keep_their_types() {
+        let run = |source: &str, value: Value| Expression::parse(source).unwrap().run(&value);
+        let all = json!({"n": null, "b": true, "i": -3, "f": 1.5, "big": 18_446_744_073_709_551_615_u64, "s": "x", "l": [1, "a", {}], "m": {"k-1": [null]}});
+        let read = json!({"n": null, "b": true, "i": -3, "f": 1.5, "big": 18_446_744_073_709_551_615_f64, "s": "x", "l": [1, "a", {}], "m": {"k-1": [null]}});
+        assert_eq!(run("self", all.clone()), Ok(read));
+        assert_eq!(run("self['m']['k-1'][0]", all.clone()), Ok(json!(null)));
+        assert_eq!(run("has(self.n) && !has(self.nope)", all.clone()), Ok(json!(true)));
+        assert_eq!(
+            run("{'text': self.s, 'number': self.i, 'list': [self.f, 'a']}", all),
+            Ok(json!({"text": "x", "number": -3, "list": [1.5, "a"]}))
+        );
+        assert_eq!(run("{1: 'a', true: 'b'}", json!(null)), Ok(json!({"1": "a", "true": "b"})));
+        assert_eq!(run("self.size() == 0 ? null : self[0]", json!([])), Ok(json!(null)));
+    }
+
+    #[test]
+    fn what_is_not_json_is_an_error() {
+        let run = |source: &str| Expression::parse(source).unwrap().run(&json!(1));
+        for source in ["b'x'", "duration('1s')", "0.0 / 0.0", "type(self)", "quantity('1')", "[duration('1s')]"] {
+            assert_eq!(run(source), Err(Reason::Cel("the result is not a JSON value".to_owned())), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_compile_is_an_error() {
+        for (source, said) in [
+            ("self +", "unexpected end of the expression (character 7)"),
+            ("sefl", "undeclared reference to 'sefl' (character 1)"),
+            ("oldSelf", "undeclared reference to 'oldSelf' (character 1)"),
+            ("self && self.nope(1)", "undeclared reference to 'nope'"),
+            ("'ö' + 1", "found no matching overload for '_+_' applied to '(string, int)' (character 5)"),
+            ("self.matches('[')", "invalid matches argument"),
+        ] {
+            let error = Expression::parse(source).unwrap_err();
+            assert!(error.contains(said), "{source}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_expression_can_not_run_for_long() {
+        let ranges = "lists.range(100000)";
+        for source in [
+            format!("{ranges}.map(a, {ranges}.map(b, {ranges}.map(c, a + b + c)))"),
+            format!("[1]{}", ".map(a, [a, a])".repeat(60)),
+            format!("{ranges}.map(a, '{}').join('')", "x".repeat(50_000)),
+        ] {
+            let start = std::time::Instant::now();
+            let result = Expression::parse(&source).unwrap().run(&json!(1));
+            assert_eq!(result, Err(Reason::Cel("evaluation takes too many steps".to_owned())));
+            assert!(start.elapsed().as_secs() < 10);
+        }
     }
 }

@@ -1,0 +1,64 @@
+//! Expressions in crdwise's own files: conditions of rules, steps of conversions.
+//!
+//! Comes in: the text, the name of its one variable, and the node that types it. Goes out: a program that runs on JSON.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::value::Val;
+use super::{EvalError, Machine, data, json, patterns};
+use crate::cel::check::{Checked, Problem, SELF_TYPE, check_over};
+use crate::cel::decl::Decl;
+use crate::cel::types::Type;
+use crate::schema::pattern::Pattern;
+
+/// An expression over one variable, compiled once and run many times.
+#[derive(Clone, Debug)]
+pub struct FileExpression {
+    variable: &'static str,
+    decl: Arc<Decl>,
+    checked: Arc<Checked>,
+    patterns: Arc<HashMap<String, Pattern>>,
+}
+
+impl FileExpression {
+    /// Compiles `source`, or says what is wrong with it and at which character.
+    pub fn compile(source: &str, variable: &'static str, decl: &Arc<Decl>) -> Result<FileExpression, String> {
+        let checked = check_over(variable, source, decl).map_err(|problem| {
+            let (Problem::Refused { at, reason } | Problem::Unsure { at, reason }) = problem;
+            let character = source.get(..at).map_or(0, |before| before.chars().count()) + 1;
+            format!("{} (character {character})", reason.replace(SELF_TYPE, variable))
+        })?;
+        let patterns = Arc::new(patterns(&checked));
+        Ok(FileExpression { variable, decl: Arc::clone(decl), checked: Arc::new(checked), patterns })
+    }
+
+    /// The type of what it gives, as far as it is known before it runs.
+    pub fn result_type(&self) -> Type {
+        match self.checked.type_of(&self.checked.expr) {
+            Type::Struct(name) if &*name == SELF_TYPE => Type::Struct(self.variable.into()),
+            other => other,
+        }
+    }
+
+    /// Whether it gives `true` for `value`.
+    pub fn holds(&self, value: &Json) -> Result<bool, EvalError> {
+        match self.machine(value).run()? {
+            Val::Bool(b) => Ok(b),
+            _ => Err(EvalError::no_such_overload()),
+        }
+    }
+
+    /// What it makes of `value`.
+    pub fn result(&self, value: &Json) -> Result<Json, EvalError> {
+        let mut machine = self.machine(value);
+        let result = machine.run()?;
+        json::from_val(&result, &mut machine.fuel)
+    }
+
+    fn machine<'a>(&'a self, value: &'a Json) -> Machine<'a> {
+        Machine::new(&self.checked, &self.patterns, vec![(self.variable, data::read(value, &self.decl))])
+    }
+}
