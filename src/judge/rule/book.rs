@@ -194,7 +194,7 @@ impl Book {
 struct View<'f> {
     fact: &'f Fact,
     maturity: &'f str,
-    value: OnceCell<kube_cel::cel::Value>,
+    value: OnceCell<serde_json::Value>,
 }
 
 impl View<'_> {
