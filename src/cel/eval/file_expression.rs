@@ -54,7 +54,7 @@ impl FileExpression {
     /// What it makes of `value`.
     pub fn result(&self, value: &Json) -> Result<Json, EvalError> {
         let mut machine = self.machine(value);
-        let result = machine.run()?;
+        let result = machine.run().map_err(|error| machine.explain(error))?;
         json::from_val(&result, &mut machine.fuel)
     }
 

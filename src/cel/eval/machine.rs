@@ -25,6 +25,8 @@ pub struct Machine<'a> {
     /// Patterns of the program, and those that were made on the way.
     known: &'a HashMap<String, Pattern>,
     made: HashMap<String, Pattern>,
+    /// The last call whose arguments had types that it can't be used on.
+    mismatch: Option<String>,
 }
 
 /// A literal as a value.
@@ -42,12 +44,20 @@ pub fn constant(literal: &Literal) -> Val<'_> {
 
 impl<'a> Machine<'a> {
     pub fn new(checked: &'a Checked, known: &'a HashMap<String, Pattern>, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
-        Machine { checked, scope: variables, fuel: Fuel::full(), known, made: HashMap::new() }
+        Machine { checked, scope: variables, fuel: Fuel::full(), known, made: HashMap::new(), mismatch: None }
     }
 
     pub fn run(&mut self) -> Evaluated<'a> {
         let checked = self.checked;
         self.expr(&checked.expr)
+    }
+
+    /// What went wrong in a run, in more words than the server uses: it doesn't say which call has no such overload.
+    pub fn explain(&mut self, error: EvalError) -> EvalError {
+        match self.mismatch.take() {
+            Some(mismatch) if error == EvalError::no_such_overload() => EvalError::Failed(mismatch),
+            _ => error,
+        }
     }
 
     /// Counts work on `bytes` of text (or as much of a list).
@@ -177,7 +187,12 @@ impl<'a> Machine<'a> {
                 for arg in &call.args {
                     vals.push(self.expr(arg)?);
                 }
-                self.apply(e, &call.function, call.target.is_some(), vals)
+                let result = self.apply(e, &call.function, call.target.is_some(), &vals);
+                if matches!(&result, Err(error) if *error == EvalError::no_such_overload()) {
+                    let types: Vec<&str> = vals.iter().map(Val::type_name).collect();
+                    self.mismatch = Some(format!("found no matching overload for '{}' applied to '({})'", call.function, types.join(", ")));
+                }
+                result
             }
         }
     }
@@ -279,9 +294,9 @@ impl<'a> Machine<'a> {
     }
 
     /// A function on values.
-    fn apply(&mut self, e: &Expr, name: &str, member: bool, vals: Vec<Val<'a>>) -> Evaluated<'a> {
+    fn apply(&mut self, e: &Expr, name: &str, member: bool, vals: &[Val<'a>]) -> Evaluated<'a> {
         let name = name.strip_prefix('.').unwrap_or(name);
-        if let ([a, b], false) = (vals.as_slice(), member)
+        if let ([a, b], false) = (vals, member)
             && let Some(result) = self.binary(name, a, b)
         {
             return result;
@@ -291,7 +306,7 @@ impl<'a> Machine<'a> {
         {
             return self.method(e, name, target, rest);
         }
-        match (name, vals.as_slice()) {
+        match (name, vals) {
             ("!_", [Val::Bool(b)]) => Ok(Val::Bool(!b)),
             ("-_", [a]) => operators::negate(a),
             ("size", [a]) => self.method(e, "size", a, &[]),

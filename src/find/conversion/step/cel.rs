@@ -92,6 +92,15 @@ mod tests {
     }
 
     #[test]
+    fn what_fails_is_explained() {
+        let run = |source: &str, value: Value| Expression::parse(source).unwrap().run(&value).unwrap_err().to_string();
+        let mismatch = "the expression fails: found no matching overload for '_*_' applied to '(int, double)'";
+        assert_eq!(run("self * 1.5", json!(5)), mismatch);
+        assert_eq!(run("self.a", json!({"b": 1})), "the expression fails: no such key: a");
+        assert_eq!(run("self[1]", json!([1])), "the expression fails: index out of bounds: 1");
+    }
+
+    #[test]
     fn what_does_not_compile_is_an_error() {
         for (source, said) in [
             ("self +", "unexpected end of the expression (character 7)"),
