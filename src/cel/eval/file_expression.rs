@@ -12,7 +12,7 @@ use super::{EvalError, Machine, data, json, patterns};
 use crate::cel::check::{Checked, Problem, SELF_TYPE, check_over};
 use crate::cel::decl::Decl;
 use crate::cel::types::Type;
-use crate::schema::pattern::Pattern;
+use crate::go::regexp::Pattern;
 
 /// An expression over one variable, compiled once and run many times.
 #[derive(Clone, Debug)]

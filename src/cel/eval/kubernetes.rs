@@ -7,7 +7,7 @@ use super::EvalError;
 use super::quantity::{Parsed, Quantity};
 use super::url::Url;
 use super::value::{Key, Map, Val};
-use crate::schema::format::{Format, name};
+use crate::go::strfmt::{Format, name};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 

@@ -11,8 +11,8 @@ use crate::cel::decl::{Decl, Kind as DeclKind, Object};
 use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
 use crate::cel::types::Type;
-use crate::model::fact::{Affects, Aspect, Certainty, Effect, Fact, Subject};
 use crate::input::json_schema_check::nearest;
+use crate::model::fact::{Affects, Aspect, Certainty, Effect, Fact, Subject};
 use crate::model::schema::shape::ListType;
 
 pub struct Condition {
@@ -133,7 +133,7 @@ pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::Affected;
+    use crate::model::fact::Affected;
 
     #[test]
     fn what_a_fact_does_not_have_is_told() {
