@@ -1,4 +1,4 @@
-//! What can be typed. `run` turns it into what is meant.
+//! The command line as it is typed. `cli` turns it into what a run needs.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use crate::judge::finding::Severity;
 #[command(
     name = "crdwise",
     version,
-    about = "Lints CRDs and reviews changes to them, knowing what an API server does",
+    about = "Lint CRDs and review changes to them the way an API server would see them",
     after_help = "Examples:\n  crdwise review v1.2.0:config/crd config/crd     compare with a release\n  \
                   crdwise review config/crd --against main        compare with a branch\n  \
                   crdwise lint config/crd                         check one bundle\n\n\
-                  Exit codes: 0 clean · 1 findings · 2 usage or configuration · 3 input not readable, or no CRD · 4 internal error",
+                  Exit codes: 0 clean · 1 findings · 2 usage or configuration · 3 unreadable input or no CRD · 4 internal error",
     disable_help_subcommand = true
 )]
 pub struct Cli {
@@ -36,46 +36,46 @@ pub enum Color {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compare two bundles: what changed, whom it hurts, which version comes next
+    /// Compare two bundles: what changed, who is affected, which version comes next
     #[command(after_help = "INPUT is a file, a directory, `-`, or `REV:path` of the git repository around you.\n\n\
         Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  \
         crdwise review config/crd --against origin/main --merge-base\n  \
         crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif")]
     Review(Review),
-    /// Check one bundle: what a server refuses, hazards, guidelines
+    /// Check one bundle: what an API server rejects, hazards and guidelines
     #[command(
         after_help = "Examples:\n  crdwise lint config/crd\n  crdwise lint --policy kubernetes -\n  crdwise lint HEAD:config/crd --format json"
     )]
     Lint(Lint),
-    /// Run the server's request path on objects: what is refused, dropped or defaulted
+    /// Check objects as an API server would: what is rejected, pruned or defaulted
     #[command(after_help = "Examples:\n  crdwise validate examples/ --crd config/crd\n  \
         crdwise validate examples/ --crd config/crd --old v1.2.0:config/crd    what the upgrade breaks\n  \
         crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
     Validate(Validate),
-    /// Write objects with as many fields as can stand together, as fixtures for later releases
+    /// Write sample objects that set as many fields as possible, as fixtures for later releases
     Fixtures(Fixtures),
-    /// Rewrite objects by the conversion manifests, forward or back
+    /// Convert objects with the conversion manifests, forward or back
     #[command(after_help = "Examples:\n  crdwise convert examples/ --to v1alpha3 --check\n  \
         crdwise convert examples/ --to v1alpha3 --write --crd config/crd\n  \
         kubectl get widgets -o yaml | crdwise convert - --to v1 --from v1alpha2")]
     Convert(Convert),
-    /// Prove the conversion manifests, or draft them from a change
+    /// Check conversion manifests, or draft them from a change
     #[command(subcommand)]
     Conversions(Conversions),
     /// List the rules
     Rules(Rules),
-    /// Show the page of a rule or policy
+    /// Show the documentation of a rule or policy
     Explain(Explain),
-    /// Print a JSON Schema of a format that this tool reads or writes
+    /// Print the JSON Schema of a format that crdwise reads or writes
     Schema { which: SchemaName },
-    /// Accept the findings of today, so that only new ones fail
+    /// Accept today's findings, so that only new ones fail
     Baseline(BaselineArguments),
-    /// Write a configuration, a workflow and hooks for this repository; what is there stays as it is
+    /// Write a configuration, a workflow and hooks for this repository; existing files are left unchanged
     Init,
-    /// Show changes of the API in `git diff` and `git log -p` (without arguments: how to set it up)
+    /// Show API changes in `git diff` and `git log -p` (without arguments: how to set it up)
     #[command(name = "git-diff-driver")]
     GitDiffDriver {
-        /// As git gives them: path old-file old-hex old-mode new-file new-hex new-mode
+        /// Arguments as git passes them: path old-file old-hex old-mode new-file new-hex new-mode
         #[arg(value_name = "ARGUMENT", allow_hyphen_values = true, trailing_var_arg = true)]
         arguments: Vec<OsString>,
     },
@@ -83,16 +83,16 @@ pub enum Command {
     #[command(after_help = "Examples:\n  crdwise completions bash > ~/.local/share/bash-completion/completions/crdwise\n  \
         crdwise completions zsh > ~/.zfunc/_crdwise\n  crdwise completions fish > ~/.config/fish/completions/crdwise.fish")]
     Completions { shell: clap_complete::Shell },
-    /// Print the manual page, or that of a command
+    /// Print the manual page of crdwise or of one command
     Man(Manual),
 }
 
 #[derive(Debug, Args)]
 pub struct Manual {
-    /// The command whose page is wanted
+    /// Command to print the page of
     #[arg(value_name = "COMMAND")]
     pub of: Option<String>,
-    /// Write the pages of all commands into this directory
+    /// Write the pages of all commands to this directory
     #[arg(long, value_name = "DIR", conflicts_with = "of")]
     pub dir: Option<PathBuf>,
 }
@@ -114,18 +114,18 @@ pub struct BaselineArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum BaselineCommand {
-    /// Accept every finding of today: of a lint, or with --against of a review
+    /// Accept all current findings of a lint run, or of a review with --against
     #[command(after_help = "Examples:\n  crdwise baseline write config/crd\n  crdwise baseline write config/crd --against v1.2.0")]
     Write(BaselineRun),
-    /// Drop what no longer occurs
+    /// Remove entries that no longer match a finding
     Prune(BaselineRun),
-    /// Show what is accepted
+    /// List the accepted findings
     List(BaselineList),
 }
 
 #[derive(Debug, Args)]
 pub struct BaselineRun {
-    /// What to check
+    /// CRDs to check
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
@@ -172,12 +172,12 @@ impl BaselineRun {
 
 #[derive(Debug, Args)]
 pub struct BaselineList {
-    /// The file with the accepted findings [default: crdwise-baseline.json]
+    /// File with the accepted findings [default: crdwise-baseline.json]
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 }
 
-/// Whose configuration judges.
+/// The side whose configuration applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ConfigSide {
     Old,
@@ -186,7 +186,7 @@ pub enum ConfigSide {
 
 #[derive(Debug, Args)]
 pub struct Review {
-    /// OLD and NEW; with --against, --against-tag or --staged every input is NEW
+    /// OLD and NEW; with --against, --against-tag or --staged, every input is NEW
     #[arg(value_name = "INPUT", required_unless_present = "staged")]
     pub inputs: Vec<OsString>,
 
@@ -194,34 +194,34 @@ pub struct Review {
     #[arg(long, value_name = "REV|PATH", help_heading = "Sides")]
     pub against: Option<OsString>,
 
-    /// With --against: compare with the commit where the two histories part
+    /// With --against: compare with the merge base
     #[arg(long, requires = "against", help_heading = "Sides")]
     pub merge_base: bool,
 
-    /// Compare with the newest tag that matches and is reachable, such as 'v*'
+    /// Compare with the newest reachable tag that matches, such as 'v*'
     #[arg(long, value_name = "GLOB", conflicts_with = "against", help_heading = "Sides")]
     pub against_tag: Option<String>,
 
-    /// Compare what is staged with HEAD; without INPUT, the staged files that hold CRDs
+    /// Compare staged files with HEAD; without INPUT, all staged files that contain CRDs
     #[arg(long, conflicts_with_all = ["against", "against_tag"], help_heading = "Sides")]
     pub staged: bool,
 
-    /// Conversion manifests; `conversions/` beside NEW or here otherwise
+    /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub conversions: Option<OsString>,
 
     #[command(flatten)]
     pub versions: Versions,
 
-    /// Earlier releases, oldest first: revisions at which the same paths are read, or inputs
+    /// Earlier releases, oldest first: inputs, or revisions to read the same paths from
     #[arg(long, value_name = "REV|INPUT", num_args = 1.., help_heading = "Sides")]
     pub history: Vec<OsString>,
 
-    /// Whose configuration judges: with `old`, what this change does to it doesn't count [default: new]
+    /// Side whose configuration applies; `old` ignores changes to the configuration [default: new]
     #[arg(long, value_name = "SIDE", help_heading = "Judging")]
     pub config_from: Option<ConfigSide>,
 
-    /// Write the object that proves each break into this directory
+    /// Write the object that proves each break to this directory
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub witnesses: Option<PathBuf>,
 
@@ -238,16 +238,16 @@ pub struct Validate {
     /// Files with custom resources
     #[arg(value_name = "OBJECT", required = true)]
     pub objects: Vec<OsString>,
-    /// The CRDs to judge by
+    /// CRDs to validate against
     #[arg(long, value_name = "INPUT", required = true)]
     pub crd: Vec<OsString>,
-    /// The CRDs of before: only what the upgrade breaks fails the run
+    /// CRDs before the upgrade: only objects that the upgrade breaks fail the run
     #[arg(long, value_name = "INPUT")]
     pub old: Vec<OsString>,
-    /// Also what gets a default
+    /// Also show defaulted fields
     #[arg(long)]
     pub all: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -262,12 +262,12 @@ pub struct Fixtures {
 
 #[derive(Debug, Subcommand)]
 pub enum FixturesCommand {
-    /// One file for each served version of each CRD
+    /// Write one file for each served version of each CRD
     Write {
-        /// The CRDs of the release
+        /// CRDs of the release
         #[arg(value_name = "INPUT", required = true)]
         inputs: Vec<OsString>,
-        /// Where the files go
+        /// Directory to write to
         #[arg(long, value_name = "DIR")]
         dir: PathBuf,
         #[command(flatten)]
@@ -281,31 +281,31 @@ pub struct Convert {
     #[arg(value_name = "OBJECT", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// The version to convert to: `v1`, a bundle version such as `1.1.0`, or `v1@1.1.0`
+    /// Version to convert to: `v1`, a bundle version such as `1.1.0`, or `v1@1.1.0`
     #[arg(long, value_name = "VERSION")]
     pub to: String,
 
-    /// The version that the objects have, where `apiVersion` doesn't tell
+    /// Version of the objects, if `apiVersion` alone doesn't identify it
     #[arg(long, value_name = "VERSION")]
     pub from: Option<String>,
 
-    /// Where the manifests are; `conversions/` beside the objects or here otherwise
+    /// Conversion manifests [default: `conversions/` beside the objects or in the current directory]
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
 
-    /// CRDs to hold the results against; may be given several times
+    /// CRDs to validate the results against; may be repeated
     #[arg(long, value_name = "INPUT")]
     pub crd: Vec<OsString>,
 
-    /// Show what would change, and fail if anything would
+    /// Show what would change, and fail if anything would change
     #[arg(long, conflicts_with_all = ["write", "output"], help_heading = "Output")]
     pub check: bool,
 
-    /// Replace the files
+    /// Overwrite the input files
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub write: bool,
 
-    /// Write to this file, or into this directory
+    /// Write to this file or directory
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -315,7 +315,7 @@ pub struct Convert {
 
 #[derive(Debug, Subcommand)]
 pub enum Conversions {
-    /// Hold the manifests against the schemas they lead between
+    /// Check the manifests against the schemas they convert between
     Check(ConversionsCheck),
     /// Draft the manifests that a change needs
     Scaffold(ConversionsScaffold),
@@ -323,15 +323,15 @@ pub enum Conversions {
 
 #[derive(Debug, Args)]
 pub struct ConversionsCheck {
-    /// The bundle that the manifests lead from
+    /// Bundle that the manifests convert from
     #[arg(value_name = "OLD")]
     pub old: OsString,
 
-    /// The bundle that they lead to
+    /// Bundle that the manifests convert to
     #[arg(value_name = "NEW")]
     pub new: OsString,
 
-    /// Where the manifests are; `conversions/` beside NEW or here otherwise
+    /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
 
@@ -345,30 +345,30 @@ pub struct ConversionsCheck {
 
 #[derive(Debug, Default, Args)]
 pub struct Versions {
-    /// Version of the old bundle, where its CRDs don't say
+    /// Version of the old bundle, if its CRDs don't declare one
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
     pub old_version: Option<String>,
 
-    /// Version of the new bundle, where its CRDs don't say
+    /// Version of the new bundle, if its CRDs don't declare one
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
     pub new_version: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ConversionsScaffold {
-    /// The bundle before
+    /// Bundle before the change
     #[arg(value_name = "OLD")]
     pub old: OsString,
 
-    /// The bundle after
+    /// Bundle after the change
     #[arg(value_name = "NEW")]
     pub new: OsString,
 
-    /// A directory to write the drafts to, one file each; nothing is overwritten
+    /// Directory to write the drafts to, one file each; existing files are left unchanged
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
 
-    /// Leave out what manifests here define already
+    /// Skip what these manifests already define
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
 
@@ -380,11 +380,11 @@ pub struct ConversionsScaffold {
 
 #[derive(Debug, Args)]
 pub struct Lint {
-    /// What to check
+    /// CRDs to check
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// Pass over files that don't name a CRD, whatever they are; finding none is fine
+    /// Ignore files that contain no CRD, even unreadable ones; finding no CRD is fine
     #[arg(long, help_heading = "Input")]
     pub crds_only: bool,
 
@@ -399,43 +399,43 @@ pub struct Lint {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
-    /// guidelines, gep-922, kustomize, kubevirt or kubernetes [default: the configuration's, or guidelines]
+    /// Policy: guidelines, gep-922, kustomize, kubevirt or kubernetes [default: from the configuration, or guidelines]
     #[arg(long, value_name = "NAME")]
     pub policy: Option<String>,
 
-    /// The configuration [default: crdwise.yaml beside the inputs or above, up to the repository's root]
+    /// Configuration file [default: crdwise.yaml beside the inputs or above, up to the repository root]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// A profile of the configuration
+    /// Profile from the configuration
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// The file with accepted findings [default: crdwise-baseline.json, found as the configuration is]
+    /// File with accepted findings [default: crdwise-baseline.json, found like the configuration]
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
 
-    /// The day by which waivers lapse [default: that of SOURCE_DATE_EPOCH, or today]
+    /// Date used to expire waivers [default: SOURCE_DATE_EPOCH, or today]
     #[arg(long, value_name = "YYYY-MM-DD", hide_short_help = true)]
     pub today: Option<String>,
 
-    /// The standard channel, where the input is the experimental one: what stands there is standard
+    /// Standard-channel CRDs, if the input is the experimental channel: their fields count as standard
     #[arg(long, value_name = "INPUT")]
     pub standard: Option<OsString>,
 
-    /// A directory with rules of your own
+    /// Directory with your own rules
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
 
-    /// The severity from which findings fail the run [default: the configuration's, or error]
+    /// Lowest severity that fails the run [default: from the configuration, or error]
     #[arg(long, value_name = "LEVEL")]
     pub fail_on: Option<Level>,
 
-    /// Exit with 0 in spite of findings; what can't be read still fails
+    /// Exit with 0 even if there are findings; unreadable input still fails
     #[arg(long)]
     pub exit_zero: bool,
 
-    /// Fail when fewer CRDs are found [default: 1]
+    /// Fail if fewer CRDs are found [default: 1]
     #[arg(long, value_name = "N")]
     pub min_crds: Option<usize>,
 }
@@ -462,7 +462,7 @@ impl Level {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// How the report is written, and with `=` to which file; may be given several times
+    /// Output format, with `=FILE` to write it to a file; may be repeated
     #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser)]
     pub format: Vec<FormatFlag>,
 
@@ -470,7 +470,7 @@ pub struct Output {
     #[arg(long)]
     pub all: bool,
 
-    /// Only what fails, and nothing when all is well
+    /// Show only findings that fail the run, and nothing if there are none
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -490,15 +490,15 @@ pub enum Format {
     Gitlab,
     Junit,
     Markdown,
-    /// A page to review with: one file, offline
+    /// A self-contained review page that works offline
     Html,
-    /// The minutes of a review, to be filled in
+    /// Review minutes to fill in
     Minutes,
     /// `key=value` lines: verdict, bump and counts
     Env,
 }
 
-/// Parses `NAME[=FILE]` and tells help and completions the names.
+/// Parses `NAME[=FILE]` and lists the names for help and completions.
 #[derive(Debug, Clone)]
 struct FormatParser;
 
@@ -527,8 +527,8 @@ impl std::str::FromStr for FormatFlag {
         let known = || Format::value_variants().iter().filter_map(|format| format.to_possible_value());
         let format = <Format as ValueEnum>::from_str(name, false).map_err(|_| {
             let names: Vec<String> = known().map(|value| value.get_name().to_owned()).collect();
-            let hint = crate::judge::rule::nearest(name, names.iter().map(String::as_str));
-            format!("no format `{name}`{hint}; there are {}", names.join(", "))
+            let hint = crate::input::json_schema_check::nearest(name, names.iter().map(String::as_str));
+            format!("unknown format `{name}`{hint}; use one of {}", names.join(", "))
         })?;
         Ok(FormatFlag { format, file })
     }
@@ -537,31 +537,31 @@ impl std::str::FromStr for FormatFlag {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitFlags {
-    /// Bytes of one file
+    /// Largest file, in bytes
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub max_file_size: Option<u64>,
-    /// Bytes of all files of a side
+    /// Largest input side, in bytes
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub max_total_size: Option<u64>,
-    /// Files of a side
+    /// Files per side
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_files: Option<usize>,
-    /// Directory entries looked at
+    /// Directory entries per side
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_entries: Option<usize>,
-    /// Nesting of directories
+    /// Directory depth
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_directory_depth: Option<usize>,
-    /// Nesting of a document
+    /// Nesting depth of a document
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_depth: Option<usize>,
-    /// Nodes of a document, aliases expanded
+    /// Nodes per document, with aliases expanded
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_nodes: Option<usize>,
-    /// Documents of a file
+    /// Documents per file
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_documents: Option<usize>,
-    /// Bytes of one scalar
+    /// Largest scalar, in bytes
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub max_scalar: Option<usize>,
 }
@@ -571,19 +571,19 @@ pub struct Rules {
     /// Only rules of this family: change, server, guideline, hazard, convention, conversion
     #[arg(long)]
     pub family: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// A directory with rules of your own
+    /// Directory with your own rules
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A rule's id, or a policy's name
+    /// Rule id or policy name
     pub id: String,
-    /// A directory with rules of your own
+    /// Directory with your own rules
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
 }
