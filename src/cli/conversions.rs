@@ -250,7 +250,7 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
     };
     let mut checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
     for fact in check::astray(conversions, found.manifests().before, &old_side.bundle, &new_side.bundle) {
-        let owner = checked.iter_mut().find(|one| fact.words.get("name") == Some(&one.manifest));
+        let owner = checked.iter_mut().find(|one| fact.key.as_ref() == Some(&one.manifest));
         owner.into_iter().for_each(|one| one.facts.push(fact.clone()));
     }
     let judgement = Judgement { conversions: found.manifests(), ..setting.judgement() };

@@ -2,20 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::arguments::{self, ConfigSide};
-use crate::cli::config::{self, Config, Judging};
-use crate::find::lint::Outlook;
-use crate::go::date::Date;
-use crate::input::json_schema_check::Fault;
-use crate::input::{File, Input, InputKind, Origin};
 use crate::judge::baseline::{self, Baseline};
-use crate::judge::finding::Severity;
-use crate::judge::policy::{self, Policy};
-use crate::judge::review::{Judgement, Side};
-use crate::judge::rule::Book;
-use crate::judge::waiver::Waivers;
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::cli::arguments::arguments::{self, ConfigSide};
+use crate::cli::arguments::config::{self, Config, Judging};
 use crate::model::{Documents, FileId, Place};
+use crate::go::date::Date;
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::finding::Severity;
+use crate::input::json_schema_check::Fault;
+use crate::find::lint::Outlook;
+use crate::judge::policy::{self, Policy};
 use crate::render::human;
 
 use super::input::{Read, Reader, with_advice};
@@ -93,7 +89,7 @@ impl Setting {
                 let more = after.beyond(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
                 let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Added, "").key("baseline");
                 let at = Place { file: place(Some(file)), span: after.span() };
-                (more > 0).then(|| fact.after(at).word("what", format!("the baseline accepts {more} findings more")))
+                (more > 0).then(|| fact.after(at).word(Word::What, format!("the baseline accepts {more} findings more")))
             }));
         }
         let file = place(judges.file.as_ref());

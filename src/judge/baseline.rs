@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::input::json_schema_check::{Fault, Form};
-use crate::input::yaml::{self, Budget, Node, Span};
-use crate::judge::finding::{Finding, Status};
-use crate::judge::waiver::Scope;
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::{FileId, Place};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::judge::finding::{Finding, Status};
+use crate::input::json_schema_check::{Fault, Form};
+use crate::judge::waiver::Scope;
+use crate::input::yaml::{self, Budget, Node, Span};
 
 /// The name under which it is looked for.
 pub const FILE: &str = "crdwise-baseline.json";
@@ -117,7 +117,10 @@ impl Baseline {
         let stale: Vec<&Entry> = self.entries.iter().filter(unused).filter(|entry| scope.could_find(&entry.rule, &entry.crd)).collect();
         let first = stale.first()?;
         let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Unused, "").after(Place { file, span: self.span });
-        Some(fact.word("count", stale.len().to_string()).word("first", format!("{} at `{}` of {}", first.rule, first.path, first.crd)))
+        Some(
+            fact.word(Word::Count, stale.len().to_string())
+                .word(Word::First, format!("{} at `{}` of {}", first.rule, first.path, first.crd)),
+        )
     }
 
     /// Without the entries that accept nothing; what the run could not have found stays.

@@ -5,17 +5,17 @@ mod conversions;
 use rayon::prelude::*;
 use semver::Version;
 
+use crate::judge::bump::{self, Recommendation};
 use crate::find::conversion::Conversions;
 use crate::find::conversion::scaffold::Released;
-use crate::find::lint::{self, Outlook, Release};
-use crate::judge::bump::{self, Recommendation};
+use crate::model::{Bundle, Documents, Place, Priority, Skipped};
+use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::judge::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
+use crate::find::lint::{self, Outlook, Release};
 use crate::judge::policy::{Policy, Situation};
 use crate::judge::report::{self, Report, SideSummary};
 use crate::judge::rule::Book;
 use crate::judge::waiver::{Scope, Waivers};
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
-use crate::model::{Bundle, Documents, Place, Priority, Skipped};
 
 use conversions::Covering;
 pub use conversions::Manifests;
@@ -234,8 +234,8 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
     let situation = Situation {
         channel: channel(fact),
         maturity,
-        graduates: graduates(fact),
-        deprecated: fact.words.get("was_deprecated").is_some_and(|word| word == "true"),
+        graduates: fact.is(Mark::Graduates),
+        deprecated: fact.is(Mark::WasDeprecated),
         covered: false,
         raised: false,
     };
@@ -276,7 +276,7 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
             witness: fact.evidence.witness.clone(),
             waiver: None,
             conversion: cover.map(|cover| cover.manifest),
-            suggestion: fact.words.get("draft").filter(|draft| !draft.is_empty()).cloned(),
+            suggestion: fact.suggestion.clone(),
             field: fact.field.clone(),
         })
     };
@@ -292,25 +292,13 @@ fn manifest_spot(conversions: &Conversions, place: Place) -> Option<Spot> {
 
 /// The maturity of the field or of the whole CRD where it is known, else that of the version's name.
 fn maturity(fact: &Fact) -> &'static str {
-    use crate::model::Maturity;
-    match fact.words.get("maturity").map(String::as_str) {
-        Some("alpha") => return Maturity::Alpha.name(),
-        Some("beta") => return Maturity::Beta.name(),
-        Some("ga") => return Maturity::Stable.name(),
-        _ => {}
-    }
-    fact.version.as_deref().map_or("", |version| Priority::of(version).maturity().name())
+    let of_version = || fact.version.as_deref().map(|version| Priority::of(version).maturity());
+    fact.maturity.or_else(of_version).map_or("", |maturity| maturity.name())
 }
 
 /// The channel that the change is judged by: the old one where somebody relied on it.
 fn channel(fact: &Fact) -> &str {
-    fact.words.get("was_channel").or(fact.channel.as_ref()).map_or("", String::as_str)
-}
-
-/// Whether a CRD moves from the experimental channel to the standard one.
-fn graduates(fact: &Fact) -> bool {
-    let word = |name: &str| fact.words.get(name).map(String::as_str);
-    fact.aspect == Aspect::Channel && (word("old"), word("new")) == (Some("experimental"), Some("standard"))
+    fact.former_channel.as_deref().or(fact.channel.as_deref()).unwrap_or_default()
 }
 
 /// What the declared versions say against what the changes ask for.
@@ -325,12 +313,12 @@ fn version_facts(bump: &Recommendation, old: &Side<'_>, new: &Side<'_>) -> Vec<F
     let mixed_before = !mixed_versions(old).is_empty();
     facts.iter_mut().for_each(|fact| fact.pre_existing = mixed_before);
     if let (Some(from), Some(declared)) = (&bump.from, &bump.declared) {
-        let words = |fact: Fact| fact.word("old", from.to_string()).word("new", declared.to_string());
+        let words = |fact: Fact| fact.word(Word::Old, from.to_string()).word(Word::New, declared.to_string());
         if declared < from {
             facts.push(words(fact(Effect::Decreased)));
         } else if bump.sufficient == Some(false) {
             let recommended = bump.recommended.as_ref().map(ToString::to_string).unwrap_or_default();
-            facts.push(words(fact(Effect::Mismatched)).word("recommended", recommended).word("required", bump.required.name()));
+            facts.push(words(fact(Effect::Mismatched)).word(Word::Recommended, recommended).word(Word::Required, bump.required.name()));
         }
     }
     facts
@@ -348,7 +336,7 @@ fn mixed_versions(side: &Side<'_>) -> Vec<Fact> {
     }
     let (Some(first), Some(second)) = (seen.first(), seen.get(1)) else { return Vec::new() };
     let values: Vec<&str> = seen.iter().map(|(value, _)| *value).take(5).collect();
-    let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, Effect::Mixed, "").after(second.1).word("list", values.join(", "));
-    fact.words.insert("first", first.0.to_owned());
+    let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, Effect::Mixed, "").after(second.1).word(Word::List, values.join(", "));
+    fact.words.insert(Word::First, first.0.to_owned());
     vec![fact]
 }

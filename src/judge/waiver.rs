@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::go::date::Date;
-use crate::input::glob::Glob;
-use crate::input::yaml::Span;
 use crate::judge::baseline::Baseline;
-use crate::judge::finding::{Finding, Status};
-use crate::judge::rule::{Book, Family};
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::{FileId, Place};
+use crate::go::date::Date;
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::judge::finding::{Finding, Status};
+use crate::input::glob::Glob;
+use crate::judge::rule::{Book, Family};
+use crate::input::yaml::Span;
 
 /// Accepts findings, with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,9 +108,9 @@ impl Waivers<'_> {
             let mut fact = Fact::new(Subject::Config, Aspect::Waiver, effect, "")
                 .after(Place { file: self.file, span: waiver.span })
                 .key(waiver.target())
-                .word("target", waiver.target());
+                .word(Word::Target, waiver.target());
             if let Some(until) = waiver.until {
-                fact = fact.word("until", until.to_string());
+                fact = fact.word(Word::Until, until.to_string());
             }
             facts.push(fact);
         }

@@ -2,11 +2,11 @@
 //!
 //! A fact has coordinates (subject, aspect, effect). Code finds facts and never judges them; the rule files do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::model::{FieldPath, Place, Repeat};
+use crate::model::{FieldPath, Maturity, Place, Repeat};
 
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
@@ -253,6 +253,126 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// The names of what a message can say beyond a fact's coordinates and places.
+    ///
+    /// The list is closed: a rule that names any other word is refused, instead of staying silent.
+    Word {
+        Added = "added",
+        Advice = "advice",
+        Channels = "channels",
+        Cost = "cost",
+        Count = "count",
+        Dearest = "dearest",
+        Default = "default",
+        Detail = "detail",
+        Exposed = "exposed",
+        Factor = "factor",
+        Fields = "fields",
+        File = "file",
+        First = "first",
+        Form = "form",
+        From = "from",
+        Group = "group",
+        Guidance = "guidance",
+        Hint = "hint",
+        How = "how",
+        Junctor = "junctor",
+        Keyword = "keyword",
+        Kind = "kind",
+        Law = "law",
+        Limit = "limit",
+        List = "list",
+        Lost = "lost",
+        Member = "member",
+        Members = "members",
+        Message = "message",
+        Name = "name",
+        Needed = "needed",
+        New = "new",
+        Note = "note",
+        Notice = "notice",
+        Number = "number",
+        Offset = "offset",
+        Old = "old",
+        Other = "other",
+        Part = "part",
+        Pattern = "pattern",
+        Read = "read",
+        Readers = "readers",
+        Reason = "reason",
+        Recommended = "recommended",
+        Release = "release",
+        Removed = "removed",
+        Replacing = "replacing",
+        Required = "required",
+        Retyped = "retyped",
+        Rule = "rule",
+        Score = "score",
+        Served = "served",
+        Side = "side",
+        Skipped = "skipped",
+        Source = "source",
+        State = "state",
+        Step = "step",
+        Storage = "storage",
+        Stored = "stored",
+        Target = "target",
+        Threshold = "threshold",
+        ToVersion = "to_version",
+        Type = "type",
+        Until = "until",
+        Value = "value",
+        Verb = "verb",
+        Versions = "versions",
+        Via = "via",
+        Wanted = "wanted",
+        Way = "way",
+        What = "what",
+        When = "when",
+        With = "with",
+        Within = "within",
+        Without = "without",
+        Writers = "writers",
+    }
+}
+
+vocabulary! {
+    /// What else holds of a fact. Code and conditions decide on it; a condition and a message see it as a word that says `true`.
+    Mark {
+        /// On one side the field's type is an object, a list or any: a type that holds other values.
+        Container = "container",
+        /// A manifest says so.
+        Declared = "declared",
+        /// A field that no object had is required, without a default.
+        Demanded = "demanded",
+        /// The schema that came prunes.
+        Dropped = "dropped",
+        /// A version empties objects that it reads where it expects another type.
+        Emptied = "emptied",
+        /// Fewer keys tell the items of a list map apart.
+        Fewer = "fewer",
+        /// The version that objects were stored at is gone.
+        Gone = "gone",
+        /// A CRD moves from the experimental channel to the standard one.
+        Graduates = "graduates",
+        /// It is about the items of a list, where a default only replaces null.
+        Item = "item",
+        /// Objects may hold, or go on holding, a value at the field that the schema doesn't declare.
+        Kept = "kept",
+        /// The rule reads only fields that came with it.
+        NewFields = "new_fields",
+        /// The server refuses the field's own default.
+        Refused = "refused",
+        /// The field is gone and still listed as required.
+        StillRequired = "still_required",
+        /// The version isn't served on both sides.
+        Unserved = "unserved",
+        /// The field or version was deprecated before it changed.
+        WasDeprecated = "was_deprecated",
+    }
+}
+
 /// A set of [`Affected`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Affects(u8);
@@ -357,9 +477,21 @@ pub struct Fact {
     pub field: Option<String>,
     /// Whether the old bundle had this fact already (facts about one bundle, in a review).
     pub pre_existing: bool,
-    /// What the message says beyond the above: `old`, `new`, `name`, `detail`, ….
-    pub words: BTreeMap<&'static str, String>,
+    /// The version it is compared with, or that objects move from, where that is not its own.
+    pub against: Option<String>,
+    /// How mature the field, version or CRD is, where that is not told by the version's name.
+    pub maturity: Option<Maturity>,
+    /// The channel it stood in before, where that was another; empty for none.
+    pub former_channel: Option<String>,
+    /// A file that would settle it, as it could be written.
+    pub suggestion: Option<String>,
+    pub marks: BTreeSet<Mark>,
+    /// What the message says beyond the above: `old`, `new`, `name`, `detail`, …. No code decides on it.
+    pub words: BTreeMap<Word, String>,
 }
+
+const AGAINST: &str = "against";
+const MATURITY: &str = "maturity";
 
 impl Fact {
     pub fn new(subject: Subject, aspect: Aspect, effect: Effect, crd: &str) -> Self {
@@ -380,6 +512,11 @@ impl Fact {
             key: None,
             field: None,
             pre_existing: false,
+            against: None,
+            maturity: None,
+            former_channel: None,
+            suggestion: None,
+            marks: BTreeSet::new(),
             words: BTreeMap::new(),
         }
     }
@@ -424,7 +561,21 @@ impl Fact {
         self
     }
 
-    pub fn word(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn against(mut self, version: &str) -> Self {
+        self.against = Some(version.to_owned());
+        self
+    }
+
+    pub fn mark(mut self, mark: Mark) -> Self {
+        self.marks.insert(mark);
+        self
+    }
+
+    pub fn is(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
+    }
+
+    pub fn word(mut self, name: Word, value: impl Into<String>) -> Self {
         self.words.insert(name, value.into());
         self
     }
@@ -445,6 +596,21 @@ impl Fact {
             *name = format!("{group}/{version}").into();
         }
         fact
+    }
+
+    /// What conditions see as `fact.words` and messages can name: the words, and typed details that have a name among them.
+    pub fn said(&self) -> BTreeMap<&'static str, &str> {
+        let words = self.words.iter().map(|(word, text)| (word.name(), text.as_str()));
+        let marks = self.marks.iter().map(|mark| (mark.name(), "true"));
+        let against = self.against.as_deref().map(|version| (AGAINST, version));
+        let maturity = self.maturity.map(|maturity| (MATURITY, maturity.name()));
+        words.chain(marks).chain(against).chain(maturity).collect()
+    }
+
+    /// Every name that [`Fact::said`] can have.
+    pub fn sayable() -> impl Iterator<Item = &'static str> + Clone {
+        let marks = Mark::ALL.iter().map(|mark| mark.name());
+        Word::ALL.iter().map(|word| word.name()).chain(marks).chain([AGAINST, MATURITY])
     }
 
     /// Whether the field is one that controllers write and users read.

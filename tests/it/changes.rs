@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use crdwise::find::change::{Options, diff, emitted};
-use crdwise::judge::finding::Class;
-use crdwise::judge::rule::{Book, Family, Rule};
-use crdwise::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
-use crdwise::model::{Bundle, Documents};
+use crdwise::crd::{Bundle, Documents};
+use crdwise::diff::{Options, diff, emitted};
+use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject, Word};
+use crdwise::finding::Class;
+use crdwise::rule::{Book, Family, Rule};
 use serde_json::Value;
 
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -348,7 +348,7 @@ fn one_way(fact: &Fact) -> bool {
             // one sentence may gain a promise that the other never lost
             | Aspect::Meaning | Aspect::Description
     );
-    cause || (fact.subject != Subject::Version && fact.words.contains_key("against")) || (fact.aspect == Aspect::ConversionStrategy)
+    cause || (fact.subject != Subject::Version && fact.against.is_some()) || (fact.aspect == Aspect::ConversionStrategy)
 }
 
 /// Nodes whose undeclared keys are taken otherwise: what is below them is told by that cause in one direction.

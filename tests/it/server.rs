@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crdwise::find::lint;
-use crdwise::input::yaml::Budget;
-use crdwise::input::{File, Origin};
-use crdwise::judge::rule::{Book, Family};
-use crdwise::model::fact::{Affected, Fact};
-use crdwise::model::{Bundle, Documents};
+use crdwise::crd::{Bundle, Documents};
+use crdwise::fact::{Affected, Fact, Word};
+use crdwise::inspect;
+use crdwise::rule::{Book, Family};
+use crdwise::source::{File, Origin};
+use crdwise::yaml::Budget;
 use serde_json::Value;
 
 /// Vectors and corpus stand beside the checkout, or one folder further up.
@@ -57,7 +57,7 @@ fn describe(fact: &Fact) -> String {
         fact.aspect,
         fact.effect,
         fact.field.as_deref().unwrap_or("-"),
-        fact.words.get("reason").map_or("", String::as_str)
+        fact.words.get(&Word::Reason).map_or("", String::as_str)
     )
 }
 

@@ -1,9 +1,9 @@
 //! What a change did to the way it is judged itself.
 
-use crate::input::yaml::Span;
-use crate::judge::finding::Severity;
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::{FileId, Place};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::finding::Severity;
+use crate::input::yaml::Span;
 
 use super::{Config, Judging};
 
@@ -45,7 +45,7 @@ pub fn changes(old: &Config, new: &Config, file: FileId) -> Vec<Fact> {
     }
     let fact = |(aspect, effect, what, span): (Aspect, Effect, String, Option<Span>)| {
         let place = Place { file, span: span.unwrap_or_default() };
-        Fact::new(Subject::Config, aspect, effect, "").after(place).key(what.clone()).word("what", what)
+        Fact::new(Subject::Config, aspect, effect, "").after(place).key(what.clone()).word(Word::What, what)
     };
     said.into_iter().map(fact).collect()
 }

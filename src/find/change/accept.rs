@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::change::Changes;
@@ -187,11 +187,11 @@ impl<'a> Walk<'a> {
         };
         let mut fact = self.keyword_fact(pair, aspect, effect, before, after);
         fact = match part.aspect {
-            Aspect::Type => fact.word("old", type_name(&pair.old)).word("new", type_name(&pair.new)),
+            Aspect::Type => typed(fact, type_name(&pair.old), type_name(&pair.new)),
             Aspect::Enum => self.enum_words(fact, old, new),
             _ => fact
-                .word("old", wording::value(before.map(|entry| entry.value)))
-                .word("new", wording::value(after.map(|entry| entry.value))),
+                .word(Word::Old, wording::value(before.map(|entry| entry.value)))
+                .word(Word::New, wording::value(after.map(|entry| entry.value))),
         };
         let name = change.map_or(aspect.name(), |change| change.word.name());
         let container = matches!(
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
                 | Aspect::OneOf
                 | Aspect::Not
         );
-        constrained(fact, part.relation).word("keyword", name).ratchet(self.ratchet(container))
+        constrained(fact, part.relation).word(Word::Keyword, name).ratchet(self.ratchet(container))
     }
 
     fn enum_words(&self, fact: Fact, old: &Limits<'_>, new: &Limits<'_>) -> Fact {
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
         let (old, new) = (old.values.as_ref().unwrap_or(&empty), new.values.as_ref().unwrap_or(&empty));
         let list = |from: &BTreeSet<String>, without: &BTreeSet<String>| names(&from.difference(without).collect::<Vec<_>>());
         let all = |set: &BTreeSet<String>| if set.is_empty() { wording::UNSET.to_owned() } else { names(&set.iter().collect::<Vec<_>>()) };
-        fact.word("removed", list(old, new)).word("added", list(new, old)).word("old", all(old)).word("new", all(new))
+        fact.word(Word::Removed, list(old, new)).word(Word::Added, list(new, old)).word(Word::Old, all(old)).word(Word::New, all(new))
     }
 
     /// A node whose old and new types have nothing in common: one fact, whatever else became of it.
@@ -225,13 +225,11 @@ impl<'a> Walk<'a> {
         let names = (type_name(&pair.old), type_name(&pair.new));
         match self.found.last_mut().filter(|found| pair.name.0 != pair.name.1 && found.fact.effect == Effect::Renamed) {
             // Nothing stands under the new name that could be refused.
-            Some(renamed) => drop(renamed.fact.words.insert("retyped", format!("{} instead of {}", names.1, names.0))),
+            Some(renamed) => drop(renamed.fact.words.insert(Word::Retyped, format!("{} instead of {}", names.1, names.0))),
             None => {
                 let change = changes.first(TYPES);
-                let fact = self
-                    .keyword_fact(pair, Aspect::Type, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new))
-                    .word("old", names.0)
-                    .word("new", names.1)
+                let fact = self.keyword_fact(pair, Aspect::Type, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new));
+                let fact = typed(fact, names.0, names.1)
                     .affects(&[Affected::Writers, Affected::Stored, Affected::Readers, Affected::Data])
                     .ratchet(self.ratchet(false));
                 self.push(fact);
@@ -302,6 +300,13 @@ fn shares_names(old: &Schema<'_>, new: &Schema<'_>) -> bool {
     shared * 2 >= names.len().min(new.property_count()).max(1)
 }
 
+/// A fact about a type, with the names of both.
+fn typed(fact: Fact, old: &str, new: &str) -> Fact {
+    let holds_values = |name: &str| matches!(name, "object" | "array" | "any");
+    let fact = if holds_values(old) || holds_values(new) { fact.mark(Mark::Container) } else { fact };
+    fact.word(Word::Old, old).word(Word::New, new)
+}
+
 /// A type as people say it.
 pub(super) fn type_name(schema: &Schema<'_>) -> &'static str {
     if schema.is_int_or_string() {
@@ -332,7 +337,7 @@ fn evident(fact: Fact, relation: Relation, whole: &Judgement) -> Fact {
         Relation::Undecided => {
             let reason =
                 whole.reason.clone().unwrap_or_else(|| "both sides accept other values, and which of them was not decided".to_owned());
-            fact.word("reason", reason.clone()).evidence(Evidence::undecided(reason))
+            fact.word(Word::Reason, reason.clone()).evidence(Evidence::undecided(reason))
         }
         _ => fact,
     }

@@ -1,9 +1,9 @@
 //! What a version says beside its schema: served, deprecated, subresources, unknown keys.
 
-use crate::input::yaml::{Entry, Node};
 use crate::model::Version;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::Schema;
+use crate::input::yaml::{Entry, Node};
 
 use super::crd::Review;
 use super::document::presence;
@@ -46,20 +46,20 @@ impl<'t> Review<'_, 't> {
         if old.served != new.served {
             let effect = if new.served { Effect::Added } else { Effect::Removed };
             let fact = self.version_fact(both, Aspect::Served, effect, node(old, "served"), node(new, "served"));
-            let fact = if old.deprecated { fact.word("was_deprecated", "true") } else { fact };
+            let fact = if old.deprecated { fact.mark(Mark::WasDeprecated) } else { fact };
             self.facts.push(if new.served { fact } else { fact.affects(&[Affected::Writers, Affected::Readers]) });
         }
         if old.deprecated != new.deprecated {
             let effect = if new.deprecated { Effect::Added } else { Effect::Removed };
             let fact = self.version_fact(both, Aspect::Deprecation, effect, node(old, "deprecated"), node(new, "deprecated"));
             let warning = new.deprecation_warning.or(old.deprecation_warning);
-            self.facts.push(fact.word("notice", warning.map_or(String::new(), |text| cut(text.value, 160))));
+            self.facts.push(fact.word(Word::Notice, warning.map_or(String::new(), |text| cut(text.value, 160))));
         } else if old.deprecation_warning.map(|text| text.value) != new.deprecation_warning.map(|text| text.value) {
             let texts = (old.deprecation_warning, new.deprecation_warning);
             let effect = presence(texts.0.is_some(), texts.1.is_some());
             let fact = self.version_fact(both, Aspect::DeprecationWarning, effect, texts.0.map(|t| t.node), texts.1.map(|t| t.node));
             let shown = |text: Option<crate::model::Text<'t>>| text.map_or(String::new(), |text| cut(text.value, 160));
-            self.facts.push(fact.word("old", shown(texts.0)).word("new", shown(texts.1)));
+            self.facts.push(fact.word(Word::Old, shown(texts.0)).word(Word::New, shown(texts.1)));
         }
         self.subresources(both);
         self.columns(both);
@@ -80,8 +80,8 @@ impl<'t> Review<'_, 't> {
         let name = before.or(after).map_or("", |entry| entry.name());
         let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
         let effect = presence(before.is_some(), after.is_some());
-        let fact = self.version_fact(both, Aspect::Keyword, effect, shown(before), shown(after)).key(name).word("name", cut(name, 100));
-        self.facts.push(fact.word("old", value(shown(before))).word("new", value(shown(after))));
+        let fact = self.version_fact(both, Aspect::Keyword, effect, shown(before), shown(after)).key(name).word(Word::Name, cut(name, 100));
+        self.facts.push(fact.word(Word::Old, value(shown(before))).word(Word::New, value(shown(after))));
     }
 
     fn subresources(&mut self, both: (&Version<'t>, &Version<'t>)) {
@@ -97,7 +97,8 @@ impl<'t> Review<'_, 't> {
             };
             let at = (old.or(both.0.subresources), new.or(both.1.subresources));
             let fact = self.version_fact(both, Aspect::StatusSubresource, effect, at.0, at.1);
-            self.facts.push(fact.word("kept", kept.to_string()).affects(affects));
+            let fact = if kept { fact.mark(Mark::Kept) } else { fact };
+            self.facts.push(fact.affects(affects));
         }
         self.scale(both);
         for (before, after) in entries(both.0.subresources, both.1.subresources, SUBRESOURCES) {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::input::yaml::Node;
 use crate::model::Version;
-use crate::model::fact::{Affected, Aspect, Effect};
+use crate::model::fact::{Affected, Aspect, Effect, Word};
+use crate::input::yaml::Node;
 
 use super::crd::Review;
 use super::metadata::entries;
@@ -29,12 +29,12 @@ impl<'t> Review<'_, 't> {
         let path = |column: Node<'t>| column.get("jsonPath").or_else(|| column.get("JSONPath"));
         for (key, column) in old.iter().filter(|(key, _)| !new.contains_key(*key)) {
             let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Removed, Some(*column), both.1.columns);
-            self.facts.push(fact.key(key.0).word("name", cut(key.0, 60)));
+            self.facts.push(fact.key(key.0).word(Word::Name, cut(key.0, 60)));
         }
         for (key, column) in &new {
             let Some(before) = old.get(key) else {
                 let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Added, both.0.columns, Some(*column));
-                self.facts.push(fact.key(key.0).word("name", cut(key.0, 60)));
+                self.facts.push(fact.key(key.0).word(Word::Name, cut(key.0, 60)));
                 continue;
             };
             // v1beta1 spells the path in capitals
@@ -47,7 +47,7 @@ impl<'t> Review<'_, 't> {
             }
             if !members.is_empty() {
                 let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Changed, Some(*before), Some(*column));
-                self.facts.push(fact.key(key.0).word("name", cut(key.0, 60)).word("members", names(&members)));
+                self.facts.push(fact.key(key.0).word(Word::Name, cut(key.0, 60)).word(Word::Members, names(&members)));
             }
         }
         let order = |list: Option<Node<'t>>, other: &BTreeMap<(&str, usize), Node<'t>>| -> Vec<&'t str> {
@@ -57,7 +57,7 @@ impl<'t> Review<'_, 't> {
         let (before, after) = (order(both.0.columns, &new), order(both.1.columns, &old));
         if before != after && before.len() == after.len() {
             let fact = self.version_fact(both, Aspect::PrinterColumn, Effect::Moved, both.0.columns, both.1.columns);
-            self.facts.push(fact.word("old", names(&before)).word("new", names(&after)));
+            self.facts.push(fact.word(Word::Old, names(&before)).word(Word::New, names(&after)));
         }
     }
 
@@ -65,21 +65,22 @@ impl<'t> Review<'_, 't> {
         let (old, new) = (named(both.0.selectable_fields, "jsonPath"), named(both.1.selectable_fields, "jsonPath"));
         for (key, field) in old.iter().filter(|(key, _)| !new.contains_key(*key)) {
             let fact = self.version_fact(both, Aspect::SelectableField, Effect::Removed, Some(*field), both.1.selectable_fields);
-            self.facts.push(fact.key(key.0).word("name", cut(key.0, 100)).affects(&[Affected::Readers]));
+            self.facts.push(fact.key(key.0).word(Word::Name, cut(key.0, 100)).affects(&[Affected::Readers]));
         }
         for (key, field) in &new {
             let fact = match old.get(key) {
-                None => self.version_fact(both, Aspect::SelectableField, Effect::Added, both.0.selectable_fields, Some(*field)),
+                None => self
+                    .version_fact(both, Aspect::SelectableField, Effect::Added, both.0.selectable_fields, Some(*field))
+                    .word(Word::Name, cut(key.0, 100)),
                 Some(before) if !before.same(*field) => {
                     let members: Vec<String> =
                         entries(Some(*before), Some(*field), &[]).iter().filter_map(|(o, n)| Some(o.or(*n)?.name().to_owned())).collect();
                     self.version_fact(both, Aspect::Keyword, Effect::Changed, Some(*before), Some(*field))
-                        .word("name", names(&members))
-                        .word("new", value(Some(*field)))
+                        .word(Word::Name, names(&members))
+                        .word(Word::New, value(Some(*field)))
                 }
                 Some(_) => continue,
             };
-            let fact = if fact.words.contains_key("name") { fact } else { fact.word("name", cut(key.0, 100)) };
             self.facts.push(fact.key(key.0));
         }
     }

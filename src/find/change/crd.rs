@@ -1,8 +1,8 @@
 //! One CRD on both sides: its names, scope, versions and conversion.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::model::{Api, Crd, Place};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::input::yaml::Node;
 
 use super::Options;
 use super::version::Compared;
@@ -50,7 +50,7 @@ pub(super) fn added(crd: &Crd<'_>) -> Fact {
 }
 
 fn alone(crd: &Crd<'_>, effect: Effect) -> Fact {
-    let mut fact = Fact::new(Subject::Crd, Aspect::Presence, effect, crd.name).word("kind", crd.kind()).word("group", crd.group());
+    let mut fact = Fact::new(Subject::Crd, Aspect::Presence, effect, crd.name).word(Word::Kind, crd.kind()).word(Word::Group, crd.group());
     fact.channel = crd.channel().map(|channel| channel.value.to_owned());
     fact
 }
@@ -86,7 +86,7 @@ impl<'t> Review<'_, 't> {
         if self.old.api != self.new.api {
             let node = |crd: &Crd<'t>| crd.node.get("apiVersion");
             let fact = self.crd_fact(Aspect::Api, Effect::Changed, node(self.old), node(self.new));
-            self.facts.push(fact.word("old", name(self.old.api)).word("new", name(self.new.api)));
+            self.facts.push(fact.word(Word::Old, name(self.old.api)).word(Word::New, name(self.new.api)));
         }
         let flag = |crd: &Crd<'t>| crd.spec.get("preserveUnknownFields");
         let prunes = |crd: &Crd<'t>| crd.versions.iter().any(|version| version.schema.as_ref().is_none_or(super::undeclared_keys::prunes));
@@ -101,7 +101,7 @@ impl<'t> Review<'_, 't> {
         self.facts.push(match effect {
             Effect::Narrowed => fact.affects(&[Affected::Data]),
             Effect::Widened => fact.affects(&[Affected::Readers]),
-            _ => fact.word("keyword", "preserveUnknownFields"),
+            _ => fact.word(Word::Keyword, "preserveUnknownFields"),
         });
     }
 
@@ -134,9 +134,11 @@ impl<'t> Review<'_, 't> {
             if before.is_none() && after.is_none() {
                 continue;
             }
-            let fact =
-                self.crd_fact(aspect, effect, before.map(|text| text.node), after.map(|text| text.node)).word("old", was).word("new", is);
-            self.facts.push(if effect == Effect::Changed { fact.affects(affects) } else { fact.word("keyword", aspect.name()) });
+            let fact = self
+                .crd_fact(aspect, effect, before.map(|text| text.node), after.map(|text| text.node))
+                .word(Word::Old, was)
+                .word(Word::New, is);
+            self.facts.push(if effect == Effect::Changed { fact.affects(affects) } else { fact.word(Word::Keyword, aspect.name()) });
         }
         self.name_list(Aspect::ShortName, &old.short_names, &new.short_names);
         self.name_list(Aspect::Category, &old.categories, &new.categories);
@@ -146,11 +148,11 @@ impl<'t> Review<'_, 't> {
         let (gone, come) = super::metadata::lone(old, new);
         for gone in gone {
             let fact = self.crd_fact(aspect, Effect::Removed, Some(gone.node), None);
-            self.facts.push(fact.key(gone.value).word("name", gone.value).affects(&[Affected::Readers]));
+            self.facts.push(fact.key(gone.value).word(Word::Name, gone.value).affects(&[Affected::Readers]));
         }
         for come in come {
             let fact = self.crd_fact(aspect, Effect::Added, None, Some(come.node));
-            self.facts.push(fact.key(come.value).word("name", come.value));
+            self.facts.push(fact.key(come.value).word(Word::Name, come.value));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Documentation of a node, and keywords that no other fact has told.
 
-use crate::model::fact::{Affected, Aspect, Effect, Evidence};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
 use crate::model::schema::Keyword;
 
 use super::change::Changes;
@@ -17,7 +17,7 @@ impl Walk<'_> {
             if let Some(change) = changes.take(word) {
                 let effect = presence(change.old.is_some(), change.new.is_some());
                 let fact = self.keyword_fact(pair, Aspect::Annotation, effect, change.old, change.new).key(word.name());
-                self.push(fact.word("keyword", word.name()));
+                self.push(fact.word(Word::Keyword, word.name()));
             }
         }
     }
@@ -31,7 +31,7 @@ impl Walk<'_> {
             let effect = if is { Effect::Added } else { Effect::Removed };
             let notice = deprecation_notice(if is { new } else { old });
             let fact = self.keyword_fact(pair, Aspect::Deprecation, effect, change.old, change.new);
-            self.push(fact.word("notice", notice).affects(&[Affected::Behaviour]));
+            self.push(fact.word(Word::Notice, notice).affects(&[Affected::Behaviour]));
             return;
         }
         let effect = presence(change.old.is_some(), change.new.is_some());
@@ -40,8 +40,8 @@ impl Walk<'_> {
         let aspect = if meaning { Aspect::Meaning } else { Aspect::Description };
         let fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
         self.push(match difference {
-            Some(difference) => fact.word("old", difference.old).word("new", difference.new),
-            None => fact.word("new", "only line breaks differ"),
+            Some(difference) => fact.word(Word::Old, difference.old).word(Word::New, difference.new),
+            None => fact.word(Word::New, "only line breaks differ"),
         });
     }
 
@@ -54,9 +54,9 @@ impl Walk<'_> {
             let mut fact = self
                 .keyword_fact(pair, aspect, effect, change.old, change.new)
                 .key(change.word.name())
-                .word("keyword", change.word.name())
-                .word("old", wording::value(change.old.map(|entry| entry.value)))
-                .word("new", wording::value(change.new.map(|entry| entry.value)));
+                .word(Word::Keyword, change.word.name())
+                .word(Word::Old, wording::value(change.old.map(|entry| entry.value)))
+                .word(Word::New, wording::value(change.new.map(|entry| entry.value)));
             if effect == Effect::Undecided {
                 let reason = format!("servers refuse a schema with `{}`", change.word.name());
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]).evidence(Evidence::undecided(reason));
@@ -75,7 +75,7 @@ impl Walk<'_> {
             let same = matches!((old, new), (Some(old), Some(new)) if old.value.same(new.value));
             if !same {
                 let effect = presence(old.is_some(), new.is_some());
-                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name).word("keyword", wording::cut(name, 60));
+                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name).word(Word::Keyword, wording::cut(name, 60));
                 self.push(fact);
             }
         }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::input::yaml::{Entry, Node};
-use crate::model::fact::{Affected, Aspect, Effect};
 use crate::model::{Crd, Text};
+use crate::model::fact::{Affected, Aspect, Effect, Mark, Word};
+use crate::input::yaml::{Entry, Node};
 
 use super::crd::Review;
 use super::document::presence;
@@ -70,8 +70,11 @@ impl<'t> Review<'_, 't> {
             Some(text) => cut(text, 72),
             None => value(shown(entry)),
         };
-        let fact = self.crd_fact(aspect, effect, shown(old), shown(new)).key(name).word("name", cut(name, 100));
-        self.facts.push(fact.word("old", text(old)).word("new", text(new)));
+        let fact = self.crd_fact(aspect, effect, shown(old), shown(new)).key(name).word(Word::Name, cut(name, 100));
+        let fact = fact.word(Word::Old, text(old)).word(Word::New, text(new));
+        let channel = |entry: Option<Entry<'t>>| entry.and_then(|entry| entry.value.as_str()).filter(|_| aspect == Aspect::Channel);
+        let graduates = (channel(old), channel(new)) == (Some("experimental"), Some("standard"));
+        self.facts.push(if graduates { fact.mark(Mark::Graduates) } else { fact });
     }
 
     /// Which versions objects may be stored at, where a side is a dump of a live CRD.
@@ -84,11 +87,11 @@ impl<'t> Review<'_, 't> {
         let (gone, come) = lone(old, new);
         for gone in gone {
             let fact = self.crd_fact(Aspect::StoredVersions, Effect::Removed, Some(gone.node), None);
-            self.facts.push(fact.key(gone.value).word("name", gone.value).affects(&[Affected::Stored]));
+            self.facts.push(fact.key(gone.value).word(Word::Name, gone.value).affects(&[Affected::Stored]));
         }
         for come in come {
             let fact = self.crd_fact(Aspect::StoredVersions, Effect::Added, None, Some(come.node));
-            self.facts.push(fact.key(come.value).word("name", come.value));
+            self.facts.push(fact.key(come.value).word(Word::Name, come.value));
         }
     }
 

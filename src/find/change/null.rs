@@ -1,7 +1,7 @@
 //! What becomes of an explicit null, of an absent value, and of keys that lists are merged by.
 
+use crate::model::fact::{Affected, Aspect, Effect, Mark, Ratchet, Word};
 use crate::compare::completed;
-use crate::model::fact::{Affected, Aspect, Effect, Ratchet};
 use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::ancestors;
@@ -68,8 +68,8 @@ impl Walk<'_> {
         changes.tell_all(&[Keyword::Nullable]);
         let mut fact = self
             .keyword_fact(pair, Aspect::Nullable, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new))
-            .word("old", fate(old))
-            .word("new", fate(new));
+            .word(Word::Old, fate(old))
+            .word(Word::New, fate(new));
         fact = match relation {
             Relation::Widened => fact.affects(&[Affected::Readers]),
             _ if new == Null::Refused => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(false)),
@@ -117,11 +117,11 @@ impl Walk<'_> {
         };
         let fact = self
             .keyword_fact(pair, Aspect::Default, effect, change.old, change.new)
-            .word("old", wording::value(change.old.map(|entry| entry.value)))
-            .word("new", wording::value(change.new.map(|entry| entry.value)))
+            .word(Word::Old, wording::value(change.old.map(|entry| entry.value)))
+            .word(Word::New, wording::value(change.new.map(|entry| entry.value)))
             .affects(affects);
         let fact = if effect == Effect::Narrowed { fact.ratchet(self.ratchet(true)) } else { fact };
-        let fact = if pair.position == Position::Item { fact.word("item", "true") } else { fact };
+        let fact = if pair.position == Position::Item { fact.mark(Mark::Item) } else { fact };
         self.push(fact);
     }
 
@@ -135,8 +135,8 @@ impl Walk<'_> {
             changes.tell_all(&[Keyword::ListType, Keyword::ListMapKeys]);
             let mut fact = self
                 .keyword_fact(pair, Aspect::ListType, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new))
-                .word("old", old)
-                .word("new", new)
+                .word(Word::Old, old)
+                .word(Word::New, new)
                 .affects(&[Affected::Merge]);
             if new != "atomic" {
                 // Uniqueness is checked on create, and never documented as ratcheted.
@@ -155,14 +155,14 @@ impl Walk<'_> {
             let effect = if old == new || !keyed { Effect::Rewritten } else { Effect::Changed };
             let mut fact = self
                 .keyword_fact(pair, Aspect::MapKeys, effect, change.old, change.new)
-                .word("old", wording::names(&old))
-                .word("new", wording::names(&new));
+                .word(Word::Old, wording::names(&old))
+                .word(Word::New, wording::names(&new));
             if effect == Effect::Changed {
                 fact = fact.affects(&[Affected::Merge]);
             }
             // Fewer keys tell fewer items apart.
             if effect == Effect::Changed && !old.iter().all(|key| new.contains(key)) {
-                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).word("fewer", "true");
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).mark(Mark::Fewer);
             }
             self.push(fact);
         }
@@ -171,7 +171,7 @@ impl Walk<'_> {
             && let Some(change) = changes.take(Keyword::MapType)
         {
             let fact = self.keyword_fact(pair, Aspect::MapType, Effect::Changed, change.old, change.new);
-            self.push(fact.word("old", old).word("new", new).affects(&[Affected::Merge]));
+            self.push(fact.word(Word::Old, old).word(Word::New, new).affects(&[Affected::Merge]));
         }
         let (old, new) = (pair.old.flag(Keyword::EmbeddedResource), pair.new.flag(Keyword::EmbeddedResource));
         if old != new

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::input::yaml::{Entry, Node};
 use crate::model::Step;
-use crate::model::fact::{Affected, Aspect, Effect, Fact};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Word};
 use crate::model::schema::shape::Type;
-use crate::model::schema::{Keyword, Schema, Shape, is_deprecated};
+use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::Compiled;
+use crate::input::yaml::{Entry, Node};
 
 use super::implicit;
 use super::limits::Limits;
@@ -107,7 +107,7 @@ impl Walk<'_> {
     /// What every resource has is declared by one side only.
     fn spelled_out(&mut self, name: &str, old: Node<'_>, new: Node<'_>) {
         let fact = self.fact_at(Aspect::Presence, Effect::Rewritten, &self.old_path.key(name));
-        self.push(fact.before(self.old_place(old)).after(self.new_place(new)).word("keyword", "properties"));
+        self.push(fact.before(self.old_place(old)).after(self.new_place(new)).word(Word::Keyword, "properties"));
     }
 
     /// A property of both sides, each with the key that is shown for it.
@@ -142,11 +142,11 @@ impl Walk<'_> {
             .before(self.old_place(old.key))
             .after(self.new_place(new.key))
             .affects(&[Affected::Writers, Affected::Stored, Affected::Readers])
-            .word("old", old.name())
-            .word("new", new.name())
-            .word("score", score.to_string())
-            .word("threshold", self.scope.options.rename_threshold.to_string());
-        let fact = if kept { fact.word("kept", "true") } else { fact.affects(&[Affected::Data]) };
+            .word(Word::Old, old.name())
+            .word(Word::New, new.name())
+            .word(Word::Score, score.to_string())
+            .word(Word::Threshold, self.scope.options.rename_threshold.to_string());
+        let fact = if kept { fact.mark(Mark::Kept) } else { fact.affects(&[Affected::Data]) };
         let mut fact = deprecated(fact, &Schema::new(old.value));
         fact.to = Some(self.new_path.key(new.name()));
         self.push(fact);
@@ -165,16 +165,16 @@ impl Walk<'_> {
             .fact_at(Aspect::Presence, Effect::Removed, &self.old_path.key(entry.name()))
             .before(self.old_place(entry.key))
             .after(self.new_place(survivor))
-            .word("type", super::accept::type_name(schema))
+            .word(Word::Type, super::accept::type_name(schema))
             .affects(&[Affected::Readers]);
         fact = match kept {
-            true if has_default(schema) => fact.word("kept", "true").affects(&[Affected::Behaviour]),
-            true => fact.word("kept", "true"),
+            true if has_default(schema) => fact.mark(Mark::Kept).affects(&[Affected::Behaviour]),
+            true => fact.mark(Mark::Kept),
             false => fact.affects(&[Affected::Writers, Affected::Data]),
         };
         if still {
             let hurt: &[Affected] = if kept { &[] } else { &[Affected::Stored] };
-            fact = fact.word("still_required", "true").affects(hurt);
+            fact = fact.mark(Mark::StillRequired).affects(hurt);
         }
         self.push(deprecated(fact, schema));
     }
@@ -184,27 +184,27 @@ impl Walk<'_> {
         let mut fact = self
             .fact_at(Aspect::Presence, Effect::Added, &self.new_path.key(name))
             .after(self.new_place(entry.key))
-            .word("type", super::accept::type_name(schema));
+            .word(Word::Type, super::accept::type_name(schema));
         let default = schema.default();
         let mut form = super::accept::type_name(schema).to_owned();
         if let Some(default) = default {
             let default = wording::value(Some(default));
             form = format!("{form}, default {default}");
-            fact = fact.word("default", default);
+            fact = fact.word(Word::Default, default);
         }
-        fact = fact.word("form", form);
+        fact = fact.word(Word::Form, form);
         if required.new.contains(name) {
-            fact = fact.word("required", "true");
+            fact = fact.word(Word::Required, "true");
             // It was required before it was declared: nothing could satisfy that, so nothing breaks.
             if default.is_none() && !required.old.contains(name) {
-                fact = fact.word("demanded", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
+                fact = fact.mark(Mark::Demanded).affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
             }
         }
         if default.is_some() && refuses_own_default(schema) {
-            fact = fact.word("refused", "true").affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
+            fact = fact.mark(Mark::Refused).affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true));
         }
         if self.meets_old_data(pair, schema) || self.misses_null(pair, name, schema) {
-            fact = fact.word("kept", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
+            fact = fact.mark(Mark::Kept).affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
         }
         self.push(fact);
         self.crowded(pair, name, schema);
@@ -232,7 +232,7 @@ impl Walk<'_> {
             fact.to = Some(self.new_path.key(name.1));
         }
         if let Some(default) = filled {
-            fact = fact.word("default", wording::value(Some(default)));
+            fact = fact.word(Word::Default, wording::value(Some(default)));
         }
         fact = match effect {
             Effect::Added => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true)),
@@ -257,8 +257,8 @@ fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
 }
 
 fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
-    match schema.text(Keyword::Description).is_some_and(is_deprecated) {
-        true => fact.word("was_deprecated", "true"),
+    match schema.text(Keyword::Description).is_some_and(super::text::is_deprecated) {
+        true => fact.mark(Mark::WasDeprecated),
         false => fact,
     }
 }

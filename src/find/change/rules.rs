@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cel::normal::is_transition;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
 use crate::compare::Sample;
-use crate::input::yaml::Entry;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
+use crate::input::yaml::Entry;
 
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};
@@ -150,12 +150,12 @@ impl Walk<'_> {
         };
         let entry = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
         let (old, new) = if was { (rule.entry(), entry(&pair.new)) } else { (entry(&pair.old), rule.entry()) };
-        let mut fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word("rule", cut(rule.text, RULE));
+        let mut fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word(Word::Rule, cut(rule.text, RULE));
         if let Some(message) = rule.cel.text("message") {
-            fact = fact.word("message", cut(message, RULE));
+            fact = fact.word(Word::Message, cut(message, RULE));
         }
         if on_new_fields {
-            self.push(fact.word("new_fields", "true"));
+            self.push(fact.mark(Mark::NewFields));
             return;
         }
         if let Some(reason) = judgement.reason.filter(|_| effect == Effect::Added && judgement.lost.is_none()) {
@@ -171,16 +171,16 @@ impl Walk<'_> {
         let mut fact = self
             .keyword_fact(pair, new.aspect(), relation.effect(), old.entry(), new.entry())
             .key(old.text)
-            .word("rule", cut(new.text, RULE))
-            .word("old", was)
-            .word("new", is);
+            .word(Word::Rule, cut(new.text, RULE))
+            .word(Word::Old, was)
+            .word(Word::New, is);
         // What authors call a rule says more than its text.
         if let (Some(name), true) = (old.cel.text("message"), old.cel.text("message") == new.cel.text("message")) {
-            fact = fact.word("name", cut(name, NAME));
+            fact = fact.word(Word::Name, cut(name, NAME));
         }
         if relation == Relation::Undecided {
             let reason = judgement.reason.unwrap_or_else(|| "what another CEL expression accepts is not decided in general".to_owned());
-            fact = fact.word("reason", reason.clone()).evidence(Evidence::undecided(reason));
+            fact = fact.word(Word::Reason, reason.clone()).evidence(Evidence::undecided(reason));
         } else if let Some(reason) = judgement.reason.filter(|_| relation.narrows() && judgement.lost.is_none()) {
             fact = fact.evidence(Evidence::undecided(reason));
         }
@@ -224,7 +224,9 @@ impl Walk<'_> {
                 let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
                 let effect = super::document::presence(before.is_some(), after.is_some());
                 let fact = self.keyword_fact(pair, aspect, effect, before.or(old.entry()), after.or(new.entry())).key(new.text);
-                self.push(fact.word("rule", cut(new.text, RULE)).word("old", cut(text(old), RULE)).word("new", cut(text(new), RULE)));
+                self.push(
+                    fact.word(Word::Rule, cut(new.text, RULE)).word(Word::Old, cut(text(old), RULE)).word(Word::New, cut(text(new), RULE)),
+                );
             }
         }
         self.optional_old_self(pair, old, new);
@@ -238,7 +240,7 @@ impl Walk<'_> {
             if !matches!((before, after), (Some(a), Some(b)) if a.value.same(b.value)) {
                 let effect = super::document::presence(before.is_some(), after.is_some());
                 let fact = self.keyword_fact(pair, Aspect::Keyword, effect, before, after).key(format!("{}/{name}", new.text));
-                self.push(fact.word("keyword", cut(name, 60)));
+                self.push(fact.word(Word::Keyword, cut(name, 60)));
             }
         }
     }
@@ -256,12 +258,12 @@ impl Walk<'_> {
         let name = "optionalOldSelf";
         let (before, after) = (old.cel.node.entry(name).or(old.entry()), new.cel.node.entry(name).or(new.entry()));
         let mut fact =
-            self.keyword_fact(pair, Aspect::CelOptionalOldSelf, effect, before, after).key(new.text).word("rule", cut(new.text, RULE));
+            self.keyword_fact(pair, Aspect::CelOptionalOldSelf, effect, before, after).key(new.text).word(Word::Rule, cut(new.text, RULE));
         fact = match effect {
             // The rule runs on create now, where there is no old value.
             Effect::Added => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
             Effect::Removed => fact.affects(&[Affected::Readers]),
-            _ => fact.word("keyword", name),
+            _ => fact.word(Word::Keyword, name),
         };
         self.push(fact);
     }

@@ -1,11 +1,11 @@
 //! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
 
-use crate::compare::{Cause, Sample, Unshown, What};
-use crate::input::yaml::Entry;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
-use crate::model::schema::Shape;
 use crate::model::{FieldPath, Version};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
+use crate::compare::{Cause, Sample, Unshown, What};
+use crate::model::schema::Shape;
 use crate::server::object::Scale;
+use crate::input::yaml::Entry;
 
 use super::crd::Review;
 use super::metadata::entries;
@@ -44,7 +44,7 @@ impl<'t> Review<'_, 't> {
         let effect = if before.is_some() { Effect::Changed } else { Effect::Added };
         let shown = |entry: Option<Entry<'t>>| entry.map(|entry| entry.value);
         let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
-        let fact = fact.word("name", name).word("old", value(shown(before))).word("new", value(shown(after)));
+        let fact = fact.word(Word::Name, name).word(Word::Old, value(shown(before))).word(Word::New, value(shown(after)));
         let fact = if effect == Effect::Changed { fact.affects(&[Affected::Behaviour]) } else { fact };
         let fact = refused.into_iter().fold(fact, |fact, refused| refused.told(fact));
         self.facts.push(fact);
@@ -102,7 +102,10 @@ struct Refused {
 impl Refused {
     fn told(self, fact: Fact) -> Fact {
         let fields: Vec<String> = self.fields.iter().map(FieldPath::to_string).collect();
-        fact.word("fields", names(&fields)).affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).evidence(self.evidence)
+        fact.word(Word::Fields, names(&fields))
+            .affects(&[Affected::Writers, Affected::Stored])
+            .ratchet(Ratchet::Never)
+            .evidence(self.evidence)
     }
 }
 

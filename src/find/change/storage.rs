@@ -1,9 +1,9 @@
 //! Which version objects are stored at, and how objects get from one version to another.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::model::{Crd, Text, Version};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::server::object::Scale;
+use crate::input::yaml::Node;
 
 use super::crd::Review;
 use super::document::presence;
@@ -27,7 +27,7 @@ impl<'t> Review<'_, 't> {
         if name(old) != name(new) {
             let node = |version: Option<&Version<'t>>| version.map(|version| version.name_node);
             let fact = self.crd_fact(Aspect::Preferred, Effect::Changed, node(old), node(new));
-            self.facts.push(fact.word("old", name(old)).word("new", name(new)).affects(&[Affected::Readers]));
+            self.facts.push(fact.word(Word::Old, name(old)).word(Word::New, name(new)).affects(&[Affected::Readers]));
         }
     }
 
@@ -52,15 +52,16 @@ impl<'t> Review<'_, 't> {
                 .version(after.name)
                 .before(review.old_place(flag(before)))
                 .after(review.new_place(flag(after)))
-                .word("old", before.name)
-                .word("new", after.name)
+                .against(before.name)
+                .word(Word::Old, before.name)
+                .word(Word::New, after.name)
         };
         // A webhook may carry over what the schemas alone would drop.
         let lost = if self.new.conversion.is_webhook() { Vec::new() } else { self.lost(before, after) };
         let moved = match lost.as_slice() {
-            [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).word("gone", "true"),
+            [] if self.new.version(before.name).is_none() => fact(self, Effect::Moved).mark(Mark::Gone),
             [] => fact(self, Effect::Moved),
-            lost => fact(self, Effect::Lossy).word("lost", names(lost)).affects(&[Affected::Data, Affected::Stored]),
+            lost => fact(self, Effect::Lossy).word(Word::Lost, names(lost)).affects(&[Affected::Data, Affected::Stored]),
         };
         self.facts.push(moved);
         if self.old.version(after.name).is_none() {
@@ -89,7 +90,7 @@ impl<'t> Review<'_, 't> {
         let same = |told: &&Fact| {
             told.subject == Subject::Field
                 && (told.aspect, &told.path, &told.version) == (fact.aspect, &fact.path, &fact.version)
-                && told.words.get("against") == fact.words.get("against")
+                && told.against == fact.against
         };
         self.facts.iter().any(|told| same(&told))
     }
@@ -124,11 +125,11 @@ impl<'t> Review<'_, 't> {
                 _ => (Effect::Changed, &[Affected::Behaviour]),
             };
             let fact = self.crd_fact(Aspect::ConversionStrategy, effect, nodes(self.old), nodes(self.new));
-            let fact = fact.word("old", old).word("new", new).word("keyword", "conversion.strategy");
+            let fact = fact.word(Word::Old, old).word(Word::New, new).word(Word::Keyword, "conversion.strategy");
             self.facts.push(fact.affects(affects));
         } else if nodes(self.old).is_some() != nodes(self.new).is_some() {
             let fact = self.crd_fact(Aspect::ConversionStrategy, Effect::Rewritten, nodes(self.old), nodes(self.new));
-            self.facts.push(fact.word("keyword", "conversion.strategy").word("old", old).word("new", new));
+            self.facts.push(fact.word(Word::Keyword, "conversion.strategy").word(Word::Old, old).word(Word::New, new));
         }
         if old == "Webhook" || new == "Webhook" || old == new {
             self.webhook(old == new);
@@ -154,8 +155,8 @@ impl<'t> Review<'_, 't> {
             let name = before.or(after).map_or("", |entry| entry.name());
             let effect = presence(before.is_some(), after.is_some());
             let node = |entry: Option<crate::input::yaml::Entry<'t>>| entry.map(|entry| entry.value);
-            let fact = self.crd_fact(Aspect::ConversionWebhook, effect, node(before), node(after)).key(name).word("name", name);
-            self.facts.push(fact.word("old", value(node(before))).word("new", value(node(after))));
+            let fact = self.crd_fact(Aspect::ConversionWebhook, effect, node(before), node(after)).key(name).word(Word::Name, name);
+            self.facts.push(fact.word(Word::Old, value(node(before))).word(Word::New, value(node(after))));
         }
         let differ = match (old_versions, new_versions) {
             (Some(old), Some(new)) => !old.same(new),
@@ -165,7 +166,7 @@ impl<'t> Review<'_, 't> {
         if differ {
             let effect = presence(old_versions.is_some(), new_versions.is_some());
             let fact = self.crd_fact(Aspect::ReviewVersions, effect, old_versions, new_versions);
-            self.facts.push(fact.word("old", value(old_versions)).word("new", value(new_versions)));
+            self.facts.push(fact.word(Word::Old, value(old_versions)).word(Word::New, value(new_versions)));
         }
         let known = ["strategy", "webhook", "webhookClientConfig", "conversionReviewVersions", "clientConfig"];
         let stanza = |crd: &Crd<'t>| crd.conversion.node;
@@ -177,7 +178,7 @@ impl<'t> Review<'_, 't> {
             let name = before.or(after).map_or("", |entry| entry.name());
             let effect = presence(before.is_some(), after.is_some());
             let fact = self.crd_fact(Aspect::Keyword, effect, before.map(|entry| entry.value), after.map(|entry| entry.value));
-            self.facts.push(fact.key(name).word("name", name));
+            self.facts.push(fact.key(name).word(Word::Name, name));
         }
     }
 
@@ -203,7 +204,7 @@ fn alters(fact: &Fact) -> bool {
 fn loses(fact: &Fact) -> bool {
     match fact.aspect {
         // Under a parent that preserves the key stays, undeclared.
-        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed) && !fact.words.contains_key("kept"),
+        Aspect::Presence => matches!(fact.effect, Effect::Removed | Effect::Renamed) && !fact.is(Mark::Kept),
         Aspect::Type | Aspect::IntOrString | Aspect::PreserveUnknown | Aspect::AdditionalProperties => {
             !matches!(fact.effect, Effect::Widened | Effect::Rewritten)
         }

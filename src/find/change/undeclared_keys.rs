@@ -1,7 +1,7 @@
 //! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::compare::Sample;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact};
 use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
 use super::ancestors;
@@ -110,10 +110,10 @@ impl Walk<'_> {
             return walked;
         }
         let mut fact =
-            self.keyword_fact(pair, aspect, relation.effect(), change.0, change.1).word("old", old.name()).word("new", new.name());
+            self.keyword_fact(pair, aspect, relation.effect(), change.0, change.1).word(Word::Old, old.name()).word(Word::New, new.name());
         if !walked {
             let side = if had { &pair.old } else { &pair.new };
-            fact = fact.word("fields", wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
+            fact = fact.word(Word::Fields, wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
         }
         let fact = affected(fact, relation, new);
         // What preserves prunes nothing: a value that is lost there is refused.
@@ -223,7 +223,7 @@ impl Walk<'_> {
             fact = fact.evidence(Evidence::undecided(why.unwrap_or_else(|| "a list that is too long to be tried".to_owned())));
         }
         let ratchet = self.ratchet(true);
-        let fact = fact.word("reason", reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet);
+        let fact = fact.word(Word::Reason, reason).key(name).affects(&[Affected::Writers, Affected::Stored]).ratchet(ratchet);
         self.push_lost(fact, order.and_then(|order| order.lost).and_then(|found| notice.part(found)));
     }
 }

@@ -1,10 +1,10 @@
 //! Versions of one CRD: those that both sides have, those that came and those that went.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
-use crate::model::schema::{Keyword, Schema};
 use crate::model::{Maturity, Repeat, Version};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
+use crate::model::schema::{Keyword, Schema};
 use crate::server::object::Scale;
+use crate::input::yaml::Node;
 
 use super::crd::Review;
 use super::walk::{Scope, Walk};
@@ -76,8 +76,8 @@ impl<'a, 't> Review<'a, 't> {
                     .before(self.old_place(schema_key(before)))
                     .after(self.new_place(schema_key(after)));
                 self.facts.push(match effect {
-                    Effect::Rewritten => fact.word("keyword", "schema"),
-                    Effect::Added if pruned => fact.word("dropped", "true").affects(&[Affected::Writers, Affected::Stored, Affected::Data]),
+                    Effect::Rewritten => fact.word(Word::Keyword, "schema"),
+                    Effect::Added if pruned => fact.mark(Mark::Dropped).affects(&[Affected::Writers, Affected::Stored, Affected::Data]),
                     Effect::Added => fact.affects(&[Affected::Writers, Affected::Stored]),
                     _ => fact.affects(&[Affected::Readers]),
                 });
@@ -109,9 +109,9 @@ impl<'a, 't> Review<'a, 't> {
             .fact(Subject::Version, Aspect::Presence, Effect::Added)
             .version(version.name)
             .after(self.new_place(version.name_node))
-            .word("served", version.served.to_string());
+            .word(Word::Served, version.served.to_string());
         if let Some(before) = nearest {
-            fact = fact.word("against", before.name);
+            fact = fact.against(before.name);
         }
         self.facts.push(fact);
         let Some(before) = nearest else { return };
@@ -151,10 +151,10 @@ impl<'a, 't> Review<'a, 't> {
             .version(version.name)
             .before(self.old_place(version.name_node))
             .after(self.new_place(survivor))
-            .word("served", version.served.to_string())
-            .word("stored", if unknown { "unknown".to_owned() } else { stored.to_string() });
+            .word(Word::Served, version.served.to_string())
+            .word(Word::Stored, if unknown { "unknown".to_owned() } else { stored.to_string() });
         if version.deprecated {
-            fact = fact.word("was_deprecated", "true");
+            fact = fact.mark(Mark::WasDeprecated);
         }
         if version.served {
             fact = fact.affects(&[Affected::Writers, Affected::Readers]);
@@ -201,14 +201,12 @@ fn unserved(fact: Fact) -> Fact {
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
     let stays = match fact.aspect {
         // What holds other values is pruned by other fields; a scalar is kept, whatever its type.
-        Aspect::Type | Aspect::IntOrString => {
-            ["old", "new"].iter().any(|side| fact.words.get(side).is_some_and(|ty| matches!(ty.as_str(), "object" | "array" | "any")))
-        }
+        Aspect::Type | Aspect::IntOrString => fact.is(Mark::Container),
         // A default that went is no longer filled in.
         Aspect::Default | Aspect::Structure => true,
         _ => hurt,
     };
-    if stays || !refuses { fact } else { harmless(fact).word("unserved", "true") }
+    if stays || !refuses { fact } else { harmless(fact).mark(Mark::Unserved) }
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

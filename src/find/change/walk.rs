@@ -2,13 +2,13 @@
 //!
 //! Equal subtrees are left at the first glance, so the cost is that of reading both sides once.
 
+use crate::model::{FieldPath, FileId, Place, Step};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
 use crate::compare::Sample;
 use crate::compare::text::together;
-use crate::input::yaml::{Entry, Node};
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject};
 use crate::model::schema::{Additional, Keyword, Schema};
-use crate::model::{FieldPath, FileId, Place, Step};
 use crate::server::object::Scale;
+use crate::input::yaml::{Entry, Node};
 
 use super::Options;
 use super::change::Changes;
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
         let mut fact = Fact::new(self.scope.subject, aspect, effect, self.scope.crd).version(self.scope.version).path(path);
         fact.channel = self.scope.channel.map(str::to_owned);
         if let Some(against) = self.scope.against {
-            fact = fact.word("against", against);
+            fact = fact.against(against);
         }
         fact
     }
@@ -252,12 +252,12 @@ impl<'a> Walk<'a> {
             return;
         }
         if fact.effect == Effect::Rewritten {
-            fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+            fact.words.entry(Word::Keyword).or_insert_with(|| fact.aspect.name().to_owned());
         }
         if !fact.affects.is_empty() {
             // In `status` controllers write and users read.
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
-            fact = fact.word("writers", writers).word("readers", readers);
+            fact = fact.word(Word::Writers, writers).word(Word::Readers, readers);
         }
         self.found.push(Found { fact, lost, rule: None });
     }

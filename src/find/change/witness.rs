@@ -2,12 +2,12 @@
 
 use std::cell::LazyCell;
 
-use crate::compare::{Cause, Sample, Unshown, What, Witnesses};
-use crate::input::yaml::Node;
 use crate::model::Step;
-use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Outcome};
+use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Word};
+use crate::compare::{Cause, Sample, Unshown, What, Witnesses};
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::Scale;
+use crate::input::yaml::Node;
 
 use crate::compare::is_oversized;
 
@@ -98,9 +98,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     let what = match (&lost, fact.aspect, fact.effect) {
         (Some(sample), _, _) => What::Sample(sample),
         (None, Aspect::Required, _) => What::Absent,
-        (None, Aspect::Presence, Effect::Added) if fact.words.contains_key("demanded") || fact.words.contains_key("refused") => {
-            What::Absent
-        }
+        (None, Aspect::Presence, Effect::Added) if fact.is(Mark::Demanded) || fact.is(Mark::Refused) => What::Absent,
         // In a list or a map a default only takes the place of a null.
         (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(Step::Key(_))) => What::Sample(&null),
         (None, Aspect::Default, _) => What::Absent,
@@ -183,7 +181,7 @@ fn cause(fact: &Fact) -> Cause<'static> {
 /// Whether a fact only says which values are refused: without any such value it says nothing.
 fn is_condition(fact: &Fact) -> bool {
     match fact.aspect {
-        Aspect::Presence => fact.effect == Effect::Added && fact.words.contains_key("demanded") && !fact.words.contains_key("kept"),
+        Aspect::Presence => fact.effect == Effect::Added && fact.is(Mark::Demanded) && !fact.is(Mark::Kept),
         // These mean something even where no object shows it.
         Aspect::Type
         | Aspect::IntOrString
@@ -205,13 +203,13 @@ pub(super) fn harmless(mut fact: Fact) -> Fact {
     fact.affects = Affects::NONE;
     fact.ratchet = None;
     fact.evidence = Evidence::proved();
-    fact.words.remove("writers");
-    fact.words.remove("readers");
+    fact.words.remove(&Word::Writers);
+    fact.words.remove(&Word::Readers);
     if fact.aspect == Aspect::Presence {
-        fact.words.remove("demanded");
+        fact.marks.remove(&Mark::Demanded);
     } else {
         fact.effect = Effect::Rewritten;
-        fact.words.entry("keyword").or_insert_with(|| fact.aspect.name().to_owned());
+        fact.words.entry(Word::Keyword).or_insert_with(|| fact.aspect.name().to_owned());
     }
     fact
 }

@@ -1,8 +1,8 @@
 //! Manifests and two bundles come in; facts about the manifests go out: paths that don't exist, laws that don't hold, what only
 //! people can do, examples that are wrong.
 
-use crate::model::fact::{Affected, Aspect, Certainty, Effect, Evidence, Fact, Outcome, Subject, Witness};
 use crate::model::{Bundle, Crd, FieldPath, Place, Step as PathStep};
+use crate::model::fact::{Affected, Aspect, Certainty, Effect, Evidence, Fact, Outcome, Subject, Witness, Word};
 
 use super::catalogue::Conversions;
 use super::convert::Converter;
@@ -78,10 +78,10 @@ pub fn astray(conversions: &Conversions, before: Option<&Conversions>, old: &Bun
         Fact::new(Subject::Conversion, Aspect::Coverage, Effect::Unused, &crd_name(&manifest.group, &manifest.kind, old, new))
             .after(manifest.place(manifest.span))
             .key(manifest.name.clone())
-            .word("name", manifest.name.clone())
-            .word("from", manifest.from.to_string())
-            .word("new", manifest.to.to_string())
-            .word("reason", reason)
+            .word(Word::Name, manifest.name.clone())
+            .word(Word::From, manifest.from.to_string())
+            .word(Word::New, manifest.to.to_string())
+            .word(Word::Reason, reason)
     })
     .collect()
 }
@@ -134,10 +134,10 @@ fn tangled(tangle: &Tangle<'_>, crd: String) -> (String, Fact) {
     let fact = Fact::new(Subject::Conversion, Aspect::Graph, effect, &crd)
         .after(manifest.place(manifest.span))
         .key(manifest.name.clone())
-        .word("name", manifest.name.clone())
-        .word("from", manifest.from.to_string())
-        .word("new", manifest.to.to_string())
-        .word("other", detail);
+        .word(Word::Name, manifest.name.clone())
+        .word(Word::From, manifest.from.to_string())
+        .word(Word::New, manifest.to.to_string())
+        .word(Word::Other, detail);
     (manifest.name.clone(), fact)
 }
 
@@ -200,8 +200,8 @@ impl<'m> Judge<'m> {
     fn fact(&self, aspect: Aspect, effect: Effect, place: Place) -> Fact {
         let mut fact = Fact::new(Subject::Conversion, aspect, effect, &self.crd)
             .after(place)
-            .word("name", self.manifest.name.clone())
-            .word("channels", self.channels);
+            .word(Word::Name, self.manifest.name.clone())
+            .word(Word::Channels, self.channels);
         fact.version.clone_from(&self.version);
         fact.channel.clone_from(&self.channel);
         fact.key(self.manifest.name.clone())
@@ -212,8 +212,8 @@ impl<'m> Judge<'m> {
         self.fact(aspect, effect, place)
             .path(path)
             .key(format!("{}/{index}", self.manifest.name))
-            .word("step", step.name)
-            .word("number", (index + 1).to_string())
+            .word(Word::Step, step.name)
+            .word(Word::Number, (index + 1).to_string())
     }
 
     fn webhook(&mut self) {
@@ -226,8 +226,9 @@ impl<'m> Judge<'m> {
             if let Op::Manual { path, effect, guidance } = &step.op {
                 let fact = self.at_step(Aspect::Step, Effect::Manual, index, step, path);
                 let guidance = guidance.split_whitespace().collect::<Vec<_>>().join(" ");
-                self.facts
-                    .push(fact.word("guidance", guidance).word("what", effect.name()).evidence(Evidence::undecided("done by people")));
+                self.facts.push(
+                    fact.word(Word::Guidance, guidance).word(Word::What, effect.name()).evidence(Evidence::undecided("done by people")),
+                );
             }
         }
     }
@@ -238,7 +239,7 @@ impl<'m> Judge<'m> {
             if let Op::Merge { parts, to, .. } = &step.op {
                 let list: Vec<String> = parts.iter().map(ToString::to_string).collect();
                 let mut fact = self.at_step(Aspect::Step, Effect::Lossy, index, step, to);
-                fact = fact.word("list", list.join(", "));
+                fact = fact.word(Word::List, list.join(", "));
                 self.facts.push(fact.affects(&[Affected::Data]));
             }
         }
@@ -260,7 +261,7 @@ impl<'m> Judge<'m> {
                 if both_write || reused {
                     let path = later.op.writes().first().map(|path| (*path).clone()).unwrap_or_default();
                     let fact = self.at_step(Aspect::Step, Effect::Mixed, later_index, later, &path);
-                    self.facts.push(fact.word("other", (index + 1).to_string()));
+                    self.facts.push(fact.word(Word::Other, (index + 1).to_string()));
                 }
             }
         }
@@ -294,7 +295,9 @@ impl<'m> Judge<'m> {
                     let way = if direction == Direction::Forward { "forward" } else { "back" };
                     let fact = self.fact(Aspect::Example, Effect::Mismatched, self.manifest.place(example.span));
                     self.facts.push(
-                        fact.key(format!("{}/{way}/{}", self.manifest.name, example.span.start)).word("way", way).word("detail", said),
+                        fact.key(format!("{}/{way}/{}", self.manifest.name, example.span.start))
+                            .word(Word::Way, way)
+                            .word(Word::Detail, said),
                     );
                     break;
                 }
@@ -315,7 +318,7 @@ impl<'m> Judge<'m> {
                 if let Err(hint) = known(&shape, path) {
                     fine = false;
                     let fact = self.at_step(Aspect::Step, Effect::Unknown, index, step, path).after(self.manifest.place(span));
-                    self.facts.push(fact.word("side", hop.from.name).word("hint", hint));
+                    self.facts.push(fact.word(Word::Side, hop.from.name).word(Word::Hint, hint));
                 }
             }
             for path in step.op.writes() {
@@ -328,7 +331,7 @@ impl<'m> Judge<'m> {
                 {
                     fine = false;
                     let fact = self.at_step(Aspect::Step, Effect::Unknown, index, step, path).after(self.manifest.place(span));
-                    self.facts.push(fact.word("side", hop.to.name).word("hint", hint));
+                    self.facts.push(fact.word(Word::Side, hop.to.name).word(Word::Hint, hint));
                 }
             }
             shape = image(&step.op, &shape);
@@ -338,7 +341,7 @@ impl<'m> Judge<'m> {
         {
             fine = false;
             let fact = self.fact(Aspect::Step, Effect::Unknown, self.manifest.place(self.manifest.preserve_span)).path(path);
-            self.facts.push(fact.key(format!("{}/preserve", self.manifest.name)).word("side", hop.to.name).word("hint", hint));
+            self.facts.push(fact.key(format!("{}/preserve", self.manifest.name)).word(Word::Side, hop.to.name).word(Word::Hint, hint));
         }
         fine
     }
@@ -366,7 +369,7 @@ impl<'m> Judge<'m> {
         };
         if let Some(reason) = irreversible {
             let fact = self.fact(Aspect::RoundTrip, Effect::Missing, self.manifest.place(self.manifest.reverse_span));
-            self.facts.push(fact.word("detail", reason).affects(&[Affected::Data]));
+            self.facts.push(fact.word(Word::Detail, reason).affects(&[Affected::Data]));
         }
         verdicts
     }
@@ -400,8 +403,8 @@ impl<'m> Judge<'m> {
             .fact(aspect, effect, place)
             .path(&path)
             .key(format!("{}/{word}", self.manifest.name))
-            .word("law", word)
-            .word("detail", broken.because.clone())
+            .word(Word::Law, word)
+            .word(Word::Detail, broken.because.clone())
             .evidence(Evidence { certainty: Certainty::Proved, witness: Some(witness), reason: None });
         let affects: &[Affected] = match law {
             Law::Valid | Law::ValidBack => &[Affected::Writers, Affected::Stored],
@@ -417,7 +420,7 @@ impl<'m> Judge<'m> {
             let note = if mention.note.is_empty() { "its meaning changed".to_owned() } else { mention.note.clone() };
             let fact = self.fact(Aspect::VersionBlind, Effect::Unsafe, self.manifest.place(mention.span)).path(&mention.path);
             let key = format!("{}/meaning/{}", self.manifest.name, mention.path);
-            self.facts.push(fact.key(key).word("law", "meaning").word("detail", note).affects(&[Affected::Behaviour]));
+            self.facts.push(fact.key(key).word(Word::Law, "meaning").word(Word::Detail, note).affects(&[Affected::Behaviour]));
         }
     }
 
@@ -437,7 +440,7 @@ impl<'m> Judge<'m> {
                     continue;
                 }
                 let fact = self.at_step(Aspect::Readability, Effect::Lossy, index, step, &path).affects(&[Affected::Data]);
-                self.facts.push(fact.word("to_version", hop.to.name).key(format!("{}/read/{path}", self.manifest.name)));
+                self.facts.push(fact.word(Word::ToVersion, hop.to.name).key(format!("{}/read/{path}", self.manifest.name)));
                 told.push(path);
             }
         }
@@ -463,8 +466,8 @@ impl<'m> Judge<'m> {
                         .version(version.name)
                         .path(&mention.path)
                         .after(Place { file: crd.file, span: node.node().span() })
-                        .word("name", manifest.name.clone())
-                        .word("note", mention.note.clone())
+                        .word(Word::Name, manifest.name.clone())
+                        .word(Word::Note, mention.note.clone())
                         .affects(&[Affected::Behaviour, Affected::Data]);
                     fact.channel = crd.channel().map(|channel| channel.value.to_owned());
                     self.facts.push(fact);

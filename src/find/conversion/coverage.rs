@@ -64,7 +64,7 @@ impl<'m> Coverage<'m> {
     }
 
     fn field(&self, fact: &Fact) -> Option<Cover> {
-        let from = fact.words.get("against").map(String::as_str).or(fact.version.as_deref());
+        let from = fact.against.as_deref().or(fact.version.as_deref());
         let to = fact.version.as_deref();
         let leads = |manifest: &Manifest| {
             let end = |said: &Option<String>, version: Option<&str>| said.is_none() || said.as_deref() == version;
@@ -82,7 +82,7 @@ impl<'m> Coverage<'m> {
             let unchecked = matches!(act.op, Op::Manual { .. });
             Some(Cover { manifest: manifest.name.clone(), step: Some(act.index), unchecked })
         });
-        let crosses = fact.words.contains_key("against");
+        let crosses = fact.against.is_some();
         found.or_else(|| (crosses && self.webhooks.contains(&fact.crd)).then(by_webhook))
     }
 
@@ -90,7 +90,7 @@ impl<'m> Coverage<'m> {
     fn version(&self, fact: &Fact) -> Option<Cover> {
         let start = match fact.aspect {
             Aspect::Presence | Aspect::Served => fact.version.as_deref()?,
-            Aspect::Storage => fact.words.get("old")?.as_str(),
+            Aspect::Storage => fact.against.as_deref()?,
             Aspect::ConversionStrategy | Aspect::ConversionWebhook => "",
             _ => return None,
         };

@@ -6,12 +6,13 @@ use std::fmt::Write as _;
 use semver::Version;
 
 use crate::judge::bump;
+use crate::model::{Bundle, Crd, FieldPath, Step as Hop};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::judge::finding::{Bump, Class};
+use crate::find::lint::find;
 use crate::judge::rule::{Book, Need};
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Additional, Schema};
-use crate::model::{Bundle, Crd, FieldPath, Step as Hop};
 
 use super::manifest::{API_VERSION, KIND};
 
@@ -51,7 +52,7 @@ pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, le
     let mut ways: BTreeMap<Way, Vec<&Fact>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::Successor) && needs(fact) && !left_out(fact)) {
         let Some(version) = &fact.version else { continue };
-        let from = fact.words.get("against").unwrap_or(version);
+        let from = fact.against.as_ref().unwrap_or(version);
         ways.entry((fact.crd.clone(), fact.channel.clone(), from.clone(), version.clone())).or_default().push(fact);
     }
     ways.into_iter().filter_map(|(way, facts)| draft(&way, &facts, old, new)).collect()
@@ -172,7 +173,7 @@ impl Writer<'_, '_, '_> {
                 // The steps below it deal with what the condition is about; `conversions check` says whether they do.
             }
             (aspect, effect) => {
-                let detail = match (fact.words.get("old"), fact.words.get("new")) {
+                let detail = match (fact.words.get(&Word::Old), fact.words.get(&Word::New)) {
                     (Some(old), Some(new)) => format!(": {old} → {new}"),
                     _ => String::new(),
                 };

@@ -1,7 +1,7 @@
 //! Habits of Kubernetes APIs that a schema shows, where breaking them costs clients something.
 
 use crate::model::Priority;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::edition::Layout;
@@ -14,7 +14,7 @@ pub(super) fn node<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Rou
         && name.contains(['_', '-'])
         && !name.starts_with("x-")
     {
-        walk.note((Aspect::Name, Effect::Unclear), route.key, route).words.insert("name", name.to_owned());
+        walk.note((Aspect::Name, Effect::Unclear), route.key, route).words.insert(Word::Name, name.to_owned());
     }
     if schema.ty() == Some("array") && route.name() == Some("conditions") {
         conditions(walk, schema, route);
@@ -37,14 +37,14 @@ pub(super) fn crd<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
         && !kind.value.starts_with(|c: char| c.is_ascii_uppercase())
         && !kind.value.is_empty()
     {
-        ledger.note((Subject::Crd, Aspect::Kind, Effect::Unclear), kind.node).words.insert("name", kind.value.to_owned());
+        ledger.note((Subject::Crd, Aspect::Kind, Effect::Unclear), kind.node).words.insert(Word::Name, kind.value.to_owned());
     }
     for edition in &layout.editions {
         let name = edition.name;
         if !name.is_empty() && matches!(Priority::of(name), Priority::Other(_)) {
             let fact = ledger.note((Subject::Version, Aspect::Name, Effect::Unclear), edition.anchor());
             fact.version = Some(name.to_owned());
-            fact.words.insert("name", name.to_owned());
+            fact.words.insert(Word::Name, name.to_owned());
         }
     }
 }

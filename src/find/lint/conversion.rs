@@ -1,8 +1,8 @@
 //! The conversion stanza: strategy, and the webhook that belongs to one of them.
 
-use crate::go::strfmt::name;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::server::object::name;
 use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Subject};
 
 use super::fact_collector::Ledger;
 use super::server_checks::Demands;
@@ -26,7 +26,7 @@ pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
         other => {
             let reason = "supported values: \"None\", \"Webhook\"";
             let fact = ledger.refuse(what(Effect::Invalid), at, "spec.conversion.strategy", reason);
-            fact.words.insert("name", other.to_owned());
+            fact.words.insert(Word::Name, other.to_owned());
         }
     }
     if name != "None" && ledger.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true) {
@@ -61,7 +61,7 @@ fn part<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, name: &'static str, reason:
     let what = (Subject::Crd, Aspect::ConversionWebhook, Effect::Invalid);
     let fact = ledger.refuse(what, node, format!("{CLIENT}.{name}"), reason);
     fact.key = Some(name.to_owned());
-    fact.words.insert("part", name.to_owned());
+    fact.words.insert(Word::Part, name.to_owned());
 }
 
 fn target<'t>(ledger: &mut Ledger<'t>, key: Node<'t>, client: Node<'t>, demands: &Demands) {
@@ -163,7 +163,7 @@ fn review_versions<'t>(ledger: &mut Ledger<'t>, list: Option<(Node<'t>, Node<'t>
         seen.push(text);
         let fact = ledger.refuse(what(effect), item, format!("{REVIEWS}[{index}]"), reason);
         fact.key = Some(index.to_string());
-        fact.words.insert("name", text.to_owned());
+        fact.words.insert(Word::Name, text.to_owned());
     }
     if demands.review_version && !knows_review(seen.iter().copied()) {
         ledger.refuse(what(Effect::Unknown), key, REVIEWS, "must include at least one of v1, v1beta1");

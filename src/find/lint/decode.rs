@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use crate::cel::eval::Timestamp;
-use crate::input::yaml::{Data, Node};
 use crate::model::FieldPath;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::Keyword;
+use crate::input::yaml::{Data, Node};
 
 use super::fact_collector::Ledger;
 use super::form::{self, Form};
@@ -147,7 +147,7 @@ impl<'t> Decoder<'_, 't> {
         fact.version = version;
         fact.path = at.path.clone();
         fact.key = Some(at.document.clone());
-        fact.words.insert("name", at.document.clone());
+        fact.words.insert(Word::Name, at.document.clone());
     }
 
     fn unknown(&mut self, key: Node<'t>, at: &Position) {
@@ -158,8 +158,8 @@ impl<'t> Decoder<'_, 't> {
         fact.version = version;
         fact.path = at.path.clone();
         fact.key = Some(at.key(name).document);
-        fact.words.insert("keyword", name.to_owned());
-        fact.words.insert("within", if at.document.is_empty() { "the document".to_owned() } else { at.document.clone() });
+        fact.words.insert(Word::Keyword, name.to_owned());
+        fact.words.insert(Word::Within, if at.document.is_empty() { "the document".to_owned() } else { at.document.clone() });
     }
 
     fn version(&self, at: &Position) -> Option<String> {

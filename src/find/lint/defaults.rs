@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::input::yaml::{Data, Node};
 use crate::model::Step;
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::{self, Kind};
+use crate::input::yaml::{Data, Node};
 
 use super::hazard;
 use super::walk::{DefaultSite, Walk};
@@ -119,7 +119,7 @@ fn describe(fact: &mut Fact, site: &DefaultSite<'_>, version: String) {
     fact.path = site.path.clone();
     let text = site.value.to_json().to_string();
     let shown = if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text };
-    fact.words.insert("default", shown);
+    fact.words.insert(Word::Default, shown);
 }
 
 /// Defaults that the server takes and that no object can live with.
@@ -133,7 +133,7 @@ fn dead<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
         let version = walk.version.to_owned();
         let fact = walk.ledger.note((Subject::Field, Aspect::Default, effect), key);
         describe(fact, site, version);
-        fact.words.insert("reason", reason);
+        fact.words.insert(Word::Reason, reason);
     };
     if site.in_map
         && let Some(error) = object::default_of_schema(&Shape::of(&site.schema)).into_iter().next()

@@ -1,8 +1,8 @@
 //! Collects the facts about one CRD, so that every check writes only what is its own.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::model::{Crd, Place, Repeat};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::input::yaml::Node;
 
 pub(super) struct Ledger<'t> {
     pub crd: Crd<'t>,
@@ -26,7 +26,7 @@ impl<'t> Ledger<'t> {
         let fact = self.note(what, node);
         fact.affects = fact.affects.with(Affected::Refused);
         fact.field = Some(field.into());
-        fact.words.insert("reason", reason.into());
+        fact.words.insert(Word::Reason, reason.into());
         fact
     }
 

@@ -1,10 +1,10 @@
 //! What the server takes and what hurts later: shapes that refuse every value, drop data without a word, or never take effect.
 
-use crate::go::regexp::Pattern;
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::go::strfmt::Format;
-use crate::input::yaml::{Data, Node};
-use crate::model::fact::{Aspect, Effect};
+use crate::go::regexp::Pattern;
 use crate::model::schema::{Keyword, Schema, is_meta};
+use crate::input::yaml::{Data, Node};
 
 use super::route::Route;
 use super::structural::is_open;
@@ -29,7 +29,7 @@ pub(super) fn node<'t>(
                 && let Some(text) = entry.value.as_str().filter(|text| Pattern::new(text).is_ok_and(|pattern| pattern.is_unanchored()))
             {
                 let fact = walk.note((Aspect::Pattern, Effect::Unsafe), entry.value, route);
-                fact.words.insert("pattern", text.to_owned());
+                fact.words.insert(Word::Pattern, text.to_owned());
             }
         }
         _ => {}
@@ -51,7 +51,7 @@ fn object<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
             if !implied && schema.property(name).is_none() && !scope.meta {
                 let fact = walk.note((Aspect::Required, Effect::Unresolved), node, route);
                 fact.key = Some(name.to_owned());
-                fact.words.insert("name", name.to_owned());
+                fact.words.insert(Word::Name, name.to_owned());
             }
         }
         if schema.property_count() == 0 && !scope.meta {
@@ -103,13 +103,13 @@ fn values<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
         {
             let fact = walk.note((Aspect::Enum, Effect::Mismatched), value, route);
             fact.key = Some(value.source().to_owned());
-            fact.words.insert("value", value.source().to_owned());
-            fact.words.insert("wanted", ty.to_owned());
+            fact.words.insert(Word::Value, value.source().to_owned());
+            fact.words.insert(Word::Wanted, ty.to_owned());
         }
         if seen.iter().any(|other| other.same(value)) {
             let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, route);
             fact.key = Some(value.source().to_owned());
-            fact.words.insert("value", value.source().to_owned());
+            fact.words.insert(Word::Value, value.source().to_owned());
         } else if seen.len() < 256 {
             seen.push(value);
         }
@@ -123,8 +123,8 @@ fn impossible<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_
         let at = schema.entry(word).map_or(route.key, |entry| entry.key);
         let fact = walk.note((Aspect::Accepted, Effect::Dead), at, route);
         fact.key = Some(word.name().to_owned());
-        fact.words.insert("keyword", word.name().to_owned());
-        fact.words.insert("reason", why);
+        fact.words.insert(Word::Keyword, word.name().to_owned());
+        fact.words.insert(Word::Reason, why);
     };
     let pairs =
         [(K::MinLength, K::MaxLength, "string"), (K::MinItems, K::MaxItems, "array"), (K::MinProperties, K::MaxProperties, "object")];
@@ -179,8 +179,8 @@ fn ineffective<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'
         }
         let fact = walk.note((Aspect::Keyword, Effect::Dead), entry.key, route);
         fact.key = Some(word.name().to_owned());
-        fact.words.insert("keyword", word.name().to_owned());
-        fact.words.insert("type", ty.to_owned());
+        fact.words.insert(Word::Keyword, word.name().to_owned());
+        fact.words.insert(Word::Type, ty.to_owned());
     }
 }
 
@@ -190,7 +190,7 @@ fn format<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
     };
     if Format::of(text).is_none() && !NUMBERS.contains(&text.replace('-', "").as_str()) {
         let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, route);
-        fact.words.insert("name", text.to_owned());
+        fact.words.insert(Word::Name, text.to_owned());
     }
 }
 
@@ -204,14 +204,14 @@ fn default<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, '
             _ => None,
         };
         if let Some(reason) = where_ {
-            walk.note((Aspect::Default, Effect::Dead), entry.key, route).words.insert("reason", reason.to_owned());
+            walk.note((Aspect::Default, Effect::Dead), entry.key, route).words.insert(Word::Reason, reason.to_owned());
         }
     } else if let (Some(name), Some(parent)) = (route.name(), parent) {
         // Every child has a default, so `{}` was meant, and nothing puts it there.
         let filled = schema.property_count() > 1 && schema.properties().all(|(_, child)| child.default().is_some());
         let top = route.parent.is_none_or(|parent| parent.parent.is_none());
         if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !scope.meta {
-            walk.note((Aspect::Default, Effect::Missing), route.key, route).words.insert("name", name.to_owned());
+            walk.note((Aspect::Default, Effect::Missing), route.key, route).words.insert(Word::Name, name.to_owned());
         }
     }
 }
@@ -223,7 +223,7 @@ fn rules<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>
         if seen.contains(&text) && !text.is_empty() {
             let fact = walk.note((Aspect::CelRule, Effect::Duplicate), rule.node.get("rule").unwrap_or(rule.node), route);
             fact.key = Some(text.to_owned());
-            fact.words.insert("rule", text.to_owned());
+            fact.words.insert(Word::Rule, text.to_owned());
         }
         seen.push(text);
     }

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::model::fact::{Aspect, Effect, Evidence, Fact, Subject};
-use crate::model::schema::is_deprecated;
-use crate::model::schema::{Keyword, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
+use crate::find::change::is_deprecated;
+use crate::model::fact::{Aspect, Effect, Evidence, Fact, Subject, Word};
+use crate::model::schema::{Keyword, Schema};
 
 use super::guideline::Outlook;
 
@@ -71,7 +71,11 @@ impl Past<'_, '_> {
             return None;
         }
         let fact = note(change, Subject::Field, Aspect::Deprecation, Effect::Early).version(name).path(&change.path);
-        Some(fact.word("what", format!("`{}`", change.path)).word("count", count.to_string()).word("needed", RELEASES.to_string()))
+        Some(
+            fact.word(Word::What, format!("`{}`", change.path))
+                .word(Word::Count, count.to_string())
+                .word(Word::Needed, RELEASES.to_string()),
+        )
     }
 
     fn version_removed(&self, change: &Fact) -> Option<Fact> {
@@ -82,7 +86,7 @@ impl Past<'_, '_> {
             return None;
         }
         let fact = note(change, Subject::Version, Aspect::Deprecation, Effect::Early).version(name);
-        Some(fact.word("what", format!("version {name}")).word("count", count.to_string()).word("needed", RELEASES.to_string()))
+        Some(fact.word(Word::What, format!("version {name}")).word(Word::Count, count.to_string()).word(Word::Needed, RELEASES.to_string()))
     }
 
     /// A field of this name stood in an earlier release, and not in the old one.
@@ -93,7 +97,7 @@ impl Past<'_, '_> {
         let (release, before) = self.releases.iter().rev().find_map(|release| Some((release.name, schema(release.bundle)?)))?;
         let (how, evidence) = difference(&before, &now)?;
         let fact = note(change, Subject::Field, Aspect::Name, Effect::Reused).version(name).path(path).evidence(evidence);
-        Some(fact.word("what", format!("`{path}`")).word("release", release).word("how", how))
+        Some(fact.word(Word::What, format!("`{path}`")).word(Word::Release, release).word(Word::How, how))
     }
 
     fn version_added(&self, change: &Fact) -> Option<Fact> {
@@ -103,7 +107,7 @@ impl Past<'_, '_> {
         let (release, before) = self.releases.iter().rev().find_map(|release| Some((release.name, schema(release.bundle)?)))?;
         let (how, evidence) = difference(&before, &now)?;
         let fact = note(change, Subject::Version, Aspect::Name, Effect::Reused).version(name).evidence(evidence);
-        Some(fact.word("what", format!("version {name}")).word("release", release).word("how", how))
+        Some(fact.word(Word::What, format!("version {name}")).word(Word::Release, release).word(Word::How, how))
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a CRD is called: metadata, group, names, scope, the approval that protected groups need.
 
-use crate::go::strfmt::name;
-use crate::input::yaml::Node;
 use crate::model::Text;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::server::object::name;
+use crate::input::yaml::Node;
 
 use super::fact_collector::Ledger;
 use super::server_checks::Demands;
@@ -96,26 +96,26 @@ fn name(ledger: &mut Ledger<'_>, wanted: &str) {
         true => ledger.crd.name.to_owned(),
         false if prefix.is_empty() => {
             let fact = ledger.refuse((Subject::Crd, Aspect::Name, Effect::Missing), node, "metadata.name", "Required value");
-            fact.words.insert("wanted", wanted.to_owned());
+            fact.words.insert(Word::Wanted, wanted.to_owned());
             return;
         }
         false => format!("{prefix}xxxxx"),
     };
     if let Some(fault) = name::subdomain(&name) {
-        ledger.refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault).words.insert("name", name.clone());
+        ledger.refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault).words.insert(Word::Name, name.clone());
     }
     if name != wanted {
         let what = (Subject::Crd, Aspect::Name, Effect::Mismatched);
         let fact = ledger.refuse(what, node, "metadata.name", "must be spec.names.plural+\".\"+spec.group");
-        fact.words.insert("name", name);
-        fact.words.insert("wanted", wanted.to_owned());
+        fact.words.insert(Word::Name, name);
+        fact.words.insert(Word::Wanted, wanted.to_owned());
     }
 }
 
 fn named<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, field: &str, fault: &str) {
     let fact = ledger.refuse((Subject::Crd, Aspect::Metadata, Effect::Invalid), node, field, fault);
     fact.key = Some(format!("{field}/{}", node.key_text()));
-    fact.words.insert("name", node.key_text().to_owned());
+    fact.words.insert(Word::Name, node.key_text().to_owned());
 }
 
 fn group(ledger: &mut Ledger<'_>) {
@@ -132,7 +132,7 @@ fn group(ledger: &mut Ledger<'_>) {
     } else {
         return;
     };
-    ledger.refuse((Subject::Crd, Aspect::Group, Effect::Invalid), node, "spec.group", fault).words.insert("name", group.to_owned());
+    ledger.refuse((Subject::Crd, Aspect::Group, Effect::Invalid), node, "spec.group", fault).words.insert(Word::Name, group.to_owned());
 }
 
 fn scope(ledger: &mut Ledger<'_>) {
@@ -145,7 +145,7 @@ fn scope(ledger: &mut Ledger<'_>) {
         other => {
             let reason = "supported values: \"Cluster\", \"Namespaced\"";
             let fact = ledger.refuse((Subject::Crd, Aspect::Scope, Effect::Invalid), node, "spec.scope", reason);
-            fact.words.insert("name", other.to_owned());
+            fact.words.insert(Word::Name, other.to_owned());
         }
     }
 }
@@ -175,7 +175,7 @@ fn names<'t>(ledger: &mut Ledger<'t>) {
             return;
         };
         let fact = ledger.refuse((Subject::Crd, aspect, effect), node, field, reason);
-        fact.words.insert("name", text.to_owned());
+        fact.words.insert(Word::Name, text.to_owned());
     };
     judge(Aspect::Plural, "plural", &plural, false, at("plural"));
     judge(Aspect::Singular, "singular", &singular, false, at("singular"));
@@ -192,7 +192,7 @@ fn names<'t>(ledger: &mut Ledger<'t>) {
             if let Some(fault) = name::letter_label(text) {
                 let fact = ledger.refuse((Subject::Crd, aspect, Effect::Invalid), item, format!("spec.names.{key}[{index}]"), fault);
                 fact.key = Some(text.to_owned());
-                fact.words.insert("name", text.to_owned());
+                fact.words.insert(Word::Name, text.to_owned());
             }
         }
     }

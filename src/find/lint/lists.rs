@@ -1,8 +1,8 @@
 //! `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: what they are, what they need from the node, its items and its keys.
 
-use crate::input::yaml::Entry;
-use crate::model::fact::{Aspect, Effect};
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
+use crate::input::yaml::Entry;
 
 use super::route::{Route, Turn};
 use super::walk::Walk;
@@ -37,7 +37,7 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
         other => {
             let reason = "supported values: \"atomic\", \"set\", \"map\"";
             let fact = walk.refuse((Aspect::ListType, Effect::Unknown), entry.value, route, LIST_TYPE, reason);
-            fact.words.insert("name", other.to_owned());
+            fact.words.insert(Word::Name, other.to_owned());
         }
     }
     if walk.demands.map_keys && matches!(kind, "set" | "map") {
@@ -54,7 +54,7 @@ fn map_type<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
     if !matches!(kind, "atomic" | "granular") {
         let reason = "supported values: \"atomic\", \"granular\"";
         let fact = walk.refuse((Aspect::MapType, Effect::Unknown), entry.value, route, MAP_TYPE, reason);
-        fact.words.insert("name", kind.to_owned());
+        fact.words.insert(Word::Name, kind.to_owned());
     }
 }
 
@@ -103,20 +103,20 @@ fn map_list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
                 let type_at = child.entry(Keyword::Type).map_or(property.key, |ty| ty.value);
                 let reason = "must be a scalar type if parent array's x-kubernetes-list-type is map";
                 let fact = walk.refuse((Aspect::MapKeys, Effect::Mismatched), type_at, &at, ".type", reason);
-                fact.words.insert("name", name.to_owned());
+                fact.words.insert(Word::Name, name.to_owned());
             }
             Some(_) => {}
             None => {
                 let reason = "entries must all be names of item properties";
                 let fact = walk.refuse((Aspect::MapKeys, Effect::Unresolved), node, route, MAP_KEYS, reason);
                 fact.key = Some(name.to_owned());
-                fact.words.insert("name", name.to_owned());
+                fact.words.insert(Word::Name, name.to_owned());
             }
         }
         if seen.contains(&name) {
             let fact = walk.refuse((Aspect::MapKeys, Effect::Duplicate), node, route, MAP_KEYS, "must not contain duplicate entries");
             fact.key = Some(name.to_owned());
-            fact.words.insert("name", name.to_owned());
+            fact.words.insert(Word::Name, name.to_owned());
         }
         seen.push(name);
     }
@@ -141,12 +141,12 @@ fn presence<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
         if !items.is_required(name) && child.default().is_none() {
             let reason = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
             let fact = walk.refuse((Aspect::MapKeys, Effect::Invalid), property.key, &at, ".default", reason);
-            fact.words.insert("name", name.to_owned());
+            fact.words.insert(Word::Name, name.to_owned());
         }
         if let Some(nullable) = child.entry(Keyword::Nullable).filter(|entry| entry.value.as_bool() == Some(true)) {
             let reason = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
             let fact = walk.refuse((Aspect::MapKeys, Effect::Forbidden), nullable.key, &at, ".nullable", reason);
-            fact.words.insert("name", name.to_owned());
+            fact.words.insert(Word::Name, name.to_owned());
         }
     }
 }

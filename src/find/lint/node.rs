@@ -1,8 +1,8 @@
 //! The rules that hold for every schema node, wherever it stands: types, forbidden keywords, lists and maps, the form of CEL rules.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect};
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{CelRule, Keyword, Schema};
+use crate::input::yaml::Node;
 
 use super::fieldpath;
 use super::lists;
@@ -53,7 +53,7 @@ fn types<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>
         "supported values: \"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\""
     };
     let fact = walk.refuse((Aspect::Type, Effect::Unknown), entry.value, route, ".type", reason);
-    fact.words.insert("name", ty.to_owned());
+    fact.words.insert(Word::Name, ty.to_owned());
 }
 
 fn keywords<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
@@ -74,7 +74,7 @@ fn keywords<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
             fact.field = Some(base);
         }
         fact.key = Some(word.name().to_owned());
-        fact.words.insert("keyword", word.name().to_owned());
+        fact.words.insert(Word::Keyword, word.name().to_owned());
         walk.unsound = true;
     }
     if let Some(entry) = schema.entry(K::UniqueItems).filter(|entry| entry.value.as_bool() == Some(true)) {
@@ -102,7 +102,7 @@ fn rule_form<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_,
     let mut refuse = |what: (Aspect, Effect), key: &str, node: Node<'t>, reason: &str| {
         let fact = walk.refuse(what, node, route, &format!("{base}.{key}"), reason);
         fact.key = Some(text.trim().to_owned());
-        fact.words.insert("rule", text.trim().to_owned());
+        fact.words.insert(Word::Rule, text.trim().to_owned());
     };
     if text.trim().is_empty() {
         refuse((Aspect::CelRule, Effect::Missing), "rule", at("rule"), "rule is not specified");

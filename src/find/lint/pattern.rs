@@ -1,7 +1,7 @@
 //! Patterns: what the server's regular expressions don't have.
 
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::go::regexp::{Pattern, PatternError};
-use crate::model::fact::{Aspect, Effect};
 use crate::model::schema::{Keyword, Schema};
 
 use super::route::Route;
@@ -14,6 +14,6 @@ pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
     if let Err(fault @ PatternError::GoRefuses { .. }) = Pattern::new(text) {
         let reason = format!("must be a valid regular expression, but isn't: {fault}");
         let fact = walk.refuse((Aspect::Pattern, Effect::Invalid), entry.value, route, ".pattern", reason);
-        fact.words.insert("pattern", text.to_owned());
+        fact.words.insert(Word::Pattern, text.to_owned());
     }
 }

@@ -1,8 +1,8 @@
 //! Paths that a version shows to others, resolved against its schema: where they lead nowhere, cells stay empty and scaling fails.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
+use crate::input::yaml::Node;
 
 use super::edition::{Edition, Layout};
 use super::fact_collector::Ledger;
@@ -37,9 +37,9 @@ fn scale<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>
         let fact = ledger.note((Subject::Version, Aspect::ScaleSubresource, Effect::Unresolved), node);
         fact.version = Some(edition.name.to_owned());
         fact.key = Some(name.to_owned());
-        fact.words.insert("name", name.to_owned());
-        fact.words.insert("value", path.to_owned());
-        fact.words.insert("reason", fault);
+        fact.words.insert(Word::Name, name.to_owned());
+        fact.words.insert(Word::Value, path.to_owned());
+        fact.words.insert(Word::Reason, fault);
     }
 }
 
@@ -52,9 +52,9 @@ fn columns<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'
             let fact = ledger.note((Subject::Version, Aspect::PrinterColumn, effect), node);
             fact.version = Some(edition.name.to_owned());
             fact.key = Some(text("name").to_owned());
-            fact.words.insert("name", text("name").to_owned());
-            fact.words.insert("value", path.to_owned());
-            fact.words.insert("reason", reason);
+            fact.words.insert(Word::Name, text("name").to_owned());
+            fact.words.insert(Word::Value, path.to_owned());
+            fact.words.insert(Word::Reason, reason);
         };
         match follow(path, schema) {
             Found::Lost(at) => say(Effect::Unresolved, node, format!("nothing is declared at `{at}`")),

@@ -10,11 +10,11 @@ use crate::cel::check::Problem;
 use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
 use crate::cel::need::Need;
 use crate::cel::site::Site;
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::{FieldPath, Step};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, CelRule, Keyword, Schema, Shape};
-use crate::model::{FieldPath, Step};
+use crate::input::yaml::Node;
 
 use super::walk::{RuleSite, Walk};
 
@@ -145,14 +145,14 @@ impl<'t> Written<'_, '_, 't> {
                 let field = format!("{}.{}", self.place.field, Keyword::Validations.name());
                 let fact = self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason);
                 fact.field = Some(field);
-                fact.words.insert("offset", "0".into());
+                fact.words.insert(Word::Offset, "0".into());
             }
             RuleError::Rule(Problem::Refused { at, reason }) => {
-                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert("offset", at.to_string());
+                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert(Word::Offset, at.to_string());
             }
             RuleError::Message(Problem::Refused { at, reason }) => {
                 let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
-                fact.words.insert("offset", at.to_string());
+                fact.words.insert(Word::Offset, at.to_string());
             }
             // What we can't decide the server may well take.
             RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
@@ -180,11 +180,11 @@ impl<'t> Written<'_, '_, 't> {
         let factor = factor(cost, RULE_LIMIT);
         let fact = self.fact((Aspect::CelCost, Effect::Excessive), member, format!("estimated cost exceeds budget by factor of {factor}"));
         fact.key = fact.key.take().map(|key| format!("{member}: {key}"));
-        fact.words.insert("member", member.to_owned());
-        fact.words.insert("cost", grouped(cost));
-        fact.words.insert("limit", grouped(RULE_LIMIT));
-        fact.words.insert("factor", factor);
-        fact.words.insert("advice", advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
+        fact.words.insert(Word::Member, member.to_owned());
+        fact.words.insert(Word::Cost, grouped(cost));
+        fact.words.insert(Word::Limit, grouped(RULE_LIMIT));
+        fact.words.insert(Word::Factor, factor);
+        fact.words.insert(Word::Advice, advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
     }
 
     fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
@@ -195,7 +195,7 @@ impl<'t> Written<'_, '_, 't> {
         fact.version = Some(version);
         fact.path = self.place.path.clone();
         fact.key = Some(self.rule.rule().trim().to_owned());
-        fact.words.insert("rule", self.rule.rule().trim().to_owned());
+        fact.words.insert(Word::Rule, self.rule.rule().trim().to_owned());
         fact
     }
 }
@@ -208,10 +208,10 @@ fn total_cost<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, total: u64, deares
     let (base, version) = (walk.base.clone(), walk.version.to_owned());
     let fact = walk.ledger.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
     fact.version = Some(version);
-    fact.words.insert("cost", grouped(total));
-    fact.words.insert("limit", grouped(TOTAL_LIMIT));
-    fact.words.insert("factor", factor);
-    fact.words.insert("dearest", rule.map(|(path, _)| path).unwrap_or_default());
+    fact.words.insert(Word::Cost, grouped(total));
+    fact.words.insert(Word::Limit, grouped(TOTAL_LIMIT));
+    fact.words.insert(Word::Factor, factor);
+    fact.words.insert(Word::Dearest, rule.map(|(path, _)| path).unwrap_or_default());
 }
 
 /// `12,345,678`; what exceeds 64 bits is not counted further.

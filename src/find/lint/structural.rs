@@ -1,6 +1,6 @@
 //! The rules of structural schemas: types and items on the spine, what junctors must not say, resources and their metadata.
 
-use crate::model::fact::{Aspect, Effect};
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::pattern;
@@ -53,7 +53,7 @@ pub(super) fn spine<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Ro
     }
     if root && ty.is_some_and(|ty| ty != "object") {
         let fact = walk.refuse((Aspect::Type, Effect::Mismatched), type_at, route, ".type", "must be object at the root");
-        fact.words.insert("wanted", "object".into());
+        fact.words.insert(Word::Wanted, "object".into());
     }
     if root || embedded {
         resource(walk, schema, route, root);
@@ -90,7 +90,7 @@ fn int_or_string<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route
             let reason = "must be false if x-kubernetes-int-or-string is true";
             let fact = walk.refuse((Aspect::IntOrString, Effect::Mixed), entry.key, route, &below, reason);
             fact.key = Some(word.name().to_owned());
-            fact.words.insert("keyword", word.name().to_owned());
+            fact.words.insert(Word::Keyword, word.name().to_owned());
         }
     }
 }
@@ -103,7 +103,7 @@ fn resource<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
         if child.ty() != Some(wanted) {
             let at = child.entry(Keyword::Type).map_or(entry.key, |entry| entry.value);
             let fact = walk.refuse((Aspect::Metadata, Effect::Mismatched), at, &step, ".type", format!("must be {wanted}"));
-            fact.words.insert("wanted", wanted.to_owned());
+            fact.words.insert(Word::Wanted, wanted.to_owned());
         }
         if name == "metadata" && root {
             for word in metadata_extras(&child) {
@@ -111,7 +111,7 @@ fn resource<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
                 let reason = "must not specify anything other than name and generateName, but metadata is implicitly specified";
                 let fact = walk.refuse((Aspect::Metadata, Effect::Invalid), at, &step, "", reason);
                 fact.key = Some(word.name().to_owned());
-                fact.words.insert("keyword", word.name().to_owned());
+                fact.words.insert(Word::Keyword, word.name().to_owned());
             }
         }
     }
@@ -174,14 +174,14 @@ pub(super) fn nested<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &R
         };
         let fact = walk.refuse((Aspect::Structure, Effect::Forbidden), entry.key, route, &format!(".{}", word.name()), reason);
         fact.key = Some(format!("{}.{}", junctor(route), word.name()));
-        fact.words.insert("keyword", word.name().to_owned());
-        fact.words.insert("junctor", junctor(route));
+        fact.words.insert(Word::Keyword, word.name().to_owned());
+        fact.words.insert(Word::Junctor, junctor(route));
     }
     if let Some((entry, _)) = schema.property("metadata") {
         let reason = "must not be specified in a nested context";
         let fact = walk.refuse((Aspect::Metadata, Effect::Forbidden), entry.key, route, ".properties[metadata]", reason);
         fact.key = Some(junctor(route));
-        fact.words.insert("junctor", junctor(route));
+        fact.words.insert(Word::Junctor, junctor(route));
     }
     walk.ledger.len() > before
 }
@@ -244,7 +244,7 @@ fn undeclared<'t>(walk: &mut Walk<'_, 't>, at: &Route<'_, 't>, route: &Route<'_,
     let reason = format!("required, because it is defined in {}", at.field(&walk.base));
     let fact = walk.refuse((Aspect::Structure, Effect::Unresolved), at.key, route, "", reason);
     fact.key = Some(junctor(at));
-    fact.words.insert("junctor", junctor(at));
+    fact.words.insert(Word::Junctor, junctor(at));
     walk.unsound = true;
 }
 

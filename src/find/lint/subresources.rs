@@ -1,8 +1,8 @@
 //! What a version shows beside its schema: scale, printer columns, selectable fields.
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::Schema;
+use crate::input::yaml::Node;
 
 use super::edition::{Edition, Layout};
 use super::fact_collector::Ledger;
@@ -42,8 +42,8 @@ fn scale<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>
         let fact = ledger.refuse((Subject::Version, Aspect::ScaleSubresource, effect), node.unwrap_or(entry.key), field, reason);
         fact.version = Some(edition.name.to_owned());
         fact.key = Some(name.to_owned());
-        fact.words.insert("name", name.to_owned());
-        fact.words.insert("value", text.to_owned());
+        fact.words.insert(Word::Name, name.to_owned());
+        fact.words.insert(Word::Value, text.to_owned());
     }
 }
 
@@ -58,8 +58,8 @@ fn columns<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'
             let fact = ledger.refuse((Subject::Version, Aspect::PrinterColumn, effect), node, field, reason);
             fact.version = Some(edition.name.to_owned());
             fact.key = Some(format!("{label}/{key}"));
-            fact.words.insert("name", if label.is_empty() { format!("number {}", index + 1) } else { label.to_owned() });
-            fact.words.insert("part", key.to_owned());
+            fact.words.insert(Word::Name, if label.is_empty() { format!("number {}", index + 1) } else { label.to_owned() });
+            fact.words.insert(Word::Part, key.to_owned());
         };
         if label.is_empty() {
             refuse(Effect::Missing, "name", "name", "Required value".into());
@@ -91,7 +91,7 @@ fn selectable<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Editio
         let fact = ledger.refuse((Subject::Version, Aspect::SelectableField, effect), node, field, reason);
         fact.version = Some(edition.name.to_owned());
         fact.key = Some(path.to_owned());
-        fact.words.insert("name", path.to_owned());
+        fact.words.insert(Word::Name, path.to_owned());
     };
     // The server looks for the schema on the level where the fields stand: both shared, or both of the version.
     let Some(schema) = edition.schema.as_ref().filter(|_| layout.shared_schema == layout.shared_selectable) else {

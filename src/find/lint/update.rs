@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
-use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Api, Crd, Place, Version};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::{self, Kind};
+use crate::input::yaml::Node;
 
 use super::conversion::{holds_certificate, knows_review};
 use super::edition::Layout;
@@ -52,8 +52,8 @@ fn immutable(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
         let node = new_text.map_or_else(|| spec_key(ledger), |text| text.node);
         let fact = ledger.refuse((Subject::Crd, aspect, Effect::Immutable), node, field, "field is immutable");
         fact.before = old_text.map(|text| Place { file: old.file, span: text.node.span() });
-        fact.words.insert("old", before);
-        fact.words.insert("new", after);
+        fact.words.insert(Word::Old, before);
+        fact.words.insert(Word::New, after);
     }
 }
 
@@ -78,8 +78,8 @@ fn stored_versions(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
         let fact = ledger.refuse(what, anchor, format!("status.storedVersions[{index}]"), reason);
         fact.version = Some(name.to_owned());
         fact.before = Some(Place { file: old.file, span: node.span() });
-        fact.words.insert("name", name.to_owned());
-        fact.words.insert("source", if from_status { "status" } else { "storage" }.to_owned());
+        fact.words.insert(Word::Name, name.to_owned());
+        fact.words.insert(Word::Source, if from_status { "status" } else { "storage" }.to_owned());
     }
 }
 

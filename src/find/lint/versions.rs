@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::go::strfmt::name;
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
+use crate::server::object::name;
+use crate::input::yaml::Node;
 
 use super::edition::{Edition, Layout};
 use super::fact_collector::Ledger;
@@ -44,7 +44,7 @@ fn storage<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
     };
     let reason = "must have exactly one version marked as storage version";
     let fact = ledger.refuse((Subject::Crd, Aspect::Storage, effect), node, "spec.versions", reason);
-    fact.words.insert("versions", stored.iter().map(|edition| edition.name).collect::<Vec<_>>().join(", "));
+    fact.words.insert(Word::Versions, stored.iter().map(|edition| edition.name).collect::<Vec<_>>().join(", "));
 }
 
 /// A CRD that still keeps all unknown fields can't have defaults, also where an update may leave the flag as it was.
@@ -62,7 +62,7 @@ fn name<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, seen: &mut Vec<&'t s
     let mut refuse = |effect, field: String, reason: &str| {
         let fact = ledger.refuse((Subject::Version, Aspect::Name, effect), edition.anchor(), field, reason);
         fact.version = Some(edition.name.to_owned());
-        fact.words.insert("name", edition.name.to_owned());
+        fact.words.insert(Word::Name, edition.name.to_owned());
         if edition.name.is_empty() {
             fact.key = Some(edition.index.to_string());
         }
@@ -171,6 +171,6 @@ fn status_root<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Editi
         let fact = ledger.refuse((Subject::Version, Aspect::StatusRoot, Effect::Forbidden), entry.key, field, reason);
         fact.version = Some(edition.name.to_owned());
         fact.key = Some(word.name().to_owned());
-        fact.words.insert("keyword", word.name().to_owned());
+        fact.words.insert(Word::Keyword, word.name().to_owned());
     }
 }

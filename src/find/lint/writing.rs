@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::input::yaml::{Data, Node, NodeId};
-use crate::model::fact::{Aspect, Effect, Subject};
 
 use super::fact_collector::Ledger;
 
@@ -47,9 +47,9 @@ fn find<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, ids: &HashSet<NodeId>, keyw
 fn say<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, at: &str, part: &str) {
     let fact = ledger.note((Subject::Crd, Aspect::Document, Effect::Unclear), node);
     fact.key = Some(at.trim_start_matches('.').to_owned());
-    fact.words.insert("value", node.source().to_owned());
-    fact.words.insert("read", if part == "key" { node.key_text().to_owned() } else { node.to_json().to_string() });
-    fact.words.insert("part", part.to_owned());
+    fact.words.insert(Word::Value, node.source().to_owned());
+    fact.words.insert(Word::Read, if part == "key" { node.key_text().to_owned() } else { node.to_json().to_string() });
+    fact.words.insert(Word::Part, part.to_owned());
 }
 
 fn is_flag(keyword: &str) -> bool {

@@ -7,10 +7,10 @@ use crate::find::conversion::coverage::{Cover, Coverage};
 use crate::find::conversion::manifest_endpoints::Hop;
 use crate::find::conversion::scaffold::{Draft, scaffold};
 use crate::find::conversion::{Conversions, Manifest};
-use crate::judge::finding::Class;
-use crate::judge::rule::{Need, Rule};
 use crate::model::Place;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
+use crate::finding::Class;
+use crate::judge::rule::{Need, Rule};
 
 use super::{Judgement, Side};
 
@@ -59,12 +59,12 @@ pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>
                 .path(&mention.path)
                 .after(manifest.place(mention.span))
                 .affects(&[Affected::Behaviour])
-                .word("declared", "true")
-                .word("note", mention.note.clone())
-                .word("name", manifest.name.clone());
+                .mark(Mark::Declared)
+                .word(Word::Note, mention.note.clone())
+                .word(Word::Name, manifest.name.clone());
             fact.channel = hop.new_crd.channel().map(|channel| channel.value.to_owned());
             if hop.from.name != hop.to.name {
-                fact = fact.word("against", hop.from.name);
+                fact = fact.against(hop.from.name);
             }
             fact
         };
@@ -111,9 +111,9 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
             Fact::new(Subject::Conversion, Aspect::Coverage, Effect::Unused, crd.map_or("", |crd| crd.name))
                 .after(manifest.place(manifest.span))
                 .key(manifest.name.clone())
-                .word("name", manifest.name.clone())
-                .word("from", manifest.from.to_string())
-                .word("new", manifest.to.to_string()),
+                .word(Word::Name, manifest.name.clone())
+                .word(Word::From, manifest.from.to_string())
+                .word(Word::New, manifest.to.to_string()),
         );
     }
     found.extend(astray(now, judgement.conversions.before, &old.bundle, &new.bundle));
@@ -145,10 +145,10 @@ fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draf
     let draft = drafts.iter().map(|draft| draft.text.as_str()).collect::<Vec<_>>().join("---\n");
     let file = drafts.first().map(|draft| format!("conversions/{}.yaml", draft.name)).unwrap_or_default();
     let mut fact = Fact::new(Subject::Crd, Aspect::Coverage, Effect::Missing, name)
-        .word("count", breaks.len().to_string())
-        .word("list", list)
-        .word("file", file)
-        .word("draft", draft);
+        .word(Word::Count, breaks.len().to_string())
+        .word(Word::List, list)
+        .word(Word::File, file);
+    fact.suggestion = Some(draft).filter(|draft| !draft.is_empty());
     let here = |side: &Side<'_>| side.bundle.find(name, channel).map(|crd| Place { file: crd.file, span: crd.name_node.span() });
     fact.before = here(old).filter(|_| here(new).is_none());
     fact.after = here(new);

@@ -1,6 +1,6 @@
 //! All rules together: which one judges a fact, and in which words.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -9,11 +9,11 @@ use thiserror::Error;
 
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
-use crate::input::json_schema_check::nearest;
+use crate::input::json_schema_check::{Fault, nearest};
 
 use super::condition::{self, Condition};
 use super::page::{Match, PageError, Rule};
-use super::{PAGES, Page};
+use super::{PAGES, Page, template};
 
 /// The rule that takes every change no other rule judges.
 pub const CATCH_ALL: &str = "unclassified-change";
@@ -81,6 +81,9 @@ impl Book {
         let mut book = Book::default();
         let mut rules = Vec::new();
         for (file, text) in own {
+            if let Some(Fault { message, span }) = Rule::faults(&text).into_iter().next() {
+                return Err(RuleError::Page { file, error: PageError { message, span } });
+            }
             let rule = Rule::parse(&text).map_err(|error| RuleError::Page { file: file.clone(), error })?;
             if !file.ends_with(&format!("{}.md", rule.id)) {
                 return Err(RuleError::Name { file, id: rule.id });
@@ -171,14 +174,14 @@ impl Book {
         let own = self.extra.iter().filter_map(|&index| self.rule(index)).filter(|rule| {
             rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
         });
-        let words = words(fact);
+        let words = template::words(fact);
         self.chosen(fact, &view)
             .into_iter()
             .chain(own)
             .map(|rule| Verdict {
                 rule,
-                message: fill(&rule.message, &words),
-                help: fill(&rule.help, &words),
+                message: template::fill(&rule.message, &words),
+                help: template::fill(&rule.help, &words),
                 raised: rule.error_when.as_ref().is_some_and(|when| view.holds(when)),
             })
             .collect()
@@ -210,65 +213,6 @@ fn rule_pages() -> impl Iterator<Item = &'static Page> {
 
 fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {
     if own.is_empty() { all } else { own }
-}
-
-/// What a message can name.
-fn words(fact: &Fact) -> BTreeMap<&str, String> {
-    let mut values: BTreeMap<&str, String> = fact.words.iter().map(|(&key, value)| (key, value.clone())).collect();
-    let path = if fact.path.is_root() { "the root".to_owned() } else { fact.path.to_string() };
-    values.insert("path", path);
-    values.insert("to", fact.to.as_ref().map(ToString::to_string).unwrap_or_default());
-    values.insert("crd", fact.crd.clone());
-    values.insert("version", fact.version.clone().unwrap_or_default());
-    values.insert("effect", fact.effect.name().to_owned());
-    values.insert("aspect", fact.aspect.name().to_owned());
-    values
-}
-
-/// A template that doesn't compile is shown as it is; a test holds that none of ours does.
-fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
-    render(template, values).unwrap_or_else(|_| template.to_owned())
-}
-
-/// Instructions that one message may take: a rule that came with a change must not hold up its review.
-const FUEL: u64 = 10_000;
-
-pub(crate) fn render(template: &str, values: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
-    // Most messages only name values; the template engine is for those that choose.
-    if !template.contains("{%") && !template.contains('|') {
-        return Ok(substitute(template, values));
-    }
-    thread_local! {
-        /// Templates that were used, compiled once and kept under their own text.
-        static ENGINE: RefCell<minijinja::Environment<'static>> = RefCell::new({
-            let mut engine = minijinja::Environment::new();
-            engine.set_fuel(Some(FUEL));
-            engine
-        });
-    }
-    ENGINE.with_borrow_mut(|engine| {
-        if engine.get_template(template).is_err() {
-            engine.add_template_owned(template.to_owned(), template.to_owned())?;
-        }
-        engine.get_template(template)?.render(values)
-    })
-}
-
-fn substitute(template: &str, values: &BTreeMap<&str, String>) -> String {
-    let mut text = String::with_capacity(template.len() + 32);
-    let mut rest = template;
-    while let Some((before, tail)) = rest.split_once("{{") {
-        text.push_str(before);
-        let Some((name, after)) = tail.split_once("}}") else {
-            text.push_str("{{");
-            rest = tail;
-            continue;
-        };
-        text.push_str(values.get(name.trim()).map_or("", String::as_str));
-        rest = after;
-    }
-    text.push_str(rest);
-    text
 }
 
 impl Page {

@@ -3,7 +3,9 @@
 mod book;
 mod condition;
 pub mod example;
+mod mistake;
 mod page;
+mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
 pub use book::{Book, RuleError, Verdict};

@@ -12,6 +12,8 @@ use crate::model::fact::{Aspect, Effect, Subject, vocabulary};
 
 use super::Page;
 use super::condition::Condition;
+use super::mistake::Mistake;
+use super::template;
 
 vocabulary! {
     /// Who says so.
@@ -145,6 +147,9 @@ const KEYS: &[&str] = &[
     "replaces",
 ];
 
+/// Finds the mistakes of a text.
+type Check = fn(&str) -> Vec<Mistake>;
+
 /// CEL under a key.
 fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> {
     let Some(node) = root.get(key) else { return Ok(None) };
@@ -155,20 +160,29 @@ fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> 
 impl Rule {
     /// Everything that is wrong with a page; nothing for one that can be used.
     pub fn faults(text: &str) -> Vec<Fault> {
-        let whole: Text = text.into();
-        let (faults, strange) = match front_matter(&whole) {
-            Ok((tree, _)) => {
-                let said = ["when", "error_when"].into_iter().filter_map(|key| Some((key, tree.root().get(key)?)));
-                let strange =
-                    |(key, node): (&str, Node<'_>)| Some(Fault::new(format!("`{key}` {}", Condition::fault(node.as_str()?)?), node.span()));
-                (Form::new(super::SCHEMA).check(tree.root()), said.filter_map(strange).collect::<Vec<_>>())
-            }
+        let tree = match front_matter(&text.into()) {
+            Ok((tree, _)) => tree,
             Err(error) => return vec![Fault::new(error.message, error.span)],
         };
-        match Rule::parse(text) {
-            Err(error) if faults.is_empty() => vec![Fault::new(error.message, error.span)],
-            _ => faults.into_iter().chain(strange).collect(),
+        let root = tree.root();
+        let mut faults = Form::new(super::SCHEMA).check(root);
+        if let (Err(error), true) = (Rule::parse(text), faults.is_empty()) {
+            return vec![Fault::new(error.message, error.span)];
         }
+        let checks: [(&str, Check); 4] = [
+            ("when", Condition::mistakes),
+            ("error_when", Condition::mistakes),
+            ("message", template::mistakes),
+            ("help", template::mistakes),
+        ];
+        for (key, check) in checks {
+            if let Some(node) = root.get(key) {
+                let mistakes = check(node.as_str().unwrap_or_default()).into_iter();
+                faults.extend(mistakes.map(|mistake| mistake.fault(key, node)));
+            }
+        }
+        faults.sort_by_key(|fault| fault.span);
+        faults
     }
 
     pub fn parse(text: &str) -> Result<Rule, PageError> {

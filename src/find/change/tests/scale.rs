@@ -1,8 +1,8 @@
 //! What the scale subresource demands beside the schema.
 
-use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect};
 use crate::model::testing::HEAD;
+use crate::model::fact::{Affected, Aspect, Word};
+use crate::finding::Class;
 
 use super::{facts, judged};
 
@@ -31,7 +31,7 @@ fn replicas_that_it_cannot_read_are_refused_once_it_comes() {
         assert!([Affected::Writers, Affected::Stored].iter().all(|&one| fact.affects.contains(one)), "{n}");
         let because = fact.evidence.witness.as_ref().map_or("", |witness| &witness.because);
         assert!(because.starts_with(".spec.size: Invalid value"), "{n}: {:?}", fact.evidence);
-        assert_eq!(fact.words.get("fields").map(String::as_str), Some("spec.size"));
+        assert_eq!(fact.words.get(&Word::Fields).map(String::as_str), Some("spec.size"));
     }
     let nullable = "{type: integer, nullable: true, minimum: 0, maximum: 5}";
     told(("", nullable), (SCALE, nullable), Class::SemanticBreaking, &["scale-subresource-narrowed@"]);

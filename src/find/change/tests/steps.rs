@@ -1,8 +1,8 @@
 //! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
 
-use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::model::testing::HEAD;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject};
+use crate::finding::Class;
 
 use super::{facts, judged};
 
@@ -74,7 +74,7 @@ fn what_a_version_says_itself_is_not_told_again_of_the_storage() {
     let gone = facts(&crd(&[("v1", STORED, &full)]), &crd(&[new]));
     assert_eq!(judged(&gone).1, ["version-removed-stored@", "field-removed@spec.b"]);
     let moved = |fact: &&Fact| (fact.aspect, fact.effect) == (Aspect::Storage, Effect::Moved);
-    assert!(gone.iter().find(moved).is_some_and(|fact| fact.words.contains_key("gone")), "{gone:?}");
+    assert!(gone.iter().find(moved).is_some_and(|fact| fact.is(Mark::Gone)), "{gone:?}");
 }
 
 #[test]

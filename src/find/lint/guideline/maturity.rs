@@ -76,7 +76,7 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
         if channels {
             remember_channel(fact, old);
         }
-        if fact.words.contains_key("maturity") {
+        if fact.maturity.is_some() {
             continue;
         }
         let Some(version) = fact.version.clone() else {
@@ -84,13 +84,13 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
             if fact.subject == Subject::Crd
                 && let Some(maturity) = bundles().find_map(own)
             {
-                fact.words.insert("maturity", maturity.name().to_owned());
+                fact.maturity = Some(maturity);
             }
             continue;
         };
         if fact.path.is_root() {
             if let Some(maturity) = outlook.given(&fact.crd, &version, &fact.path) {
-                fact.words.insert("maturity", maturity.name().to_owned());
+                fact.maturity = Some(maturity);
             }
             continue;
         }
@@ -108,10 +108,10 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
             outlook.maturity(crd, crd.version(&version)?, &fact.path)
         };
         if let Some(maturity) = bundles().find_map(own).flatten() {
-            fact.words.insert("maturity", maturity.name().to_owned());
+            fact.maturity = Some(maturity);
         }
         if let Some(standard) = outlook.in_standard(&fact.crd, &version, &fact.path) {
-            fact.words.remove("was_channel");
+            fact.former_channel = None;
             fact.channel = Some(if standard { "standard" } else { "experimental" }.to_owned());
         }
     }
@@ -126,7 +126,7 @@ fn remember_channel(fact: &mut Fact, old: Option<&Bundle<'_>>) {
     let Some(before) = old.and_then(|old| old.find(&fact.crd, fact.channel.as_deref())) else { return };
     let was = before.channel().map(|channel| channel.value);
     if was != fact.channel.as_deref() {
-        fact.words.insert("was_channel", was.unwrap_or_default().to_owned());
+        fact.former_channel = Some(was.unwrap_or_default().to_owned());
     }
 }
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use rayon::prelude::*;
 
-use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::{Api, Bundle, Crd};
+use crate::model::fact::{Aspect, Effect, Fact, Word};
 
 use super::fact_collector::Ledger;
 use super::{predecessor, update};
@@ -79,5 +79,5 @@ fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, broken: &BTreeSet
         return;
     };
     fact.pre_existing = false;
-    fact.words.insert("exposed", reason.to_owned());
+    fact.words.insert(Word::Exposed, reason.to_owned());
 }

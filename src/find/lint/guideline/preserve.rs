@@ -1,10 +1,10 @@
 //! `x-kubernetes-preserve-unknown-fields`: by the letter at the root of every version, and by its purpose below it.
 
-use crate::find::lint::fact_collector::Ledger;
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Subject};
-use crate::model::schema::{Additional, Schema, is_meta};
 use crate::model::{Crd, FieldPath, Step, Version};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::find::lint::fact_collector::Ledger;
+use crate::model::schema::{Additional, Schema, is_meta};
+use crate::input::yaml::Node;
 
 /// A message names so many objects, and counts the others.
 const NAMED: usize = 3;
@@ -29,8 +29,8 @@ pub(super) fn check(ledger: &mut Ledger<'_>) {
         let list = if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") };
         let fact = ledger.note((Subject::Version, Aspect::PreserveUnknown, Effect::Shallow), at);
         fact.version = Some(version.name.to_owned());
-        fact.words.insert("count", closed.len().to_string());
-        fact.words.insert("list", list);
+        fact.words.insert(Word::Count, closed.len().to_string());
+        fact.words.insert(Word::List, list);
     }
 }
 

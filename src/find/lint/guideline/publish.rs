@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
-use crate::model::schema::{Additional, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Place, Step};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::schema::{Additional, Schema};
+use crate::input::yaml::Node;
 
 use super::maturity::Outlook;
 
@@ -39,14 +39,15 @@ pub(super) fn annotations(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fac
         let at = crd.metadata().and_then(|metadata| metadata.entry("annotations")).map_or(crd.name_node, |entry| entry.key);
         match crd.bundle_version() {
             Some(version) if !is_semver(version.value) => {
-                facts.push(note(crd, (Subject::Crd, Aspect::BundleVersion, Effect::Invalid), version.node).word("value", version.value));
+                facts
+                    .push(note(crd, (Subject::Crd, Aspect::BundleVersion, Effect::Invalid), version.node).word(Word::Value, version.value));
             }
             None if versioned => facts.push(note(crd, (Subject::Crd, Aspect::BundleVersion, Effect::Missing), at)),
             _ => {}
         }
         match crd.channel() {
             Some(channel) if !["standard", "experimental"].contains(&channel.value) => {
-                facts.push(note(crd, (Subject::Crd, Aspect::Channel, Effect::Invalid), channel.node).word("value", channel.value));
+                facts.push(note(crd, (Subject::Crd, Aspect::Channel, Effect::Invalid), channel.node).word(Word::Value, channel.value));
             }
             None if channelled || versioned => facts.push(note(crd, (Subject::Crd, Aspect::Channel, Effect::Missing), at)),
             _ => {}

@@ -1,11 +1,11 @@
 //! How things leave an API: deprecated with a way out, then unserved, then migrated, then removed.
 
-use crate::find::lint::fact_collector::Ledger;
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
-use crate::model::schema::is_deprecated;
-use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{Crd, FieldPath, Maturity, Step, Version};
+use crate::find::change::is_deprecated;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::find::lint::fact_collector::Ledger;
+use crate::model::schema::{Additional, Keyword, Schema};
+use crate::input::yaml::Node;
 
 use super::maturity::Outlook;
 
@@ -41,7 +41,7 @@ fn deprecated_version(ledger: &mut Ledger<'_>, crd: &Crd<'_>, version: &Version<
     let node = entry.map_or(ledger.crd.name_node, |entry| entry.key);
     let fact = ledger.note((Subject::Version, Aspect::DeprecationWarning, Effect::Unclear), node);
     fact.version = Some(version.name.to_owned());
-    fact.words.insert("what", format!("version {}", version.name));
+    fact.words.insert(Word::What, format!("version {}", version.name));
 }
 
 /// Objects are still stored at a version that is on its way out.
@@ -53,13 +53,13 @@ fn storage(ledger: &mut Ledger<'_>, crd: &Crd<'_>) {
         let node = version.node.entry("storage").map_or(version.name_node, |entry| entry.key);
         let fact = ledger.note((Subject::Version, Aspect::Storage, Effect::Early), node);
         fact.version = Some(version.name.to_owned());
-        fact.words.insert("state", if version.served { "deprecated" } else { "not served any more" }.to_owned());
+        fact.words.insert(Word::State, if version.served { "deprecated" } else { "not served any more" }.to_owned());
     }
     let stored: Vec<&str> = crd.stored_versions.iter().map(|text| text.value).collect();
     if let (true, Some(node)) = (stored.len() > 1, ledger.crd.stored_versions.first().map(|text| text.node)) {
         let fact = ledger.note((Subject::Crd, Aspect::StoredVersions, Effect::Mixed), node);
         fact.affects = fact.affects.with(Affected::Stored);
-        fact.words.insert("list", stored.join(", "));
+        fact.words.insert(Word::List, stored.join(", "));
     }
 }
 
@@ -150,7 +150,7 @@ impl<'t> Fields<'_, '_, 't> {
                 let fact = self.ledger.note((Subject::Field, Aspect::Deprecation, Effect::Unclear), key);
                 fact.version = Some(self.version.name.to_owned());
                 fact.path = path.clone();
-                fact.words.insert("what", format!("`{path}`"));
+                fact.words.insert(Word::What, format!("`{path}`"));
             }
             if required && schema.default().is_none() && self.version.maturity() > Maturity::Alpha && self.is_alpha(description, path) {
                 let fact = self.ledger.note((Subject::Field, Aspect::Maturity, Effect::Forbidden), key);
@@ -216,8 +216,8 @@ pub(super) fn steps(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
         let note = ledger.note((Subject::Version, aspect, Effect::Early), node);
         note.version = Some(before.name.to_owned());
         note.before = Some(place(before.name_node));
-        note.words.insert("step", if aspect == Aspect::Served { "taken out of service" } else { "removed" }.to_owned());
-        note.words.insert("skipped", list);
+        note.words.insert(Word::Step, if aspect == Aspect::Served { "taken out of service" } else { "removed" }.to_owned());
+        note.words.insert(Word::Skipped, list);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::{Role, completed};
-use crate::model::fact::{Affected, Aspect, Effect, Subject};
-use crate::model::schema::{Keyword, Shape};
 use crate::model::{FieldPath, Step};
+use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
+use crate::compare::{Role, completed};
+use crate::model::schema::{Keyword, Shape};
 
 use super::keep::{Declared, Room};
 use super::walk::Walk;
@@ -50,7 +50,7 @@ impl<'t> Walk<'_, '_, 't> {
         fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
         if emptied {
             fact.affects = fact.affects.with(Affected::Data);
-            fact.words.insert("emptied", "true".to_owned());
+            fact.marks.insert(Mark::Emptied);
         }
         true
     }
@@ -81,7 +81,7 @@ impl<'t> Walk<'_, '_, 't> {
             let Some(fact) = self.mixed(rooms, index, aspect, path, said) else { continue };
             affects.iter().for_each(|&one| fact.affects = fact.affects.with(one));
             if let Some(names) = names {
-                fact.words.insert("replacing", names);
+                fact.words.insert(Word::Replacing, names);
             }
         }
         self.constraints(rooms, path);
@@ -156,7 +156,7 @@ impl<'t> Walk<'_, '_, 't> {
         let fact = self.ledger.note((Subject::Field, aspect, Effect::Mixed), node);
         fact.version = Some(version);
         fact.path = path.clone();
-        fact.words.insert("list", said);
+        fact.words.insert(Word::List, said);
         Some(fact)
     }
 }

@@ -14,9 +14,9 @@ mod walk;
 
 use std::collections::BTreeSet;
 
-use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
 use crate::model::{Crd, FieldPath, Version};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::input::yaml::Node;
 
 use super::fact_collector::Ledger;
 use keep::Room;
@@ -83,8 +83,8 @@ fn status<'t>(ledger: &mut Ledger<'t>, gates: &[Gate<'_, 't>]) {
     fact.version = Some(first.name.to_owned());
     fact.path = fact.path.key("status");
     fact.affects = fact.affects.with(Affected::Data).with(Affected::Writers);
-    fact.words.insert("with", list(with.iter().map(|gate| gate.name)));
-    fact.words.insert("without", list(without.iter().map(|gate| gate.name)));
+    fact.words.insert(Word::With, list(with.iter().map(|gate| gate.name)));
+    fact.words.insert(Word::Without, list(without.iter().map(|gate| gate.name)));
 }
 
 /// With a webhook the schemas still prune; whether a value finds another place in time is the webhook's affair.
@@ -103,8 +103,8 @@ fn webhook<'t>(ledger: &mut Ledger<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
     let node = crd.conversion.strategy.map_or(crd.name_node, |strategy| strategy.node);
     let fact = ledger.note((Subject::Crd, Aspect::ConversionWebhook, Effect::Unclear), node);
     fact.affects = fact.affects.with(Affected::Data);
-    fact.words.insert("count", lost.len().to_string());
-    fact.words.insert("list", some(lost.iter().map(|fact| format!("`{}`", fact.path)).collect()));
+    fact.words.insert(Word::Count, lost.len().to_string());
+    fact.words.insert(Word::List, some(lost.iter().map(|fact| format!("`{}`", fact.path)).collect()));
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -1,9 +1,9 @@
 //! What gets lost between versions, beside the stories that a server told.
 
-use crate::find::lint::inspect;
-use crate::model::fact::{Effect, Fact};
 use crate::model::testing::HEAD;
 use crate::model::{Bundle, Documents};
+use crate::model::fact::{Effect, Fact, Word};
+use crate::find::lint::inspect;
 
 const FREE: &str = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
 const ANYTHING: &str = "{x-kubernetes-preserve-unknown-fields: true}";
@@ -34,7 +34,7 @@ fn lossy(text: &str) -> Vec<String> {
     let facts = facts(text);
     let lossy = facts.iter().filter(|fact| fact.effect == Effect::Lossy);
     // A schema may also be lossy by itself, which is told without a time.
-    lossy.filter_map(|fact| Some(format!("{}@{} {}", fact.aspect, fact.path, fact.words.get("when")?))).collect()
+    lossy.filter_map(|fact| Some(format!("{}@{} {}", fact.aspect, fact.path, fact.words.get(&Word::When)?))).collect()
 }
 
 fn losses(stored: &str, other: &str) -> Vec<String> {

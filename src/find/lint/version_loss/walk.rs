@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::compare::text::together;
-use crate::find::lint::fact_collector::Ledger;
-use crate::model::fact::{Affected, Aspect, Effect, Subject};
-use crate::model::schema::is_meta;
 use crate::model::{FieldPath, Step};
+use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
+use crate::find::lint::fact_collector::Ledger;
+use crate::model::schema::is_meta;
+use crate::compare::text::together;
 
 use super::keep::{Declared, Form, Room};
 use super::{Gate, anchor, list};
@@ -129,7 +129,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(Room::promises_keys), drops));
         if let Some(loss) = &loss {
             let keys = if rooms.get(loss.owner).is_some_and(Room::is_map) { "keys of the map" } else { "unknown fields" };
-            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[("what", keys)]);
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[(Word::What, keys)]);
         }
         if loss.is_some_and(|loss| loss.at_once) {
             return;
@@ -160,7 +160,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(typed), drops));
         if let Some(loss) = &loss {
             let at = emptied(form, rooms.get(loss.owner), path);
-            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), &at, &[("what", "fields")]);
+            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), &at, &[(Word::What, "fields")]);
         }
         let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
         let left = rooms.iter().map(|room| if gone || foreign(room) { Room::Told } else { room.clone() });
@@ -192,7 +192,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         aspect: Aspect,
         node: Option<crate::input::yaml::Node<'t>>,
         path: &FieldPath,
-        words: &[(&'static str, &str)],
+        words: &[(Word, &str)],
     ) {
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let (via, storage, owner) = (list(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
@@ -204,10 +204,10 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         if !loss.at_once {
             fact.affects = fact.affects.with(Affected::Readers);
         }
-        fact.words.insert("when", if loss.at_once { "at once" } else { "next write" }.to_owned());
-        fact.words.insert("via", via);
-        fact.words.insert("storage", storage.to_owned());
-        fact.words.insert("verb", if loss.via.len() > 1 { "don't" } else { "doesn't" }.to_owned());
+        fact.words.insert(Word::When, if loss.at_once { "at once" } else { "next write" }.to_owned());
+        fact.words.insert(Word::Via, via);
+        fact.words.insert(Word::Storage, storage.to_owned());
+        fact.words.insert(Word::Verb, if loss.via.len() > 1 { "don't" } else { "doesn't" }.to_owned());
         for &(key, value) in words {
             fact.words.insert(key, value.to_owned());
         }
