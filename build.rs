@@ -14,6 +14,8 @@ use serde::Deserialize;
 struct Head {
     #[serde(rename = "match", default)]
     matches: Matches,
+    #[serde(default)]
+    aliases: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -46,10 +48,10 @@ impl Words {
     }
 }
 
-/// What a page matches; nothing for one that can't be read, which a test tells.
-fn matches(page: &str) -> Matches {
+/// The front matter of a page; nothing for one that can't be read, which a test tells.
+fn head(page: &str) -> Head {
     let head = page.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(head, _)| head);
-    serde_yaml::from_str::<Head>(head).unwrap_or_default().matches
+    serde_yaml::from_str(head).unwrap_or_default()
 }
 
 fn main() -> io::Result<()> {
@@ -67,9 +69,12 @@ fn main() -> io::Result<()> {
             let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let full = fs::canonicalize(&file)?;
             println!("cargo:rerun-if-changed={}", file.display());
-            let Matches { subject, aspect, effect } = matches(&fs::read_to_string(&file)?);
+            let Head { matches: Matches { subject, aspect, effect }, aliases } = head(&fs::read_to_string(&file)?);
             let words = format!("[&{:?}, &{:?}, &{:?}]", subject.list(), aspect.list(), effect.list());
-            let _ = writeln!(list, "    Page {{ folder: {folder:?}, stem: {stem:?}, text: include_str!({full:?}), matches: {words} }},");
+            let _ = writeln!(
+                list,
+                "    Page {{ folder: {folder:?}, stem: {stem:?}, aliases: &{aliases:?}, text: include_str!({full:?}), matches: {words} }},"
+            );
         }
     }
     list.push_str("]\n");

@@ -49,7 +49,7 @@ pub(super) fn rules(arguments: &arguments::Rules, streams: &mut Streams<'_>) -> 
         let list: Vec<_> = chosen()
             .map(|rule| {
                 serde_json::json!({
-                    "id": rule.id, "title": rule.title, "family": rule.family, "kind": rule.kind, "class": rule.class,
+                    "id": rule.id, "aliases": rule.aliases, "title": rule.title, "family": rule.family, "kind": rule.kind, "class": rule.class,
                     "severity": rule.severity, "conversion": rule.conversion, "since": rule.since,
                 })
             })
@@ -82,6 +82,9 @@ pub(super) fn explain(arguments: &arguments::Explain, streams: &mut Streams<'_>)
         let mut out = format!("# {}\n\n{}. Family {}, kind {}", rule.id, rule.title, rule.family, rule.kind);
         if let Some(class) = rule.class {
             let _ = write!(out, ", class {class}");
+        }
+        if !rule.aliases.is_empty() {
+            let _ = write!(out, ", formerly {}", rule.aliases.join(", "));
         }
         let _ = write!(out, ".\n{}", rule.body);
         streams.write(&out)?;

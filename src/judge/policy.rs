@@ -132,7 +132,7 @@ impl Policy {
             Some(Some(own)) => severity = *own,
             None => {}
         }
-        match self.rules.get(&rule.id) {
+        match rule.names().find_map(|id| self.rules.get(id)) {
             Some(None) => return None,
             Some(Some(own)) => severity = *own,
             None => {}

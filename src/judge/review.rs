@@ -248,7 +248,7 @@ fn judge(fact: &Fact, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgem
         let path = fact.path.to_string();
         let version = fact.version.clone();
         let mut parts =
-            vec![&*rule.id, &*fact.crd, version.as_deref().unwrap_or_default(), &*path, fact.key.as_deref().unwrap_or_default()];
+            vec![rule.first_id(), &*fact.crd, version.as_deref().unwrap_or_default(), &*path, fact.key.as_deref().unwrap_or_default()];
         // One name may stand for a CRD of each channel, and one rule for several keywords.
         parts.extend(fact.channel.as_deref());
         parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));

@@ -28,9 +28,9 @@ pub struct Waiver {
 }
 
 impl Waiver {
-    fn takes(&self, finding: &Finding) -> bool {
+    fn takes(&self, finding: &Finding, book: &Book) -> bool {
         let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
-        self.rule.matches(&finding.rule)
+        book.is_meant(&finding.rule, &self.rule)
             && fits(&self.crd, &finding.crd)
             && fits(&self.version, finding.version.as_deref().unwrap_or_default())
             && fits(&self.path, &finding.path)
@@ -77,7 +77,7 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     fn sees_rule(&self, rule: &Glob) -> bool {
         let seen = |family: Family| self.review || !matches!(family, Family::Change | Family::Conversion);
-        self.book.ids().filter(|id| rule.matches(id)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
+        self.book.ids().filter(|id| self.book.is_meant(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
     }
 
     fn sees(&self, waiver: &Waiver) -> bool {
@@ -93,7 +93,7 @@ impl Waivers<'_> {
         for waiver in self.list {
             let lapsed = waiver.until.zip(self.today).is_some_and(|(until, today)| today > until);
             let mut used = false;
-            for finding in findings.iter_mut().filter(|finding| waiver.takes(finding)) {
+            for finding in findings.iter_mut().filter(|finding| waiver.takes(finding, scope.book)) {
                 used = true;
                 if !lapsed && finding.status == Status::New {
                     finding.status = Status::Waived;

@@ -51,7 +51,7 @@ vocabulary! {
         /// A node of a version's schema.
         Field = "field",
         /// A node of a new version's schema, compared with the nearest older version, which stays served.
-        Successor = "successor",
+        NewVersion = "new-version",
         /// A conversion manifest, or a step of it.
         Conversion = "conversion",
         /// The configuration, a waiver, the baseline.

@@ -223,7 +223,7 @@ fn descriptor(finding: &Finding, rule: Option<&Rule>) -> serde_json::Value {
     let full = if first.is_empty() { title.to_string() } else { first };
     let help = if page.is_empty() { visible(&finding.help).into_owned() } else { page.to_owned() };
     let severity = rule.and_then(|rule| rule.severity).unwrap_or(finding.severity);
-    json!({
+    let mut descriptor = json!({
         "id": finding.rule,
         "name": pascal(&finding.rule),
         "shortDescription": {"text": title},
@@ -239,7 +239,11 @@ fn descriptor(finding: &Finding, rule: Option<&Rule>) -> serde_json::Value {
                 Severity::Info => "recommendation",
             },
         },
-    })
+    });
+    if let Some(rule) = rule.filter(|rule| !rule.aliases.is_empty()) {
+        descriptor["deprecatedIds"] = json!(rule.aliases);
+    }
+    descriptor
 }
 
 /// The paragraphs under a heading as one.

@@ -231,7 +231,7 @@ const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
             ("gateways", "v1", "spec.backendTLS", "", "field-removed"),
             ("gateways", "v1", "spec.listeners[].tls.frontendValidation", "", "field-removed"),
             ("tlsroutes", "v1alpha3", "", "", "version-added"),
-            ("tlsroutes", "v1alpha3", "spec.hostnames", "", "successor-differs"),
+            ("tlsroutes", "v1alpha3", "spec.hostnames", "", "new-version-differs"),
         ],
     ),
     (

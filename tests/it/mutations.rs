@@ -202,7 +202,7 @@ fn told(facts: &[Fact], at: &[String], document: &Value) -> bool {
                 _ => false,
             }
         }),
-        None => facts.iter().any(|fact| matches!(fact.subject, Subject::Crd | Subject::Version | Subject::Successor)),
+        None => facts.iter().any(|fact| matches!(fact.subject, Subject::Crd | Subject::Version | Subject::NewVersion)),
     }
 }
 

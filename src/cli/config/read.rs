@@ -28,7 +28,7 @@ impl Config {
         let mut faults = Form::new(super::SCHEMA).check(root);
         faults.extend(Words { book }.check(root));
         faults.sort_by_key(|fault| fault.span);
-        if faults.is_empty() { Ok(config(root)) } else { Err(faults) }
+        if faults.is_empty() { Ok(config(root, book)) } else { Err(faults) }
     }
 }
 
@@ -77,7 +77,7 @@ impl Words<'_> {
     fn pattern(&self, node: Node<'_>) -> Option<Fault> {
         let text = node.as_str()?;
         let glob = Glob::name(text);
-        if self.book.ids().any(|id| glob.matches(id)) {
+        if self.book.ids().any(|id| self.book.is_meant(id, &glob)) {
             return None;
         }
         Some(Fault::new(format!("no rule `{text}`{}", nearest(text, self.book.ids())), node.span()))
@@ -85,16 +85,16 @@ impl Words<'_> {
 }
 
 /// From here on the form is known to be right.
-fn config(root: Node<'_>) -> Config {
+fn config(root: Node<'_>, book: &Book) -> Config {
     let part = |key: &str| root.get(key);
     let inside = |outer: &str, key: &str| names(part(outer).and_then(|node| node.get(key)));
     let globs = |key: &str| inside("paths", key).iter().map(|text| Glob::name(text)).collect();
     Config {
-        judging: judging(root),
+        judging: judging(root, book),
         profiles: part("profiles")
             .into_iter()
             .flat_map(Node::entries)
-            .map(|entry| (entry.name().to_owned(), judging(entry.value)))
+            .map(|entry| (entry.name().to_owned(), judging(entry.value, book)))
             .collect(),
         include: globs("include"),
         exclude: globs("exclude"),
@@ -104,16 +104,16 @@ fn config(root: Node<'_>) -> Config {
             feature_set: names(part("feature-sets")),
         },
         maturity: part("maturity").into_iter().flat_map(Node::items).filter_map(assigned).collect(),
-        waivers: part("waivers").into_iter().flat_map(Node::items).filter_map(waiver).collect(),
+        waivers: part("waivers").into_iter().flat_map(Node::items).filter_map(|node| waiver(node, book)).collect(),
         baseline: placed(root, "baseline").map(|placed| Placed { value: placed.value.to_owned(), span: placed.span }),
     }
 }
 
-fn judging(node: Node<'_>) -> Judging {
+fn judging(node: Node<'_>, book: &Book) -> Judging {
     let fail_on = placed(node, "fail-on").map(|placed| Placed { value: Severity::parse(placed.value), span: placed.span });
     let levels = node.get("rules").into_iter().flat_map(Node::entries).filter_map(|entry| {
         Some(Level {
-            rule: entry.name().to_owned(),
+            rule: book.current_id(entry.name()).to_owned(),
             severity: level(entry.value)?,
             span: Span { end: entry.value.span().end, ..entry.key.span() },
         })
@@ -160,11 +160,11 @@ fn assigned(node: Node<'_>) -> Option<Assigned> {
     Some(Assigned { crd: name("crd"), version: name("version"), path: Glob::path(text("path")?), maturity })
 }
 
-fn waiver(node: Node<'_>) -> Option<Waiver> {
+fn waiver(node: Node<'_>, book: &Book) -> Option<Waiver> {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     let rule = node.entry("rule")?;
     Some(Waiver {
-        rule: Glob::name(rule.value.as_str()?),
+        rule: Glob::name(book.current_id(rule.value.as_str()?)),
         crd: text("crd").map(Glob::name),
         version: text("version").map(Glob::name),
         path: text("path").map(Glob::path),

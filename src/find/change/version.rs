@@ -121,7 +121,7 @@ impl<'a, 't> Review<'a, 't> {
         let stays = !before.served || now.is_some_and(|version| version.served);
         let moved = |other: &Version<'t>| other.schema.as_ref().zip(before.schema.as_ref()).is_some_and(|(a, b)| !a.node().same(b.node()));
         let beside = now.filter(|now| stays && moved(now));
-        let subject = if stays { Subject::Successor } else { Subject::Field };
+        let subject = if stays { Subject::NewVersion } else { Subject::Field };
         let from = beside.unwrap_or(before);
         let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
         let scales = (Scale::of(from), Scale::of(version));

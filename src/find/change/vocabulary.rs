@@ -99,7 +99,7 @@ const CRD: &[(&[Aspect], &[Effect])] = &[
 /// All coordinates, each once.
 pub fn emitted() -> impl Iterator<Item = (Subject, Aspect, Effect)> {
     let tables =
-        [(Subject::Field, FIELD), (Subject::Field, WORDS), (Subject::Successor, FIELD), (Subject::Version, VERSION), (Subject::Crd, CRD)];
+        [(Subject::Field, FIELD), (Subject::Field, WORDS), (Subject::NewVersion, FIELD), (Subject::Version, VERSION), (Subject::Crd, CRD)];
     tables.into_iter().flat_map(|(subject, table)| {
         let rows = table
             .iter()

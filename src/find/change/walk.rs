@@ -23,7 +23,7 @@ pub(super) struct Scope<'a> {
     pub version: &'a str,
     pub old_file: FileId,
     pub new_file: FileId,
-    /// [`Subject::Field`], or [`Subject::Successor`] for a new version beside an older one that stays.
+    /// [`Subject::Field`], or [`Subject::NewVersion`] for a new version beside an older one that stays.
     pub subject: Subject,
     /// The older version that a new one is compared with.
     pub against: Option<&'a str>,

@@ -57,7 +57,7 @@ impl<'m> Coverage<'m> {
     /// The manifest that covers a break.
     pub fn cover(&self, fact: &Fact) -> Option<Cover> {
         match fact.subject {
-            Subject::Field | Subject::Successor => self.field(fact),
+            Subject::Field | Subject::NewVersion => self.field(fact),
             Subject::Version | Subject::Crd => self.version(fact),
             _ => None,
         }

@@ -50,7 +50,7 @@ impl Released<'_, '_> {
 /// One draft for each CRD and pair of versions with changes that need a conversion. `left_out` says which facts are not to be drafted.
 pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, left_out: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
     let mut ways: BTreeMap<Way, Vec<&Fact>> = BTreeMap::new();
-    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::Successor) && needs(fact) && !left_out(fact)) {
+    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion) && needs(fact) && !left_out(fact)) {
         let Some(version) = &fact.version else { continue };
         let from = fact.against.as_ref().unwrap_or(version);
         ways.entry((fact.crd.clone(), fact.channel.clone(), from.clone(), version.clone())).or_default().push(fact);
@@ -61,9 +61,9 @@ pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, le
 /// Whether a change asks for a conversion.
 pub fn needs(fact: &Fact) -> bool {
     Book::builtin().choose(fact, "").is_some_and(|rule| {
-        let breaks = rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor;
+        let breaks = rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion;
         let added =
-            fact.subject == Subject::Successor && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
+            fact.subject == Subject::NewVersion && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
         rule.conversion != Need::None && breaks && !added
     })
 }
@@ -72,7 +72,7 @@ fn draft(way: &Way, facts: &[&Fact], old: Released<'_, '_>, new: Released<'_, '_
     let (name, channel, from, to) = way;
     let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
     // A new version is compared with the older one as it is now, where that stays.
-    let beside = after.version(from).filter(|_| facts.iter().all(|fact| fact.subject == Subject::Successor));
+    let beside = after.version(from).filter(|_| facts.iter().all(|fact| fact.subject == Subject::NewVersion));
     let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
     let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
     let mut writer = Writer { old: old_schema, new: new_schema, steps: Vec::new(), loses: false };

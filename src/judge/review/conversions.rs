@@ -43,7 +43,7 @@ impl<'j> Covering<'j> {
 
 /// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
 fn asks(rule: &Rule, fact: &Fact) -> bool {
-    rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::Successor)
+    rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion)
 }
 
 /// Changes of meaning that only a manifest tells.

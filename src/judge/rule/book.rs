@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
 use crate::input::json_schema_check::{Fault, nearest};
+use crate::input::glob::Glob;
 
 use super::condition::{self, Condition};
 use super::page::{Match, PageError, Rule};
@@ -46,6 +47,8 @@ type Coordinates = (Subject, Aspect, Effect);
 pub struct Book {
     rules: Vec<Leaf>,
     by_id: BTreeMap<String, usize>,
+    /// Former ids of rules, each with the id that it has now.
+    by_alias: BTreeMap<String, String>,
     by_fact: HashMap<Coordinates, Vec<usize>>,
     /// Rules of a team that add their finding to the built-in one.
     extra: Vec<usize>,
@@ -91,7 +94,7 @@ impl Book {
             rules.push(rule);
         }
         let replaced: Vec<String> = rules.iter().filter_map(|rule| rule.replaces.clone()).collect();
-        rule_pages().filter(|page| !replaced.iter().any(|id| id == page.stem)).for_each(|page| book.add_page(page));
+        rule_pages().filter(|page| !replaced.iter().any(|id| page.is_called(id))).for_each(|page| book.add_page(page));
         for rule in rules {
             if let Some(target) = &rule.replaces
                 && Book::builtin().get(target).is_none()
@@ -107,6 +110,7 @@ impl Book {
                 None => book.extra.push(book.rules.len()),
             }
             book.by_id.insert(rule.id.clone(), book.rules.len());
+            book.by_alias.extend(rule.aliases.iter().map(|alias| (alias.clone(), rule.id.clone())));
             book.rules.push(Leaf { page: None, rule: OnceLock::from(Some(Box::new(rule))) });
         }
         Ok(book)
@@ -116,6 +120,7 @@ impl Book {
     fn add_page(&mut self, page: &'static Page) {
         self.index(&Match::of(page));
         self.by_id.insert(page.stem.to_owned(), self.rules.len());
+        self.by_alias.extend(page.aliases.iter().map(|&alias| (alias.to_owned(), page.stem.to_owned())));
         self.rules.push(Leaf { page: Some(page), rule: OnceLock::new() });
     }
 
@@ -138,8 +143,19 @@ impl Book {
         self.rules.get(index)?.rule()
     }
 
+    /// A rule by its id, or by a former one.
     pub fn get(&self, id: &str) -> Option<&Rule> {
-        self.rule(*self.by_id.get(id)?)
+        self.rule(*self.by_id.get(self.current_id(id))?)
+    }
+
+    /// The id that a rule has now, from one that it has or had; what isn't known is returned as it is.
+    pub fn current_id<'a>(&'a self, id: &'a str) -> &'a str {
+        if self.by_id.contains_key(id) { id } else { self.by_alias.get(id).map_or(id, String::as_str) }
+    }
+
+    /// Whether a pattern means the rule with this id, by that or by a former one.
+    pub fn is_meant(&self, id: &str, pattern: &Glob) -> bool {
+        pattern.matches(id) || self.by_alias.iter().any(|(alias, current)| current == id && pattern.matches(alias))
     }
 
     /// Rules sorted by id.
@@ -216,6 +232,11 @@ fn list<'a, T>(own: &'a [T], all: &'a [T]) -> &'a [T] {
 }
 
 impl Page {
+    /// Whether this is the rule's id, or was.
+    fn is_called(&self, id: &str) -> bool {
+        self.stem == id || self.aliases.contains(&id)
+    }
+
     pub fn find(folder: &str, stem: &str) -> Option<&'static Page> {
         PAGES.iter().find(|page| page.folder == folder && page.stem == stem)
     }

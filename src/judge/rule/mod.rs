@@ -20,6 +20,8 @@ pub const SCHEMA: &str = include_str!("rule.schema.json");
 pub struct Page {
     pub folder: &'static str,
     pub stem: &'static str,
+    /// Former ids of the rule, oldest first.
+    pub aliases: &'static [&'static str],
     pub text: &'static str,
     /// Subjects, aspects and effects of the facts that a rule judges, as its front matter names them.
     pub matches: [&'static [&'static str]; 3],

@@ -84,6 +84,8 @@ pub struct Match {
 #[derive(Debug)]
 pub struct Rule {
     pub id: String,
+    /// Former ids, oldest first.
+    pub aliases: Vec<String>,
     pub title: String,
     pub since: String,
     pub family: Family,
@@ -132,6 +134,7 @@ pub(crate) fn front_matter(text: &Text) -> Result<(Arc<yaml::Tree>, usize), Page
 
 const KEYS: &[&str] = &[
     "id",
+    "aliases",
     "title",
     "since",
     "family",
@@ -208,6 +211,7 @@ impl Rule {
         let class = word(root, "class", Class::parse, Class::ALL.iter().map(|c| c.name()))?;
         Ok(Rule {
             id: needed("id")?.to_owned(),
+            aliases: root.get("aliases").into_iter().flat_map(Node::items).filter_map(Node::as_str).map(str::to_owned).collect(),
             title: needed("title")?.to_owned(),
             since: text_of("since")?.unwrap_or_default().to_owned(),
             family,
@@ -223,6 +227,18 @@ impl Rule {
             replaces: text_of("replaces")?.map(str::to_owned),
             body: text.get(body..).unwrap_or_default().into(),
         })
+    }
+}
+
+impl Rule {
+    /// The id, then the former ones.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.id).chain(&self.aliases).map(String::as_str)
+    }
+
+    /// The first id that the rule had: fingerprints are made with it, so that they outlast a new name.
+    pub fn first_id(&self) -> &str {
+        self.aliases.first().unwrap_or(&self.id)
     }
 }
 

@@ -120,7 +120,7 @@ fn a_new_version_is_compared_with_the_older_one_as_it_is_now() {
         let facts = facts(&crd(&[("v1", STORED, old)]), &crd(&[("v1", STORED, now), ("v2", SERVED, new)]));
         facts
             .into_iter()
-            .filter(|fact| fact.subject == Subject::Successor)
+            .filter(|fact| fact.subject == Subject::NewVersion)
             .map(|fact| (fact.effect, fact.path.to_string()))
             .collect::<Vec<_>>()
     };
