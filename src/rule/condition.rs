@@ -32,7 +32,7 @@ impl Condition {
     /// What is wrong with a condition that can be run: what a fact doesn't have would never hold, and nobody would notice.
     pub(super) fn mistakes(text: &str) -> Vec<Mistake> {
         let Ok(expr) = read(text) else { return Vec::new() };
-        expr.descendants().into_iter().filter_map(|expr| unknown(expr, text)).collect()
+        expr.descendants().into_iter().flat_map(|expr| unknown(expr, text).into_iter().chain(unknown_values(expr, text))).collect()
     }
 
     /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.
@@ -82,6 +82,38 @@ fn unknown(expr: &Expr, text: &str) -> Option<Mistake> {
     let after = text.get(expr.at..).and_then(|tail| tail.find(name)).map(|start| start + expr.at);
     let start = after.filter(|_| !is_in(expr)).or_else(|| text.get(..expr.at)?.rfind(name));
     Some(Mistake { message, at: start.map(|start| start..start + name.len()) })
+}
+
+/// The mistakes of a comparison with a value that a coordinate never has.
+fn unknown_values(expr: &Expr, text: &str) -> Vec<Mistake> {
+    let Kind::Call(call) = &expr.kind else { return Vec::new() };
+    let (field, values) = match (&*call.function, call.args.as_slice()) {
+        ("_==_" | "_!=_", [one, other]) if one.literal().is_some() => (other, vec![one]),
+        ("_==_" | "_!=_", [one, other]) => (one, vec![other]),
+        ("@in", [value, list]) => match &list.kind {
+            Kind::List(list) => (value, list.items.iter().collect()),
+            _ => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    let field = field.qualified_name().unwrap_or_default();
+    let known: Vec<&str> = match field.as_str() {
+        "fact.subject" => Subject::ALL.iter().map(|one| one.name()).collect(),
+        "fact.aspect" => Aspect::ALL.iter().map(|one| one.name()).collect(),
+        "fact.effect" => Effect::ALL.iter().map(|one| one.name()).collect(),
+        "fact.certainty" => Certainty::ALL.iter().map(|one| one.name()).collect(),
+        _ => return Vec::new(),
+    };
+    let unknown = values.into_iter().filter_map(|value| match value.literal()? {
+        Literal::String(name) if !known.contains(&name.as_str()) => Some((value.at, name)),
+        _ => None,
+    });
+    let mistake = |(at, name): (usize, &String)| {
+        let start = text.get(at..).and_then(|tail| tail.find(name.as_str())).map(|start| start + at);
+        let message = format!("compares `{field}` with `{name}`, which it never is{}", nearest(name, known.iter().copied()));
+        Mistake { message, at: start.map(|start| start..start + name.len()) }
+    };
+    unknown.map(mistake).collect()
 }
 
 fn is_in(expr: &Expr) -> bool {
@@ -170,6 +202,9 @@ mod tests {
             let unknown = ("reads the unknown word `tpye` (did you mean `type`?)".to_owned(), "tpye".to_owned());
             assert_eq!(said(text), [unknown], "{text}");
         }
+        let never = "compares `fact.subject` with `feild`, which it never is (did you mean `field`?)".to_owned();
+        assert_eq!(said("fact.subject == 'feild' && fact.effect in ['added', 'removed']"), [(never, "feild".to_owned())]);
+        assert_eq!(said("fact.effect in ['added', 'remvoed']").len(), 1);
         let shown = view(&Fact::new(Subject::Crd, Aspect::Presence, Effect::Added, "a"), "ga");
         assert!(FIELDS.iter().all(|field| Condition::parse(&format!("has(fact.{field})")).unwrap().holds(&shown)));
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crdwise::crd::{Bundle, Documents};
 use crdwise::diff::{Options, diff, emitted};
-use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject, Word};
+use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject};
 use crdwise::finding::Class;
 use crdwise::rule::{Book, Family, Rule};
 use serde_json::Value;

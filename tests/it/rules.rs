@@ -73,6 +73,45 @@ fn each_page_is_whole() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A misspelt word would render as nothing, or never hold.
+#[test]
+fn each_page_names_only_what_exists() {
+    let mut wrong = Vec::new();
+    for page in PAGES.iter().filter(|page| page.folder != "policy") {
+        for fault in Rule::faults(page.text) {
+            let line = page.text[..fault.span.range().start].lines().count();
+            wrong.push(format!("rules/{}/{}.md:{line}: {fault}", page.folder, page.stem));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn former_ids_mean_one_rule_each() {
+    let mut seen = BTreeSet::new();
+    for (page, rule) in pages() {
+        assert_eq!(rule.aliases, page.aliases, "{} is compiled in with other aliases than its own", page.stem);
+        for alias in &rule.aliases {
+            assert!(seen.insert(alias.clone()), "`{alias}` was the id of two rules");
+            assert!(Book::builtin().ids().all(|id| id != alias), "`{alias}` is a rule and was another");
+            assert_eq!(Book::builtin().get(alias).map(|rule| &*rule.id), Some(&*rule.id));
+        }
+    }
+    assert_eq!(Book::builtin().get("junctor-changed").map(|rule| &*rule.id), Some("composition-changed"));
+    assert_eq!(Book::builtin().get("successor-differs").map(Rule::first_id), Some("successor-differs"));
+}
+
+/// A rule of a team that takes the place of a built-in one may name it by a former id.
+#[test]
+fn a_former_id_can_be_replaced() {
+    let text = "---\nid: own\ntitle: t\nfamily: change\nmatch: {subject: field, aspect: any-of, effect: narrowed}\nkind: tighten\nmessage: m\nhelp: h\nreplaces: junctor-narrowed\n---\n";
+    let book = Book::with(vec![("own.md".to_owned(), text.to_owned())]).unwrap();
+    assert!(book.get("own").is_some() && book.get("composition-narrowed").is_none() && book.get("junctor-narrowed").is_none());
+    let misspelt = text.replace("message: m", "message: 'm {{ nmae }}'");
+    let error = Book::with(vec![("own.md".to_owned(), misspelt)]).unwrap_err().to_string();
+    assert_eq!(error, "own.md: `message` names the unknown word `nmae` (did you mean `name`?)");
+}
+
 #[test]
 fn policies_speak_of_every_kind_and_of_rules_that_exist() {
     for name in Policy::names() {

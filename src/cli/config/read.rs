@@ -225,6 +225,18 @@ waivers:
     }
 
     #[test]
+    fn former_ids_of_rules_are_read_as_the_current_ones() {
+        let text = |differs: &str, changed: &str| format!("rules: {{{differs}: error}}\nwaivers: [{{rule: {changed}, reason: x}}]\n");
+        let read = |differs: &str, changed: &str| {
+            let config = Config::parse(&text(differs, changed), Book::builtin()).unwrap();
+            (config.judging.rules[0].rule.clone(), config.waivers[0].target())
+        };
+        assert_eq!(read("successor-differs", "junctor-changed"), read("new-version-differs", "composition-changed"));
+        assert_eq!(read("successor-differs", "junctor-*").1, "junctor-*");
+        assert_eq!(wrong("waivers: [{rule: 'jnctor-*', reason: x}]\n").len(), 1);
+    }
+
+    #[test]
     fn nothing_is_a_configuration_too() {
         assert!(Config::parse("", Book::builtin()).is_ok() && Config::parse("# nothing\n", Book::builtin()).is_ok());
     }

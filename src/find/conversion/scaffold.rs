@@ -62,8 +62,9 @@ pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, le
 pub fn needs(fact: &Fact) -> bool {
     Book::builtin().choose(fact, "").is_some_and(|rule| {
         let breaks = rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion;
-        let added =
-            fact.subject == Subject::NewVersion && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
+        let added = fact.subject == Subject::NewVersion
+            && matches!(fact.effect, Effect::Added | Effect::Widened)
+            && fact.aspect != Aspect::Required;
         rule.conversion != Need::None && breaks && !added
     })
 }
