@@ -2,16 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::judge::baseline::{self, Baseline};
-use crate::cli::arguments::arguments::{self, ConfigSide};
-use crate::cli::arguments::config::{self, Config, Judging};
-use crate::model::{Documents, FileId, Place};
-use crate::go::date::Date;
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::finding::Severity;
-use crate::input::json_schema_check::Fault;
+use crate::cli::arguments::{self, ConfigSide};
+use crate::cli::config::{self, Config, Judging};
 use crate::find::lint::Outlook;
+use crate::go::date::Date;
+use crate::input::json_schema_check::Fault;
+use crate::input::{File, Input, InputKind, Origin};
+use crate::judge::baseline::{self, Baseline};
+use crate::judge::finding::Severity;
 use crate::judge::policy::{self, Policy};
+use crate::judge::review::{Judgement, Side};
+use crate::judge::rule::Book;
+use crate::judge::waiver::Waivers;
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::{Documents, FileId, Place};
 use crate::render::human;
 
 use super::input::{Read, Reader, with_advice};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::model::{FileId, Place};
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::judge::finding::{Finding, Status};
 use crate::input::json_schema_check::{Fault, Form};
-use crate::judge::waiver::Scope;
 use crate::input::yaml::{self, Budget, Node, Span};
+use crate::judge::finding::{Finding, Status};
+use crate::judge::waiver::Scope;
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::{FileId, Place};
 
 /// The name under which it is looked for.
 pub const FILE: &str = "crdwise-baseline.json";

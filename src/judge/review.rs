@@ -5,17 +5,17 @@ mod conversions;
 use rayon::prelude::*;
 use semver::Version;
 
-use crate::judge::bump::{self, Recommendation};
 use crate::find::conversion::Conversions;
 use crate::find::conversion::scaffold::Released;
-use crate::model::{Bundle, Documents, Place, Priority, Skipped};
-use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::judge::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
 use crate::find::lint::{self, Outlook, Release};
+use crate::judge::bump::{self, Recommendation};
+use crate::judge::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
 use crate::judge::policy::{Policy, Situation};
 use crate::judge::report::{self, Report, SideSummary};
 use crate::judge::rule::Book;
 use crate::judge::waiver::{Scope, Waivers};
+use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
+use crate::model::{Bundle, Documents, Place, Priority, Skipped};
 
 use conversions::Covering;
 pub use conversions::Manifests;

@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::judge::baseline::Baseline;
-use crate::model::{FileId, Place};
 use crate::go::date::Date;
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::judge::finding::{Finding, Status};
 use crate::input::glob::Glob;
-use crate::judge::rule::{Book, Family};
 use crate::input::yaml::Span;
+use crate::judge::baseline::Baseline;
+use crate::judge::finding::{Finding, Status};
+use crate::judge::rule::{Book, Family};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::{FileId, Place};
 
 /// Accepts findings, with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]

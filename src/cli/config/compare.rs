@@ -1,9 +1,9 @@
 //! What a change did to the way it is judged itself.
 
-use crate::model::{FileId, Place};
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::finding::Severity;
 use crate::input::yaml::Span;
+use crate::judge::finding::Severity;
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::{FileId, Place};
 
 use super::{Config, Judging};
 

@@ -1,9 +1,9 @@
 //! What a version says beside its schema: served, deprecated, subresources, unknown keys.
 
+use crate::input::yaml::{Entry, Node};
 use crate::model::Version;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::Schema;
-use crate::input::yaml::{Entry, Node};
 
 use super::crd::Review;
 use super::document::presence;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::input::yaml::Node;
 use crate::model::Version;
 use crate::model::fact::{Affected, Aspect, Effect, Word};
-use crate::input::yaml::Node;
 
 use super::crd::Review;
 use super::metadata::entries;

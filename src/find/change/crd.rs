@@ -1,8 +1,8 @@
 //! One CRD on both sides: its names, scope, versions and conversion.
 
-use crate::model::{Api, Crd, Place};
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::{Api, Crd, Place};
 
 use super::Options;
 use super::version::Compared;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Crd, Text};
-use crate::model::fact::{Affected, Aspect, Effect, Mark, Word};
 use crate::input::yaml::{Entry, Node};
+use crate::model::fact::{Affected, Aspect, Effect, Mark, Word};
+use crate::model::{Crd, Text};
 
 use super::crd::Review;
 use super::document::presence;

@@ -1,7 +1,7 @@
 //! What becomes of an explicit null, of an absent value, and of keys that lists are merged by.
 
-use crate::model::fact::{Affected, Aspect, Effect, Mark, Ratchet, Word};
 use crate::compare::completed;
+use crate::model::fact::{Affected, Aspect, Effect, Mark, Ratchet, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::ancestors;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::input::yaml::{Entry, Node};
 use crate::model::Step;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Word};
 use crate::model::schema::shape::Type;
-use crate::model::schema::{Keyword, Schema, Shape};
+use crate::model::schema::{Keyword, Schema, Shape, is_deprecated};
 use crate::server::object::Compiled;
-use crate::input::yaml::{Entry, Node};
 
 use super::implicit;
 use super::limits::Limits;
@@ -257,7 +257,7 @@ fn listed<'t>(schema: &Schema<'t>, name: &str) -> Option<Node<'t>> {
 }
 
 fn deprecated(fact: Fact, schema: &Schema<'_>) -> Fact {
-    match schema.text(Keyword::Description).is_some_and(super::text::is_deprecated) {
+    match schema.text(Keyword::Description).is_some_and(is_deprecated) {
         true => fact.mark(Mark::WasDeprecated),
         false => fact,
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cel::normal::is_transition;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
 use crate::compare::Sample;
-use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 use crate::input::yaml::Entry;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
+use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};

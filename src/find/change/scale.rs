@@ -1,11 +1,11 @@
 //! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
 
-use crate::model::{FieldPath, Version};
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
 use crate::compare::{Cause, Sample, Unshown, What};
-use crate::model::schema::Shape;
-use crate::server::object::Scale;
 use crate::input::yaml::Entry;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
+use crate::model::schema::Shape;
+use crate::model::{FieldPath, Version};
+use crate::server::object::Scale;
 
 use super::crd::Review;
 use super::metadata::entries;

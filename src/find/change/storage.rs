@@ -1,9 +1,9 @@
 //! Which version objects are stored at, and how objects get from one version to another.
 
-use crate::model::{Crd, Text, Version};
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::server::object::Scale;
 use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
+use crate::model::{Crd, Text, Version};
+use crate::server::object::Scale;
 
 use super::crd::Review;
 use super::document::presence;

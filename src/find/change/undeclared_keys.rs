@@ -1,7 +1,7 @@
 //! What becomes of keys that a node doesn't declare: pruned, kept, kept as values of a map, refused.
 
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::compare::Sample;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
 use super::ancestors;

@@ -1,10 +1,10 @@
 //! Versions of one CRD: those that both sides have, those that came and those that went.
 
-use crate::model::{Maturity, Repeat, Version};
+use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
+use crate::model::{Maturity, Repeat, Version};
 use crate::server::object::Scale;
-use crate::input::yaml::Node;
 
 use super::crd::Review;
 use super::walk::{Scope, Walk};

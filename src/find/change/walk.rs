@@ -2,13 +2,13 @@
 //!
 //! Equal subtrees are left at the first glance, so the cost is that of reading both sides once.
 
-use crate::model::{FieldPath, FileId, Place, Step};
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
 use crate::compare::Sample;
 use crate::compare::text::together;
-use crate::model::schema::{Additional, Keyword, Schema};
-use crate::server::object::Scale;
 use crate::input::yaml::{Entry, Node};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
+use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::{FieldPath, FileId, Place, Step};
+use crate::server::object::Scale;
 
 use super::Options;
 use super::change::Changes;

@@ -2,12 +2,12 @@
 
 use std::cell::LazyCell;
 
+use crate::compare::{Cause, Sample, Unshown, What, Witnesses};
+use crate::input::yaml::Node;
 use crate::model::Step;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Word};
-use crate::compare::{Cause, Sample, Unshown, What, Witnesses};
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::Scale;
-use crate::input::yaml::Node;
 
 use crate::compare::is_oversized;
 

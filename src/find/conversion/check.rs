@@ -1,8 +1,8 @@
 //! Manifests and two bundles come in; facts about the manifests go out: paths that don't exist, laws that don't hold, what only
 //! people can do, examples that are wrong.
 
-use crate::model::{Bundle, Crd, FieldPath, Place, Step as PathStep};
 use crate::model::fact::{Affected, Aspect, Certainty, Effect, Evidence, Fact, Outcome, Subject, Witness, Word};
+use crate::model::{Bundle, Crd, FieldPath, Place, Step as PathStep};
 
 use super::catalogue::Conversions;
 use super::convert::Converter;

@@ -6,13 +6,12 @@ use std::fmt::Write as _;
 use semver::Version;
 
 use crate::judge::bump;
-use crate::model::{Bundle, Crd, FieldPath, Step as Hop};
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::judge::finding::{Bump, Class};
-use crate::find::lint::find;
 use crate::judge::rule::{Book, Need};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Additional, Schema};
+use crate::model::{Bundle, Crd, FieldPath, Step as Hop};
 
 use super::manifest::{API_VERSION, KIND};
 

@@ -1,8 +1,8 @@
 //! The conversion stanza: strategy, and the webhook that belongs to one of them.
 
-use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::server::object::name;
+use crate::go::strfmt::name;
 use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 
 use super::fact_collector::Ledger;
 use super::server_checks::Demands;

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use crate::cel::eval::Timestamp;
+use crate::input::yaml::{Data, Node};
 use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::Keyword;
-use crate::input::yaml::{Data, Node};
 
 use super::fact_collector::Ledger;
 use super::form::{self, Form};

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
+use crate::input::yaml::{Data, Node};
 use crate::model::Step;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::{self, Kind};
-use crate::input::yaml::{Data, Node};
 
 use super::hazard;
 use super::walk::{DefaultSite, Walk};

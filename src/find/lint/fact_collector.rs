@@ -1,8 +1,8 @@
 //! Collects the facts about one CRD, so that every check writes only what is its own.
 
-use crate::model::{Crd, Place, Repeat};
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::{Crd, Place, Repeat};
 
 pub(super) struct Ledger<'t> {
     pub crd: Crd<'t>,

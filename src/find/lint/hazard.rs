@@ -1,10 +1,10 @@
 //! What the server takes and what hurts later: shapes that refuse every value, drop data without a word, or never take effect.
 
-use crate::model::fact::{Aspect, Effect, Word};
-use crate::go::strfmt::Format;
 use crate::go::regexp::Pattern;
-use crate::model::schema::{Keyword, Schema, is_meta};
+use crate::go::strfmt::Format;
 use crate::input::yaml::{Data, Node};
+use crate::model::fact::{Aspect, Effect, Word};
+use crate::model::schema::{Keyword, Schema, is_meta};
 
 use super::route::Route;
 use super::structural::is_open;

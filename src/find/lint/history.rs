@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
-use crate::find::change::is_deprecated;
 use crate::model::fact::{Aspect, Effect, Evidence, Fact, Subject, Word};
+use crate::model::schema::is_deprecated;
 use crate::model::schema::{Keyword, Schema};
+use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
 
 use super::guideline::Outlook;
 

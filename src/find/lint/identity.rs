@@ -1,9 +1,9 @@
 //! What a CRD is called: metadata, group, names, scope, the approval that protected groups need.
 
+use crate::go::strfmt::name;
+use crate::input::yaml::Node;
 use crate::model::Text;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::server::object::name;
-use crate::input::yaml::Node;
 
 use super::fact_collector::Ledger;
 use super::server_checks::Demands;

@@ -1,8 +1,8 @@
 //! `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: what they are, what they need from the node, its items and its keys.
 
+use crate::input::yaml::Entry;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
-use crate::input::yaml::Entry;
 
 use super::route::{Route, Turn};
 use super::walk::Walk;

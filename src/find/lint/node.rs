@@ -1,8 +1,8 @@
 //! The rules that hold for every schema node, wherever it stands: types, forbidden keywords, lists and maps, the form of CEL rules.
 
+use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{CelRule, Keyword, Schema};
-use crate::input::yaml::Node;
 
 use super::fieldpath;
 use super::lists;

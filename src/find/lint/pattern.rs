@@ -1,7 +1,7 @@
 //! Patterns: what the server's regular expressions don't have.
 
-use crate::model::fact::{Aspect, Effect, Word};
 use crate::go::regexp::{Pattern, PatternError};
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::route::Route;

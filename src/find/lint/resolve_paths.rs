@@ -1,8 +1,8 @@
 //! Paths that a version shows to others, resolved against its schema: where they lead nowhere, cells stay empty and scaling fails.
 
+use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
-use crate::input::yaml::Node;
 
 use super::edition::{Edition, Layout};
 use super::fact_collector::Ledger;

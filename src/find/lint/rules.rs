@@ -10,11 +10,11 @@ use crate::cel::check::Problem;
 use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
 use crate::cel::need::Need;
 use crate::cel::site::Site;
-use crate::model::{FieldPath, Step};
+use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, CelRule, Keyword, Schema, Shape};
-use crate::input::yaml::Node;
+use crate::model::{FieldPath, Step};
 
 use super::walk::{RuleSite, Walk};
 

@@ -1,8 +1,8 @@
 //! What a version shows beside its schema: scale, printer columns, selectable fields.
 
+use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::Schema;
-use crate::input::yaml::Node;
 
 use super::edition::{Edition, Layout};
 use super::fact_collector::Ledger;

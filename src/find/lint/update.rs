@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Api, Crd, Place, Version};
+use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
+use crate::model::{Api, Crd, Place, Version};
 use crate::server::object::{self, Kind};
-use crate::input::yaml::Node;
 
 use super::conversion::{holds_certificate, knows_review};
 use super::edition::Layout;

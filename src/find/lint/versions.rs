@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use crate::go::strfmt::name;
+use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
-use crate::server::object::name;
-use crate::input::yaml::Node;
 
 use super::edition::{Edition, Layout};
 use super::fact_collector::Ledger;

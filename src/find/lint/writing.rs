@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::input::yaml::{Data, Node, NodeId};
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 
 use super::fact_collector::Ledger;
 

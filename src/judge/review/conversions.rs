@@ -7,10 +7,10 @@ use crate::find::conversion::coverage::{Cover, Coverage};
 use crate::find::conversion::manifest_endpoints::Hop;
 use crate::find::conversion::scaffold::{Draft, scaffold};
 use crate::find::conversion::{Conversions, Manifest};
+use crate::judge::finding::Class;
+use crate::judge::rule::{Need, Rule};
 use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::finding::Class;
-use crate::judge::rule::{Need, Rule};
 
 use super::{Judgement, Side};
 

@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
-use crate::input::json_schema_check::{Fault, nearest};
 use crate::input::glob::Glob;
+use crate::input::json_schema_check::{Fault, nearest};
 
 use super::condition::{self, Condition};
 use super::page::{Match, PageError, Rule};

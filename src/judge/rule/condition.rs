@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cel::ast::{Expr, Kind};
+use crate::cel::ast::{Expr, Kind, Literal};
 use crate::cel::decl::{Decl, Kind as DeclKind, Object};
 use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
@@ -14,6 +14,8 @@ use crate::cel::types::Type;
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::{Affects, Aspect, Certainty, Effect, Fact, Subject};
 use crate::model::schema::shape::ListType;
+
+use super::mistake::Mistake;
 
 pub struct Condition {
     text: String,
@@ -29,17 +31,17 @@ impl std::fmt::Debug for Condition {
 impl Condition {
     /// Compiles a condition; its types are checked against those of a fact.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let program = FileExpression::compile(text, "fact", &FACT)
-            .map_err(|error| unknown_field(text).unwrap_or_else(|| format!("does not compile: {error}")))?;
+        let program = FileExpression::compile(text, "fact", &FACT).map_err(|error| format!("does not compile: {error}"))?;
         match program.result_type() {
             Type::Bool => Ok(Condition { text: text.to_owned(), program }),
             other => Err(format!("must give a bool, this gives {other}")),
         }
     }
 
-    /// What is wrong with a condition that names something no fact has.
-    pub fn fault(text: &str) -> Option<String> {
-        unknown_field(text)
+    /// Names and values in a condition that no fact has. Such a condition would never hold, and nobody would notice.
+    pub(super) fn mistakes(text: &str) -> Vec<Mistake> {
+        let Ok(expr) = read(text) else { return Vec::new() };
+        expr.descendants().into_iter().flat_map(|expr| unknown(expr, text).into_iter().chain(unknown_values(expr, text))).collect()
     }
 
     /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.
@@ -78,19 +80,77 @@ static FACT: LazyLock<Arc<Decl>> = LazyLock::new(|| {
     node(DeclKind::Object(Object { fields: FIELDS.iter().map(|name| ((*name).to_owned(), field(name))).collect() }))
 });
 
-/// What to say about the first field in a condition that facts don't have.
-fn unknown_field(text: &str) -> Option<String> {
-    let expr = read(text).ok()?;
-    let unknown = expr.descendants().into_iter().find_map(|part| match &part.kind {
-        Kind::Select(select) if is_fact(&select.operand) => (!FIELDS.contains(&&*select.field)).then_some(&*select.field),
-        _ => None,
-    })?;
-    let hint = nearest(unknown, FIELDS.into_iter());
-    Some(format!("uses `fact.{unknown}`, which doesn't exist{hint}; a fact has {}", FIELDS.join(", ")))
+/// The mistake of an expression that reads what no fact has.
+fn unknown(expr: &Expr, text: &str) -> Option<Mistake> {
+    let (owner, name) = read_of(expr)?;
+    let message = match owner.qualified_name()?.as_str() {
+        "fact" if !FIELDS.contains(&name) => {
+            format!("reads `fact.{name}`, which doesn't exist{}; a fact has {}", nearest(name, FIELDS.into_iter()), FIELDS.join(", "))
+        }
+        "fact.words" if Fact::sayable().all(|word| word != name) => {
+            format!("reads the unknown word `{name}`{}", nearest(name, Fact::sayable()))
+        }
+        _ => return None,
+    };
+    // A selection begins at its dot, an index at its bracket, `in` between both sides.
+    let after = text.get(expr.at..).and_then(|tail| tail.find(name)).map(|start| start + expr.at);
+    let start = after.filter(|_| !is_in(expr)).or_else(|| text.get(..expr.at)?.rfind(name));
+    Some(Mistake { message, at: start.map(|start| start..start + name.len()) })
 }
 
-fn is_fact(expr: &Expr) -> bool {
-    matches!(&expr.kind, Kind::Ident(name) if name == "fact")
+/// The mistakes of a comparison with a value that a coordinate never has.
+fn unknown_values(expr: &Expr, text: &str) -> Vec<Mistake> {
+    let Kind::Call(call) = &expr.kind else { return Vec::new() };
+    let (field, values) = match (&*call.function, call.args.as_slice()) {
+        ("_==_" | "_!=_", [one, other]) if one.literal().is_some() => (other, vec![one]),
+        ("_==_" | "_!=_", [one, other]) => (one, vec![other]),
+        ("@in", [value, list]) => match &list.kind {
+            Kind::List(list) => (value, list.items.iter().collect()),
+            _ => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    let field = field.qualified_name().unwrap_or_default();
+    let known: Vec<&str> = match field.as_str() {
+        "fact.subject" => Subject::ALL.iter().map(|one| one.name()).collect(),
+        "fact.aspect" => Aspect::ALL.iter().map(|one| one.name()).collect(),
+        "fact.effect" => Effect::ALL.iter().map(|one| one.name()).collect(),
+        "fact.certainty" => Certainty::ALL.iter().map(|one| one.name()).collect(),
+        _ => return Vec::new(),
+    };
+    let unknown = values.into_iter().filter_map(|value| match value.literal()? {
+        Literal::String(name) if !known.contains(&name.as_str()) => Some((value.at, name)),
+        _ => None,
+    });
+    let mistake = |(at, name): (usize, &String)| {
+        let start = text.get(at..).and_then(|tail| tail.find(name.as_str())).map(|start| start + at);
+        let message = format!("compares `{field}` with `{name}`, which it never is{}", nearest(name, known.iter().copied()));
+        Mistake { message, at: start.map(|start| start..start + name.len()) }
+    };
+    unknown.map(mistake).collect()
+}
+
+fn is_in(expr: &Expr) -> bool {
+    matches!(&expr.kind, Kind::Call(call) if call.function == "@in")
+}
+
+/// What an expression reads a name of: `a.name`, `has(a.name)`, `a['name']` or `'name' in a`.
+fn read_of(expr: &Expr) -> Option<(&Expr, &str)> {
+    fn text(expr: &Expr) -> Option<&str> {
+        match expr.literal()? {
+            Literal::String(text) => Some(text),
+            _ => None,
+        }
+    }
+    match &expr.kind {
+        Kind::Select(select) => Some((&select.operand, &select.field)),
+        Kind::Call(call) => match (&*call.function, call.args.as_slice()) {
+            ("_[_]" | "_[?_]" | "_?._", [owner, name]) => Some((owner, text(name)?)),
+            ("@in", [name, owner]) => Some((owner, text(name)?)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The fact as `when:` sees it.
@@ -108,7 +168,7 @@ struct View<'f> {
     certainty: Certainty,
     ratchet: &'f str,
     maturity: &'f str,
-    words: &'f BTreeMap<&'static str, String>,
+    words: BTreeMap<&'static str, &'f str>,
 }
 
 pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
@@ -125,7 +185,7 @@ pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
         certainty: fact.evidence.certainty,
         ratchet: fact.ratchet.map_or("", |ratchet| ratchet.name()),
         maturity,
-        words: &fact.words,
+        words: fact.said(),
     };
     serde_json::to_value(view).unwrap_or(Value::Null)
 }
@@ -133,12 +193,33 @@ pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::fact::Affected;
+    use crate::model::fact::{Affected, Word};
 
     #[test]
-    fn what_a_fact_does_not_have_is_told() {
-        assert_eq!(Condition::fault("fact.words.type == 'number' && fact.in_status"), None);
-        assert!(Condition::fault("fact.wrods.type == 'number'").unwrap().contains("fact.wrods"));
+    fn what_a_fact_does_not_have_is_a_mistake() {
+        let said = |text: &str| -> Vec<(String, String)> {
+            let mistakes = Condition::mistakes(text).into_iter();
+            mistakes.map(|mistake| (mistake.message, text[mistake.at.unwrap()].to_owned())).collect()
+        };
+        let known = "fact.words.type == 'number' && fact.in_status && has(fact.words.law) && 'kept' in fact.words";
+        assert_eq!(said(known), []);
+        let [(message, place)] = &said("fact.wrods.type == 'number'")[..] else { panic!("one mistake") };
+        assert!(message.starts_with("reads `fact.wrods`, which doesn't exist (did you mean `words`?)"), "{message}");
+        assert_eq!(place, "wrods");
+        for text in [
+            "fact.words.tpye == 'tpye '",
+            "has(fact.words.tpye)",
+            "'tpye' in fact.words",
+            "!('tpye' in fact.words) && fact.in_status",
+            "fact.words['tpye'] == ''",
+            "fact.affects.exists(one, one == fact.words.tpye)",
+        ] {
+            let unknown = ("reads the unknown word `tpye` (did you mean `type`?)".to_owned(), "tpye".to_owned());
+            assert_eq!(said(text), [unknown], "{text}");
+        }
+        let never = "compares `fact.subject` with `feild`, which it never is (did you mean `field`?)".to_owned();
+        assert_eq!(said("fact.subject == 'feild' && fact.effect in ['added', 'removed']"), [(never, "feild".to_owned())]);
+        assert_eq!(said("fact.effect in ['added', 'remvoed']").len(), 1);
         let shown = view(&Fact::new(Subject::Crd, Aspect::Presence, Effect::Added, "a"), "ga");
         assert!(FIELDS.iter().all(|field| Condition::parse(&format!("has(fact.{field})")).unwrap().holds(&shown)));
     }
@@ -169,11 +250,6 @@ mod tests {
     fn a_condition_is_checked_when_it_is_read() {
         for (text, said) in [
             ("fact.subject ==", "does not compile: Syntax error: unexpected end of the expression (character 16)"),
-            (
-                "fact.crd == '' && fact.wrods.type == 'a'",
-                "uses `fact.wrods`, which doesn't exist (did you mean `words`?); a fact has subject,",
-            ),
-            ("has(fact.efect)", "uses `fact.efect`, which doesn't exist (did you mean `effect`?); a fact has subject,"),
             ("fcat.crd == ''", "does not compile: undeclared reference to 'fcat' (character 1)"),
             ("self.crd == ''", "does not compile: undeclared reference to 'self' (character 1)"),
             (
@@ -194,7 +270,7 @@ mod tests {
     fn the_declared_type_is_what_a_fact_looks_like() {
         let mut fact = added();
         fact.affects = Affects::of(&[Affected::Writers]);
-        fact.words.insert("type", "number".to_owned());
+        let fact = fact.word(Word::Type, "number");
         let shown = view(&fact, "ga");
         assert_eq!(shown.as_object().unwrap().len(), FIELDS.len());
         for field in FIELDS {

@@ -169,9 +169,6 @@ impl Rule {
         };
         let root = tree.root();
         let mut faults = Form::new(super::SCHEMA).check(root);
-        if let (Err(error), true) = (Rule::parse(text), faults.is_empty()) {
-            return vec![Fault::new(error.message, error.span)];
-        }
         let checks: [(&str, Check); 4] = [
             ("when", Condition::mistakes),
             ("error_when", Condition::mistakes),
@@ -183,6 +180,9 @@ impl Rule {
                 let mistakes = check(node.as_str().unwrap_or_default()).into_iter();
                 faults.extend(mistakes.map(|mistake| mistake.fault(key, node)));
             }
+        }
+        if let (Err(error), true) = (Rule::parse(text), faults.is_empty()) {
+            return vec![Fault::new(error.message, error.span)];
         }
         faults.sort_by_key(|fault| fault.span);
         faults

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use minijinja::{Environment, ErrorKind};
 
-use crate::model::fact::Fact;
 use crate::input::json_schema_check::nearest;
+use crate::model::fact::Fact;
 
 use super::mistake::Mistake;
 

@@ -1,8 +1,8 @@
 //! What the scale subresource demands beside the schema.
 
-use crate::model::testing::HEAD;
+use crate::judge::finding::Class;
 use crate::model::fact::{Affected, Aspect, Word};
-use crate::finding::Class;
+use crate::model::testing::HEAD;
 
 use super::{facts, judged};
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use rayon::prelude::*;
 
-use crate::model::{Api, Bundle, Crd};
 use crate::model::fact::{Aspect, Effect, Fact, Word};
+use crate::model::{Api, Bundle, Crd};
 
 use super::fact_collector::Ledger;
 use super::{predecessor, update};

@@ -1,10 +1,10 @@
 //! `x-kubernetes-preserve-unknown-fields`: by the letter at the root of every version, and by its purpose below it.
 
-use crate::model::{Crd, FieldPath, Step, Version};
-use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::find::lint::fact_collector::Ledger;
-use crate::model::schema::{Additional, Schema, is_meta};
 use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::model::schema::{Additional, Schema, is_meta};
+use crate::model::{Crd, FieldPath, Step, Version};
 
 /// A message names so many objects, and counts the others.
 const NAMED: usize = 3;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Bundle, Crd, FieldPath, Place, Step};
+use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Additional, Schema};
-use crate::input::yaml::Node;
+use crate::model::{Bundle, Crd, FieldPath, Place, Step};
 
 use super::maturity::Outlook;
 

@@ -1,11 +1,11 @@
 //! How things leave an API: deprecated with a way out, then unserved, then migrated, then removed.
 
-use crate::model::{Crd, FieldPath, Maturity, Step, Version};
-use crate::find::change::is_deprecated;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::find::lint::fact_collector::Ledger;
-use crate::model::schema::{Additional, Keyword, Schema};
 use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::schema::is_deprecated;
+use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::{Crd, FieldPath, Maturity, Step, Version};
 
 use super::maturity::Outlook;
 

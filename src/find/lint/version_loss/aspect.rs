@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{FieldPath, Step};
-use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::compare::{Role, completed};
+use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Shape};
+use crate::model::{FieldPath, Step};
 
 use super::keep::{Declared, Room};
 use super::walk::Walk;

@@ -14,9 +14,9 @@ mod walk;
 
 use std::collections::BTreeSet;
 
-use crate::model::{Crd, FieldPath, Version};
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::{Crd, FieldPath, Version};
 
 use super::fact_collector::Ledger;
 use keep::Room;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::model::{FieldPath, Step};
-use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
-use crate::find::lint::fact_collector::Ledger;
-use crate::model::schema::is_meta;
 use crate::compare::text::together;
+use crate::find::lint::fact_collector::Ledger;
+use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
+use crate::model::schema::is_meta;
+use crate::model::{FieldPath, Step};
 
 use super::keep::{Declared, Form, Room};
 use super::{Gate, anchor, list};
