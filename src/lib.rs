@@ -40,11 +40,19 @@
 
 pub mod cel;
 pub mod cli;
-pub mod compare;
-pub mod find;
+pub mod config;
+pub mod conversion;
+pub mod crd;
+pub mod date;
+pub mod diff;
+pub mod fact;
+pub mod finding;
+pub mod form;
+pub mod glob;
 pub mod go;
-pub mod input;
-pub mod judge;
-pub mod model;
+pub mod inspect;
+mod memo;
+pub mod order;
+pub mod policy;
 pub mod render;
 pub mod server;

@@ -1,66 +1,27 @@
 //! Days of the calendar. The clock itself is read at the edge, in `run`.
 
-/// A day of the Gregorian calendar; ordered by time.
+use crate::go::time::{DAY, civil, days_of_date};
+
+/// A day of the Gregorian calendar, counted from 1970-01-01; ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Date {
-    year: i64,
-    month: u8,
-    day: u8,
-}
+pub struct Date(i64);
 
 impl Date {
     /// `YYYY-MM-DD`, and a day that exists.
     pub fn parse(text: &str) -> Option<Date> {
-        let mut parts = text.split('-');
-        let mut number = |digits: usize| -> Option<u16> {
-            let part = parts.next()?;
-            (part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())).then(|| part.parse().ok())?
-        };
-        let (year, month, day) = (number(4)?, number(2)?, number(2)?);
-        let month = u8::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
-        let date = Date { year: year.into(), month, day: u8::try_from(day).ok()? };
-        (parts.next().is_none() && date.day >= 1 && date.day <= days(date.year, month)).then_some(date)
+        days_of_date(text).map(Date)
     }
 
     /// The day of a moment, in UTC.
     pub fn of_epoch(seconds: i64) -> Date {
-        let mut left = seconds.div_euclid(86_400);
-        // 400 years have the same number of days wherever they begin.
-        let mut year = 1970 + 400 * left.div_euclid(146_097);
-        left = left.rem_euclid(146_097);
-        while left >= year_days(year) {
-            left -= year_days(year);
-            year += 1;
-        }
-        let mut month = 1;
-        while left >= i64::from(days(year, month)) {
-            left -= i64::from(days(year, month));
-            month += 1;
-        }
-        Date { year, month, day: u8::try_from(left + 1).unwrap_or(1) }
+        Date(seconds.div_euclid(DAY))
     }
 }
 
 impl std::fmt::Display for Date {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
-    }
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn year_days(year: i64) -> i64 {
-    if is_leap(year) { 366 } else { 365 }
-}
-
-fn days(year: i64, month: u8) -> u8 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if is_leap(year) => 29,
-        2 => 28,
-        _ => 31,
+        let (year, month, day) = civil(self.0);
+        write!(f, "{year:04}-{month:02}-{day:02}")
     }
 }
 

@@ -1,8 +1,9 @@
 //! Conversions between types: `int(x)`, `string(x)`, `timestamp(x)`, ….
 
 use super::EvalError;
-use super::time::{Duration, Timestamp};
 use super::value::Val;
+use crate::go::duration::Duration;
+use crate::go::time::Timestamp;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 

@@ -5,9 +5,12 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::value::{Key, List, Map, Val};
-use super::{EvalError, Fuel, base64, json, time};
+use super::{EvalError, Fuel};
 use crate::cel::decl::{Decl, Kind};
 use crate::cel::name;
+use crate::go::base64::{self, Alphabet};
+use crate::go::duration::Duration;
+use crate::go::time::Timestamp;
 use crate::model::schema::shape::ListType;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
@@ -24,13 +27,14 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         (Kind::Double, Json::Number(n)) => n.as_f64().map_or_else(|| wrong("float"), |d| Ok(Val::Double(d))),
         (Kind::Bool, Json::Bool(b)) => Ok(Val::Bool(*b)),
         (Kind::String, Json::String(text)) => Ok(Val::text(text)),
-        (Kind::Bytes, Json::String(text)) => base64::decode(text).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into()))),
-        (Kind::Duration, Json::String(text)) => {
-            time::Duration::parse_format(text).map_or_else(|| wrong("a duration"), |d| Ok(Val::Duration(d)))
+        // Rules read the alphabet of URLs, validation asks for the other: a value with a sign of either can't be read in rules.
+        (Kind::Bytes, Json::String(text)) => {
+            base64::decode(text, Alphabet::Url).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into())))
         }
-        (Kind::Date, Json::String(text)) => time::Timestamp::parse_date(text).map_or_else(|| wrong("a date"), |t| Ok(Val::Timestamp(t))),
+        (Kind::Duration, Json::String(text)) => Duration::parse_format(text).map_or_else(|| wrong("a duration"), |d| Ok(Val::Duration(d))),
+        (Kind::Date, Json::String(text)) => Timestamp::parse_date(text).map_or_else(|| wrong("a date"), |t| Ok(Val::Timestamp(t))),
         (Kind::DateTime, Json::String(text)) => {
-            time::Timestamp::parse_format(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
+            Timestamp::parse_format(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
         }
         (Kind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
         (Kind::Map { .. } | Kind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
@@ -246,7 +250,7 @@ impl<'a> Val<'a> {
             (Val::Optional(Some(a)), Val::Optional(Some(b))) => a.equals(b, fuel),
             (Val::Ip(a), Val::Ip(b)) => Ok(a == b),
             (Val::Cidr(a, x), Val::Cidr(b, y)) => Ok(a == b && x == y),
-            (Val::Url(a), Val::Url(b)) => Ok(a == b),
+            (Val::Url(a), Val::Url(b)) => Ok(a.to_string() == b.to_string()),
             (Val::Quantity(a), Val::Quantity(b)) => Ok(a == b),
             (Val::Semver(a), Val::Semver(b)) => Ok(a.cmp_precedence(b).is_eq()),
             (Val::Format(a), Val::Format(b)) => Ok(a == b),

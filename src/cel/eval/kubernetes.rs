@@ -4,10 +4,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::rc::Rc;
 
 use super::EvalError;
-use super::quantity::{Parsed, Quantity};
-use super::url::Url;
 use super::value::{Key, Map, Val};
-use crate::go::strfmt::{Format, name};
+use crate::go::quantity::{Parsed, Quantity};
+use crate::go::url::Url;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -33,8 +32,8 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
         return FORMATS.iter().find(|known| **known == format).map(|known| Ok(Val::Format(known)));
     }
     Some(match (name, args) {
-        ("url", [Val::Text(text)]) => Url::parse(text).map_or_else(|| failed("URL parse error"), |url| Ok(Val::Url(Rc::new(url)))),
-        ("isURL", [Val::Text(text)]) => Ok(Val::Bool(Url::parse(text).is_some())),
+        ("url", [Val::Text(text)]) => url(text),
+        ("isURL", [Val::Text(text)]) => Ok(Val::Bool(Url::parse_request_uri(text).is_ok())),
         ("quantity", [Val::Text(text)]) => match Quantity::parse(text) {
             Parsed::Quantity(q) => Ok(Val::Quantity(q)),
             Parsed::Invalid => failed("quantities must match the regular expression for quantities"),
@@ -68,10 +67,10 @@ pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Eval
         (Val::Quantity(q), "asInteger", []) => q.as_int().map_or_else(|| failed("cannot convert value to integer"), |i| Ok(Val::Int(i))),
         (Val::Quantity(q), "isInteger", []) => Ok(Val::Bool(q.as_int().is_some())),
         (Val::Quantity(q), "asApproximateFloat", []) => Ok(Val::Double(q.as_double())),
-        (Val::Quantity(q), "add", [Val::Quantity(other)]) => sized(q.add(*other)),
-        (Val::Quantity(q), "sub", [Val::Quantity(other)]) => sized(q.sub(*other)),
-        (Val::Quantity(q), "add", [Val::Int(i)]) => sized(q.add(Quantity::from_int(*i))),
-        (Val::Quantity(q), "sub", [Val::Int(i)]) => sized(q.sub(Quantity::from_int(*i))),
+        (Val::Quantity(q), "add", [Val::Quantity(other)]) => sized(q.checked_add(*other)),
+        (Val::Quantity(q), "sub", [Val::Quantity(other)]) => sized(q.checked_sub(*other)),
+        (Val::Quantity(q), "add", [Val::Int(i)]) => sized(q.checked_add(Quantity::from_int(*i))),
+        (Val::Quantity(q), "sub", [Val::Int(i)]) => sized(q.checked_sub(Quantity::from_int(*i))),
         (Val::Quantity(q), _, [Val::Quantity(other)]) => return ordered(name, q.cmp(other)),
         (Val::Semver(v), _, [Val::Semver(other)]) => return ordered(name, v.cmp_precedence(other)),
         (Val::Semver(v), "major", []) => Ok(Val::Int(v.major as i64)),
@@ -110,20 +109,35 @@ fn ordered<'a>(name: &str, order: std::cmp::Ordering) -> Option<Evaluated<'a>> {
     }))
 }
 
+/// The server checks the form of a request first, then reads the text again to split off the fragment.
+fn url<'a>(text: &str) -> Evaluated<'a> {
+    match Url::parse_request_uri(text).and_then(|_| Url::parse(text)) {
+        Ok(url) => Ok(Val::Url(Rc::new(url))),
+        Err(error) => failed(&format!("URL parse error during conversion from string: {error}")),
+    }
+}
+
 fn url_part<'a>(url: &Url, name: &str) -> Option<Evaluated<'a>> {
-    Some(Ok(match name {
-        "getScheme" => Val::made(&url.scheme),
-        "getHost" => Val::made(&url.host),
-        "getHostname" => Val::made(url.hostname()),
-        "getPort" => Val::made(url.port()),
-        "getEscapedPath" => Val::made(&url.path),
+    Some(match name {
+        "getScheme" => Ok(Val::made(&url.scheme)),
+        "getHost" => unescaped(&url.host).map(Val::made),
+        "getHostname" => unescaped(url.hostname()).map(Val::made),
+        "getPort" => unescaped(url.port()).map(Val::made),
+        "getEscapedPath" => Ok(Val::made(&url.escaped_path())),
         "getQuery" => {
-            let pairs = url.query().into_iter();
-            let pairs = pairs.map(|(key, values)| (Key::Text(key), Val::list(values.iter().map(|v| Val::made(v)).collect())));
-            Val::Map(Map::Made(Rc::new(pairs.collect())))
+            let pairs = url.query().into_iter().map(|(key, values)| {
+                let values = values.iter().map(|value| unescaped(value).map(Val::made)).collect::<Result<Vec<_>, _>>()?;
+                Ok((Key::Text(unescaped(&key)?.to_owned()), Val::list(values)))
+            });
+            pairs.collect::<Result<_, EvalError>>().map(|pairs| Val::Map(Map::Made(Rc::new(pairs))))
         }
         _ => return None,
-    }))
+    })
+}
+
+/// A part of a URL as text. Go's strings hold any bytes, ours don't.
+fn unescaped(bytes: &[u8]) -> Result<&str, EvalError> {
+    std::str::from_utf8(bytes).map_err(|_| EvalError::unsupported("a part of a URL that is not UTF-8"))
 }
 
 /// `1.2.3`; with `normalize` also `v1`, `1.2` and leading zeros.
@@ -217,22 +231,17 @@ fn address_property<'a>(name: &str, address: IpAddr) -> Option<Evaluated<'a>> {
 
 /// Whether text has a named format: no value if it has, else what is wrong with it.
 fn validate<'a>(format: &str, text: &str) -> Evaluated<'a> {
-    let unless = |valid: bool, fault: &str| (!valid).then(|| fault.to_owned());
-    let fault = match format {
-        "dns1123Label" => name::label(text),
-        "dns1123LabelPrefix" => name::label_prefix(text),
-        "dns1123Subdomain" => name::subdomain(text),
-        "dns1123SubdomainPrefix" => name::subdomain_prefix(text),
-        "dns1035Label" => name::letter_label(text),
-        "dns1035LabelPrefix" => name::letter_label_prefix(text),
-        "qualifiedName" => name::qualified(text),
-        "labelValue" => name::label_value(text),
-        "uri" => unless(Url::parse(text).is_some(), "invalid URI for request"),
-        "uuid" => unless(Format::Uuid.is_valid(text), "does not match the UUID format"),
-        "byte" => unless(Format::Byte.is_valid(text), "invalid base64"),
-        "date" => unless(Format::Date.is_valid(text), "invalid date"),
-        "datetime" => unless(Format::DateTime.is_valid(text), "invalid datetime"),
-        _ => return Err(EvalError::unsupported("this named format")),
-    };
-    Ok(fault.map_or(Val::Optional(None), |fault| Val::some(Val::list(vec![Val::made(&fault)]))))
+    if format == "uri" {
+        let wrong = Url::parse_request_uri(text).is_err();
+        return Ok(if wrong { Val::some(Val::list(vec![Val::made("invalid URI for request")])) } else { Val::Optional(None) });
+    }
+    let mut context = cel::Context::default().with_all();
+    let program = cel::Program::compile(&format!("format.{format}().validate(text).hasValue()"));
+    let text = cel::Value::String(Arc::new(text.to_string()));
+    context.add_variable_from_value("text", text);
+    match program.map(|program| program.execute(&context)) {
+        Ok(Ok(cel::Value::Bool(false))) => Ok(Val::Optional(None)),
+        Ok(Ok(cel::Value::Bool(true))) => Ok(Val::some(Val::list(vec![Val::made(&format!("is not a valid {format}"))]))),
+        _ => Err(EvalError::unsupported("this named format")),
+    }
 }

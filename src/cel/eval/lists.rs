@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use super::operators::{arithmetic, compare};
-use super::time::Duration;
 use super::value::{List, Val};
 use super::{EvalError, Fuel, Machine, strings};
+use crate::go::duration::Duration;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 type Items<'a> = Result<Vec<Val<'a>>, EvalError>;

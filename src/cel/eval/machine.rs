@@ -378,9 +378,9 @@ impl<'a> Machine<'a> {
             (Val::Optional(inner), "hasValue", []) => Ok(Val::Bool(inner.is_some())),
             (Val::Optional(Some(val)), "value", []) => Ok((**val).clone()),
             (Val::Optional(None), "value", []) => Err(EvalError::failed("optional.none() dereference")),
-            (Val::Timestamp(t), _, []) => t.field(name, 0).map(Val::Int).ok_or_else(EvalError::no_such_overload),
+            (Val::Timestamp(t), _, []) => time::field(*t, name, 0).map(Val::Int).ok_or_else(EvalError::no_such_overload),
             (Val::Timestamp(t), _, [Val::Text(zone)]) => match time::zone(zone) {
-                time::Zone::Offset(east) => t.field(name, east).map(Val::Int).ok_or_else(EvalError::no_such_overload),
+                time::Zone::Offset(east) => time::field(*t, name, east).map(Val::Int).ok_or_else(EvalError::no_such_overload),
                 time::Zone::Named => Err(EvalError::unsupported("a time zone by name")),
                 time::Zone::Wrong => Err(EvalError::failed(format!("no time zone: {}", &**zone))),
             },

@@ -3,7 +3,6 @@
 //! Comes in: a checked expression with the node it stands at, and `self` and `oldSelf` as JSON. Goes out: what the
 //! expression gives there, an evaluation error (which the server treats as a violation), or that we can't tell.
 
-mod base64;
 mod convert;
 mod data;
 mod file_expression;
@@ -13,10 +12,8 @@ mod kubernetes;
 mod lists;
 mod machine;
 mod operators;
-mod quantity;
 mod strings;
 mod time;
-mod url;
 mod value;
 
 use std::collections::HashMap;
@@ -33,7 +30,6 @@ use crate::go::bounded_cache::Memo;
 use crate::go::regexp::Pattern;
 pub use file_expression::FileExpression;
 pub use machine::Machine;
-pub(crate) use time::Timestamp;
 use value::Val;
 
 /// Why an expression gives no value.

@@ -86,8 +86,10 @@ fn time<'a>(operator: &str, a: &Val<'a>, b: &Val<'a>) -> Evaluated<'a> {
     let result = match (operator, a, b) {
         ("_+_", Val::Duration(x), Val::Duration(y)) => x.checked_add(*y).map(Val::Duration),
         ("_-_", Val::Duration(x), Val::Duration(y)) => x.checked_sub(*y).map(Val::Duration),
-        ("_+_", Val::Timestamp(t), Val::Duration(d)) | ("_+_", Val::Duration(d), Val::Timestamp(t)) => t.add(*d).map(Val::Timestamp),
-        ("_-_", Val::Timestamp(t), Val::Duration(d)) => t.sub(*d).map(Val::Timestamp),
+        ("_+_", Val::Timestamp(t), Val::Duration(d)) | ("_+_", Val::Duration(d), Val::Timestamp(t)) => {
+            t.checked_add(*d).map(Val::Timestamp)
+        }
+        ("_-_", Val::Timestamp(t), Val::Duration(d)) => t.checked_sub(*d).map(Val::Timestamp),
         ("_-_", Val::Timestamp(x), Val::Timestamp(y)) => x.since(*y).map(Val::Duration),
         _ => return Err(EvalError::no_such_overload()),
     };

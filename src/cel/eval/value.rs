@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::quantity::Quantity;
-use super::time::{Duration, Timestamp};
-use super::url::Url;
 use crate::cel::decl::Decl;
+use crate::go::duration::Duration;
+use crate::go::quantity::Quantity;
+use crate::go::time::Timestamp;
+use crate::go::url::Url;
 
 type JsonMap = serde_json::Map<String, Json>;
 

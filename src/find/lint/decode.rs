@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 
-use crate::cel::eval::Timestamp;
-use crate::input::yaml::{Data, Node};
 use crate::model::FieldPath;
-use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::model::fact::{Aspect, Effect, Subject};
+use crate::go::base64::{self, Alphabet};
+use crate::go::time::Timestamp;
 use crate::model::schema::Keyword;
+use crate::input::yaml::{Data, Node};
 
 use super::fact_collector::Ledger;
 use super::form::{self, Form};
@@ -174,7 +175,7 @@ fn scalar_fault(form: &Form, data: Data<'_>) -> Option<String> {
         (Form::Text, Data::Str(_)) | (Form::Flag, Data::Bool(_)) | (Form::Number, Data::Int(_) | Data::Float(_)) => return None,
         (Form::Int64, Data::Int(_)) => return None,
         (Form::Int32, Data::Int(value)) if i32::try_from(value).is_ok() => return None,
-        (Form::Bytes, Data::Str(text)) => return (!is_base64(text)).then(|| "is not base64".to_owned()),
+        (Form::Bytes, Data::Str(text)) => return base64::decode(text, Alphabet::Standard).is_none().then(|| "is not base64".to_owned()),
         (Form::Time, Data::Str(text)) => return Timestamp::parse(text).is_none().then(|| "is not a time in RFC 3339 form".to_owned()),
         (Form::Text, _) => "a string",
         (Form::Flag, _) => "true or false",
@@ -201,12 +202,4 @@ fn kind(data: Data<'_>) -> &'static str {
         Data::Seq => "a list",
         Data::Map => "a mapping",
     }
-}
-
-/// Standard base64 with padding; line breaks are skipped, as Go's decoder skips them.
-fn is_base64(text: &str) -> bool {
-    let body: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\n' | b'\r')).collect();
-    let padding = body.iter().rev().take_while(|b| **b == b'=').count();
-    let digits = body.iter().rev().skip(padding);
-    body.len().is_multiple_of(4) && padding <= 2 && digits.clone().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
 }

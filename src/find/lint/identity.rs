@@ -1,13 +1,13 @@
 //! What a CRD is called: metadata, group, names, scope, the approval that protected groups need.
 
-use crate::go::strfmt::name;
-use crate::input::yaml::Node;
 use crate::model::Text;
-use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::model::fact::{Aspect, Effect, Subject};
+use crate::go::url::Url;
+use crate::server::object::name;
+use crate::input::yaml::Node;
 
-use super::fact_collector::Ledger;
 use super::server_checks::Demands;
-use super::url::Url;
+use super::fact_collector::Ledger;
 
 const APPROVAL: &str = "api-approved.kubernetes.io";
 /// All keys and values of `metadata.annotations` together.
@@ -222,7 +222,7 @@ impl Approval {
             Approval::Missing
         } else if text.starts_with("unapproved") {
             Approval::Bypassed
-        } else if Url::parse_request(text).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty()) {
+        } else if Url::parse_request_uri(text).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty()) {
             Approval::Approved
         } else {
             Approval::Invalid

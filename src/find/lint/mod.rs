@@ -26,8 +26,6 @@ mod server_checks;
 mod structural;
 mod subresources;
 mod update;
-mod url;
-mod version_loss;
 mod versions;
 mod walk;
 mod writing;

@@ -369,3 +369,27 @@ fn a_rule_is_compiled_whatever_field_it_blames() {
     field(&node("self.a > 'x'"), &["cel-rule/invalid"]);
     field(&node("self.a > 1"), &[]);
 }
+
+#[test]
+fn webhook_urls_are_read_as_go_reads_them() {
+    let with_url = |url: &str| {
+        let webhook = format!("{{conversionReviewVersions: [v1], clientConfig: {{url: '{url}'}}}}");
+        format!("{}  conversion: {{strategy: Webhook, webhook: {webhook}}}\n", with_field("{type: string}"))
+    };
+    for (url, fault) in [
+        ("https://[zz]/", Some("url must be a valid URL")),
+        ("foo://h:1:2/", Some("'https' is the only allowed URL scheme; desired format: https://host[/path]")),
+        ("https://h:1:2/", Some("url must be a valid URL")),
+        ("https://[::1%25eth0]/", None),
+        ("https://h%E4/", None),
+        ("https://h%41/", Some("url must be a valid URL")),
+        ("https://h?", None),
+    ] {
+        let found: Vec<String> =
+            facts(&with_url(url)).iter().filter(|fact| is_refusal(fact)).map(|fact| fact.words["reason"].to_string()).collect();
+        match fault {
+            None => assert_eq!(found, Vec::<String>::new(), "{url}"),
+            Some(fault) => assert!(matches!(found.as_slice(), [reason] if reason.starts_with(fault)), "{url}: {found:?}"),
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use super::{COUNT, Format, checksum, mail, own, regular, uri};
+use super::{COUNT, Format, checksum, own, regular};
 use crate::go::regexp::Pattern;
 
 #[derive(Debug)]
@@ -63,8 +63,8 @@ pub(super) fn of(format: Format) -> &'static Bounds {
 
 fn make(format: Format) -> Bounds {
     match format {
-        Format::Email => mail::bounds(),
-        Format::Uri => uri::bounds(),
+        Format::Email => regular::email_bounds(),
+        Format::Uri => regular::uri_bounds(),
         Format::Isbn | Format::Isbn10 | Format::Isbn13 | Format::CreditCard => checksum::bounds(format),
         Format::Duration => regular::duration_bounds(),
         Format::Hostname => regular::hostname_bounds(),

@@ -1,19 +1,12 @@
-//! `email`: what Go's `mail.ParseAddress` takes as one address, with or without a name, or a group of one.
+//! Mail addresses as Go's `mail.ParseAddress` reads them: one address, with or without a name, or a group of one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::bounds::{Bound, Bounds};
-
-pub(super) fn is_address(text: &str) -> bool {
+/// Whether Go reads the text as one address.
+pub fn is_address(text: &str) -> bool {
     let mut reader = Reader { rest: text };
     let count = reader.address(true);
     count == Some(1) && reader.comments().is_some() && reader.rest.is_empty()
-}
-
-pub(super) fn bounds() -> Bounds {
-    let atom = "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~\\x{80}-\\x{10FFFF}-]+";
-    let dotted = format!("{atom}(?:\\.{atom})*");
-    Bounds::between(Bound::matching(&format!("^{dotted}@{dotted}$")), Bound::matching("@"))
 }
 
 /// What is left to read. A method that returns `None` has met something that doesn't fit.

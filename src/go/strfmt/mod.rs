@@ -3,12 +3,12 @@
 
 mod bounds;
 mod checksum;
-mod mail;
-pub mod name;
 mod regular;
-mod uri;
 
-use super::regexp::Pattern;
+use super::pattern::Pattern;
+use crate::go::duration::Duration;
+use crate::go::mail;
+use crate::go::url::Url;
 
 pub use bounds::{Bound, Bounds};
 
@@ -92,13 +92,13 @@ impl Format {
     pub fn is_valid(self, text: &str) -> bool {
         match self {
             Format::Password => true,
-            Format::Uri => uri::is_request_uri(text),
+            Format::Uri => Url::parse_request_uri(text).is_ok(),
             Format::Email => mail::is_address(text),
             Format::Isbn => checksum::is_isbn10(text) || checksum::is_isbn13(text),
             Format::Isbn10 => checksum::is_isbn10(text),
             Format::Isbn13 => checksum::is_isbn13(text),
             Format::CreditCard => checksum::is_credit_card(text),
-            Format::Duration => regular::is_duration(text),
+            Format::Duration => Duration::parse_format(text).is_some(),
             Format::Hostname => regular::is_hostname(text),
             _ => self.bounds().outer.holds(text),
         }

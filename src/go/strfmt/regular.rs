@@ -103,96 +103,7 @@ fn date() -> String {
     format!("[0-9]{{4}}-(?:{long}|{short}|{february})|{leap}")
 }
 
-/// Go's own durations, or a number before a unit anywhere in the string.
-pub(super) fn is_duration(text: &str) -> bool {
-    go_duration(text) || loose_duration(text)
-}
-
-/// `1h30m`, `-1.5h`, `0`: no unit above hours, and less than about 290 years.
-fn go_duration(text: &str) -> bool {
-    const LIMIT: u128 = 1 << 63;
-    let (negative, rest) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if rest == "0" {
-        return true;
-    }
-    if rest.is_empty() {
-        return false;
-    }
-    let mut rest = rest;
-    let mut total: u128 = 0;
-    while !rest.is_empty() {
-        let digits = |s: &str| s.bytes().take_while(u8::is_ascii_digit).count();
-        let (whole, after) = rest.split_at(digits(rest));
-        let (fraction, after) = match after.strip_prefix('.') {
-            Some(after) => after.split_at(digits(after)),
-            None => ("", after),
-        };
-        if whole.is_empty() && fraction.is_empty() {
-            return false;
-        }
-        let unit_length = after.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_length);
-        let scale: u128 = match unit {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            _ => return false,
-        };
-        let whole: u128 = match whole {
-            "" => 0,
-            whole => match whole.parse::<u128>() {
-                Ok(whole) if whole <= LIMIT => whole,
-                _ => return false,
-            },
-        };
-        // What is beyond 18 digits of a fraction is less than the unit's smallest part.
-        let kept: String = fraction.chars().take(18).collect();
-        let part = kept.parse::<u128>().unwrap_or(0) * scale / 10u128.pow(kept.len() as u32);
-        total += whole * scale + part;
-        if total > LIMIT {
-            return false;
-        }
-        rest = after;
-    }
-    total < LIMIT || negative
-}
-
-/// Each number with letters behind it must fit 64 bits, and one of those must be a unit.
-fn loose_duration(text: &str) -> bool {
-    let is_letter = |c: char| c.is_ascii_alphabetic() || c == 'µ';
-    let is_space = |c: char| matches!(c, '\t' | '\n' | '\x0c' | '\r' | ' ');
-    let mut rest = text;
-    let mut found = false;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (_, from) = rest.split_at(start);
-        let length = from.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, behind) = from.split_at(length);
-        rest = behind;
-        let word = behind.trim_start_matches(is_space);
-        let (unit, after) = word.split_at(word.find(|c| !is_letter(c)).unwrap_or(word.len()));
-        if unit.is_empty() {
-            continue;
-        }
-        if number.parse::<i64>().is_err() {
-            return false;
-        }
-        found |= is_unit(&unit.to_lowercase());
-        rest = after;
-    }
-    found
-}
-
-fn is_unit(unit: &str) -> bool {
-    const WHOLE: &[&str] = &["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"];
-    WHOLE.contains(&unit) || PREFIXES.iter().any(|prefix| unit.starts_with(prefix))
-}
-
+/// Units of a duration that may go on: `hours`, `seconds`.
 const PREFIXES: &[&str] = &["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
 
 pub(super) fn duration_bounds() -> Bounds {
@@ -232,4 +143,28 @@ pub(super) fn hostname_bounds() -> Bounds {
         Bound::matching(&host(ascii, ascii_letter, &inner_single)).up_to(255),
         Bound::matching(&host(all, letter, &outer_single)).up_to(255),
     )
+}
+
+pub(super) fn email_bounds() -> Bounds {
+    let atom = "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~\\x{80}-\\x{10FFFF}-]+";
+    let dotted = format!("{atom}(?:\\.{atom})*");
+    Bounds::between(Bound::matching(&format!("^{dotted}@{dotted}$")), Bound::matching("@"))
+}
+
+pub(super) fn uri_bounds() -> Bounds {
+    let any = "[^\\x00-\\x1f\\x7f]";
+    let path = "(?:[^\\x00-\\x1f\\x7f%?]|%[0-9a-fA-F]{2})*";
+    let path_not_slash = "(?:[^\\x00-\\x1f\\x7f%?/]|%[0-9a-fA-F]{2})";
+    let scheme = "[a-zA-Z][a-zA-Z0-9+.-]*:";
+    let query = format!("(?:\\?{any}*)?");
+    let opaque = format!("{scheme}(?:[^\\x00-\\x1f\\x7f/]{any}*)?");
+    let rooted = format!("{scheme}/(?:{path_not_slash}{path})?{query}");
+    let user = "(?:(?:[a-zA-Z0-9._:~!$&'()*+,;=@-]|%[0-9a-fA-F]{2})*@)?";
+    let host_char = "[a-zA-Z0-9_.~!$&'()*+,;=<>\"\\x{80}-\\x{10FFFF}-]";
+    let host = format!("(?:{host_char}|%(?:[89a-fA-F][0-9a-fA-F]|25))*(?::[0-9]*)?");
+    let lax_host = "[^\\x00-\\x1f\\x7f/?@]*";
+    let with = |host: &str| format!("{scheme}//{user}(?:{host})(?:/{path})?{query}");
+    let all = |host: &str| format!("^(?:\\*|/{path}{query}|{opaque}|{rooted}|{})$", with(host));
+    // Around: any host, for the IPv6 literals and the colons that depend on the scheme.
+    Bounds::between(Bound::matching(&all(&host)), Bound::matching(&all(lax_host)))
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::cel::eval::Timestamp;
-use crate::go::strfmt::name;
+use crate::go::time::Timestamp;
 
 use super::error::{Error, Kind, Reason};
 use super::path::{ObjectPath, Trail};

@@ -176,7 +176,7 @@ impl Quantity {
     }
 
     /// Nothing if it is too large to be followed.
-    pub fn add(self, other: Quantity) -> Option<Quantity> {
+    pub fn checked_add(self, other: Quantity) -> Option<Quantity> {
         if let (Quantity::Short { value: a, scale: a_scale }, Quantity::Short { value: b, scale: b_scale }) = (self, other) {
             if b == 0 {
                 return Some(self);
@@ -199,7 +199,7 @@ impl Quantity {
     }
 
     /// Nothing if it is too large to be followed.
-    pub fn sub(self, other: Quantity) -> Option<Quantity> {
+    pub fn checked_sub(self, other: Quantity) -> Option<Quantity> {
         let negated = match other {
             Quantity::Short { value, scale } => match value.checked_neg() {
                 Some(value) => Quantity::Short { value, scale },
@@ -207,7 +207,7 @@ impl Quantity {
             },
             Quantity::Long { unscaled, scale } => Quantity::Long { unscaled: unscaled.checked_neg()?, scale },
         };
-        self.add(negated)
+        self.checked_add(negated)
     }
 }
 
@@ -311,11 +311,11 @@ mod tests {
 
     #[test]
     fn sums() {
-        let sum = |a: &str, b: &str| read(a).zip(read(b)).and_then(|(a, b)| a.add(b));
+        let sum = |a: &str, b: &str| read(a).zip(read(b)).and_then(|(a, b)| a.checked_add(b));
         assert_eq!(sum("1k", "1").and_then(Quantity::as_int), Some(1_001));
         assert_eq!(sum("1Pi", "1").map(Quantity::as_int), Some(None));
         assert_eq!(sum("9E", "9E"), read("18E"));
-        let difference = |a: &str, b: &str| read(a).zip(read(b)).and_then(|(a, b)| a.sub(b));
+        let difference = |a: &str, b: &str| read(a).zip(read(b)).and_then(|(a, b)| a.checked_sub(b));
         assert_eq!(difference("1k", "1").and_then(Quantity::as_int), Some(999));
     }
 
