@@ -22,6 +22,7 @@ mod nesting;
 pub mod normal;
 pub mod parse;
 pub mod reads;
+pub mod rename;
 pub mod site;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cel::normal::is_transition;
+use crate::model::Step;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::compare::Sample;
-use crate::input::yaml::Entry;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
 use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
+use crate::input::yaml::Entry;
 
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};
@@ -108,9 +109,10 @@ impl Walk<'_> {
         }
         let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
         if !renames.is_empty() {
-            for (before, after) in
-                paired(&mut old, &mut new, |a, b| b.term().is_some() && b.read(&renamed(a.text, &renames)) == b.term().cloned())
-            {
+            let follows = |a: &Rule<'_>, b: &Rule<'_>| {
+                b.term().is_some() && renamed(a.text, &renames).is_some_and(|text| b.read(&text).as_ref() == b.term())
+            };
+            for (before, after) in paired(&mut old, &mut new, follows) {
                 self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
             }
         }
@@ -318,25 +320,10 @@ fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &st
     }
 }
 
-/// A rule's text with other names for fields of `self`.
-fn renamed(text: &str, renames: &[(&str, &str)]) -> String {
-    let mut out = text.to_owned();
-    for (old, new) in renames {
-        let field = format!("self.{old}");
-        let mut left = String::with_capacity(out.len());
-        let mut rest = out.as_str();
-        while let Some((before, after)) = rest.split_once(&field) {
-            let part = |c: char| c.is_alphanumeric() || c == '_';
-            let whole = !after.starts_with(part) && !before.ends_with(|c: char| part(c) || c == '.');
-            left.push_str(before);
-            left.push_str("self.");
-            left.push_str(if whole { new } else { old });
-            rest = after;
-        }
-        left.push_str(rest);
-        out = left;
-    }
-    out
+/// A rule's text after fields of its node got other names; `None` if it can't follow them.
+fn renamed(text: &str, renames: &[(&str, &str)]) -> Option<String> {
+    let step = |name: &str| [Step::Key(name.into())];
+    renames.iter().try_fold(text.to_owned(), |text, (old, new)| crate::cel::rename::rename(&text, &step(old), &step(new)))
 }
 
 /// Takes out of both lists what belongs together, in order.

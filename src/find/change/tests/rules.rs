@@ -157,3 +157,22 @@ fn a_default_is_shown_at_its_own_field() {
         }
     }
 }
+
+#[test]
+fn a_renamed_field_is_not_renamed_in_string_literals() {
+    let spec = |field: &str, rule: &str| {
+        let fields = format!("{field}: {{type: integer}}, note: {{type: string}}");
+        format!("{{type: object, required: [note], properties: {{{fields}}}, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}")
+    };
+    let changed = |old: &str, new: &str| judged(&facts(&with_spec(&spec("replicaCount", old)), &with_spec(&spec("replicas", new)))).1;
+    // The rule follows the field, and nothing else of it changes.
+    for (old, new) in [
+        ("!has(self.replicaCount) || self.replicaCount > 1", "!has(self.replicas) || self.replicas > 1"),
+        ("self.?replicaCount.orValue(2) > 1", "self.?replicas.orValue(2) > 1"),
+    ] {
+        assert_eq!(changed(old, new), ["field-renamed@spec.replicaCount"], "{old}");
+    }
+    // Another text is another rule: an object with the new text passed before.
+    let texts = changed("self.note != 'self.replicaCount'", "self.note != 'self.replicas'");
+    assert!(texts.iter().any(|found| found.starts_with("cel-rule-")), "{texts:?}");
+}
