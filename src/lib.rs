@@ -40,19 +40,11 @@
 
 pub mod cel;
 pub mod cli;
-pub mod config;
-pub mod conversion;
-pub mod crd;
-pub mod date;
-pub mod diff;
-pub mod fact;
-pub mod finding;
-pub mod form;
-pub mod glob;
+pub mod compare;
+pub mod find;
 pub mod go;
-pub mod inspect;
-mod memo;
-pub mod order;
-pub mod policy;
+pub mod input;
+pub mod judge;
+pub mod model;
 pub mod render;
 pub mod server;

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::diff::{Options, diff, emitted};
-use crdwise::fact::{Aspect, Certainty, Effect, Fact, Subject};
-use crdwise::finding::Class;
-use crdwise::rule::{Book, Family, Rule};
+use crdwise::find::change::{Options, diff, emitted};
+use crdwise::judge::finding::Class;
+use crdwise::judge::rule::{Book, Family, Rule};
+use crdwise::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
+use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
 pub fn shared(path: &str) -> Option<PathBuf> {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crdwise::crd::{Bundle, Documents};
-use crdwise::fact::{Affected, Fact, Word};
-use crdwise::inspect;
-use crdwise::rule::{Book, Family};
-use crdwise::source::{File, Origin};
-use crdwise::yaml::Budget;
+use crdwise::find::lint;
+use crdwise::input::yaml::Budget;
+use crdwise::input::{File, Origin};
+use crdwise::judge::rule::{Book, Family};
+use crdwise::model::fact::{Affected, Fact, Word};
+use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
 /// Vectors and corpus stand beside the checkout, or one folder further up.

@@ -3,37 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Left to right, as data flows. A stage may use those before it, and itself.
-const ORDER: &[&str] = &[
-    "memo",
-    "go",
-    "glob",
-    "date",
-    "source",
-    "yaml",
-    "form",
-    "crd",
-    "schema",
-    "cel",
-    "validate",
-    "fact",
-    "order",
-    "finding",
-    "rule",
-    "bump",
-    "diff",
-    "inspect",
-    "conversion",
-    "policy",
-    "baseline",
-    "waiver",
-    "config",
-    "report",
-    "review",
-    "render",
-    "cli",
-    "run",
-];
+/// Top to bottom, as data flows. A room may use those above it, and itself.
+const ROOMS: &[&str] = &["input", "go", "model", "cel", "server", "compare", "find", "judge", "render", "cli"];
 
 /// Parts of `find/`, which don't use each other.
 const FINDERS: &[&str] = &["change", "lint", "conversion"];

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::Value as Json;
 
 use super::value::{Key, List, Map, Val};
-use super::{EvalError, Fuel};
+use super::{EvalError, Fuel, json};
 use crate::cel::decl::{Decl, Kind};
 use crate::cel::name;
 use crate::go::base64::{self, Alphabet};

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::EvalError;
 use super::value::{Key, Map, Val};
 use crate::go::quantity::{Parsed, Quantity};
+use crate::go::strfmt::{Format, name};
 use crate::go::url::Url;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
@@ -231,17 +232,22 @@ fn address_property<'a>(name: &str, address: IpAddr) -> Option<Evaluated<'a>> {
 
 /// Whether text has a named format: no value if it has, else what is wrong with it.
 fn validate<'a>(format: &str, text: &str) -> Evaluated<'a> {
-    if format == "uri" {
-        let wrong = Url::parse_request_uri(text).is_err();
-        return Ok(if wrong { Val::some(Val::list(vec![Val::made("invalid URI for request")])) } else { Val::Optional(None) });
-    }
-    let mut context = cel::Context::default().with_all();
-    let program = cel::Program::compile(&format!("format.{format}().validate(text).hasValue()"));
-    let text = cel::Value::String(Arc::new(text.to_string()));
-    context.add_variable_from_value("text", text);
-    match program.map(|program| program.execute(&context)) {
-        Ok(Ok(cel::Value::Bool(false))) => Ok(Val::Optional(None)),
-        Ok(Ok(cel::Value::Bool(true))) => Ok(Val::some(Val::list(vec![Val::made(&format!("is not a valid {format}"))]))),
-        _ => Err(EvalError::unsupported("this named format")),
-    }
+    let unless = |valid: bool, fault: &str| (!valid).then(|| fault.to_owned());
+    let fault = match format {
+        "dns1123Label" => name::label(text),
+        "dns1123LabelPrefix" => name::label_prefix(text),
+        "dns1123Subdomain" => name::subdomain(text),
+        "dns1123SubdomainPrefix" => name::subdomain_prefix(text),
+        "dns1035Label" => name::letter_label(text),
+        "dns1035LabelPrefix" => name::letter_label_prefix(text),
+        "qualifiedName" => name::qualified(text),
+        "labelValue" => name::label_value(text),
+        "uri" => unless(Url::parse_request_uri(text).is_ok(), "invalid URI for request"),
+        "uuid" => unless(Format::Uuid.is_valid(text), "does not match the UUID format"),
+        "byte" => unless(Format::Byte.is_valid(text), "invalid base64"),
+        "date" => unless(Format::Date.is_valid(text), "invalid date"),
+        "datetime" => unless(Format::DateTime.is_valid(text), "invalid datetime"),
+        _ => return Err(EvalError::unsupported("this named format")),
+    };
+    Ok(fault.map_or(Val::Optional(None), |fault| Val::some(Val::list(vec![Val::made(&fault)]))))
 }

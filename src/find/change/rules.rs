@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cel::normal::is_transition;
-use crate::model::Step;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet};
 use crate::compare::Sample;
-use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 use crate::input::yaml::Entry;
+use crate::model::Step;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
+use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};

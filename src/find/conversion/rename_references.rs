@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::cel::rename::{mentions, rename};
-use crate::model::{FieldPath, Step as Hop};
 use crate::model::schema::Shape;
+use crate::model::{FieldPath, Step as Hop};
 
 /// After a field moved, rules and junctors of all nodes above it speak of its new place; where they can't be made to, they go.
 ///

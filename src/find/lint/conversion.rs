@@ -1,13 +1,13 @@
 //! The conversion stanza: strategy, and the webhook that belongs to one of them.
 
-use crate::model::fact::{Aspect, Effect, Subject};
 use crate::go::base64::{self, Alphabet};
+use crate::go::strfmt::name;
 use crate::go::url::Url;
-use crate::server::object::name;
 use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 
-use super::server_checks::Demands;
 use super::fact_collector::Ledger;
+use super::server_checks::Demands;
 
 const CLIENT: &str = "spec.conversion.webhookClientConfig";
 const REVIEWS: &str = "spec.conversion.conversionReviewVersions";

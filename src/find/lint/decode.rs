@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use crate::model::FieldPath;
-use crate::model::fact::{Aspect, Effect, Subject};
 use crate::go::base64::{self, Alphabet};
 use crate::go::time::Timestamp;
-use crate::model::schema::Keyword;
 use crate::input::yaml::{Data, Node};
+use crate::model::FieldPath;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::model::schema::Keyword;
 
 use super::fact_collector::Ledger;
 use super::form::{self, Form};

@@ -1,13 +1,13 @@
 //! What a CRD is called: metadata, group, names, scope, the approval that protected groups need.
 
-use crate::model::Text;
-use crate::model::fact::{Aspect, Effect, Subject};
+use crate::go::strfmt::name;
 use crate::go::url::Url;
-use crate::server::object::name;
 use crate::input::yaml::Node;
+use crate::model::Text;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
 
-use super::server_checks::Demands;
 use super::fact_collector::Ledger;
+use super::server_checks::Demands;
 
 const APPROVAL: &str = "api-approved.kubernetes.io";
 /// All keys and values of `metadata.annotations` together.

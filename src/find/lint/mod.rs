@@ -26,6 +26,7 @@ mod server_checks;
 mod structural;
 mod subresources;
 mod update;
+mod version_loss;
 mod versions;
 mod walk;
 mod writing;

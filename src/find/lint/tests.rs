@@ -385,8 +385,11 @@ fn webhook_urls_are_read_as_go_reads_them() {
         ("https://h%41/", Some("url must be a valid URL")),
         ("https://h?", None),
     ] {
-        let found: Vec<String> =
-            facts(&with_url(url)).iter().filter(|fact| is_refusal(fact)).map(|fact| fact.words["reason"].to_string()).collect();
+        let found: Vec<String> = facts(&with_url(url))
+            .iter()
+            .filter(|fact| is_refusal(fact))
+            .map(|fact| fact.words[&crate::model::fact::Word::Reason].to_string())
+            .collect();
         match fault {
             None => assert_eq!(found, Vec::<String>::new(), "{url}"),
             Some(fault) => assert!(matches!(found.as_slice(), [reason] if reason.starts_with(fault)), "{url}: {found:?}"),

@@ -3,11 +3,12 @@
 
 mod bounds;
 mod checksum;
+pub mod name;
 mod regular;
 
-use super::pattern::Pattern;
 use crate::go::duration::Duration;
 use crate::go::mail;
+use crate::go::regexp::Pattern;
 use crate::go::url::Url;
 
 pub use bounds::{Bound, Bounds};

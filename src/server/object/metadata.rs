@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::go::strfmt::name;
 use crate::go::time::Timestamp;
 
 use super::error::{Error, Kind, Reason};
