@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thiserror::Error;
+use serde::Deserialize;
 
-use crate::input::Text;
-use crate::input::yaml::{Node, Span};
 use crate::judge::finding::{Bump, Severity};
-use crate::judge::rule::{Family, Kind, PAGES, Page, Rule};
+use crate::judge::rule::front_matter::{self, OneOrMany};
+use crate::judge::rule::{Family, Kind, PAGES, Page, PageError, Rule};
 
 /// The policy that holds where nobody chooses one.
 pub const DEFAULT: &str = "guidelines";
@@ -30,10 +29,13 @@ pub struct Situation<'a> {
     pub raised: bool,
 }
 
-#[derive(Debug, Clone)]
+/// Severity and bump of a kind of change, and where they hold.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Cell {
     channel: Option<String>,
-    maturity: Vec<String>,
+    #[serde(default)]
+    maturity: OneOrMany<String>,
     deprecated: Option<bool>,
     covered: Option<bool>,
     graduates: Option<bool>,
@@ -44,7 +46,7 @@ struct Cell {
 impl Cell {
     fn holds(&self, situation: &Situation<'_>) -> bool {
         self.channel.as_deref().is_none_or(|channel| channel == situation.channel)
-            && (self.maturity.is_empty() || self.maturity.iter().any(|maturity| maturity == situation.maturity))
+            && (self.maturity.0.is_empty() || self.maturity.0.iter().any(|maturity| maturity == situation.maturity))
             && self.deprecated.is_none_or(|deprecated| deprecated == situation.deprecated)
             && self.covered.is_none_or(|covered| covered == situation.covered)
             && self.graduates.is_none_or(|graduates| graduates == situation.graduates)
@@ -63,15 +65,47 @@ pub struct Policy {
     pub body: Arc<str>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{message}")]
-pub struct PolicyError {
-    pub message: String,
-    pub span: Span,
+/// The front matter of a policy.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    id: String,
+    title: String,
+    kinds: BTreeMap<Kind, OneOrMany<Cell>>,
+    #[serde(default)]
+    families: BTreeMap<Family, Level>,
+    #[serde(default)]
+    rules: BTreeMap<String, Level>,
+    #[serde(default)]
+    unconverted: Vec<String>,
 }
 
-fn wrong(message: impl Into<String>, node: Node<'_>) -> PolicyError {
-    PolicyError { message: message.into(), span: node.span() }
+/// `off`, or a severity.
+#[derive(Deserialize)]
+#[serde(try_from = "LevelText")]
+struct Level(Option<Severity>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LevelText {
+    /// YAML 1.1 reads a bare `off` as false.
+    Switch(bool),
+    Word(String),
+}
+
+impl TryFrom<LevelText> for Level {
+    type Error = String;
+
+    fn try_from(text: LevelText) -> Result<Self, String> {
+        match text {
+            LevelText::Switch(false) => Ok(Level(None)),
+            LevelText::Word(word) if word == "off" => Ok(Level(None)),
+            LevelText::Word(word) => {
+                Severity::parse(&word).map(|severity| Level(Some(severity))).ok_or(format!("unknown severity `{word}`"))
+            }
+            LevelText::Switch(true) => Err("use a severity or `off`".to_owned()),
+        }
+    }
 }
 
 impl Policy {
@@ -83,31 +117,18 @@ impl Policy {
         Policy::parse(Page::find("policy", name)?.text).ok()
     }
 
-    pub fn parse(text: &str) -> Result<Policy, PolicyError> {
-        let text: Text = text.into();
-        let (tree, body) =
-            crate::judge::rule::front_matter(&text).map_err(|error| PolicyError { message: error.message, span: error.span })?;
-        let root = tree.root();
-        let word = |key: &str| root.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
-        let mut kinds = BTreeMap::new();
-        for entry in root.get("kinds").into_iter().flat_map(Node::entries) {
-            let kind = Kind::parse(entry.name()).ok_or_else(|| wrong(format!("`{}` is no kind of change", entry.name()), entry.key))?;
-            let cells: Result<Vec<_>, _> =
-                if entry.value.is_seq() { entry.value.items().map(cell).collect() } else { cell(entry.value).map(|cell| vec![cell]) };
-            kinds.insert(kind, cells?);
-        }
-        let mut families = BTreeMap::new();
-        for entry in root.get("families").into_iter().flat_map(Node::entries) {
-            let family = Family::parse(entry.name()).ok_or_else(|| wrong(format!("`{}` is no family", entry.name()), entry.key))?;
-            families.insert(family, level(entry.value)?);
-        }
-        let mut rules = BTreeMap::new();
-        for entry in root.get("rules").into_iter().flat_map(Node::entries) {
-            rules.insert(entry.name().to_owned(), level(entry.value)?);
-        }
-        let unconverted = root.get("unconverted").into_iter().flat_map(Node::items).filter_map(Node::as_str).map(str::to_owned).collect();
-        let body = text.get(body..).unwrap_or_default().into();
-        Ok(Policy { id: word("id"), title: word("title"), kinds, families, rules, unconverted, body })
+    pub fn parse(text: &str) -> Result<Policy, PageError> {
+        let (head, body) = front_matter::split(text)?;
+        let head: Head = front_matter::read(head)?;
+        Ok(Policy {
+            id: head.id,
+            title: head.title,
+            kinds: head.kinds.into_iter().map(|(kind, cells)| (kind, cells.0)).collect(),
+            families: head.families.into_iter().map(|(family, level)| (family, level.0)).collect(),
+            rules: head.rules.into_iter().map(|(rule, level)| (rule, level.0)).collect(),
+            unconverted: head.unconverted,
+            body: body.text.into(),
+        })
     }
 
     /// Severity and bump of a finding; `None` where the policy switches the rule off.
@@ -157,28 +178,4 @@ impl Policy {
     pub fn rule_names(&self) -> impl Iterator<Item = &str> {
         self.rules.keys().map(String::as_str)
     }
-}
-
-/// `off`, or a severity.
-fn level(node: Node<'_>) -> Result<Option<Severity>, PolicyError> {
-    match (node.as_str(), node.as_bool()) {
-        // YAML 1.1 reads a bare `off` as false.
-        (Some("off"), _) | (_, Some(false)) => Ok(None),
-        (Some(text), _) => Severity::parse(text).map(Some).ok_or_else(|| wrong(format!("`{text}` is no severity"), node)),
-        _ => Err(wrong("a severity or `off`", node)),
-    }
-}
-
-fn cell(node: Node<'_>) -> Result<Cell, PolicyError> {
-    let text = |key: &str| node.get(key).and_then(Node::as_str);
-    let flag = |key: &str| node.get(key).and_then(Node::as_bool);
-    let severity = text("severity").and_then(Severity::parse).ok_or_else(|| wrong("a cell needs a severity", node))?;
-    let bump = text("bump").and_then(Bump::parse).ok_or_else(|| wrong("a cell needs a bump", node))?;
-    let maturity = match node.get("maturity") {
-        None => Vec::new(),
-        Some(list) if list.is_seq() => list.items().filter_map(Node::as_str).map(str::to_owned).collect(),
-        Some(one) => one.as_str().map(str::to_owned).into_iter().collect(),
-    };
-    let channel = text("channel").map(str::to_owned);
-    Ok(Cell { channel, maturity, deprecated: flag("deprecated"), covered: flag("covered"), graduates: flag("graduates"), severity, bump })
 }

@@ -3,13 +3,13 @@
 mod book;
 mod condition;
 pub mod example;
+pub(crate) mod front_matter;
 mod mistake;
 mod page;
 mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
 pub use book::{Book, RuleError, Verdict};
-pub(crate) use page::front_matter;
 pub use page::{Family, Kind, Match, Need, PageError, Rule};
 
 /// The form of a rule's front matter.

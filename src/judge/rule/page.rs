@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use thiserror::Error;
 
-use crate::input::Text;
 use crate::input::json_schema_check::{Fault, Form};
-use crate::input::yaml::{self, Budget, Node, Span};
+use crate::input::yaml::Span;
 use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Subject, vocabulary};
 
 use super::Page;
 use super::condition::Condition;
+use super::front_matter::{self, OneOrMany};
 use super::mistake::Mistake;
 use super::template;
 
@@ -115,56 +116,60 @@ pub struct PageError {
     pub span: Span,
 }
 
-fn wrong(message: impl Into<String>, span: Span) -> PageError {
+pub(super) fn wrong(message: impl Into<String>, span: Span) -> PageError {
     PageError { message: message.into(), span }
 }
 
-/// Front matter and body of a page; spans count from the start of the file.
-pub(crate) fn front_matter(text: &Text) -> Result<(Arc<yaml::Tree>, usize), PageError> {
-    let start = Span::new(0, 3.min(text.len()));
-    if !text.starts_with("---\n") {
-        return Err(wrong("a rule file begins with `---` and its front matter", start));
-    }
-    let end = text.find("\n---\n").ok_or_else(|| wrong("the front matter is not closed by `---`", start))?;
-    let head: Text = text.get(..end + 1).unwrap_or_default().into();
-    let document = yaml::parse(&head, &Budget::default()).into_iter().next().ok_or_else(|| wrong("the front matter is empty", start))?;
-    let tree = document.tree.map_err(|error| wrong(error.kind.to_string(), error.span))?;
-    Ok((tree, end + "\n---\n".len()))
+/// The front matter of a rule.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    id: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    title: String,
+    #[serde(default)]
+    since: String,
+    family: Family,
+    #[serde(rename = "match", default)]
+    matches: Matches,
+    when: Option<String>,
+    #[serde(default = "lint")]
+    kind: Kind,
+    class: Option<Class>,
+    severity: Option<Severity>,
+    error_when: Option<String>,
+    #[serde(default = "no_conversion")]
+    conversion: Need,
+    message: String,
+    help: String,
+    replaces: Option<String>,
 }
 
-const KEYS: &[&str] = &[
-    "id",
-    "aliases",
-    "title",
-    "since",
-    "family",
-    "match",
-    "when",
-    "kind",
-    "class",
-    "severity",
-    "error_when",
-    "conversion",
-    "message",
-    "help",
-    "replaces",
-];
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Matches {
+    subject: OneOrMany<Subject>,
+    aspect: OneOrMany<Aspect>,
+    effect: OneOrMany<Effect>,
+}
+
+fn lint() -> Kind {
+    Kind::Lint
+}
+
+fn no_conversion() -> Need {
+    Need::None
+}
 
 /// Finds the mistakes of a text.
 type Check = fn(&str) -> Vec<Mistake>;
 
-/// CEL under a key.
-fn condition(root: Node<'_>, key: &str) -> Result<Option<Condition>, PageError> {
-    let Some(node) = root.get(key) else { return Ok(None) };
-    let parsed = Condition::parse(node.as_str().unwrap_or_default());
-    parsed.map(Some).map_err(|error| wrong(format!("`{key}` {error}"), node.span()))
-}
-
 impl Rule {
     /// Everything that is wrong with a page; nothing for one that can be used.
     pub fn faults(text: &str) -> Vec<Fault> {
-        let tree = match front_matter(&text.into()) {
-            Ok((tree, _)) => tree,
+        let tree = match front_matter::tree(text) {
+            Ok(tree) => tree,
             Err(error) => return vec![Fault::new(error.message, error.span)],
         };
         let root = tree.root();
@@ -188,44 +193,34 @@ impl Rule {
         faults
     }
 
+    /// Reads a page. serde_yaml reads the values; where they don't fit, the tree with its spans says what is wrong and where.
     pub fn parse(text: &str) -> Result<Rule, PageError> {
-        let text: Text = text.into();
-        let (tree, body) = front_matter(&text)?;
-        let root = tree.root();
-        for entry in root.entries() {
-            if !KEYS.contains(&entry.name()) {
-                let hint = crate::input::json_schema_check::nearest(entry.name(), KEYS.iter().copied());
-                return Err(wrong(format!("unknown key `{}`{hint}", entry.name()), entry.key.span()));
-            }
-        }
-        let text_of = |key: &str| -> Result<Option<&str>, PageError> {
-            match root.get(key) {
-                None => Ok(None),
-                Some(node) => node.as_str().map(Some).ok_or_else(|| wrong(format!("`{key}` must be a string"), node.span())),
-            }
+        let (head, body) = front_matter::split(text)?;
+        let head: Head = front_matter::read(head).map_err(|error| {
+            let explained = front_matter::tree(text).map(|tree| Form::new(super::SCHEMA).check(tree.root()).into_iter().next());
+            explained.ok().flatten().map_or(error, |fault| wrong(fault.message, fault.span))
+        })?;
+        let condition = |key: &str, text: Option<String>| -> Result<Option<Condition>, PageError> {
+            let parsed = text.map(|text| Condition::parse(&text)).transpose();
+            parsed.map_err(|error| front_matter::at_key(body.file, key, format!("`{key}` {error}")))
         };
-        let needed = |key: &str| text_of(key)?.ok_or_else(|| wrong(format!("`{key}` is missing"), root.span()));
-        let kind = word(root, "kind", Kind::parse, Kind::ALL.iter().map(|k| k.name()))?.unwrap_or(Kind::Lint);
-        let family = word(root, "family", Family::parse, Family::ALL.iter().map(|f| f.name()))?
-            .ok_or_else(|| wrong("`family` is missing", root.span()))?;
-        let class = word(root, "class", Class::parse, Class::ALL.iter().map(|c| c.name()))?;
         Ok(Rule {
-            id: needed("id")?.to_owned(),
-            aliases: root.get("aliases").into_iter().flat_map(Node::items).filter_map(Node::as_str).map(str::to_owned).collect(),
-            title: needed("title")?.to_owned(),
-            since: text_of("since")?.unwrap_or_default().to_owned(),
-            family,
-            matches: Match::read(root.get("match"))?,
-            when: condition(root, "when")?,
-            error_when: condition(root, "error_when")?,
-            kind,
-            class: class.or_else(|| kind.class()).filter(|_| family == Family::Change),
-            severity: word(root, "severity", Severity::parse, Severity::ALL.iter().map(|s| s.name()))?,
-            conversion: word(root, "conversion", Need::parse, Need::ALL.iter().map(|n| n.name()))?.unwrap_or(Need::None),
-            message: needed("message")?.to_owned(),
-            help: needed("help")?.to_owned(),
-            replaces: text_of("replaces")?.map(str::to_owned),
-            body: text.get(body..).unwrap_or_default().into(),
+            id: head.id,
+            aliases: head.aliases,
+            title: head.title,
+            since: head.since,
+            family: head.family,
+            matches: head.matches.into(),
+            when: condition("when", head.when)?,
+            error_when: condition("error_when", head.error_when)?,
+            kind: head.kind,
+            class: head.class.or_else(|| head.kind.class()).filter(|_| head.family == Family::Change),
+            severity: head.severity,
+            conversion: head.conversion,
+            message: head.message,
+            help: head.help,
+            replaces: head.replaces,
+            body: body.text.into(),
         })
     }
 }
@@ -242,51 +237,14 @@ impl Rule {
     }
 }
 
-fn word<T>(
-    root: Node<'_>,
-    key: &str,
-    parse: impl Fn(&str) -> Option<T>,
-    known: impl Iterator<Item = &'static str>,
-) -> Result<Option<T>, PageError> {
-    let Some(node) = root.get(key) else { return Ok(None) };
-    one_word(node, key, parse, known).map(Some)
-}
-
-fn one_word<T>(
-    node: Node<'_>,
-    key: &str,
-    parse: impl Fn(&str) -> Option<T>,
-    known: impl Iterator<Item = &'static str>,
-) -> Result<T, PageError> {
-    let text = node.as_str().unwrap_or_default();
-    parse(text).ok_or_else(|| {
-        let hint = crate::input::json_schema_check::nearest(text, known);
-        wrong(format!("`{text}` is no {key}{hint}"), node.span())
-    })
+impl From<Matches> for Match {
+    fn from(matches: Matches) -> Match {
+        let Matches { subject, aspect, effect } = matches;
+        Match { subjects: subject.0, aspects: aspect.0, effects: effect.0 }
+    }
 }
 
 impl Match {
-    fn read(node: Option<Node<'_>>) -> Result<Match, PageError> {
-        let Some(node) = node else { return Ok(Match::default()) };
-        fn list<T>(
-            node: Node<'_>,
-            key: &str,
-            parse: impl Fn(&str) -> Option<T> + Copy,
-            known: impl Iterator<Item = &'static str> + Clone,
-        ) -> Result<Vec<T>, PageError> {
-            let Some(value) = node.get(key) else { return Ok(Vec::new()) };
-            if value.is_seq() {
-                return value.items().map(|item| one_word(item, key, parse, known.clone())).collect();
-            }
-            Ok(vec![one_word(value, key, parse, known)?])
-        }
-        Ok(Match {
-            subjects: list(node, "subject", Subject::parse, Subject::ALL.iter().map(|s| s.name()))?,
-            aspects: list(node, "aspect", Aspect::parse, Aspect::ALL.iter().map(|a| a.name()))?,
-            effects: list(node, "effect", Effect::parse, Effect::ALL.iter().map(|e| e.name()))?,
-        })
-    }
-
     /// The same of a page that is compiled in, without reading it.
     pub(super) fn of(page: &Page) -> Match {
         let [subjects, aspects, effects] = page.matches;

@@ -1,0 +1,81 @@
+//! The YAML at the top of a rule or policy page.
+//!
+//! serde_yaml turns it into typed values. It keeps no places and reads scalars as YAML 1.2 does, so two things stay with
+//! `input::yaml`: the spans that errors of a page are underlined by, and CRDs themselves, whose scalars are typed as the API server
+//! types them and whose size is bounded while they are read.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::input::Text;
+use crate::input::yaml::{self, Budget, Span};
+
+use super::page::{PageError, wrong};
+
+const OPEN: &str = "---\n";
+const CLOSE: &str = "\n---\n";
+
+/// What follows the front matter, and the file it is in.
+#[derive(Clone, Copy)]
+pub(crate) struct Body<'t> {
+    pub text: &'t str,
+    pub file: &'t str,
+}
+
+/// Front matter and body of a page.
+pub(crate) fn split(file: &str) -> Result<(&str, Body<'_>), PageError> {
+    let start = Span::new(0, 3.min(file.len()));
+    let rest = file.strip_prefix(OPEN).ok_or_else(|| wrong("a rule file begins with `---` and its front matter", start))?;
+    let (head, text) = rest.split_once(CLOSE).ok_or_else(|| wrong("the front matter is not closed by `---`", start))?;
+    Ok((head, Body { text, file }))
+}
+
+/// Front matter as a typed value.
+pub(crate) fn read<T: DeserializeOwned>(head: &str) -> Result<T, PageError> {
+    serde_yaml::from_str(head).map_err(|error| {
+        let at = OPEN.len() + error.location().map_or(0, |location| location.index().min(head.len()));
+        wrong(error.to_string(), Span::new(at, at))
+    })
+}
+
+/// Front matter with its places, counted from the start of the file.
+pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, PageError> {
+    let (head, _) = split(file)?;
+    let head: Text = file.get(..OPEN.len() + head.len() + 1).unwrap_or_default().into();
+    let empty = || wrong("the front matter is empty", Span::new(0, 3));
+    let document = yaml::parse(&head, &Budget::default()).into_iter().next().ok_or_else(empty)?;
+    document.tree.map_err(|error| wrong(error.kind.to_string(), error.span))
+}
+
+/// An error at the value of a key.
+pub(crate) fn at_key(file: &str, key: &str, message: String) -> PageError {
+    let span = tree(file).ok().and_then(|tree| Some(tree.root().get(key)?.span()));
+    wrong(message, span.unwrap_or(Span::new(0, 3)))
+}
+
+/// A list that may be written as its only item.
+#[derive(Debug, Clone)]
+pub(crate) struct OneOrMany<T>(pub Vec<T>);
+
+impl<T> Default for OneOrMany<T> {
+    fn default() -> Self {
+        OneOrMany(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form<T> {
+            One(T),
+            Many(Vec<T>),
+        }
+        Ok(OneOrMany(match Form::deserialize(deserializer)? {
+            Form::One(one) => vec![one],
+            Form::Many(many) => many,
+        }))
+    }
+}
