@@ -22,6 +22,11 @@ pub fn order_roots(a: &Shape, b: &Shape) -> Order {
     Comparison { solver, sides, local: false }.order()
 }
 
+/// Whether two shapes are written alike, wherever they stand.
+pub(crate) fn is_same(a: &Shape, b: &Shape) -> bool {
+    Solver::new(Taste::Small).same_spines(Spine::of(a), Spine::of(b))
+}
+
 /// Compares two nodes that stand at the same place, with everything below them.
 pub fn order(a: &Shape, b: &Shape, role: Role) -> Order {
     compare(a, b, role, false)
@@ -108,6 +113,14 @@ enum Answer {
 }
 
 impl Answer {
+    fn is_yes(&self) -> Option<bool> {
+        match self {
+            Answer::Yes(_) => Some(true),
+            Answer::No => Some(false),
+            Answer::Open(_) => None,
+        }
+    }
+
     fn sample(self) -> Option<Sample> {
         match self {
             Answer::Yes(sample) => Some(sample),
@@ -202,10 +215,6 @@ fn joined(lost: Answer, gained: Answer, changed: Answer) -> Order {
         _ => None,
     });
     let certainty = if relation == Relation::Undecided { Certainty::Undecided } else { Certainty::Proved };
-    let loses = match lost {
-        Answer::Yes(_) => Some(true),
-        Answer::No => Some(false),
-        Answer::Open(_) => None,
-    };
-    Order { relation, lost: lost.sample(), gained: gained.sample(), changed: changed.sample(), loses, certainty, reason }
+    let (loses, gains) = (lost.is_yes(), gained.is_yes());
+    Order { relation, lost: lost.sample(), gained: gained.sample(), changed: changed.sample(), loses, gains, certainty, reason }
 }

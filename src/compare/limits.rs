@@ -38,6 +38,16 @@ pub(crate) fn is_oversized(node: Node<'_>) -> bool {
     node.items().len() > MAX_LIST || node.entries().map(|entry| entry.value).chain(node.items()).any(is_oversized)
 }
 
+/// The same of a shape.
+pub(crate) fn is_oversized_shape(shape: &Shape) -> bool {
+    let clauses = || [&shape.all_of, &shape.any_of, &shape.one_of].into_iter();
+    shape.enum_values.as_ref().is_some_and(|values| values.len() > MAX_LIST)
+        || clauses().any(|list| list.len() > MAX_LIST)
+        || clauses().flatten().any(is_oversized_shape)
+        || shape.properties.values().chain(&shape.not).chain(&shape.items).any(|child| is_oversized_shape(child))
+        || matches!(&shape.extra, Extra::Values(values) if is_oversized_shape(values))
+}
+
 /// Nodes below and with this one, up to a limit.
 fn count(node: Node<'_>, limit: usize) -> usize {
     let mut sum = 1;

@@ -9,6 +9,7 @@
 //! - [`Witnesses`] shows a difference by an object, confirmed by the request path on both sides.
 
 mod compare;
+mod condition;
 mod generate;
 mod limits;
 pub(crate) mod solver;
@@ -19,9 +20,11 @@ use serde_json::Value;
 
 use crate::model::fact::Certainty;
 
+pub(crate) use compare::is_same;
 pub use compare::{order, order_local, order_roots, order_without_lists};
+pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
-pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized};
+pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized, is_oversized_shape};
 pub(crate) use solver::completed;
 pub use solver::{MAX_STEPS, Reason};
 pub use witness::{Cause, Unshown, What, Witnesses};
@@ -80,6 +83,8 @@ pub struct Order {
     pub changed: Option<Sample>,
     /// Whether something is lost at all; `None` where that is undecided.
     pub loses: Option<bool>,
+    /// Whether something is gained at all; `None` where that is undecided.
+    pub gains: Option<bool>,
     pub certainty: Certainty,
     /// Why something is left undecided.
     pub reason: Option<String>,
@@ -93,6 +98,7 @@ impl Order {
             gained: None,
             changed: None,
             loses: Some(false),
+            gains: Some(false),
             certainty: Certainty::Proved,
             reason: None,
         }

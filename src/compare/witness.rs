@@ -10,6 +10,7 @@ use crate::model::{FieldPath, Step};
 use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::Sample;
+use super::condition::restore;
 use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
 
 /// What to show at a path.
@@ -214,31 +215,6 @@ impl<'s> Witnesses<'s> {
         let new = self.after.request(object.clone());
         let (outcome, because) = verdict(&old, &new, path, cause)?;
         Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
-    }
-}
-
-/// Puts one condition of a node back to what it was.
-fn restore(node: &mut Shape, was: &Shape, keyword: Aspect) {
-    match keyword {
-        Aspect::Enum => node.enum_values.clone_from(&was.enum_values),
-        Aspect::Minimum | Aspect::ExclusiveMinimum => {
-            node.bounds.minimum = was.bounds.minimum;
-            node.bounds.exclusive_minimum = was.bounds.exclusive_minimum;
-        }
-        Aspect::Maximum | Aspect::ExclusiveMaximum => {
-            node.bounds.maximum = was.bounds.maximum;
-            node.bounds.exclusive_maximum = was.bounds.exclusive_maximum;
-        }
-        Aspect::MultipleOf => node.bounds.multiple_of = was.bounds.multiple_of,
-        Aspect::MinLength => node.length.min = was.length.min,
-        Aspect::MaxLength => node.length.max = was.length.max,
-        Aspect::Pattern => node.pattern.clone_from(&was.pattern),
-        Aspect::Format => node.format.clone_from(&was.format),
-        Aspect::MinItems => node.item_count.min = was.item_count.min,
-        Aspect::MaxItems => node.item_count.max = was.item_count.max,
-        Aspect::MinProperties => node.property_count.min = was.property_count.min,
-        Aspect::MaxProperties => node.property_count.max = was.property_count.max,
-        _ => {}
     }
 }
 

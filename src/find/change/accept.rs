@@ -1,146 +1,48 @@
 //! What a node accepts: types, values, bounds, texts, counts and junctors.
-//!
-//! Each differing part gets a direction of its own; the comparison of both nodes as a whole then corrects it, because a
-//! keyword narrows nothing where another one already refuses the same values.
 
 use std::collections::BTreeSet;
 
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::schema::{Keyword, Schema};
 
+use crate::compare::CONDITIONS;
+
 use super::change::Changes;
-use super::judge::{Judgement, judge};
-use super::limits::{Count, Limits, Types};
+use super::judge::{Comparison, Judgement};
 use super::relation::Relation;
+use super::types::Types;
 use super::walk::{Pair, Walk};
 use super::wording::{self, names};
-use super::{format, number};
 
 /// Keywords that say which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];
 
-/// Keywords that take part in what a node accepts.
-pub(super) const CONSTRAINTS: &[Keyword] = &[
-    Keyword::Type,
-    Keyword::IntOrString,
-    Keyword::Enum,
-    Keyword::Minimum,
-    Keyword::Maximum,
-    Keyword::ExclusiveMinimum,
-    Keyword::ExclusiveMaximum,
-    Keyword::MultipleOf,
-    Keyword::MinLength,
-    Keyword::MaxLength,
-    Keyword::Pattern,
-    Keyword::Format,
-    Keyword::MinItems,
-    Keyword::MaxItems,
-    Keyword::UniqueItems,
-    Keyword::MinProperties,
-    Keyword::MaxProperties,
-    Keyword::Required,
-    Keyword::AllOf,
-    Keyword::AnyOf,
-    Keyword::OneOf,
-    Keyword::Not,
-];
-
 pub(super) const JUNCTORS: &[Keyword] = &[Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
 
-/// One part of what a node accepts, with the keywords that write it.
+/// One condition that differs, with the keywords that write it.
 struct Part {
     aspect: Aspect,
     words: &'static [Keyword],
     relation: Relation,
 }
 
-fn parts(old: &Limits<'_>, new: &Limits<'_>) -> Vec<Part> {
-    let shared = old.types.and(new.types);
-    let held = shared.held();
-    let when = |types: Types, relation: Relation| if shared.has(types) { relation } else { Relation::Equal };
-    let part = |aspect, words, relation| Part { aspect, words, relation };
-    let least = |old: i64, new: i64| Relation::of(new > old, new < old);
-    let most = |old: Count, new: Count| match (old.max, new.max) {
-        (None, None) => Relation::Equal,
-        (None, Some(_)) => Relation::Narrowed,
-        (Some(_), None) => Relation::Widened,
-        (Some(old), Some(new)) => Relation::of(new < old, new > old),
-    };
-    let mut list = vec![
-        part(Aspect::Type, TYPES, Relation::of(!new.types.covers(old.types), !old.types.covers(new.types))),
-        part(Aspect::Enum, &[Keyword::Enum], values(old.values.as_ref(), new.values.as_ref())),
-        part(Aspect::Minimum, &[Keyword::Minimum, Keyword::ExclusiveMinimum], number::lower(&old.numbers, &new.numbers, held)),
-        part(Aspect::Maximum, &[Keyword::Maximum, Keyword::ExclusiveMaximum], number::upper(&old.numbers, &new.numbers, held)),
-        part(Aspect::MultipleOf, &[Keyword::MultipleOf], number::multiples(&old.numbers, &new.numbers, held)),
-        part(Aspect::MinLength, &[Keyword::MinLength], when(Types::STRING, least(old.length.min, new.length.min))),
-        part(Aspect::MaxLength, &[Keyword::MaxLength], when(Types::STRING, most(old.length, new.length))),
-        part(Aspect::Pattern, &[Keyword::Pattern], when(Types::STRING, Relation::of_conditions(&old.patterns, &new.patterns))),
-        part(Aspect::Format, &[Keyword::Format], format::compare(&old.formats, &new.formats)),
-        part(Aspect::MinItems, &[Keyword::MinItems], when(Types::ARRAY, least(old.items.min, new.items.min))),
-        part(Aspect::MaxItems, &[Keyword::MaxItems], when(Types::ARRAY, most(old.items, new.items))),
-        part(
-            Aspect::UniqueItems,
-            &[Keyword::UniqueItems],
-            when(Types::ARRAY, Relation::of(new.unique && !old.unique, old.unique && !new.unique)),
-        ),
-        part(Aspect::MinProperties, &[Keyword::MinProperties], when(Types::OBJECT, least(old.properties.min, new.properties.min))),
-        part(Aspect::MaxProperties, &[Keyword::MaxProperties], when(Types::OBJECT, most(old.properties, new.properties))),
-        part(Aspect::AllOf, &[Keyword::AllOf], Relation::of_conditions(&old.nested, &new.nested)),
-        part(Aspect::AnyOf, &[Keyword::AnyOf], any_of(&old.any_of, &new.any_of)),
-        part(Aspect::OneOf, &[Keyword::OneOf], Relation::of_conditions(&old.one_of, &new.one_of)),
-        part(Aspect::Not, &[Keyword::Not], Relation::of_conditions(&old.not, &new.not)),
-    ];
-    list.retain(|part| part.relation != Relation::Equal);
-    list
-}
-
-fn values(old: Option<&BTreeSet<String>>, new: Option<&BTreeSet<String>>) -> Relation {
-    match (old, new) {
-        (None, None) => Relation::Equal,
-        (None, Some(_)) => Relation::Narrowed,
-        (Some(_), None) => Relation::Widened,
-        (Some(old), Some(new)) => Relation::of(!old.is_subset(new), !new.is_subset(old)),
-    }
-}
-
-fn any_of(old: &[BTreeSet<String>], new: &[BTreeSet<String>]) -> Relation {
-    match (old, new) {
-        ([old], [new]) => Relation::of_choices(old, new),
-        (old, new) => Relation::of_conditions(&old.iter().collect(), &new.iter().collect()),
-    }
-}
-
-/// The judgement on the whole corrects that on a part.
-fn corrected(part: Relation, whole: Relation, alone: bool) -> Relation {
-    use Relation::{Changed, Equal, Narrowed, Undecided, Widened};
-    match (whole, part) {
-        (Equal, _) => Equal,
-        (Undecided, part) => part,
-        (whole, _) if alone => whole,
-        (Widened, Narrowed) | (Narrowed, Widened) => Equal,
-        (Widened, Changed | Undecided) => Widened,
-        (Narrowed, Changed | Undecided) => Narrowed,
-        (Changed, Undecided) => Changed,
-        (_, part) => part,
-    }
-}
-
 impl<'a> Walk<'a> {
-    pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, old: &Limits<'t>, new: &Limits<'t>) {
-        let mut parts = parts(old, new);
-        let together = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
-        let whole = judge(pair, old, new, together, self.demanded_by_scale(pair));
-        let alone = parts.len() == 1;
-        // Which types are accepted is known exactly, and a fact whatever else is refused.
-        let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
-        for part in parts.iter_mut().filter(|part| part.aspect != Aspect::Type) {
-            part.relation = corrected(part.relation, whole.relation, alone);
-        }
+    /// What became of the values that a node accepts. The comparison of both nodes decides; each condition that differs is a cause as far
+    /// as it makes the same difference by itself.
+    pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+        let comparison = Comparison::of(pair, self.demanded_by_scale(pair));
+        let moved = changes.has_any(JUNCTORS);
+        let differ = CONDITIONS.iter().filter(|(aspect, words)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
+        let (whole, relations) = comparison.judge(differ.clone().map(|(aspect, _)| *aspect).collect());
+        let parts: Vec<Part> = differ
+            .zip(relations)
+            .map(|(&(aspect, words), relation)| Part { aspect, words, relation })
+            .filter(|part| part.relation != Relation::Equal)
+            .collect();
         // The same values are accepted: every keyword that changed is only written differently, and told so at the end.
-        parts.retain(|part| part.relation != Relation::Equal);
         let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         for part in &parts {
-            let fact = self.part_fact(pair, changes, part, old, new);
+            let fact = self.part_fact(pair, changes, part, &comparison);
             let lost = whole.lost.clone().filter(|_| part.relation.narrows());
             self.push_lost(evident(fact, part.relation, &whole), lost);
         }
@@ -152,8 +54,10 @@ impl<'a> Walk<'a> {
             (whole, Relation::Equal) => Some(whole),
             _ => None,
         };
+        // Which types are accepted is a fact whatever else is refused.
+        let retyped = parts.iter().any(|part| part.aspect == Aspect::Type);
         if let Some(relation) = unexplained.filter(|relation| !retyped || relation.narrows()) {
-            let change = changes.first(CONSTRAINTS);
+            let change = CONDITIONS.iter().find_map(|(_, words)| changes.first(words));
             let fact = self.keyword_fact(pair, Aspect::Accepted, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new));
             let fact = constrained(fact, relation).ratchet(self.ratchet(true));
             let lost = whole.lost.clone().filter(|_| relation.narrows());
@@ -161,7 +65,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn part_fact<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, part: &Part, old: &Limits<'t>, new: &Limits<'t>) -> Fact {
+    fn part_fact<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, part: &Part, comparison: &Comparison<'_, '_, 't>) -> Fact {
         let own = changes.first(part.words);
         // A keyword that moved into a clause, or only stands there, is shown at the clause.
         let change = own.or_else(|| changes.first(JUNCTORS));
@@ -180,15 +84,16 @@ impl<'a> Walk<'a> {
             changes.tell_all(JUNCTORS);
         }
         let (before, after) = (change.and_then(|change| change.old), change.and_then(|change| change.new));
-        let effect = match (part.aspect, part.relation) {
-            (Aspect::Enum, Relation::Narrowed) if old.values.is_none() => Effect::Added,
-            (Aspect::Enum, Relation::Widened) if new.values.is_none() => Effect::Removed,
+        let values = (part.aspect == Aspect::Enum).then(|| comparison.values());
+        let effect = match (&values, part.relation) {
+            (Some((None, _)), Relation::Narrowed) => Effect::Added,
+            (Some((_, None)), Relation::Widened) => Effect::Removed,
             (_, relation) => relation.effect(),
         };
         let mut fact = self.keyword_fact(pair, aspect, effect, before, after);
-        fact = match part.aspect {
-            Aspect::Type => typed(fact, type_name(&pair.old), type_name(&pair.new)),
-            Aspect::Enum => self.enum_words(fact, old, new),
+        fact = match (part.aspect, values) {
+            (Aspect::Type, _) => fact.word("old", type_name(&pair.old)).word("new", type_name(&pair.new)),
+            (_, Some((old, new))) => enum_words(fact, &old.unwrap_or_default(), &new.unwrap_or_default()),
             _ => fact
                 .word(Word::Old, wording::value(before.map(|entry| entry.value)))
                 .word(Word::New, wording::value(after.map(|entry| entry.value))),
@@ -206,14 +111,6 @@ impl<'a> Walk<'a> {
                 | Aspect::Not
         );
         constrained(fact, part.relation).word(Word::Keyword, name).ratchet(self.ratchet(container))
-    }
-
-    fn enum_words(&self, fact: Fact, old: &Limits<'_>, new: &Limits<'_>) -> Fact {
-        let empty = BTreeSet::new();
-        let (old, new) = (old.values.as_ref().unwrap_or(&empty), new.values.as_ref().unwrap_or(&empty));
-        let list = |from: &BTreeSet<String>, without: &BTreeSet<String>| names(&from.difference(without).collect::<Vec<_>>());
-        let all = |set: &BTreeSet<String>| if set.is_empty() { wording::UNSET.to_owned() } else { names(&set.iter().collect::<Vec<_>>()) };
-        fact.word(Word::Removed, list(old, new)).word(Word::Added, list(new, old)).word(Word::Old, all(old)).word(Word::New, all(new))
     }
 
     /// A node whose old and new types have nothing in common: one fact, whatever else became of it.
@@ -291,6 +188,12 @@ impl<'a> Walk<'a> {
             self.old_path.pop();
         }
     }
+}
+
+fn enum_words(fact: Fact, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Fact {
+    let list = |from: &BTreeSet<String>, without: &BTreeSet<String>| names(&from.difference(without).collect::<Vec<_>>());
+    let all = |set: &BTreeSet<String>| if set.is_empty() { wording::UNSET.to_owned() } else { names(&set.iter().collect::<Vec<_>>()) };
+    fact.word("removed", list(old, new)).word("added", list(new, old)).word("old", all(old)).word("new", all(new))
 }
 
 /// Whether at least half of the properties of the smaller side are also on the other.

@@ -1,14 +1,20 @@
 //! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::compare::{self, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, is_oversized, order_local, order_without_lists};
-use crate::model::schema::Shape;
+use crate::compare::{
+    self, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
+    order_without_lists,
+};
+use crate::model::fact::Aspect;
 use crate::model::schema::shape::Type;
+use crate::model::schema::{Schema, Shape};
 
+use super::conditions::Conditions;
 use super::implicit::is_reserved;
-use super::limits::{Limits, Types};
 use super::relation::Relation;
+use super::types::Types;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Position};
 
@@ -38,67 +44,157 @@ impl Judgement {
     pub(super) fn known(relation: Relation) -> Self {
         Judgement { relation, lost: None, reason: None }
     }
-
-    fn undecided(&self) -> bool {
-        self.relation == Relation::Undecided
-    }
 }
 
-/// What became of the values that a node accepts, its children on the spine left aside. `together` is what its parts say one by one.
-/// What is `demanded` of the node beside its schema holds before and after.
-pub(super) fn judge(
-    pair: &Pair<'_, '_>,
-    before: &Limits<'_>,
-    after: &Limits<'_>,
-    together: Relation,
+/// Two nodes at the same place, compared as a whole and condition by condition; their children are left aside.
+pub(super) struct Comparison<'p, 'f, 't> {
+    pair: &'p Pair<'f, 't>,
+    old: Side<'t>,
+    new: Side<'t>,
+    /// What is demanded of the node beside its schema, before and after.
     demanded: Option<Shape>,
-) -> Judgement {
-    // The same conditions accept the same values, unless a bound or a format reads otherwise where it stands now.
-    if together == Relation::Equal && before.refuses_all() == after.refuses_all() && !before.displaced && !after.displaced {
-        return Judgement::known(together);
-    }
-    if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
-        return Judgement { reason: Some(format!("a list of more than {MAX_LIST} items")), ..Judgement::known(together) };
-    }
-    // Keys that no schema declares count as well.
-    if before.properties != after.properties && is_reserved(pair) {
-        return Judgement::known(together);
-    }
-    let (mut old, mut new) = shapes(pair, before, after);
-    old.all_of.extend(demanded.clone());
-    new.all_of.extend(demanded);
-    let listed = before.types.has(Types::ARRAY) || after.types.has(Types::ARRAY);
-    let compare = if listed { order_local } else { order_without_lists };
-    let mut judgement = Judgement::of(compare(&old, &new, role(pair.position)));
-    if judgement.undecided() || (judgement.relation == Relation::Equal && before.is_beyond_floats(after)) {
-        judgement.relation = match (before.refuses_all(), after.refuses_all()) {
-            (true, true) => Relation::Equal,
-            (true, false) => Relation::Widened,
-            (false, true) => Relation::Narrowed,
-            (false, false) if judgement.undecided() => Relation::Undecided,
-            (false, false) => together,
-        };
-    }
-    judgement
 }
 
-/// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
-/// Without rules more is accepted on both sides, so no loss is hidden.
-fn shapes(pair: &Pair<'_, '_>, before: &Limits<'_>, after: &Limits<'_>) -> (Shape, Shape) {
-    let mut old = bounded_shape(&pair.old);
-    old.default = None;
-    old.nullable = false;
-    old.rules.clear();
-    // Names that only one side demands are told as such; here both demand them.
-    old.required = before.required.union(&after.required).map(|name| (*name).to_owned()).collect();
-    let mut constraints = Shape::local(&pair.new);
-    if pair.position == Position::Root {
-        old.ty = old.ty.or(Some(Type::Object));
-        constraints.ty = constraints.ty.or(Some(Type::Object));
+struct Side<'t> {
+    types: Types,
+    conditions: Conditions<'t>,
+}
+
+impl<'t> Side<'t> {
+    fn of(schema: &Schema<'t>, position: Position) -> Self {
+        let types = match position {
+            // A resource is an object, whether or not its schema says so.
+            Position::Root => Types::of(schema).and(Types::OBJECT),
+            _ => Types::of(schema),
+        };
+        Side { types, conditions: Conditions::of(schema) }
     }
-    constraints.rules.clear();
-    let new = old.constrained_by(constraints);
-    (old, new)
+}
+
+impl<'p, 'f, 't> Comparison<'p, 'f, 't> {
+    pub(super) fn of(pair: &'p Pair<'f, 't>, demanded: Option<Shape>) -> Self {
+        Comparison { pair, old: Side::of(&pair.old, pair.position), new: Side::of(&pair.new, pair.position), demanded }
+    }
+
+    /// Values that the enums of both sides name.
+    pub(super) fn values(&self) -> (Option<BTreeSet<String>>, Option<BTreeSet<String>>) {
+        (self.old.conditions.values(), self.new.conditions.values())
+    }
+
+    /// Whether a condition is written differently, be it at the node or in a clause that always holds.
+    pub(super) fn differs(&self, condition: Aspect) -> bool {
+        if condition == Aspect::Type {
+            return self.old.types != self.new.types;
+        }
+        let (old, new) = self.only(condition);
+        !is_same(&old, &new)
+    }
+
+    /// What became of the values that the node accepts, and how much of that is due to each of these conditions.
+    pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (Judgement, Vec<Relation>) {
+        let whole = self.whole();
+        let alone = conditions.len() == 1;
+        let mut parts: Vec<Relation> = conditions
+            .iter()
+            .map(|&condition| match &whole {
+                _ if condition == Aspect::Type => self.types(),
+                Ok(whole) if whole.relation == Relation::Equal || (alone && whole.relation != Relation::Undecided) => whole.relation,
+                _ => self.part(condition),
+            })
+            .collect();
+        let whole = whole.unwrap_or_else(|reason| {
+            let together = parts.iter().fold(Relation::Equal, |all, part| all.and(*part));
+            Judgement { reason, ..Judgement::known(together) }
+        });
+        let alone = parts.iter().filter(|part| **part != Relation::Equal).count() == 1;
+        for (part, _) in
+            parts.iter_mut().zip(&conditions).filter(|(part, condition)| **part != Relation::Equal && **condition != Aspect::Type)
+        {
+            *part = match whole.relation {
+                Relation::Undecided => *part,
+                relation if alone => relation,
+                // A keyword narrows nothing where another one refuses the same values already.
+                relation => Relation::of(part.narrows() && relation.narrows(), widens(*part) && widens(relation)),
+            };
+        }
+        (whole, parts)
+    }
+
+    /// Compares the nodes with all conditions; or the reason why that says nothing.
+    fn whole(&self) -> Result<Judgement, Option<String>> {
+        if is_oversized(self.pair.old.node()) || is_oversized(self.pair.new.node()) {
+            return Err(Some(format!("a list of more than {MAX_LIST} items")));
+        }
+        let counts = [Aspect::MinProperties, Aspect::MaxProperties];
+        // Keys that no schema declares count as well.
+        if is_reserved(self.pair) && counts.into_iter().any(|count| self.differs(count)) {
+            return Err(None);
+        }
+        let (mut old, mut new) = self.shapes();
+        old.all_of.extend(self.demanded.clone());
+        new.all_of.extend(self.demanded.clone());
+        Ok(Judgement::of(self.compare(&old, &new, self.old.types.has(Types::ARRAY) || self.new.types.has(Types::ARRAY))))
+    }
+
+    /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
+    /// Without rules more is accepted on both sides, so no loss is hidden.
+    fn shapes(&self) -> (Shape, Shape) {
+        let mut old = bounded_shape(&self.pair.old);
+        old.default = None;
+        old.nullable = false;
+        old.rules.clear();
+        // Names that only one side demands are told as such; here both demand them.
+        let required = [&self.old, &self.new].into_iter().flat_map(|side| side.conditions.required());
+        old.required = required.map(str::to_owned).collect();
+        let mut constraints = Shape::local(&self.pair.new);
+        if self.pair.position == Position::Root {
+            old.ty = old.ty.or(Some(Type::Object));
+            constraints.ty = constraints.ty.or(Some(Type::Object));
+        }
+        constraints.rules.clear();
+        let new = constrained_by(&old, &constraints);
+        (old, new)
+    }
+
+    /// Both nodes with nothing but one condition, and the types that they share.
+    fn only(&self, condition: Aspect) -> (Shape, Shape) {
+        let types = self.old.types.and(self.new.types);
+        (self.old.conditions.only(condition, types), self.new.conditions.only(condition, types))
+    }
+
+    fn types(&self) -> Relation {
+        let (old, new) = (self.old.types, self.new.types);
+        Relation::of(!new.covers(old), !old.covers(new))
+    }
+
+    /// What one condition alone refuses or accepts now.
+    fn part(&self, condition: Aspect) -> Relation {
+        if condition == Aspect::Enum {
+            return match self.values() {
+                (Some(old), Some(new)) => Relation::of(!old.is_subset(&new), !new.is_subset(&old)),
+                (old, new) => Relation::of(old.is_none() && new.is_some(), old.is_some() && new.is_none()),
+            };
+        }
+        let (old, new) = self.only(condition);
+        if is_oversized_shape(&old) || is_oversized_shape(&new) {
+            return Relation::Undecided;
+        }
+        let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(Types::ARRAY));
+        match (Judgement::of(order.clone()).relation, order.gains) {
+            // What is written more strictly counts as narrower, even where no value is found that shows it.
+            (Relation::Undecided, Some(false)) => Relation::Narrowed,
+            (relation, _) => relation,
+        }
+    }
+
+    fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> compare::Order {
+        let compare = if listed { order_local } else { order_without_lists };
+        compare(old, new, role(self.pair.position))
+    }
+}
+
+fn widens(relation: Relation) -> bool {
+    matches!(relation, Relation::Widened | Relation::Changed | Relation::Undecided)
 }
 
 /// What becomes of the values of the old node when rules take the place of others, or come, or go.

@@ -10,8 +10,8 @@ use crate::model::schema::shape::Type;
 use crate::model::schema::{Keyword, Schema, Shape, is_deprecated};
 use crate::server::object::Compiled;
 
+use super::conditions::Conditions;
 use super::implicit;
-use super::limits::Limits;
 use super::rename::{self, Match};
 use super::undeclared_keys::{Undeclared, has_default};
 use super::walk::{Pair, Position, Walk};
@@ -19,19 +19,22 @@ use super::wording;
 
 type Property<'t> = (Entry<'t>, Schema<'t>);
 
+/// Keywords that say which names must be there.
+pub(super) const DEMANDS: &[Keyword] = &[Keyword::Required, Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
+
 /// Names that must be there, by the node or by a clause that always holds.
-struct Required<'t> {
+pub(super) struct Required<'t> {
     old: BTreeSet<&'t str>,
     new: BTreeSet<&'t str>,
 }
 
 impl<'t> Required<'t> {
-    fn of(pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) -> Self {
-        let own = |schema: &Schema<'t>| Limits::of(schema).required;
-        match limits {
-            Some((old, new)) => Required { old: old.required.clone(), new: new.required.clone() },
-            None => Required { old: own(&pair.old), new: own(&pair.new) },
-        }
+    pub(super) fn of(pair: &Pair<'_, 't>) -> Self {
+        Required { old: Conditions::of(&pair.old).required(), new: Conditions::of(&pair.new).required() }
+    }
+
+    pub(super) fn differs(&self) -> bool {
+        self.old != self.new
     }
 
     fn position(&self, old: &str, new: &str) -> Position {
@@ -40,34 +43,41 @@ impl<'t> Required<'t> {
 }
 
 impl Walk<'_> {
-    pub(super) fn properties<'t>(&mut self, pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
+    pub(super) fn properties<'t>(&mut self, pair: &Pair<'_, 't>, changed: Option<&Required<'t>>) {
         let maps = (pair.old.word(Keyword::Properties), pair.new.word(Keyword::Properties));
-        if let (Some(old), Some(new), None) = (maps.0, maps.1, limits)
+        if let (Some(old), Some(new), None) = (maps.0, maps.1, changed)
             && old.alike(new)
         {
             return;
         }
         let lists = lists(maps.0, maps.1);
-        if limits.is_none() && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.value.alike(new.value))) {
+        if changed.is_none() && lists.iter().all(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.value.alike(new.value))) {
             return;
         }
-        let required = Required::of(pair, limits);
+        let own;
+        let required = match changed {
+            Some(required) => required,
+            None => {
+                own = Required::of(pair);
+                &own
+            }
+        };
         let mut removed: Vec<Property<'t>> = Vec::new();
         let mut added: Vec<Property<'t>> = Vec::new();
         for (old, new) in lists {
             match (old, new) {
-                (Some(old), Some(new)) => self.property(pair, (old, old.key), (new, new.key), &required),
+                (Some(old), Some(new)) => self.property(pair, (old, old.key), (new, new.key), required),
                 (Some(old), None) => match implicit::property(pair, old.name()) {
                     Some(new) => {
                         self.spelled_out(old.name(), old.key, pair.new_key);
-                        self.property(pair, (old, old.key), (new, pair.new_key), &required);
+                        self.property(pair, (old, old.key), (new, pair.new_key), required);
                     }
                     None => removed.push((old, pair.old.child(old.value))),
                 },
                 (None, Some(new)) => match implicit::property(pair, new.name()) {
                     Some(old) => {
                         self.spelled_out(new.name(), pair.old_key, new.key);
-                        self.property(pair, (old, pair.old_key), (new, new.key), &required);
+                        self.property(pair, (old, pair.old_key), (new, new.key), required);
                     }
                     None => added.push((new, pair.new.child(new.value))),
                 },
@@ -76,24 +86,24 @@ impl Walk<'_> {
         }
         let renamed = rename::matches(&removed, &added, self.scope.options);
         for Match { old, new, score } in &renamed {
-            self.renamed(pair, old, new, *score, &required);
+            self.renamed(pair, old, new, *score, required);
         }
         let gone = |name: &str| renamed.iter().any(|m| m.old.name() == name);
         let come = |name: &str| renamed.iter().any(|m| m.new.name() == name);
         for (entry, schema) in removed.iter().filter(|(entry, _)| !gone(entry.name())) {
-            self.removed(pair, *entry, schema, &required);
+            self.removed(pair, *entry, schema, required);
         }
         for (entry, schema) in added.iter().filter(|(entry, _)| !come(entry.name())) {
-            self.added(pair, *entry, schema, &required);
+            self.added(pair, *entry, schema, required);
         }
         let told: BTreeSet<&str> = removed.iter().chain(&added).map(|(entry, _)| entry.name()).collect();
-        self.demanded(pair, &required, &told);
+        self.demanded(pair, required, &told);
     }
 
     /// Names that must be there, where another fact tells what became of the declarations.
-    pub(super) fn demands<'t>(&mut self, pair: &Pair<'_, 't>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
-        if limits.is_some() {
-            self.demanded(pair, &Required::of(pair, limits), &BTreeSet::new());
+    pub(super) fn demands<'t>(&mut self, pair: &Pair<'_, 't>, changed: Option<&Required<'t>>) {
+        if let Some(required) = changed {
+            self.demanded(pair, required, &BTreeSet::new());
         }
     }
 

@@ -22,25 +22,6 @@ impl Relation {
         }
     }
 
-    /// A set of conditions that must all hold: more conditions accept less.
-    pub(super) fn of_conditions<T: Ord>(old: &std::collections::BTreeSet<T>, new: &std::collections::BTreeSet<T>) -> Self {
-        match (old.is_subset(new), new.is_subset(old)) {
-            (true, true) => Relation::Equal,
-            (true, false) => Relation::Narrowed,
-            (false, true) => Relation::Widened,
-            (false, false) => Relation::Undecided,
-        }
-    }
-
-    /// A set of choices of which one must hold: more choices accept more.
-    pub(super) fn of_choices<T: Ord>(old: &std::collections::BTreeSet<T>, new: &std::collections::BTreeSet<T>) -> Self {
-        match Self::of_conditions(old, new) {
-            Relation::Narrowed => Relation::Widened,
-            Relation::Widened => Relation::Narrowed,
-            other => other,
-        }
-    }
-
     /// Two conditions that hold together.
     pub(super) fn and(self, other: Relation) -> Self {
         use Relation::{Changed, Equal, Undecided};

@@ -10,7 +10,7 @@ use crate::input::yaml::Entry;
 use crate::model::schema::{Keyword, Schema};
 
 use super::Options;
-use super::limits::Types;
+use super::types::Types;
 use super::wording::canonical;
 
 /// Pairs that are scored for one parent; beyond it nothing is called a rename.

@@ -13,10 +13,10 @@ use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};
-use super::limits::Types;
 use super::logic::{Known, Term};
 use super::relation::Relation;
 use super::rename;
+use super::types::Types;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Walk};
 use super::wording::{apart, cut};

@@ -246,8 +246,8 @@ fn a_fractional_bound_refuses_all_integers_beside_their_type_only() {
     for word in ["maximum: 2.5", "minimum: 0.5", "multipleOf: 2.5"] {
         for junctor in ["allOf", "anyOf", "oneOf"] {
             let (clause, spine) = (format!(", {junctor}: [{{{word}}}]"), format!(", {word}"));
-            integers(&clause, &spine, Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
-            integers(&spine, &clause, Class::Additive, &["accepted-widened@spec.o"]);
+            integers(&clause, &spine, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+            integers(&spine, &clause, Class::Additive, &["bound-widened@spec.o"]);
         }
     }
 }

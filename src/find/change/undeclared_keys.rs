@@ -6,8 +6,8 @@ use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
 use super::ancestors;
 use super::change::Changes;
-use super::limits::Types;
 use super::relation::Relation;
+use super::types::Types;
 use super::walk::{Pair, Position, Walk};
 use super::wording;
 use crate::input::yaml::Entry;

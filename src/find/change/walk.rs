@@ -12,7 +12,8 @@ use crate::server::object::Scale;
 
 use super::Options;
 use super::change::Changes;
-use super::limits::{Limits, Types};
+use super::presence::Required;
+use super::types::Types;
 use super::witness::{Found, Resource};
 
 /// What all facts of one walk have in common.
@@ -107,25 +108,20 @@ impl<'a> Walk<'a> {
         if changes.has_any(super::accept::TYPES) && self.retyped(pair, &mut changes) {
             return;
         }
-        let limits = |schema: &Schema<'t>| match pair.position {
-            // A resource is an object, whether or not its schema says so.
-            Position::Root => Limits::of(schema).only(Types::OBJECT),
-            _ => Limits::of(schema),
-        };
-        let limits = changes.has_any(super::accept::CONSTRAINTS).then(|| (limits(&pair.old), limits(&pair.new)));
-        if let Some((old, new)) = &limits {
-            self.accepted(pair, &mut changes, old, new);
+        let required = changes.has_any(super::presence::DEMANDS).then(|| Required::of(pair));
+        if crate::compare::condition_keywords().any(|word| changes.has(word)) {
+            self.accepted(pair, &mut changes);
         }
         self.null(pair, &mut changes);
         self.defaulted(pair, &mut changes);
         self.merged(pair, &mut changes);
         self.rules(pair, &mut changes);
         if self.opened(pair, &mut changes) {
-            self.properties(pair, limits.as_ref());
+            self.properties(pair, required.as_ref());
         } else {
-            self.demands(pair, limits.as_ref());
+            self.demands(pair, required.as_ref());
         }
-        self.told(pair, &mut changes, limits.as_ref());
+        self.told(pair, &mut changes, required.as_ref());
         self.items(pair, &mut changes);
         self.values(pair);
         self.documented(pair, &mut changes);
@@ -133,13 +129,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Facts about children tell what became of the keywords that name them.
-    fn told<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, limits: Option<&(Limits<'t>, Limits<'t>)>) {
+    fn told<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
         if pair.old.property_count() + pair.new.property_count() > 0 {
             changes.tell(Keyword::Properties);
         }
-        if let Some((old, new)) = limits
-            && old.required != new.required
-        {
+        if required.is_some_and(Required::differs) {
             let told = if changes.has(Keyword::Required) { &[Keyword::Required][..] } else { super::accept::JUNCTORS };
             changes.tell_all(told);
         }

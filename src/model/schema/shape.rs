@@ -257,30 +257,6 @@ impl Shape {
     }
 }
 
-impl Shape {
-    /// This node with the conditions of another one: what a value must be, apart from nulls, defaults, required names and what is below.
-    pub fn constrained_by(&self, other: Shape) -> Shape {
-        Shape {
-            ty: other.ty,
-            int_or_string: other.int_or_string,
-            enum_values: other.enum_values,
-            bounds: other.bounds,
-            length: other.length,
-            pattern: other.pattern,
-            format: other.format,
-            item_count: other.item_count,
-            unique_items: other.unique_items,
-            property_count: other.property_count,
-            all_of: other.all_of,
-            any_of: other.any_of,
-            one_of: other.one_of,
-            not: other.not,
-            rules: other.rules,
-            ..self.clone()
-        }
-    }
-}
-
 impl CelRule {
     fn of(rule: &super::view::CelRule<'_>) -> Self {
         let text = |key| rule.text(key).map(str::to_owned);

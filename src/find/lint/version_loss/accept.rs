@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cel::normal::is_transition;
 use crate::cel::{normal::normal, parse::parse};
-use crate::compare::{MAX_RULE, Relation, Role, bounded_shape, is_oversized, order_local, order_without_lists};
+use crate::compare::{MAX_RULE, Relation, Role, bounded_shape, constrained_by, is_oversized, order_local, order_without_lists};
 use crate::model::fact::Evidence;
 use crate::model::schema::{Schema, Shape};
 
@@ -26,7 +26,7 @@ pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role) -> 
     a.default = None;
     a.nullable = false;
     a.required.extend(b.required.iter().cloned());
-    let b = a.constrained_by(b);
+    let b = constrained_by(&a, &b);
     let texts = [first, other].iter().all(|schema| schema.ty() == Some("string"));
     let order = if texts { order_without_lists(&a, &b, role) } else { order_local(&a, &b, role) };
     match order.relation {

@@ -1,0 +1,78 @@
+//! A node with the clauses that always hold: `allOf`, junctors of a single clause, double negation.
+//!
+//! A keyword that moved into such a clause still is that keyword's condition.
+
+use std::collections::BTreeSet;
+
+use crate::compare::restore;
+use crate::model::fact::Aspect;
+use crate::model::schema::{Keyword, Schema, Shape};
+
+use super::types::Types;
+use super::wording::canonical;
+
+/// The node itself, then the clauses.
+pub(super) struct Conditions<'t> {
+    list: Vec<Schema<'t>>,
+}
+
+impl<'t> Conditions<'t> {
+    pub(super) fn of(schema: &Schema<'t>) -> Self {
+        let mut list = vec![schema.clone()];
+        let mut index = 0;
+        while let Some(schema) = list.get(index) {
+            let single = |word| schema.clauses(word).filter(move |_| schema.clauses(word).len() == 1);
+            let clauses = schema.clauses(Keyword::AllOf).chain(single(Keyword::AnyOf)).chain(single(Keyword::OneOf));
+            let clauses: Vec<Schema<'t>> = clauses.chain(doubly_negated(schema)).collect();
+            list.extend(clauses);
+            index += 1;
+        }
+        Conditions { list }
+    }
+
+    /// Names that must be there.
+    pub(super) fn required(&self) -> BTreeSet<&'t str> {
+        self.list.iter().flat_map(|schema| schema.names(Keyword::Required)).collect()
+    }
+
+    /// Values that every `enum` names, by their canonical text.
+    pub(super) fn values(&self) -> Option<BTreeSet<String>> {
+        let enums = self.list.iter().filter_map(Schema::enum_values).filter(|values| values.len() > 0);
+        enums.map(|values| values.map(canonical).collect::<BTreeSet<_>>()).reduce(|a, b| a.intersection(&b).cloned().collect())
+    }
+
+    /// A node of these types with nothing but one condition.
+    pub(super) fn only(&self, condition: Aspect, types: Types) -> Shape {
+        let mut parts = self.list.iter().enumerate().map(|(index, schema)| only(schema, condition, index == 0));
+        let mut node = parts.next().unwrap_or_else(|| unreachable!("the node itself comes first"));
+        types.apply(&mut node);
+        node.preserve_unknown = true;
+        node.all_of = parts.filter(|part| *part != Shape::any(part.at)).collect();
+        node
+    }
+}
+
+/// One condition of a node or a clause, without the clauses of it that are conditions by themselves.
+fn only(schema: &Schema<'_>, condition: Aspect, own: bool) -> Shape {
+    let any = Shape::any(schema.node().id());
+    match condition {
+        // What a node says about its children is not its own condition; what a clause says is.
+        Aspect::AllOf if own => any,
+        Aspect::AllOf => {
+            let Shape { properties, items, extra, .. } = Shape::of(schema);
+            Shape { properties, items, extra, ..any }
+        }
+        Aspect::AnyOf if schema.clauses(Keyword::AnyOf).len() == 1 => any,
+        Aspect::OneOf if schema.clauses(Keyword::OneOf).len() == 1 => any,
+        Aspect::Not if doubly_negated(schema).is_some() => any,
+        _ => {
+            let mut shape = any;
+            restore(&mut shape, &Shape::local(schema), condition);
+            shape
+        }
+    }
+}
+
+fn doubly_negated<'t>(schema: &Schema<'t>) -> Option<Schema<'t>> {
+    schema.not().filter(|not| not.node().len() == 1)?.not()
+}
