@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
-use crate::model::schema::{Keyword, Schema};
-
 use crate::compare::CONDITIONS;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact};
+use crate::model::schema::{Keyword, Schema};
 
 use super::change::Changes;
 use super::judge::{Comparison, Judgement};
@@ -33,12 +32,10 @@ impl<'a> Walk<'a> {
         let comparison = Comparison::of(pair, self.demanded_by_scale(pair));
         let moved = changes.has_any(JUNCTORS);
         let differ = CONDITIONS.iter().filter(|(aspect, words)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
-        let (whole, relations) = comparison.judge(differ.clone().map(|(aspect, _)| *aspect).collect());
-        let parts: Vec<Part> = differ
-            .zip(relations)
-            .map(|(&(aspect, words), relation)| Part { aspect, words, relation })
-            .filter(|part| part.relation != Relation::Equal)
-            .collect();
+        let differ: Vec<(Aspect, &'static [Keyword])> = differ.copied().collect();
+        let (whole, relations) = comparison.judge(differ.iter().map(|(aspect, _)| *aspect).collect());
+        let parts = differ.into_iter().zip(relations).map(|((aspect, words), relation)| Part { aspect, words, relation });
+        let parts: Vec<Part> = parts.filter(|part| part.relation != Relation::Equal).collect();
         // The same values are accepted: every keyword that changed is only written differently, and told so at the end.
         let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         for part in &parts {

@@ -253,6 +253,41 @@ fn a_fractional_bound_refuses_all_integers_beside_their_type_only() {
 }
 
 #[test]
+fn bounds_are_compared_by_the_numbers_that_meet_them() {
+    let integers = |old: &str, new: &str, class, rules: &[&str]| integers(&format!(", {old}"), &format!(", {new}"), class, rules);
+    let numbers = |old: &str, new: &str, class, rules: &[&str]| {
+        objects(&format!("{{type: number, {old}}}"), &format!("{{type: number, {new}}}"), class, rules);
+    };
+    let (breaking, narrowed) = (Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+    // An exclusive bound of integers is an inclusive one in disguise.
+    let same = &["schema-rewritten@spec.o", "schema-rewritten@spec.o"];
+    integers("minimum: 9, exclusiveMinimum: true", "minimum: 10", Class::None, same);
+    integers("maximum: 10", "maximum: 11, exclusiveMaximum: true", Class::None, same);
+    numbers("minimum: 9, exclusiveMinimum: true", "minimum: 10", breaking, narrowed);
+    // An integer meets the bound cut to an integer: 2 was refused by the exclusive 2.5 and is accepted now, 2.2 the reverse.
+    numbers("maximum: 2.5, exclusiveMaximum: true", "maximum: 2", breaking, &["bound-changed@spec.o"]);
+    numbers("minimum: 0.5", "minimum: 0", Class::Additive, &["bound-widened@spec.o"]);
+    // The server reads bounds as floats.
+    integers("maximum: 9223372036854775807", "maximum: 9223372036854775806", Class::None, &["schema-rewritten@spec.o"]);
+    integers("multipleOf: 4", "multipleOf: 2", Class::Additive, &["bound-widened@spec.o"]);
+    integers("minimum: 0", "minimum: 0, multipleOf: 1", Class::None, &["schema-rewritten@spec.o"]);
+    numbers("minimum: 0", "minimum: 0, multipleOf: 1", breaking, narrowed);
+    integers("multipleOf: 4", "multipleOf: 6", breaking, &["bound-changed@spec.o"]);
+}
+
+#[test]
+fn formats_are_compared_by_the_texts_that_have_them() {
+    let formats = |old: &str, new: &str, class, rules: &[&str]| {
+        objects(&format!("{{type: string, format: {old}}}"), &format!("{{type: string, format: {new}}}"), class, rules);
+    };
+    formats("date-time", "datetime", Class::None, &["schema-rewritten@spec.o"]);
+    formats("quantity", "int32", Class::None, &["schema-rewritten@spec.o"]);
+    formats("uuid", "uuid4", Class::SemanticBreaking, &["format-narrowed@spec.o"]);
+    formats("uuid4", "uuid", Class::Additive, &["format-widened@spec.o"]);
+    formats("date", "email", Class::SemanticBreaking, &["format-changed@spec.o"]);
+}
+
+#[test]
 fn a_multiple_of_nothing_refuses_everything() {
     for factor in ["-2", "0"] {
         let none = format!(", multipleOf: {factor}");
