@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::compare::CONDITIONS;
-use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact};
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::change::Changes;
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
         };
         let mut fact = self.keyword_fact(pair, aspect, effect, before, after);
         fact = match (part.aspect, values) {
-            (Aspect::Type, _) => fact.word("old", type_name(&pair.old)).word("new", type_name(&pair.new)),
+            (Aspect::Type, _) => typed(fact, type_name(&pair.old), type_name(&pair.new)),
             (_, Some((old, new))) => enum_words(fact, &old.unwrap_or_default(), &new.unwrap_or_default()),
             _ => fact
                 .word(Word::Old, wording::value(before.map(|entry| entry.value)))
@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
 fn enum_words(fact: Fact, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Fact {
     let list = |from: &BTreeSet<String>, without: &BTreeSet<String>| names(&from.difference(without).collect::<Vec<_>>());
     let all = |set: &BTreeSet<String>| if set.is_empty() { wording::UNSET.to_owned() } else { names(&set.iter().collect::<Vec<_>>()) };
-    fact.word("removed", list(old, new)).word("added", list(new, old)).word("old", all(old)).word("new", all(new))
+    fact.word(Word::Removed, list(old, new)).word(Word::Added, list(new, old)).word(Word::Old, all(old)).word(Word::New, all(new))
 }
 
 /// Whether at least half of the properties of the smaller side are also on the other.
