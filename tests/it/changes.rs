@@ -1,7 +1,7 @@
 //! Two bundles → facts and findings, held against recorded servers, real releases and general laws.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use crdwise::find::change::{Options, diff, emitted};
@@ -11,14 +11,8 @@ use crdwise::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
 use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
-pub fn shared(path: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
-    // a clone may stand one folder deeper
-    let deeper = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared")
-        .join(path.strip_prefix(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared")).ok()?);
-    [path, deeper].into_iter().find(|path| path.exists())
-}
+use crate::recorded::{corpus, id, project, records, releases};
+use crate::vectors::documents;
 
 /// Facts of the comparison alone, for the laws that it obeys.
 pub fn facts(old: &str, new: &str) -> Vec<Fact> {
@@ -75,17 +69,12 @@ fn declared(mutation: &str) -> bool {
 
 #[test]
 fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
-    let Some(path) = shared("vectors/compat/train.jsonl") else {
-        println!("skipped: no vectors");
-        return;
-    };
-    let text = std::fs::read_to_string(path).unwrap();
+    let records = records("compat");
     let (mut breaks, mut equal, mut undecided, mut shown, mut real) = (0, 0, 0, 0, 0);
     let mut unshown = Vec::new();
     let (mut misses, mut alarms, mut noisy) = (Vec::new(), Vec::new(), Vec::new());
     let mut by_mutation: BTreeMap<String, u32> = BTreeMap::new();
-    for line in text.lines() {
-        let record: Value = serde_json::from_str(line).unwrap();
+    for record in &records {
         let facts = facts_with(&record["old"].to_string(), &record["new"].to_string(), &Options::default());
         let mutations: Vec<&str> = record["mutations"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let observed = |flag: &str| record["observed"][flag].as_bool() == Some(true);
@@ -130,7 +119,7 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
             alarms.push(line);
         }
     }
-    let records = text.lines().count();
+    let records = records.len();
     println!(
         "{records} records: {breaks} breaks, {} missed, {shown} with an object; {equal} equal rewrites, {} not none; {} alarms, {real} of them shown by an object; {undecided} undecided",
         misses.len(),
@@ -149,16 +138,9 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
     assert!(undecided * 50 <= records, "{undecided} undecided");
 }
 
-/// Everything below a folder of the corpus.
-pub fn corpus(path: &str) -> Option<Documents> {
-    let path = shared("corpus")?.join(path);
-    let loaded = crdwise::input::load(&[crdwise::input::Input::path(path)], &Default::default());
-    Some(Documents::parse(loaded.files, &crdwise::input::yaml::Budget::default()))
-}
-
-fn between(old: &str, new: &str) -> Option<Vec<Fact>> {
-    let (old, new) = (corpus(old)?, corpus(new)?);
-    Some(diff(&Bundle::read(&old), &Bundle::read(&new), &PLAIN))
+fn between(old: &Path, new: &Path) -> Vec<Fact> {
+    let (old, new) = (documents(old), documents(new));
+    diff(&Bundle::read(&old), &Bundle::read(&new), &PLAIN)
 }
 
 /// (CRD's plural, version, path, to, rule): one line a change that a release is known to have made.
@@ -246,81 +228,47 @@ const RELEASED: &[(&str, &str, &[Told<'_>])] = &[
     ),
 ];
 
+/// The same for the demo, which is always at hand.
+const DEMO: &[Told<'_>] = &[
+    ("bookings", "v1", "spec.seatClass", "spec.carriageClass", "field-renamed"),
+    ("bookings", "v1", "spec.passengers[].loyaltyId", "", "field-added"),
+    ("bookings", "v1", "spec.seats", "", "bound-narrowed"),
+];
+
+fn missing(name: &str, facts: &[Fact], changes: &[Told<'_>]) -> Vec<String> {
+    let found = |(plural, version, path, to, id): &Told<'_>| {
+        facts.iter().any(|fact| {
+            fact.crd.split('.').next() == Some(plural)
+                && fact.version.as_deref().unwrap_or_default() == *version
+                && fact.path.to_string() == *path
+                && (to.is_empty() || fact.to.as_ref().is_some_and(|fact| fact.to_string() == *to))
+                && rule(fact).id == *id
+        })
+    };
+    changes.iter().filter(|told| !found(told)).map(|told| format!("{name}: {told:?}")).collect()
+}
+
 #[test]
 fn changes_of_real_releases_are_found() {
-    let mut missing = Vec::new();
-    for (old, new, changes) in RELEASED {
-        let Some(facts) = between(old, new) else {
-            println!("skipped: no corpus");
-            return;
-        };
-        for (plural, version, path, to, id) in *changes {
-            let found = facts.iter().any(|fact| {
-                fact.crd.split('.').next() == Some(plural)
-                    && fact.version.as_deref().unwrap_or_default() == *version
-                    && fact.path.to_string() == *path
-                    && (to.is_empty() || fact.to.as_ref().is_some_and(|fact| fact.to_string() == *to))
-                    && rule(fact).id == *id
-            });
-            if !found {
-                missing.push(format!("{old} → {new}: {plural} {version} {path} {id}"));
-            }
+    let demo = project().join("testdata/demo");
+    let mut wrong = missing("demo", &between(&demo.join("old"), &demo.join("new")), DEMO);
+    if let Some(corpus) = corpus() {
+        let between = |old: &str, new: &str| between(&corpus.join(old), &corpus.join(new));
+        for (old, new, changes) in RELEASED {
+            wrong.extend(missing(new, &between(old, new), changes));
         }
+        let patch = between("gateway-api/v1.2.0/standard", "gateway-api/v1.2.1/standard");
+        assert!(patch.iter().all(|fact| fact.aspect == Aspect::BundleVersion), "{patch:#?}");
     }
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
-    let patch = between("gateway-api/v1.2.0/standard", "gateway-api/v1.2.1/standard").unwrap_or_default();
-    assert!(patch.iter().all(|fact| fact.aspect == Aspect::BundleVersion), "{patch:#?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
-
-/// Every bundle of the corpus that can be read, and every pair of neighbouring releases.
-fn releases() -> Vec<(String, Vec<String>)> {
-    let Some(root) = shared("corpus") else { return Vec::new() };
-    let list = |dir: &std::path::Path| -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(dir)
-            .unwrap()
-            .filter_map(|entry| entry.ok())
-            .filter(|entry| entry.path().is_dir())
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    };
-    let mut found = Vec::new();
-    for project in list(&root) {
-        let releases = list(&root.join(&project));
-        for channel in ["standard", "experimental", ""] {
-            let dirs: Vec<String> = releases
-                .iter()
-                .map(|release| format!("{project}/{release}/{channel}"))
-                .filter(|dir| {
-                    root.join(dir).is_dir()
-                        && (channel.is_empty() != root.join(dir.trim_end_matches('/')).join("standard").is_dir() || !channel.is_empty())
-                })
-                .collect();
-            // gateway-api is compared channel by channel only
-            let whole = channel.is_empty() && dirs.iter().any(|dir| root.join(dir).join("standard").is_dir());
-            if !whole && !dirs.is_empty() {
-                found.push((project.clone(), dirs));
-            }
-        }
-    }
-    found
-}
-
-/// The big bundle is for the benchmark; in a debug build it would take a minute.
-const BIG: &str = "provider-upjet-aws";
 
 #[test]
 fn a_bundle_against_itself_is_silent() {
-    let mut count = 0;
-    for (_, dirs) in releases().into_iter().filter(|(project, _)| project != BIG) {
-        for dir in dirs {
-            let facts = between(&dir, &dir).unwrap_or_default();
-            assert!(facts.is_empty(), "{dir}: {facts:#?}");
-            count += 1;
-        }
+    for bundle in releases().into_iter().flatten() {
+        let facts = between(&bundle, &bundle);
+        assert!(facts.is_empty(), "{}: {facts:#?}", bundle.display());
     }
-    println!("{count} bundles are silent against themselves");
 }
 
 fn mirrored(effect: Effect) -> Effect {
@@ -399,17 +347,14 @@ fn assert_mirrored(name: &str, there: &[Fact], back: &[Fact]) {
 
 #[test]
 fn swapping_sides_mirrors_every_effect() {
-    if let Some(path) = shared("vectors/compat/train.jsonl") {
-        for line in std::fs::read_to_string(path).unwrap().lines() {
-            let record: Value = serde_json::from_str(line).unwrap();
-            let (old, new) = (record["old"].to_string(), record["new"].to_string());
-            assert_mirrored(record["id"].as_str().unwrap_or_default(), &facts(&old, &new), &facts(&new, &old));
-        }
+    for record in records("compat") {
+        let (old, new) = (record["old"].to_string(), record["new"].to_string());
+        assert_mirrored(&id(&record), &facts(&old, &new), &facts(&new, &old));
     }
     let mut pairs = 0;
-    for (_, dirs) in releases().into_iter().filter(|(project, _)| project != BIG) {
-        for pair in dirs.windows(2) {
-            let (there, back) = (between(&pair[0], &pair[1]).unwrap(), between(&pair[1], &pair[0]).unwrap());
+    for bundles in releases() {
+        for pair in bundles.windows(2) {
+            let (there, back) = (between(&pair[0], &pair[1]), between(&pair[1], &pair[0]));
             // CRD by CRD, so that one rename doesn't excuse a whole bundle
             let mut names: Vec<&str> = there.iter().chain(&back).map(|fact| fact.crd.as_str()).collect();
             names.sort_unstable();
@@ -422,6 +367,7 @@ fn swapping_sides_mirrors_every_effect() {
         }
     }
     println!("{pairs} pairs of releases are mirrored");
+    assert!(pairs > 0);
 }
 
 /// JSON text with every mapping, and every list whose order means nothing, the other way round.
@@ -488,29 +434,34 @@ fn without_places(mut facts: Vec<Fact>) -> Vec<Fact> {
 
 #[test]
 fn order_of_keys_documents_and_sets_changes_nothing() {
-    for (project, dirs) in releases().into_iter().filter(|(project, _)| project != BIG) {
-        let Some(pair) = dirs.get(dirs.len().saturating_sub(2)..).filter(|pair| pair.len() == 2) else { continue };
-        let (Some(old), Some(new)) = (corpus(&pair[0]), corpus(&pair[1])) else { return };
+    for bundles in releases() {
+        let Some(pair) = bundles.get(bundles.len().saturating_sub(2)..).filter(|pair| pair.len() == 2) else { continue };
+        let name = pair[1].display();
+        let (old, new) = (documents(&pair[0]), documents(&pair[1]));
         let (plain_old, plain_new) = (turned(&old, false), turned(&new, false));
         let (old, new) = (turned(&old, true), turned(&new, true));
         let facts_of = |old: &str, new: &str| without_places(facts(old, new));
         let itself = facts_of(&plain_new, &new);
-        assert!(itself.is_empty(), "{project}: {itself:#?}");
+        assert!(itself.is_empty(), "{name}: {itself:#?}");
         let (plain, turned) = (facts_of(&plain_old, &plain_new), facts_of(&old, &new));
-        assert_eq!(plain.len(), turned.len(), "{project}");
+        assert_eq!(plain.len(), turned.len(), "{name}");
         for (plain, turned) in plain.iter().zip(&turned) {
-            assert_eq!(plain, turned, "{project}");
+            assert_eq!(plain, turned, "{name}");
         }
     }
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let (Some(old), Some(new)) = (corpus("cilium/v1.16.0"), corpus("cilium/v1.17.0")) else { return };
-    let (old, new) = (Bundle::read(&old), Bundle::read(&new));
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| diff(&old, &new, &Options::default()))
-    };
-    assert_eq!(run(1), run(4));
+    let mut pairs = vec![["old", "new"].map(|side| project().join("testdata/demo").join(side))];
+    pairs.extend(corpus().map(|corpus| ["v1.16.0", "v1.17.0"].map(|tag| corpus.join("cilium").join(tag))));
+    for [old, new] in pairs {
+        let (old, new) = (documents(&old), documents(&new));
+        let (old, new) = (Bundle::read(&old), Bundle::read(&new));
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| diff(&old, &new, &Options::default()))
+        };
+        assert_eq!(run(1), run(4));
+    }
 }

@@ -10,6 +10,7 @@ use crdwise::model::schema::shape::Extra;
 use crdwise::server::object::Compiled;
 use serde_json::{Value, json};
 
+use crate::recorded::records;
 use crate::vectors;
 
 /// What is wrong with an answer, or worth counting.
@@ -75,7 +76,7 @@ fn is_changed(before: &Compiled, after: &Compiled, body: &Value) -> bool {
 
 #[test]
 fn recorded_pairs_compare_as_the_server_showed() {
-    let Some(records) = vectors::records("compat/train.jsonl") else { return };
+    let records = records("compat");
     let mut table = Table::default();
     let (mut total, mut worst) = (Duration::ZERO, (Duration::ZERO, String::new()));
     let only = std::env::var("CRDWISE_RECORD").ok();
@@ -200,7 +201,7 @@ fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut V
 
 #[test]
 fn nodes_on_their_own_tell_what_changed() {
-    let Some(records) = vectors::records("compat/train.jsonl") else { return };
+    let records = records("compat");
     let mut table = Table::default();
     let only = std::env::var("CRDWISE_RECORD").ok();
     let start = Instant::now();
@@ -274,14 +275,14 @@ fn whole_of(body: &Value) -> Value {
 
 #[test]
 fn made_objects_are_valid() {
-    let Some(records) = vectors::records("compat/train.jsonl") else { return };
+    let records = records("compat");
     let mut table = Table::default();
     let start = Instant::now();
     for record in records.iter().step_by(5) {
         let shape = vectors::shape(&record["old"]);
         let compiled = Compiled::new(&shape);
         let order = Order::equal();
-        let mut check = |what: &'static str, body: &Value| {
+        let check = |table: &mut Table, what: &'static str, body: &Value| {
             let outcome = compiled.request(whole(body));
             if !outcome.accepted() || !outcome.pruned.is_empty() {
                 println!("{body} {:?}", outcome.errors);
@@ -289,33 +290,26 @@ fn made_objects_are_valid() {
             }
         };
         match smallest(&shape) {
-            Some(body) => check("smallest not valid", &body),
+            Some(body) => check(&mut table, "smallest not valid", &body),
             None => table.tell("no smallest", record, &order),
         }
-        let mut check = |what: &'static str, body: &Value| {
-            let outcome = compiled.request(whole(body));
-            if !outcome.accepted() || !outcome.pruned.is_empty() {
-                println!("{body} {:?}", outcome.errors);
-                table.tell(what, record, &order);
-            }
-        };
         match filled(&shape) {
-            Some(body) => check("filled not valid", &body),
+            Some(body) => check(&mut table, "filled not valid", &body),
             None => table.tell("no filled", record, &order),
         }
         let bodies = around(&shape);
         assert_eq!(bodies, around(&shape));
         for body in &bodies {
             table.count("around");
-            let outcome = compiled.request(whole(body));
-            if !outcome.accepted() || !outcome.pruned.is_empty() {
-                println!("{body} {:?}", outcome.errors);
-                table.tell("around not valid", record, &order);
-            }
+            check(&mut table, "around not valid", body);
         }
     }
     println!("{:?}", start.elapsed());
     for (what, count) in &table.counts {
         println!("{count:>6}  {what}");
     }
+    for never in ["smallest not valid", "filled not valid", "around not valid"] {
+        assert_eq!(table.of(never), 0, "{never}");
+    }
+    assert!(table.of("around") > 0);
 }

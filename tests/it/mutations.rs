@@ -6,7 +6,9 @@ use crdwise::model::fact::{Fact, Subject};
 use crdwise::model::{Bundle, FieldPath, Step};
 use serde_json::Value;
 
-use crate::changes::{corpus, facts, rule};
+use crate::changes::{facts, rule};
+use crate::recorded::{corpus, project};
+use crate::vectors::documents;
 
 /// Bundles that CRDs are drawn from; together they write every keyword that real CRDs use.
 const BUNDLES: &[&str] = &[
@@ -357,11 +359,9 @@ fn every_change_of_a_full_crd_is_told() {
 #[test]
 fn every_single_change_of_real_crds_is_told() {
     let mut tally = Tally::default();
-    for name in BUNDLES {
-        let Some(documents) = corpus(name) else {
-            println!("skipped: no corpus");
-            return;
-        };
+    let demo = project().join("testdata/demo/new");
+    for folder in [demo].into_iter().chain(corpus().iter().flat_map(|corpus| BUNDLES.iter().map(|name| corpus.join(name)))) {
+        let documents = documents(&folder);
         let bundle = Bundle::read(&documents);
         for crd in bundle.crds.iter().filter(|crd| crd.node.source().len() < LARGEST).take(3) {
             tally.take(crd.name, &crd.node.to_json(), EACH);

@@ -1,36 +1,9 @@
 //! What holds for every bundle: compared with itself it is silent; order, files and threads change nothing.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-/// Bundles of our own, and real ones where they stand beside the project.
-fn bundles() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = vec![root.join("testdata/demo/old"), root.join("testdata/demo/new")];
-    let corpus = root.join("../shared/corpus");
-    let Ok(projects) = fs::read_dir(&corpus) else {
-        eprint_note();
-        return found;
-    };
-    for project in projects.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-        // The largest is for the benchmark; the others say as much in a debug build.
-        if project.ends_with("provider-upjet-aws") {
-            continue;
-        }
-        for tag in fs::read_dir(project).expect("a project").flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-            let channels: Vec<PathBuf> = fs::read_dir(&tag).expect("a tag").flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
-            if channels.is_empty() { found.push(tag) } else { found.extend(channels) }
-        }
-    }
-    found.sort();
-    found
-}
-
-#[allow(clippy::disallowed_macros, reason = "a skipped test says so")]
-fn eprint_note() {
-    eprintln!("note: no corpus beside the project; only its own bundles are used");
-}
+use crate::recorded::releases;
 
 fn review(arguments: &[&std::ffi::OsStr], threads: &str) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_crdwise"))
@@ -48,7 +21,7 @@ const REFUSED: &[&str] = &["rook-helm-templated", "knative-v1.12.0", "openshift-
 #[test]
 fn a_bundle_against_itself_is_silent() {
     let mut wrong = Vec::new();
-    for bundle in bundles() {
+    for bundle in releases().into_iter().flatten() {
         let (code, text) = review(&[bundle.as_os_str(), bundle.as_os_str()], "2");
         let refused = REFUSED.iter().any(|name| bundle.components().any(|part| part.as_os_str() == *name));
         let report: serde_json::Value = serde_json::from_str(&text).expect("a report");

@@ -7,7 +7,7 @@ use crdwise::model::number::{NumberDomain, NumberFormat, NumberKind, Value as Nu
 use crdwise::model::relation::Order;
 use serde_json::{Number, Value};
 
-use crate::vectors::records;
+use crate::recorded::records;
 
 /// Whether the scalar passes the node's keywords and junctors; `None` if something else has a say.
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {
@@ -122,9 +122,7 @@ fn walk(schema: &Value, value: &Value, path: &str, seen: &mut dyn FnMut(&str, &V
 
 #[test]
 fn scalars_are_judged_as_the_server_did() {
-    let Some(records) = records("compat/train.jsonl") else {
-        return;
-    };
+    let records = records("compat");
     let (mut judged, mut wrong) = (0, Vec::new());
     for record in records {
         for side in ["old", "new"] {
@@ -149,15 +147,13 @@ fn scalars_are_judged_as_the_server_did() {
         println!("{line}");
     }
     println!("{judged} scalars judged, {} differently", wrong.len());
-    assert!(wrong.is_empty());
+    assert!(judged > 0 && wrong.is_empty());
 }
 
 /// Patterns of one node before and after edits that change nothing, and all patterns against each other.
 #[test]
 fn patterns_compare_as_the_server_matched() {
-    let Some(records) = records("compat/train.jsonl") else {
-        return;
-    };
+    let records = records("compat");
     let (mut rewritten, mut all) = (Vec::new(), Vec::new());
     for record in records {
         let schema = |side: &str| record[side]["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone();
@@ -175,6 +171,7 @@ fn patterns_compare_as_the_server_matched() {
         let (a, b) = (Pattern::new(old).unwrap(), Pattern::new(new).unwrap());
         assert_eq!(of(&a).order(&of(&b)), Order::Equal, "{old} and {new}");
     }
+    assert!(!rewritten.is_empty() && !all.is_empty());
     println!("{} rewrites, {} patterns", rewritten.len(), all.len());
     let all: Vec<Pattern> = all.iter().map(|text| Pattern::new(text).unwrap()).collect();
     for (i, a) in all.iter().enumerate() {

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_macros, reason = "tables are for the person who runs the tests")]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crdwise::find::lint;
 use crdwise::input::yaml::Budget;
@@ -12,21 +12,8 @@ use crdwise::model::fact::{Affected, Fact, Word};
 use crdwise::model::{Bundle, Documents};
 use serde_json::Value;
 
-/// Vectors and corpus stand beside the checkout, or one folder further up.
-fn shared(path: &str) -> Option<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = ["../shared", "../../shared"].iter().map(|beside| here.join(beside).join(path)).find(|path| path.exists());
-    if found.is_none() {
-        println!("skipped: {path} is not here");
-    }
-    found
-}
-
-fn records(path: &str) -> Vec<Value> {
-    let Some(path) = shared(path) else { return Vec::new() };
-    let text = std::fs::read_to_string(path).expect("vectors are readable");
-    text.lines().map(|line| serde_json::from_str(line).expect("a record")).collect()
-}
+use crate::recorded::{LARGE, corpus, folders, id, project, records};
+use crate::vectors;
 
 fn documents(texts: &[(&str, String)]) -> Documents {
     let files = texts.iter().map(|(name, text)| File::new(*name, text.as_str(), Origin::Stdin)).collect();
@@ -122,7 +109,7 @@ fn is_cost(record: &Value) -> bool {
 #[test]
 fn created_crds_are_judged_as_the_server_judges_them() {
     let mut tallies: BTreeMap<&str, (Tally, usize)> = BTreeMap::new();
-    for record in records("vectors/lint/train.jsonl") {
+    for record in records("lint") {
         let documents = documents(&[("crd.json", record["crd"].to_string())]);
         let bundle = Bundle::read(&documents);
         let facts = lint::inspect(&bundle);
@@ -138,12 +125,11 @@ fn created_crds_are_judged_as_the_server_judges_them() {
 #[test]
 fn accepted_crds_are_not_refused() {
     let mut crds: Vec<(String, Value, bool)> = Vec::new();
-    let id = |record: &Value| record["id"].as_str().unwrap_or_default().to_owned();
-    for record in records("vectors/compat/train.jsonl") {
+    for record in records("compat") {
         crds.extend(["old", "new"].map(|side| (format!("{} {side}", id(&record)), record[side].clone(), true)));
     }
-    crds.extend(records("vectors/cross/train.jsonl").iter().map(|record| (id(record), record["crd"].clone(), true)));
-    for record in records("vectors/update/train.jsonl") {
+    crds.extend(records("cross").iter().map(|record| (id(record), record["crd"].clone(), true)));
+    for record in records("update") {
         crds.push((id(&record), record["old"].clone(), record["old_accepted_on_create"].as_bool().unwrap_or(true)));
     }
     let mut wrong = Vec::new();
@@ -156,13 +142,13 @@ fn accepted_crds_are_not_refused() {
         }
     }
     println!("{} CRDs, {} judged otherwise than by the server", crds.len(), wrong.len());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(!crds.is_empty() && wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn updated_crds_are_judged_as_the_server_judges_them() {
     let mut tallies: BTreeMap<&str, (Tally, usize)> = BTreeMap::new();
-    for record in records("vectors/update/train.jsonl") {
+    for record in records("update") {
         let mut old = record["old"].clone();
         old["status"]["storedVersions"] = record["stored_versions"].clone();
         let (old, new) = (documents(&[("old.json", old.to_string())]), documents(&[("new.json", record["new"].to_string())]));
@@ -180,103 +166,45 @@ fn report(tallies: BTreeMap<&str, (Tally, usize)>) {
     for (name, (tally, total)) in &tallies {
         tally.print(name, *total);
     }
+    assert!(!tallies.is_empty());
     for (name, (tally, total)) in &tallies {
         assert_eq!(tally.agree, *total, "{name}: every verdict is the server's");
         assert!(tally.named * 100 >= tally.errors * 95, "{name}: {} of {} errors are named", tally.named, tally.errors);
     }
 }
 
-/// Every CRD of the corpus was released and installed, so no server refuses it.
+/// Every CRD of the demo and of the corpus was installed, so no server refuses it.
 #[test]
 fn released_crds_are_not_refused() {
-    not_refused(|project| !project.ends_with(LARGE));
-}
-
-#[test]
-#[ignore = "reads a bundle of 926 CRDs twice"]
-fn a_large_release_is_not_refused() {
-    not_refused(|project| project.ends_with(LARGE));
-}
-
-const LARGE: &str = "provider-upjet-aws";
-
-fn not_refused(wanted: impl Fn(&Path) -> bool) {
-    let Some(root) = shared("corpus") else { return };
-    let mut bundles: Vec<PathBuf> = Vec::new();
-    for project in sorted(&root).into_iter().filter(|project| wanted(project)) {
-        bundles.extend(sorted(&project).into_iter().filter(|path| path.is_dir()));
-    }
-    let mut refused = Vec::new();
-    for bundle in bundles {
-        let mut files = Vec::new();
-        collect(&bundle, &mut files);
-        let texts: Vec<(String, String)> =
-            files.iter().filter_map(|file| Some((file.display().to_string(), std::fs::read_to_string(file).ok()?))).collect();
-        let texts: Vec<(&str, String)> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-        let documents = documents(&texts);
-        let bundle_read = Bundle::read(&documents);
-        let facts = lint::inspect(&bundle_read);
-        judged(&facts);
-        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        for fact in &facts {
-            *kinds.entry(format!("{}/{}/{}", fact.subject, fact.aspect, fact.effect)).or_default() += 1;
-        }
-        let short = bundle.strip_prefix(&root).unwrap_or(&bundle).display().to_string();
-        println!("{short}: {} CRDs, {} facts {kinds:?}", bundle_read.crds.len(), facts.len());
-        for fact in refusals(&facts) {
-            refused.push(format!("{short} {} {:?} {} {}", fact.crd, fact.version, fact.path, describe(fact)));
-        }
-    }
-    for line in &refused {
-        println!("refused: {line}");
-    }
-    assert!(refused.is_empty(), "{} facts say that a released CRD is refused", refused.len());
-}
-
-fn sorted(folder: &Path) -> Vec<PathBuf> {
-    let mut list: Vec<PathBuf> = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
-    list.sort();
-    list
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for path in sorted(folder) {
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
-            files.push(path);
-        }
-    }
-}
-
-/// What the inspection costs beside reading the same files, in one process.
-#[test]
-#[ignore = "a measurement: run it alone, with optimisations"]
-fn inspection_is_cheap_beside_parsing() {
-    let Some(root) = shared("corpus/provider-upjet-aws") else { return };
-    let mut files = Vec::new();
-    collect(&root.join("v1.0.0"), &mut files);
-    let texts: Vec<(String, String)> =
-        files.iter().filter_map(|file| Some((file.display().to_string(), std::fs::read_to_string(file).ok()?))).collect();
-    let texts: Vec<(&str, String)> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-    let best = |run: &mut dyn FnMut()| {
-        (0..5)
-            .map(|_| {
-                let start = std::time::Instant::now();
-                run();
-                start.elapsed()
-            })
-            .min()
-            .unwrap_or_default()
-    };
-    let parse = best(&mut || drop(documents(&texts)));
-    let documents = documents(&texts);
-    let bundle = Bundle::read(&documents);
-    let mut count = 0;
-    let inspection = best(&mut || count = lint::inspect(&bundle).len());
-    println!(
-        "{} CRDs: parse {parse:?}, inspect {inspection:?} ({:.2} x), {count} facts",
-        bundle.crds.len(),
-        inspection.as_secs_f64() / parse.as_secs_f64()
+    let demo = project().join("testdata/demo");
+    let mut bundles = vec![demo.join("old"), demo.join("new")];
+    bundles.extend(
+        corpus()
+            .iter()
+            .flat_map(|corpus| folders(corpus))
+            .filter(|project| !project.ends_with(LARGE))
+            .flat_map(|project| folders(&project)),
     );
+    not_refused(&bundles);
+}
+
+#[test]
+#[ignore = "reads a bundle of 926 CRDs twice; needs the corpus"]
+fn a_large_release_is_not_refused() {
+    not_refused(&folders(&corpus().expect("the corpus").join(LARGE)));
+}
+
+fn not_refused(bundles: &[PathBuf]) {
+    let mut refused = Vec::new();
+    for folder in bundles {
+        let documents = vectors::documents(folder);
+        let bundle = Bundle::read(&documents);
+        let facts = lint::inspect(&bundle);
+        judged(&facts);
+        println!("{}: {} CRDs, {} facts", folder.display(), bundle.crds.len(), facts.len());
+        for fact in refusals(&facts) {
+            refused.push(format!("{} {} {:?} {} {}", folder.display(), fact.crd, fact.version, fact.path, describe(fact)));
+        }
+    }
+    assert!(refused.is_empty(), "{} facts say that a released CRD is refused\n{}", refused.len(), refused.join("\n"));
 }
