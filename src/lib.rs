@@ -48,3 +48,5 @@ pub mod judge;
 pub mod model;
 pub mod render;
 pub mod server;
+#[cfg(test)]
+mod testing;

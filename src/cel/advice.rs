@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
     use crate::cel::judge::{RULE_LIMIT, judge};
-    use crate::cel::testing::shape;
+    use crate::testing::shape;
 
     fn advice(schema: &Value) -> Option<Vec<(String, &'static str, u64)>> {
         let shape = shape(schema);

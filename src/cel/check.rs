@@ -454,5 +454,4 @@ fn instantiate(t: &Type, fresh: &[Type]) -> Type {
 }
 
 #[cfg(test)]
-#[path = "check_tests.rs"]
 mod tests;

@@ -338,5 +338,4 @@ fn count(declared: Count, otherwise: i64) -> (u64, bool) {
 }
 
 #[cfg(test)]
-#[path = "decl_tests.rs"]
 mod tests;

@@ -177,5 +177,4 @@ impl JudgedRule<'_> {
 }
 
 #[cfg(test)]
-#[path = "judge_tests.rs"]
 mod tests;

@@ -24,7 +24,5 @@ pub mod parse;
 pub mod reads;
 pub mod rename;
 pub mod site;
-#[cfg(test)]
-pub(crate) mod testing;
 pub mod types;
 mod unify;

@@ -372,7 +372,7 @@ mod tests {
         let open = serde_json::json!({"type": "string", "nullable": true});
         let item =
             serde_json::json!({"type": "object", "required": ["kind", "note"], "properties": {"kind": text, "name": text, "note": open}});
-        let shape = crate::cel::testing::shape(&serde_json::json!({"type": "array", "items": item}));
+        let shape = crate::testing::shape(&serde_json::json!({"type": "array", "items": item}));
         let form = |source: &str| normal(&parse(source).unwrap(), Some(&shape));
         let every = |condition: &str| form(&format!("self.all(x, {condition})"));
         assert_eq!(every("has(x.kind) && x.kind == 'a'"), every("x.kind == 'a'"));
@@ -386,10 +386,10 @@ mod tests {
         let inner = serde_json::json!({"type": "object", "required": ["y"], "properties": {"y": text}});
         let outer = serde_json::json!({"type": "object", "properties": {"x": inner}});
         let form = |source: &str, shape: &Shape| normal(&parse(source).unwrap(), Some(shape));
-        let shape = crate::cel::testing::shape(&outer);
+        let shape = crate::testing::shape(&outer);
         assert_ne!(form("has(self.x.y) && self.s", &shape), form("self.s", &shape));
         let nulls = serde_json::json!({"type": "array", "items": {"type": "object", "nullable": true, "required": ["y"], "properties": {"y": text}}});
-        let shape = crate::cel::testing::shape(&nulls);
+        let shape = crate::testing::shape(&nulls);
         assert_ne!(form("self.all(i, has(i.y))", &shape), form("self.all(i, true)", &shape));
         // another variable of that name
         assert_ne!(form("[{'kind': 1}].all(x, has(x.kind))", &shape), form("[{'kind': 1}].all(x, true)", &shape));

@@ -488,5 +488,4 @@ fn integer(minus: &str, text: &str) -> Option<i64> {
 }
 
 #[cfg(test)]
-#[path = "parse_tests.rs"]
 mod tests;

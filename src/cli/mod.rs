@@ -179,3 +179,6 @@ fn enough_crds(least: usize, report: &Report, streams: &mut Streams<'_>) -> Exit
     streams.error(&format!("{what} in {}{beside}", report.new.source));
     Exit::Unread
 }
+
+#[cfg(test)]
+mod tests;

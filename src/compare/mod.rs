@@ -104,3 +104,6 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,3 +8,6 @@ pub mod report;
 pub mod review;
 pub mod rule;
 pub mod waiver;
+
+#[cfg(test)]
+mod tests;

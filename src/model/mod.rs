@@ -8,8 +8,6 @@ pub mod number;
 mod read_crd;
 pub mod relation;
 pub mod schema;
-#[cfg(test)]
-pub(crate) mod testing;
 
 pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Repeat, Skipped};
 pub use crd::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};

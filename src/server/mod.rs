@@ -1,3 +1,6 @@
 //! What an API server does with CRDs and with objects.
 
 pub mod object;
+
+#[cfg(test)]
+mod tests;

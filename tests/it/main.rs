@@ -3,26 +3,14 @@
 
 mod broken;
 mod cases;
-mod changes;
-mod containment;
-mod crossing;
-mod defaults;
 mod formats;
 mod fresh;
 mod history;
-mod mutations;
-mod objects;
 mod policies;
 mod properties;
+#[path = "../../src/testing/recorded.rs"]
 mod recorded;
-mod referee;
 mod repeats;
 mod repository;
-mod request_path;
-mod rules;
-mod scalars;
-mod server;
 mod stages;
-mod storage;
-mod vectors;
 mod verdicts;

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::cost;
 use crate::cel::check::{Purpose, check};
-use crate::cel::testing::decl;
+use crate::testing::decl;
 
 /// The estimate for a rule on a node with this schema.
 fn estimate(schema: &Value, rule: &str) -> u64 {

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cel::testing::decl;
+use crate::testing::decl;
 
 fn schema() -> Value {
     json!({"type": "object", "properties": {

@@ -438,7 +438,7 @@ mod tests {
         let number = serde_json::json!({"type": "integer"});
         let list = serde_json::json!({"type": "array", "items": {"type": "string"}});
         let schema = serde_json::json!({"type": "object", "properties": {"i": number, "j": number, "l": list}});
-        Term::parse(rule, &crate::cel::testing::shape(&schema)).unwrap()
+        Term::parse(rule, &crate::testing::shape(&schema)).unwrap()
     }
 
     fn same(a: &str, b: &str) -> bool {

@@ -3,8 +3,8 @@
 use crate::judge::finding::Class;
 use crate::judge::rule::Book;
 use crate::model::fact::Fact;
-use crate::model::testing::HEAD;
 use crate::model::{Bundle, Documents};
+use crate::testing::HEAD;
 
 use super::{Options, diff};
 

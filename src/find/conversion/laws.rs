@@ -473,3 +473,6 @@ pub(crate) fn difference(before: &Value, after: &Value, at: &FieldPath) -> Optio
         _ => Some((at.clone(), format!("`{at}` was {} and is {}", shown(before), shown(after)))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,4 @@ pub use read::{is_manifest, read};
 mod tests;
 
 #[cfg(test)]
-mod laws_tests;
-#[cfg(test)]
 mod testing;

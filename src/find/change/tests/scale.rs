@@ -1,8 +1,8 @@
 //! What the scale subresource demands beside the schema.
 
 use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect, Word};
-use crate::model::testing::HEAD;
+use crate::model::fact::{Affected, Aspect};
+use crate::testing::HEAD;
 
 use super::{facts, judged};
 

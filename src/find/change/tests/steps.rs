@@ -1,8 +1,8 @@
 //! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
 
 use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject};
-use crate::model::testing::HEAD;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::testing::HEAD;
 
 use super::{facts, judged};
 

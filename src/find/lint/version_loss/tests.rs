@@ -1,9 +1,9 @@
 //! What gets lost between versions, beside the stories that a server told.
 
 use crate::find::lint::inspect;
-use crate::model::fact::{Effect, Fact, Word};
-use crate::model::testing::HEAD;
+use crate::model::fact::{Effect, Fact};
 use crate::model::{Bundle, Documents};
+use crate::testing::HEAD;
 
 const FREE: &str = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
 const ANYTHING: &str = "{x-kubernetes-preserve-unknown-fields: true}";

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crdwise::compare::{Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
-use crdwise::model::FieldPath;
-use crdwise::model::schema::Shape;
-use crdwise::model::schema::shape::Extra;
-use crdwise::server::object::Compiled;
+use crate::compare::{Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Extra;
+use crate::server::object::Compiled;
 use serde_json::{Value, json};
 
-use crate::recorded::records;
-use crate::vectors;
+use crate::testing::recorded::records;
+use crate::testing::shape_of_crd;
 
 /// What is wrong with an answer, or worth counting.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ fn recorded_pairs_compare_as_the_server_showed() {
         if only.as_ref().is_some_and(|only| record["id"] != **only) {
             continue;
         }
-        let (old, new) = (vectors::shape(&record["old"]), vectors::shape(&record["new"]));
+        let (old, new) = (shape_of_crd(&record["old"]), shape_of_crd(&record["new"]));
         let start = Instant::now();
         let order = order_roots(&old, &new);
         let took = start.elapsed();
@@ -209,7 +209,7 @@ fn nodes_on_their_own_tell_what_changed() {
         if only.as_ref().is_some_and(|only| record["id"] != **only) {
             continue;
         }
-        let (old, new) = (vectors::shape(&record["old"]), vectors::shape(&record["new"]));
+        let (old, new) = (shape_of_crd(&record["old"]), shape_of_crd(&record["new"]));
         let mut told = Vec::new();
         walk(&old, &new, &FieldPath::root(), None, &mut told);
         let flag = |name: &str| record["observed"][name] == true;
@@ -279,7 +279,7 @@ fn made_objects_are_valid() {
     let mut table = Table::default();
     let start = Instant::now();
     for record in records.iter().step_by(5) {
-        let shape = vectors::shape(&record["old"]);
+        let shape = shape_of_crd(&record["old"]);
         let compiled = Compiled::new(&shape);
         let order = Order::equal();
         let check = |table: &mut Table, what: &'static str, body: &Value| {

@@ -1,16 +1,15 @@
 //! Recorded stories of objects, versions and CRD updates, played again on a server made of the request path.
-#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::BTreeMap;
 
-use crdwise::input::yaml::Budget;
-use crdwise::input::{File, Origin};
-use crdwise::model::schema::Shape;
-use crdwise::model::{Bundle, Documents};
-use crdwise::server::object::{Compiled, Kind};
+use crate::input::yaml::Budget;
+use crate::input::{File, Origin};
+use crate::model::schema::Shape;
+use crate::model::{Bundle, Documents};
+use crate::server::object::{Compiled, Kind};
 use serde_json::{Value, json};
 
-use crate::recorded::records;
+use crate::testing::recorded::records;
 
 struct Version {
     storage: bool,

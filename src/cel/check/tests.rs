@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cel::testing::decl;
+use crate::testing::decl;
 
 fn schema() -> Value {
     json!({"type": "object", "required": ["i"], "properties": {
@@ -306,7 +306,7 @@ fn old_self_and_results() {
     assert!(optional("oldSelf == self").is_err());
     assert!(optional("oldSelf.hasValue() ? oldSelf.value() == self : true").is_ok());
     assert!(judged("self.i > 0").is_ok_and(|c| !c.uses_old_self));
-    let list = crate::cel::testing::decl(&json!({"type": "array", "items": {"type": "string"}}));
+    let list = crate::testing::decl(&json!({"type": "array", "items": {"type": "string"}}));
     let of_list = |rule: &str| check(rule, Purpose::Rule, &list, true);
     assert!(of_list("self.size() > 0 || oldSelf[?0].orValue('baz') == 'baz'").is_ok());
     assert!(of_list("oldSelf[0].orValue('baz') == 'baz'").is_ok());

@@ -1,9 +1,9 @@
 //! Files of objects against bundles: what is found, and where it is pointed at.
 
-use crdwise::input::yaml::Budget;
-use crdwise::input::{File, Origin};
-use crdwise::model::{Bundle, Documents};
-use crdwise::server::object::{ObjectReport, Upgrade, Verdict, check_objects};
+use crate::input::yaml::Budget;
+use crate::input::{File, Origin};
+use crate::model::{Bundle, Documents};
+use crate::server::object::{ObjectReport, Upgrade, Verdict, check_objects};
 
 fn documents(files: &[(&str, &str)]) -> Documents {
     let members = files.iter().map(|(name, text)| File::new(*name, *text, Origin::Stdin)).collect();
@@ -89,7 +89,7 @@ kind: Widget
 spec: {size: [}
 ";
 
-fn line_of(text: &str, report: &crdwise::model::Place) -> usize {
+fn line_of(text: &str, report: &crate::model::Place) -> usize {
     text[..report.span.start as usize].matches('\n').count() + 1
 }
 

@@ -1,14 +1,14 @@
 //! Recorded stories of several versions: every loss that the server showed is told for its path, and where none was shown, none is told.
 
-use crdwise::judge::finding::Finding;
-use crdwise::judge::policy::Policy;
-use crdwise::judge::review::{Judgement, Side, lint, review};
-use crdwise::judge::rule::Book;
-use crdwise::model::fact::Affected;
-use crdwise::model::{Documents, FieldPath, Step};
+use crate::judge::finding::Finding;
+use crate::judge::policy::Policy;
+use crate::judge::review::{Judgement, Side, lint, review};
+use crate::judge::rule::Book;
+use crate::model::fact::Affected;
+use crate::model::{Documents, FieldPath, Step};
 use serde_json::Value;
 
-use crate::recorded::records;
+use crate::testing::recorded::records;
 
 fn judged(old: Option<&Value>, new: &Value) -> Vec<Finding> {
     let policy = Policy::find("kubernetes").expect("a policy");

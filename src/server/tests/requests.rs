@@ -1,13 +1,12 @@
 //! Every object of the recorded pairs, on both sides: verdict, stored form, dropped paths and error fields.
-#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crdwise::server::object::{Compiled, Outcome};
+use crate::server::object::{Compiled, Outcome};
 use serde_json::{Value, json};
 
-use crate::recorded::records;
-use crate::vectors;
+use crate::testing::recorded::records;
+use crate::testing::shape_of_crd;
 
 /// What a recorded body was when it was sent.
 fn whole(crd: &Value, body: &Value) -> Value {
@@ -62,7 +61,7 @@ fn every_recorded_object_is_judged_as_the_server_judged_it() {
     let (mut judged, mut shown) = (0, 0);
     for record in &records {
         for side in ["old", "new"] {
-            let compiled = Compiled::new(&vectors::shape(&record[side]));
+            let compiled = Compiled::new(&shape_of_crd(&record[side]));
             for sample in record["objects"].as_array().into_iter().flatten() {
                 judged += 1;
                 let outcome = compiled.request(whole(&record[side], &sample["object"]));

@@ -1,17 +1,16 @@
 //! Defaults as the server judged them when a CRD was created.
-#![allow(clippy::disallowed_macros, reason = "tables of differences belong into a test's output")]
 
 use std::collections::BTreeSet;
 
-use crdwise::input::yaml::Budget;
-use crdwise::input::{File, Origin};
-use crdwise::model::schema::Shape;
-use crdwise::model::{Bundle, Documents};
-use crdwise::server::object::default_of_schema;
+use crate::input::yaml::Budget;
+use crate::input::{File, Origin};
+use crate::model::schema::Shape;
+use crate::model::{Bundle, Documents};
+use crate::server::object::default_of_schema;
 use serde_json::Value;
 
-use crate::recorded::{records, releases};
-use crate::vectors::documents;
+use crate::testing::documents;
+use crate::testing::recorded::{records, releases};
 
 /// Paths of the nodes whose default is wrong, as the server writes them below the root schema, with what was found.
 fn wrong(shape: &Shape, path: &str, found: &mut Vec<(String, String)>) {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crdwise::model::fact::{Fact, Subject};
-use crdwise::model::{Bundle, FieldPath, Step};
+use crate::model::fact::{Fact, Subject};
+use crate::model::{Bundle, FieldPath, Step};
 use serde_json::Value;
 
-use crate::changes::{facts, rule};
-use crate::recorded::{corpus, project};
-use crate::vectors::documents;
+use super::changes::{facts, rule};
+use crate::testing::documents;
+use crate::testing::recorded::{corpus, project};
 
 /// Bundles that CRDs are drawn from; together they write every keyword that real CRDs use.
 const BUNDLES: &[&str] = &[
@@ -349,7 +349,7 @@ impl Tally {
 
 #[test]
 fn every_change_of_a_full_crd_is_told() {
-    let documents = crdwise::model::Documents::of_text("full.yaml", FULL);
+    let documents = crate::model::Documents::of_text("full.yaml", FULL);
     let bundle = Bundle::read(&documents);
     let mut tally = Tally::default();
     tally.take("full", &bundle.crds[0].node.to_json(), usize::MAX);

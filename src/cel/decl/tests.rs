@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cel::testing::{decl, shape};
+use crate::testing::{decl, shape};
 
 fn sizes(schema: Value) -> (u64, i64) {
     let decl = decl(&schema);

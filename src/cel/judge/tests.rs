@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cel::testing::shape;
+use crate::testing::shape;
 
 fn members(schema: &Value) -> Vec<String> {
     let shape = shape(schema);

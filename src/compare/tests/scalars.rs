@@ -1,13 +1,13 @@
 //! Every scalar of the recorded objects, judged by its keywords alone, as a running server judged it.
 
-use crdwise::compare::text::TextDomain;
-use crdwise::go::regexp::Pattern;
-use crdwise::go::strfmt::Format;
-use crdwise::model::number::{NumberDomain, NumberFormat, NumberKind, Value as Numeric};
-use crdwise::model::relation::Order;
+use crate::compare::text::TextDomain;
+use crate::go::regexp::Pattern;
+use crate::go::strfmt::Format;
+use crate::model::number::{NumberDomain, NumberFormat, NumberKind, Value as Numeric};
+use crate::model::relation::Order;
 use serde_json::{Number, Value};
 
-use crate::recorded::records;
+use crate::testing::recorded::records;
 
 /// Whether the scalar passes the node's keywords and junctors; `None` if something else has a say.
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {

@@ -1,15 +1,15 @@
 //! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
 
-use crdwise::compare::{Order, Relation, Sample, around, filled, order_roots, smallest};
-use crdwise::input::yaml::{Budget, parse};
-use crdwise::model::schema::{Schema, Shape};
-use crdwise::server::object::Compiled;
+use crate::compare::{Order, Relation, Sample, around, filled, order_roots, smallest};
+use crate::input::yaml::{Budget, parse};
+use crate::model::schema::{Schema, Shape};
+use crate::server::object::Compiled;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::containment::{body, is_lost, whole};
+use super::recorded_pairs::{body, is_lost, whole};
 
 const PAIRS: u32 = 300;
 

@@ -1,8 +1,8 @@
 //! For each sort of step, schemas under which it keeps every law, and schemas under which it breaks one.
 
-use super::laws::{Trial, Verdict};
-use super::manifest::Direction;
-use super::testing::{conversions, ground};
+use super::{Trial, Verdict};
+use crate::find::conversion::manifest::Direction;
+use crate::find::conversion::testing::{conversions, ground};
 
 struct Laws {
     valid: Verdict,
@@ -265,7 +265,7 @@ mod made_up {
     use super::super::laws::{Trial, Verdict};
     use super::super::manifest::Direction;
     use super::super::schema_endpoint::Ground;
-    use super::super::testing::{conversions, ground};
+    use crate::find::conversion::testing::{conversions, ground};
 
     const MANIFESTS: u32 = 400;
 

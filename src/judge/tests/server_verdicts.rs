@@ -1,19 +1,18 @@
 //! The verdicts of a running API server against what the inspection says of the same documents.
-#![allow(clippy::disallowed_macros, reason = "tables are for the person who runs the tests")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crdwise::find::lint;
-use crdwise::input::yaml::Budget;
-use crdwise::input::{File, Origin};
-use crdwise::judge::rule::{Book, Family};
-use crdwise::model::fact::{Affected, Fact, Word};
-use crdwise::model::{Bundle, Documents};
+use crate::find::lint;
+use crate::input::yaml::Budget;
+use crate::input::{File, Origin};
+use crate::judge::rule::{Book, Family};
+use crate::model::fact::{Affected, Fact};
+use crate::model::{Bundle, Documents};
 use serde_json::Value;
 
-use crate::recorded::{LARGE, corpus, folders, id, project, records};
-use crate::vectors;
+use crate::testing;
+use crate::testing::recorded::{LARGE, corpus, folders, id, project, records};
 
 fn documents(texts: &[(&str, String)]) -> Documents {
     let files = texts.iter().map(|(name, text)| File::new(*name, text.as_str(), Origin::Stdin)).collect();
@@ -197,7 +196,7 @@ fn a_large_release_is_not_refused() {
 fn not_refused(bundles: &[PathBuf]) {
     let mut refused = Vec::new();
     for folder in bundles {
-        let documents = vectors::documents(folder);
+        let documents = testing::documents(folder);
         let bundle = Bundle::read(&documents);
         let facts = lint::inspect(&bundle);
         judged(&facts);

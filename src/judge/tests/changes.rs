@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crdwise::find::change::{Options, diff, emitted};
-use crdwise::judge::finding::Class;
-use crdwise::judge::rule::{Book, Family, Rule};
-use crdwise::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
-use crdwise::model::{Bundle, Documents};
+use crate::find::change::{Options, diff, emitted};
+use crate::judge::finding::Class;
+use crate::judge::rule::{Book, Family, Rule};
+use crate::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
+use crate::model::{Bundle, Documents};
 use serde_json::Value;
 
-use crate::recorded::{corpus, id, project, records, releases};
-use crate::vectors::documents;
+use crate::testing::documents;
+use crate::testing::recorded::{corpus, id, project, records, releases};
 
 /// Facts of the comparison alone, for the laws that it obeys.
 pub fn facts(old: &str, new: &str) -> Vec<Fact> {

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crdwise::cli::config::Config;
-use crdwise::find::conversion::Conversions;
-use crdwise::find::lint::Release;
-use crdwise::go::date::Date;
-use crdwise::input::{File, Origin};
-use crdwise::judge::baseline::Baseline;
-use crdwise::judge::finding::{Finding, Severity, Spot};
-use crdwise::judge::policy::Policy;
-use crdwise::judge::review::{self, Judgement, Manifests, Side};
-use crdwise::judge::rule::example::{Block, Example, examples};
-use crdwise::judge::rule::{Book, Family, Kind, PAGES, Rule};
-use crdwise::judge::waiver::Waivers;
-use crdwise::model::{Documents, FileId};
+use crate::cli::config::Config;
+use crate::find::conversion::Conversions;
+use crate::find::lint::Release;
+use crate::go::date::Date;
+use crate::input::{File, Origin};
+use crate::judge::baseline::Baseline;
+use crate::judge::finding::{Finding, Severity, Spot};
+use crate::judge::policy::Policy;
+use crate::judge::review::{self, Judgement, Manifests, Side};
+use crate::judge::rule::example::{Block, Example, examples};
+use crate::judge::rule::{Book, Family, Kind, PAGES, Rule};
+use crate::judge::waiver::Waivers;
+use crate::model::{Documents, FileId};
 
-fn pages() -> impl Iterator<Item = (&'static crdwise::judge::rule::Page, Rule)> {
+fn pages() -> impl Iterator<Item = (&'static crate::judge::rule::Page, Rule)> {
     PAGES.iter().filter(|page| page.folder != "policy").map(|page| match Rule::parse(page.text) {
         Ok(rule) => (page, rule),
         Err(error) => panic!("rules/{}/{}.md: {error} at byte {}", page.folder, page.stem, error.span.start),
@@ -115,7 +115,7 @@ fn a_former_id_can_be_replaced() {
 #[test]
 fn policies_speak_of_every_kind_and_of_rules_that_exist() {
     for name in Policy::names() {
-        let page = crdwise::judge::rule::Page::find("policy", name).expect("listed");
+        let page = crate::judge::rule::Page::find("policy", name).expect("listed");
         let policy = Policy::parse(page.text).unwrap_or_else(|error| panic!("rules/policy/{name}.md: {error}"));
         assert_eq!(policy.id, name);
         let spoken: BTreeSet<Kind> = policy.kinds().collect();
@@ -129,7 +129,7 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
 
 /// Judged by the default policy, with nothing switched off, on the fifteenth of January 2026.
 fn run(example: &Example) -> Vec<Finding> {
-    let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
+    let policy = Policy::find(crate::judge::policy::DEFAULT).expect("the default policy");
     let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
     let unusable: Vec<_> = conversions.iter().flat_map(|all| &all.unusable).collect();
     assert!(unusable.is_empty(), "line {}: {unusable:?}", example.line);
@@ -150,7 +150,7 @@ fn run(example: &Example) -> Vec<Finding> {
         None => FileId::MAX,
     };
     let (judges, before) = (config(&example.config), config(&example.old_config));
-    let changed = if example.old_config.is_some() { crdwise::cli::config::changes(&before, &judges, file) } else { Vec::new() };
+    let changed = if example.old_config.is_some() { crate::cli::config::changes(&before, &judges, file) } else { Vec::new() };
     let past: Vec<Documents> = example.history.iter().map(|block| read("history.yaml", &block.text)).collect();
     let past: Vec<Side<'_>> = past.iter().map(|documents| Side::new("", documents)).collect();
     let history: Vec<Release<'_>> = past.iter().map(|side| Release { name: "an earlier release", bundle: &side.bundle }).collect();
