@@ -585,3 +585,6 @@ impl std::fmt::Display for Reason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+use serde_json::json;
+
+use super::super::memo::{Key, Memo};
+use super::super::{Find, Goal, Quest, Reason, Solver, Taste};
+use super::{sat, shape};
+
+#[test]
+fn goals_that_differ_in_anything_have_other_keys() {
+    let (a, b) = (shape(&json!({"type": "integer"})), shape(&json!({"type": "integer"})));
+    let goal = Goal::of(&a, false);
+    let key = |goal: &Goal<'_>| Key::of(goal);
+    assert!(key(&goal) == key(&goal.clone()));
+    assert!(key(&goal) != key(&Goal::of(&b, false)), "another node");
+    assert!(key(&goal) != key(&Goal::of(&a, true)), "the root of a resource");
+    assert!(key(&goal) != key(&Goal { quest: Quest::Loses(0), ..goal.clone() }));
+    let mut refused = goal.clone();
+    refused.literals[0].holds = false;
+    assert!(key(&goal) != key(&refused));
+}
+
+#[test]
+fn an_answer_that_only_lacked_steps_is_forgotten() {
+    let shape = shape(&json!({"type": "integer"}));
+    let goal = Goal::of(&shape, false);
+    let mut memo = Memo::default();
+    memo.put(Key::of(&goal), &goal, &Find::Open(Reason::Budget));
+    assert!(memo.get(&Key::of(&goal)).is_none());
+    memo.put(Key::of(&goal), &goal, &Find::Unsat);
+    assert!(matches!(memo.get(&Key::of(&goal)), Some(Find::Unsat)));
+}
+
+#[test]
+fn the_same_question_gets_the_same_answer() {
+    let shape = shape(&json!({"type": "array", "minItems": 3, "items": {"type": "string", "pattern": "^a+$"}}));
+    let goal = Goal::of(&shape, false);
+    let mut solver = Solver::new(Taste::Small);
+    let first = sat(solver.solve(&goal));
+    let left = solver.steps;
+    assert_eq!(sat(solver.solve(&goal)), first);
+    assert_eq!(solver.steps, left - 1, "it was looked up");
+}

@@ -1,0 +1,144 @@
+//! What each part of the solver promises, on schemas small enough to be checked by hand.
+//!
+//! A wrong "there is none" becomes a wrong proof, so that every part is also asked what it can't decide: that must stay open.
+
+mod branch;
+mod formula;
+mod judge;
+mod list;
+mod memo;
+mod numbers;
+mod object;
+mod part;
+mod probe;
+mod read;
+mod rules;
+mod same;
+mod scalar;
+mod translate;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::shape;
+
+fn solve(goal: &Goal<'_>) -> Find {
+    Solver::new(Taste::Small).solve(goal)
+}
+
+/// A value that the schema accepts and keeps.
+fn accepted(schema: &Value) -> Find {
+    solve(&Goal::of(&shape(schema), false))
+}
+
+fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bool) -> Find {
+    let (old, new) = (shape(old), shape(new));
+    solve(&Goal {
+        views: vec![View { spine: Spine::of(&old), faithful: true }, View { spine: Spine::of(&new), faithful: both_keep }],
+        literals: vec![
+            Literal { view: 0, holds: true, term: Term::Spine(&old) },
+            Literal { view: 1, holds: accepted, term: Term::Spine(&new) },
+        ],
+        quest,
+        pin: None,
+        root: false,
+    })
+}
+
+/// A value that the first schema accepts and keeps, and the second refuses.
+fn refused(old: &Value, new: &Value) -> Find {
+    between(old, new, false, Quest::Nothing, false)
+}
+
+/// A value that both accept, and of which only the first keeps everything.
+fn pruned(old: &Value, new: &Value) -> Find {
+    between(old, new, true, Quest::Loses(1), false)
+}
+
+/// A value that both accept and keep, and store differently.
+fn stored_differently(old: &Value, new: &Value) -> Find {
+    between(old, new, true, Quest::Differs, true)
+}
+
+#[track_caller]
+fn sat(found: Find) -> Value {
+    match found {
+        Find::Sat(value) => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn unsat(found: Find) {
+    assert!(matches!(found, Find::Unsat), "{found:?}");
+}
+
+#[track_caller]
+fn open(found: Find) -> Reason {
+    match found {
+        Find::Open(reason) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Two schemas that accept the same values.
+#[track_caller]
+fn equal(a: &Value, b: &Value) {
+    unsat(refused(a, b));
+    unsat(refused(b, a));
+}
+
+/// A schema with CEL rules.
+fn ruled(mut schema: Value, rules: &[&str]) -> Value {
+    schema["x-kubernetes-validations"] = rules.iter().map(|rule| json!({"rule": rule})).collect();
+    schema
+}
+
+#[test]
+fn a_search_without_steps_left_is_open() {
+    let shape = shape(&json!({"type": "integer"}));
+    let goal = Goal::of(&shape, false);
+    let mut solver = Solver::new(Taste::Small);
+    solver.steps = 1;
+    assert_eq!(open(solver.solve(&goal)), Reason::Budget);
+    solver.refill();
+    sat(solver.solve(&goal));
+}
+
+#[test]
+fn kinds_are_those_that_the_server_tells_apart() {
+    let kinds = |schema: Value| {
+        let shape = shape(&schema);
+        kind::kinds(&shape, words::format(shape.format.as_deref()).is_some())
+    };
+    assert_eq!([json!(2), json!(2.0), json!(u64::MAX)].map(|value| Kind::of(&value)), [Kind::Int, Kind::Float, Kind::Float]);
+    assert_eq!(kinds(json!({})), Kinds::ALL);
+    assert_eq!(kinds(json!({"x-kubernetes-int-or-string": true})), Kinds::of(&[Kind::Int, Kind::Float, Kind::String]));
+    assert_eq!(kinds(json!({"type": "boolean", "nullable": true})), Kinds::of(&[Kind::Bool, Kind::Null]));
+    // Beside a format that it knows, the server lets lists pass.
+    assert_eq!(kinds(json!({"type": "string", "format": "uuid"})), Kinds::of(&[Kind::String, Kind::Array]));
+    assert_eq!(kinds(json!({"type": "string", "format": "no-such-format"})), Kinds::of(&[Kind::String]));
+    assert_eq!(kinds(json!({"type": "integer", "format": "int32"})), Kinds::of(&[Kind::Int, Kind::Float]));
+}
+
+#[test]
+fn full_objects_have_every_field_and_small_ones_what_they_must() {
+    let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}});
+    let shape = shape(&schema);
+    let goal = Goal::of(&shape, false);
+    let keys = |taste: Taste| sat(Solver::new(taste).solve(&goal)).as_object().unwrap().len();
+    assert_eq!((keys(Taste::Small), keys(Taste::Full)), (1, 2));
+}
+
+#[test]
+fn a_pinned_value_is_in_what_is_found() {
+    let schema = json!({"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer", "maximum": 9}}}});
+    let shape = shape(&schema);
+    let path = crate::model::FieldPath::root().key("l").items();
+    let at = |value: &Value| {
+        let pin = Some(Pin { steps: path.steps(), target: Target::Value(value) });
+        Solver::new(Taste::Small).solve(&Goal { pin, ..Goal::of(&shape, false) })
+    };
+    assert_eq!(sat(at(&json!(7))), json!({"l": [7]}));
+    unsat(at(&json!(10)));
+}

@@ -1,0 +1,55 @@
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::super::probe::probes;
+use super::super::{Formula, Reason};
+use super::{accepted, open, refused, ruled, sat, shape};
+
+fn guesses(schema: Value, rule: &str) -> Vec<Rc<Formula>> {
+    let shape = shape(&ruled(schema, &[rule]));
+    probes(&shape.rules[0], &shape)
+}
+
+#[test]
+fn literals_and_their_neighbours_are_tried() {
+    let tried = guesses(json!({"type": "integer"}), "self * self == 16");
+    for value in [15, 16, 17] {
+        assert!(tried.contains(&Rc::new(Formula::Equals(json!(value)))), "{value}");
+    }
+    let tried = guesses(json!({"type": "string"}), "self.indexOf('abc') == 0");
+    assert!(tried.contains(&Rc::new(Formula::Equals(json!("abcx")))));
+}
+
+#[test]
+fn fields_are_tried_there_and_absent() {
+    let object = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+    let tried = guesses(object, "has(self.a) == has(self.b)");
+    let has = |key: &str| Rc::new(Formula::Has(key.into()));
+    for (a, b) in [(has("a"), has("b")), (has("a").negated(), has("b")), (has("a").negated(), has("b").negated())] {
+        assert!(tried.contains(&Formula::all([a, b])), "{tried:?}");
+    }
+}
+
+#[test]
+fn guesses_are_few_and_there_are_none_of_what_is_no_expression() {
+    let many: Vec<String> = (0..100).map(|n| format!("self == {n}")).collect();
+    assert!(guesses(json!({"type": "integer"}), &many.join(" || ")).len() <= 48);
+    assert!(guesses(json!({"type": "integer"}), "self +").is_empty());
+}
+
+#[test]
+fn a_guess_that_a_rule_takes_is_an_answer() {
+    let found = sat(accepted(&ruled(json!({"type": "string"}), &["self.indexOf('abc') == 1"])));
+    assert_eq!(found.as_str().unwrap().find("abc"), Some(1), "{found}");
+}
+
+#[test]
+fn where_no_guess_is_taken_the_answer_is_open() {
+    let text = json!({"type": "string"});
+    let reason = open(accepted(&ruled(text.clone(), &["self.reverse() == 'abc'"])));
+    assert_eq!(reason, Reason::Rule("self.reverse() == 'abc'".to_owned()));
+    // Every value breaks a rule that can't hold, and any shows it.
+    let never = ruled(text.clone(), &["self.reverse() == 'abc' && self.reverse() == 'abd'"]);
+    sat(refused(&text, &never));
+}

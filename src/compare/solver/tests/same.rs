@@ -1,0 +1,51 @@
+use serde_json::{Value, json};
+
+use super::super::Spine;
+use super::super::same::Same;
+use super::{ruled, shape};
+
+fn same(a: Value, b: Value) -> bool {
+    Same::default().shapes(&shape(&a), &shape(&b))
+}
+
+/// Whether both prune, drop nulls and set defaults alike.
+fn read_alike(a: Value, b: Value) -> bool {
+    let (a, b) = (shape(&a), shape(&b));
+    Same::default().readers(Spine::of(&a), Spine::of(&b))
+}
+
+fn field(child: Value) -> Value {
+    json!({"type": "object", "properties": {"a": child}})
+}
+
+#[test]
+fn documentation_makes_no_difference_and_every_keyword_does() {
+    assert!(same(field(json!({"type": "string", "description": "x"})), field(json!({"type": "string", "title": "y"}))));
+    for other in [
+        json!({"type": "string", "maxLength": 1}),
+        json!({"type": "string", "nullable": true}),
+        json!({"type": "string", "default": ""}),
+        json!({"type": "string", "format": "uuid"}),
+        json!({"type": "string", "not": {"maxLength": 1}}),
+        ruled(json!({"type": "string"}), &["self != ''"]),
+    ] {
+        assert!(!same(field(json!({"type": "string"})), field(other.clone())), "{other}");
+    }
+}
+
+#[test]
+fn nodes_apart_from_their_children() {
+    let mut same = Same::default();
+    let (a, b) = (shape(&field(json!({"type": "string"}))), shape(&field(json!({"type": "integer"}))));
+    assert!(same.local(&a, &b) && !same.shapes(&a, &b));
+}
+
+#[test]
+fn what_is_accepted_has_no_part_in_how_it_is_read() {
+    assert!(read_alike(field(json!({"type": "string"})), field(json!({"type": "string", "maxLength": 1}))));
+    assert!(!read_alike(field(json!({"type": "string"})), field(json!({"type": "string", "default": "a"}))));
+    assert!(!read_alike(field(json!({"type": "string"})), field(json!({"type": "string", "nullable": true}))));
+    assert!(!read_alike(field(json!({"type": "string"})), json!({"type": "object"})));
+    let kept = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    assert!(!read_alike(field(kept), field(json!({"type": "object"}))));
+}

@@ -1,0 +1,91 @@
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::super::translate::translate;
+use super::super::{Formula, Solver, Taste};
+use super::{ruled, shape};
+
+fn formula(schema: &Value, rule: &str) -> Option<Rc<Formula>> {
+    let shape = shape(&ruled(schema.clone(), &[rule]));
+    translate(&shape.rules[0], &shape)
+}
+
+/// What the formula of a rule says of values, each of which the rule itself is also run on.
+#[track_caller]
+fn check(schema: &Value, rule: &str, values: &[(Value, bool)]) {
+    let shape = shape(&ruled(schema.clone(), &[rule]));
+    let formula = translate(&shape.rules[0], &shape).unwrap_or_else(|| panic!("{rule} is not translated"));
+    let solver = Solver::new(Taste::Small);
+    for (value, expected) in values {
+        assert_eq!(solver.judge().formula(&formula, value), Some(*expected), "{rule} of {value}");
+        assert_eq!(solver.rules.verdict(&shape.rules[0], &shape, value), Some(*expected), "{rule} run on {value}");
+    }
+}
+
+fn object() -> Value {
+    let inner = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+    json!({"type": "object", "properties": {"a": {"type": "integer"}, "s": {"type": "string"}, "o": inner}})
+}
+
+#[test]
+fn comparisons() {
+    let integer = json!({"type": "integer"});
+    check(&integer, "self >= 3", &[(json!(3), true), (json!(2), false)]);
+    check(&integer, "3 > self", &[(json!(3), false), (json!(2), true)]);
+    check(&integer, "self != 3", &[(json!(3), false), (json!(2), true)]);
+    check(&integer, "self % 2 == 0", &[(json!(4), true), (json!(3), false)]);
+    check(&integer, "self in [1, 2]", &[(json!(1), true), (json!(3), false)]);
+    let text = json!({"type": "string"});
+    check(&text, "size(self) > 1", &[(json!("äö"), true), (json!("ä"), false)]);
+    check(&text, "self.matches('^a')", &[(json!("ab"), true), (json!("ba"), false)]);
+    check(&text, "self.startsWith('a.')", &[(json!("a.b"), true), (json!("axb"), false)]);
+}
+
+#[test]
+fn a_field_that_is_missing_is_an_error_and_an_error_never_holds() {
+    check(&object(), "self.a > 1", &[(json!({"a": 2}), true), (json!({"a": 1}), false), (json!({}), false)]);
+    check(&object(), "!(self.a > 1)", &[(json!({"a": 2}), false), (json!({"a": 1}), true), (json!({}), false)]);
+    check(&object(), "!has(self.a) || self.a > 1", &[(json!({"a": 2}), true), (json!({"a": 1}), false), (json!({}), true)]);
+    // Whichever side is true decides, even beside an error.
+    check(&object(), "self.a > 1 || self.s == 'x'", &[(json!({"s": "x"}), true), (json!({"s": "y"}), false)]);
+    check(&object(), "has(self.o.x)", &[(json!({"o": {"x": 1}}), true), (json!({"o": {}}), false), (json!({}), false)]);
+    check(&object(), "!has(self.o.x)", &[(json!({"o": {}}), true), (json!({}), false)]);
+}
+
+#[test]
+fn choices_look_at_one_side_only() {
+    check(
+        &object(),
+        "has(self.a) ? self.a > 1 : has(self.s)",
+        &[(json!({"a": 2}), true), (json!({"a": 1, "s": ""}), false), (json!({"s": ""}), true), (json!({}), false)],
+    );
+}
+
+#[test]
+fn quantifiers() {
+    let list = json!({"type": "array", "items": {"type": "integer"}});
+    check(&list, "self.all(x, x > 1)", &[(json!([]), true), (json!([2, 3]), true), (json!([2, 1]), false)]);
+    check(&list, "self.exists(x, x > 1)", &[(json!([]), false), (json!([1, 2]), true), (json!([1]), false)]);
+}
+
+#[test]
+fn what_compares_with_the_object_before_does_not_run_on_create() {
+    assert_eq!(formula(&json!({"type": "integer"}), "self >= oldSelf"), Some(Rc::new(Formula::Const(true))));
+    let optional = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "oldSelf.orValue(1) < self", "optionalOldSelf": true}]});
+    let optional = shape(&optional);
+    assert_eq!(translate(&optional.rules[0], &optional), None);
+    // A string is no reference.
+    check(&json!({"type": "string"}), "self != 'oldSelf'", &[(json!("oldSelf"), false), (json!("a"), true)]);
+}
+
+#[test]
+fn what_a_formula_can_not_say_is_not_translated() {
+    let text = json!({"type": "string"});
+    for rule in ["isURL(self)", "self.reverse() == 'a'", "self +", "self.indexOf('a') > 1"] {
+        assert_eq!(formula(&text, rule), None, "{rule}");
+    }
+    // For CEL this is a duration.
+    assert_eq!(formula(&json!({"type": "string", "format": "duration"}), "self != ''"), None);
+    assert_eq!(formula(&object(), "self.a < self.o.x"), None, "two fields are compared");
+}
