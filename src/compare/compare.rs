@@ -9,12 +9,12 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
 use super::solver::{Find, Found, Goal, Literal, Pair, Quest, Reason, Solver, Spine, Taste, Term, View};
-use super::{Order, Relation, Role, Sample};
+use super::{Budget, Order, Relation, Role, Sample};
 
 /// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
 /// kind and metadata.
-pub fn order_roots(a: &Shape, b: &Shape) -> Order {
-    let mut solver = Solver::new(Taste::Small).with_roots(&[a, b]);
+pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Order {
+    let mut solver = Solver::new(Taste::Small, budget).with_roots(&[a, b]);
     if solver.same_spines(Spine::of(a), Spine::of(b)) {
         return Order::equal();
     }
@@ -28,21 +28,21 @@ pub(crate) fn is_same(a: &Shape, b: &Shape) -> bool {
 }
 
 /// Compares two nodes that stand at the same place, with everything below them.
-pub fn order(a: &Shape, b: &Shape, role: Role) -> Order {
-    compare(a, b, role, false)
+pub fn order(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Order {
+    compare(a, b, role, false, budget)
 }
 
 /// Compares two nodes that stand at the same place without their children: a child that both have counts as the same, and
 /// that a child is there on one side only is neither a loss nor a gain of the node itself. Where properties turn into a
 /// map or a list, [`order`] says more.
-pub fn order_local(a: &Shape, b: &Shape, role: Role) -> Order {
-    compare(a, b, role, true)
+pub fn order_local(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Order {
+    compare(a, b, role, true, budget)
 }
 
 /// As [`order_local`], of nodes that mean no list. Beside a format of strings servers let lists pass, whatever the type is: nobody
 /// relies on that.
-pub fn order_without_lists(a: &Shape, b: &Shape, role: Role) -> Order {
-    let order = order_local(a, b, role);
+pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Order {
+    let order = order_local(a, b, role, budget);
     let is_list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(Value::Array(_))));
     if !is_list(&order.lost) && !is_list(&order.gained) {
         return order;
@@ -53,11 +53,11 @@ pub fn order_without_lists(a: &Shape, b: &Shape, role: Role) -> Order {
         shape.all_of.push(Shape { not: Some(Arc::new(list)), ..Shape::any(shape.at) });
         shape
     };
-    order_local(&without(a), &without(b), role)
+    order_local(&without(a), &without(b), role, budget)
 }
 
-fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool) -> Order {
-    let mut solver = Solver::new(Taste::Small);
+fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Budget) -> Order {
+    let mut solver = Solver::new(Taste::Small, budget);
     if solver.same_spines(Spine::of(a), Spine::of(b)) {
         return Order::equal();
     }

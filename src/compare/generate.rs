@@ -9,6 +9,7 @@ use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 
+use super::Budget;
 use super::solver::{Find, Formula, Goal, Pin, Solver, Target, Taste};
 
 /// Objects that [`around`] makes at most.
@@ -18,18 +19,18 @@ const MAX_SIZE: u64 = 200;
 
 /// The smallest body that the schema accepts, if one was found.
 pub fn smallest(root: &Shape) -> Option<Value> {
-    Maker::new(root, Taste::Small).make(None)
+    Maker::new(root, Taste::Small, &Budget::of_each()).make(None)
 }
 
 /// A body with every field filled that can be.
 pub fn filled(root: &Shape) -> Option<Value> {
-    Maker::new(root, Taste::Full).make(None)
+    Maker::new(root, Taste::Full, &Budget::of_each()).make(None)
 }
 
 /// The smallest body that has this value at a path; a list on the way gets one item, a map one key.
 pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
     let pin = Pin { steps: path.steps(), target: Target::Value(value) };
-    Maker::new(root, Taste::Small).make(Some(pin))
+    Maker::new(root, Taste::Small, &Budget::of_each()).make(Some(pin))
 }
 
 /// Bodies at the boundaries of the schema: each field at its least and its greatest, each value of an enum, each count,
@@ -37,9 +38,9 @@ pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
 pub fn around(root: &Shape) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
-    let mut maker = Maker::new(root, Taste::Small);
+    let mut maker = Maker::new(root, Taste::Small, &Budget::of_each());
     let mut bodies: Vec<Value> = Vec::new();
-    let full = Maker::new(root, Taste::Full).make(None);
+    let full = filled(root);
     let pinned = wishes.iter().filter_map(|wish| {
         let target = match &wish.what {
             What::Meets(formula) => Target::Meets(formula),
@@ -66,8 +67,8 @@ pub(super) struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    pub(super) fn new(root: &'s Shape, taste: Taste) -> Self {
-        Maker { solver: Solver::new(taste).with_roots(&[root]), goal: Goal::of(root, true) }
+    pub(super) fn new(root: &'s Shape, taste: Taste, budget: &Budget) -> Self {
+        Maker { solver: Solver::new(taste, budget).with_roots(&[root]), goal: Goal::of(root, true) }
     }
 
     pub(super) fn make(&mut self, pin: Option<Pin<'s>>) -> Option<Value> {

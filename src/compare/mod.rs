@@ -8,6 +8,7 @@
 //! - [`smallest`], [`filled`], [`around`] and [`embed`] make valid objects.
 //! - [`Witnesses`] shows a difference by an object, confirmed by the request path on both sides.
 
+mod budget;
 mod compare;
 mod condition;
 mod generate;
@@ -20,7 +21,7 @@ use serde_json::Value;
 
 use crate::model::fact::Certainty;
 
-pub(crate) use compare::is_same;
+pub use budget::Budget;
 pub use compare::{order, order_local, order_roots, order_without_lists};
 pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};

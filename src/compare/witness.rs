@@ -9,9 +9,9 @@ use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
-use super::Sample;
-use super::condition::restore;
+use super::generate::Maker;
 use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+use super::{Budget, Sample};
 
 /// What to show at a path.
 #[derive(Debug, Clone, Copy)]
@@ -60,20 +60,21 @@ pub struct Witnesses<'s> {
     after: Compiled,
     /// apiVersion, kind and metadata.
     head: Value,
+    budget: Budget,
 }
 
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
-    pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str) -> Self {
-        let name = resource_name(old).unwrap_or_else(|| "example".to_owned());
+    pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
+        let name = resource_name(old, budget).unwrap_or_else(|| "example".to_owned());
         let head = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
-        Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head }
+        Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head, budget: budget.clone() }
     }
 
     /// A list with one item twice, for the old list at a path.
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
         let items = self.old.at(path.steps())?.items.as_deref()?;
-        match Solver::new(Taste::Small).solve(&Goal::of(items, false)) {
+        match Solver::new(Taste::Small, &self.budget).solve(&Goal::of(items, false)) {
             Find::Sat(item) => Some(json!([item, item])),
             _ => None,
         }
@@ -96,7 +97,7 @@ impl<'s> Witnesses<'s> {
 
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
-        super::smallest(self.old).is_some_and(|body| self.before.request(body).accepted())
+        Maker::new(self.old, Taste::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
     }
 
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
@@ -115,7 +116,7 @@ impl<'s> Witnesses<'s> {
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Result<Witness, Unshown> {
-        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, self.new]);
+        let mut solver = Solver::new(Taste::Small, &self.budget).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
         let goal = |accepted: Option<bool>, quest: Quest| self.goal(&[(self.new, accepted)], quest, pin);
@@ -155,7 +156,7 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let lenient = self.lenient(path, cause)?;
-        let mut solver = Solver::new(Taste::Small).with_roots(&[self.old, &lenient, self.new]);
+        let mut solver = Solver::new(Taste::Small, &self.budget).with_roots(&[self.old, &lenient, self.new]);
         let others = [(&lenient, Some(true)), (self.new, Some(false))];
         // A value that was found by comparing is refused already, if maybe for another reason.
         let found = value.map(|pin| self.goal(&others[..1], Quest::Nothing, Some(pin)));
@@ -300,7 +301,7 @@ fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: 
 }
 
 /// A name that the root's own conditions on `metadata.name` allow.
-fn resource_name(root: &Shape) -> Option<String> {
+fn resource_name(root: &Shape, budget: &Budget) -> Option<String> {
     let shape = root.property("metadata")?.property("name")?;
     let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));
     let goal = Goal {
@@ -313,7 +314,7 @@ fn resource_name(root: &Shape) -> Option<String> {
         pin: None,
         root: false,
     };
-    match Solver::new(Taste::Small).solve(&goal) {
+    match Solver::new(Taste::Small, budget).solve(&goal) {
         Find::Sat(Value::String(name)) => Some(name),
         _ => None,
     }

@@ -27,7 +27,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::compare::text::spend;
+use crate::compare::budget::Budget;
 use crate::model::Step;
 use crate::model::schema::shape::{CelRule, Shape};
 
@@ -155,6 +155,9 @@ pub(crate) struct Solver<'s> {
     pub(crate) rules: Rules,
     same: Same,
     memo: memo::Memo,
+    /// Of the comparison that this search belongs to.
+    budget: Budget,
+    /// What is left of this search.
     steps: u32,
     depth: u32,
     taste: Taste,
@@ -163,11 +166,12 @@ pub(crate) struct Solver<'s> {
 }
 
 impl<'s> Solver<'s> {
-    pub(crate) fn new(taste: Taste) -> Self {
+    pub(crate) fn new(taste: Taste, budget: &Budget) -> Self {
         Solver {
             rules: Rules::default(),
             same: Same::default(),
             memo: memo::Memo::default(),
+            budget: budget.clone(),
             steps: MAX_STEPS,
             depth: 0,
             taste,
@@ -210,7 +214,7 @@ impl<'s> Solver<'s> {
 
     /// Counts a step that holds so many conditions against each other; whether there may be another.
     fn step(&mut self, conditions: usize) -> bool {
-        self.steps = if spend(conditions) { self.steps.saturating_sub(1) } else { 0 };
+        self.steps = if self.budget.spend(conditions) { self.steps.saturating_sub(1) } else { 0 };
         self.steps > 0
     }
 

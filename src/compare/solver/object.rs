@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use crate::compare::text::spend;
 use crate::model::Step;
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::{Extra, Shape};
@@ -231,7 +230,7 @@ impl<'s> Solver<'s> {
             frame.duties.push(Duty::Quest);
         }
         // The next step stops where nothing is left.
-        spend(CELL * frame.cells.len());
+        self.budget.spend(CELL * frame.cells.len());
         for atom in atoms {
             self.enter(&mut frame, atom, views)?;
         }

@@ -40,7 +40,7 @@ impl<'s> Solver<'s> {
                 _ => {}
             }
         }
-        match goal.find() {
+        match goal.find(&self.budget) {
             Search::Found(text) => Find::Sat(text.into()),
             Search::None => Find::Unsat,
             Search::Undecided(reason) => Find::Open(Reason::Text(reason)),

@@ -1,6 +1,6 @@
 //! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
 
-use crate::compare::{Order, Relation, Sample, around, filled, order_roots, smallest};
+use crate::compare::{Budget, Order, Relation, Sample, around, filled, order_roots, smallest};
 use crate::input::yaml::{Budget, parse};
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::Compiled;
@@ -176,7 +176,7 @@ fn no_object_contradicts_the_comparison_of_made_up_schemas() {
     let outcome = runner.run(&pair(), |(old, new)| {
         let (a, b) = (shape(&old), shape(&new));
         let (before, after) = (Compiled::new(&a), Compiled::new(&b));
-        let order = order_roots(&a, &b);
+        let order = order_roots(&a, &b, &Budget::of_each());
         count(format!("{:?}", order.relation));
         let mut objects = around(&a);
         objects.extend(around(&b));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::compare::{Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest};
+use crate::compare::{
+    Budget, Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest,
+};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
@@ -86,7 +88,7 @@ fn recorded_pairs_compare_as_the_server_showed() {
         }
         let (old, new) = (shape_of_crd(&record["old"]), shape_of_crd(&record["new"]));
         let start = Instant::now();
-        let order = order_roots(&old, &new);
+        let order = order_roots(&old, &new, &Budget::of_each());
         let took = start.elapsed();
         total += took;
         if took > worst.0 {
@@ -176,7 +178,7 @@ fn recorded_pairs_compare_as_the_server_showed() {
 /// Each node that both schemas have, compared on its own; what only one has is told.
 fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut Vec<(FieldPath, String, Order)>) {
     let order = match role {
-        Some(role) => order_local(a, b, role),
+        Some(role) => order_local(a, b, role, &Budget::of_each()),
         None => Order::equal(),
     };
     if order.relation != Relation::Equal {
@@ -230,7 +232,7 @@ fn nodes_on_their_own_tell_what_changed() {
             if told.is_empty() {
                 table.tell("break not told", record, &whole);
             }
-            let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item");
+            let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item", &Budget::of_each());
             let shown = told.iter().any(|(path, _, order)| {
                 let samples = [&order.lost, &order.changed].into_iter().flatten().map(What::Sample);
                 samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what, Cause::Near).is_ok())

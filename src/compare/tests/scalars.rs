@@ -1,5 +1,6 @@
 //! Every scalar of the recorded objects, judged by its keywords alone, as a running server judged it.
 
+use crate::compare::Budget;
 use crate::compare::text::TextDomain;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
@@ -169,7 +170,7 @@ fn patterns_compare_as_the_server_matched() {
     all.dedup();
     for (old, new) in &rewritten {
         let (a, b) = (Pattern::new(old).unwrap(), Pattern::new(new).unwrap());
-        assert_eq!(of(&a).order(&of(&b)), Order::Equal, "{old} and {new}");
+        assert_eq!(of(&a).order(&of(&b), &Budget::of_each()), Order::Equal, "{old} and {new}");
     }
     assert!(!rewritten.is_empty() && !all.is_empty());
     println!("{} rewrites, {} patterns", rewritten.len(), all.len());
@@ -177,7 +178,7 @@ fn patterns_compare_as_the_server_matched() {
     for (i, a) in all.iter().enumerate() {
         for b in all.iter().skip(i).step_by(3) {
             let outside = |text: &str, a: &Pattern, b: &Pattern| assert!(a.is_match(text) && !b.is_match(text));
-            match of(a).order(&of(b)) {
+            match of(a).order(&of(b), &Budget::of_each()) {
                 Order::Equal => {}
                 Order::Narrower { only_right } => outside(&only_right, b, a),
                 Order::Wider { only_left } => outside(&only_left, a, b),

@@ -2,12 +2,13 @@
 
 mod search;
 
+use crate::compare::budget::Budget;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::{Bound, Format};
 use crate::model::relation::{Find, Order};
 use search::{Outcome, Search};
 
-pub use search::{MAX_STATES, MAX_TOGETHER, MAX_WITNESS, MAX_WORK, spend, together};
+pub use search::{MAX_STATES, MAX_WITNESS};
 
 /// What a string must satisfy, all of it at once.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +43,7 @@ impl<'a> TextGoal<'a> {
     }
 
     /// A string that satisfies the goal: the shortest, and of those the most readable.
-    pub fn find(&self) -> Find<String> {
+    pub fn find(&self, budget: &Budget) -> Find<String> {
         if let Some(allowed) = &self.allowed {
             let fit = allowed.iter().filter(|text| self.accepts(text));
             let shortest = fit.min_by_key(|text| text.chars().count());
@@ -61,7 +62,7 @@ impl<'a> TextGoal<'a> {
         let all = self.formats.iter().chain(&self.not_formats);
         let exact = all.clone().all(|format| format.exact().is_some());
         if exact {
-            return Find::any(self.branches(false).map(|search| match search.run(None) {
+            return Find::any(self.branches(false).map(|search| match search.run(budget, None) {
                 Outcome::Word(word) => Find::Found(word),
                 Outcome::Nothing => Find::None,
                 Outcome::Unverified => Find::Undecided("no candidate holds".into()),
@@ -70,12 +71,12 @@ impl<'a> TextGoal<'a> {
         }
         let verify = |word: &str| self.accepts(word);
         for search in self.branches(false) {
-            if let Outcome::Word(word) = search.run(Some(&verify)) {
+            if let Outcome::Word(word) = search.run(budget, Some(&verify)) {
                 return Find::Found(word);
             }
         }
         let names: Vec<_> = all.filter(|format| format.exact().is_none()).map(|format| format!("{format:?}")).collect();
-        Find::any(self.branches(true).map(|search| match search.run(Some(&verify)) {
+        Find::any(self.branches(true).map(|search| match search.run(budget, Some(&verify)) {
             Outcome::Word(word) => Find::Found(word),
             Outcome::Nothing => Find::None,
             Outcome::Unverified => Find::Undecided(format!("what the format {} takes is known only in part", names.join(", "))),
@@ -167,11 +168,11 @@ impl<'a> TextDomain<'a> {
     }
 
     /// A string in this domain that is not in the other.
-    pub fn minus(&self, other: &TextDomain<'a>) -> Find<String> {
+    pub fn minus(&self, other: &TextDomain<'a>, budget: &Budget) -> Find<String> {
         let here = self.goal();
         if let Some(allowed) = &here.allowed {
             let outside = allowed.iter().filter(|text| !other.accepts(text));
-            return TextGoal { allowed: Some(outside.copied().collect()), ..here }.find();
+            return TextGoal { allowed: Some(outside.copied().collect()), ..here }.find(budget);
         }
         let shorter = other
             .min_length
@@ -195,7 +196,7 @@ impl<'a> TextDomain<'a> {
             if shortest.is_some_and(|shortest| shortest <= goal.min_length) {
                 continue;
             }
-            match goal.find() {
+            match goal.find(budget) {
                 Find::Found(text) if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) => {
                     best = Some(text);
                 }
@@ -210,8 +211,8 @@ impl<'a> TextDomain<'a> {
     }
 
     /// How the two sets compare, with a string for each side that has one of its own.
-    pub fn order(&self, other: &TextDomain<'a>) -> Order<String> {
-        Order::of(self.minus(other), other.minus(self))
+    pub fn order(&self, other: &TextDomain<'a>, budget: &Budget) -> Order<String> {
+        Order::of(self.minus(other, budget), other.minus(self, budget))
     }
 }
 

@@ -1,67 +1,20 @@
 //! Patterns that must and must not match, lengths and strings to leave out come in; the shortest and then most
 //! readable string goes out, found on the product of the patterns' automata.
 
-use std::cell::RefCell;
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use foldhash::{HashMap, HashMapExt};
 
+use crate::compare::budget::Budget;
 use crate::go::regexp::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkState};
 
 /// States of the product that a search may visit. Real patterns need some hundreds.
 pub const MAX_STATES: usize = 10_000;
-/// Automaton states that a search may touch on the way.
-pub const MAX_WORK: usize = 1_000_000;
-/// The same for all searches of one comparison, however many there are.
-pub const MAX_TOGETHER: usize = 5_000_000;
-/// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
-/// a hundred of these take about as long as a state of an automaton.
-pub const MAX_CONDITIONS: usize = 120_000_000;
-/// What a search may do even when that is used up, and once the same again is.
-const LITTLE: usize = 20_000;
-const LEAST: usize = 500;
 const INTRICATE: &str = "the patterns are too intricate";
 /// The longest string that is still shown as a witness.
 pub const MAX_WITNESS: u64 = 1 << 20;
 /// Ways into one state that are tried when a candidate needs to be verified.
 const TRIES: u8 = 6;
-
-/// What the searches of one comparison share.
-pub(super) struct Shared {
-    /// Work that is left.
-    pub left: usize,
-    /// Work that was done beyond it.
-    over: usize,
-    /// Conditions that searches for whole values may still hold against each other.
-    conditions: usize,
-    /// Prints of searches that were given up: another try would end the same way.
-    given_up: HashSet<u64>,
-}
-
-thread_local! {
-    /// Of the comparison that this thread is at.
-    pub(super) static SHARED: RefCell<Option<Shared>> = const { RefCell::new(None) };
-}
-
-/// One comparison, whose searches share [`MAX_TOGETHER`]: a file full of intricate patterns must not take hours.
-pub fn together<T>(compare: impl FnOnce() -> T) -> T {
-    let around = SHARED.replace(Some(Shared { left: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, given_up: HashSet::new() }));
-    let answer = compare();
-    SHARED.set(around);
-    answer
-}
-
-/// Takes from what the comparison may still do; whether anything is left.
-pub fn spend(conditions: usize) -> bool {
-    SHARED.with_borrow_mut(|shared| match shared {
-        Some(shared) => {
-            shared.conditions = shared.conditions.saturating_sub(conditions);
-            shared.conditions > 0
-        }
-        None => true,
-    })
-}
 
 #[derive(Clone)]
 pub(super) struct Search<'a> {
@@ -83,7 +36,7 @@ pub(super) enum Outcome {
 
 impl Search<'_> {
     /// Looks for a word that `verify` agrees to; with no verification the first is taken.
-    pub(super) fn run(mut self, verify: Option<&dyn Fn(&str) -> bool>) -> Outcome {
+    pub(super) fn run(mut self, budget: &Budget, verify: Option<&dyn Fn(&str) -> bool>) -> Outcome {
         dedup(&mut self.must);
         dedup(&mut self.must_not);
         let hopeless =
@@ -94,26 +47,14 @@ impl Search<'_> {
         if self.min_length > MAX_WITNESS {
             return Outcome::Budget("a string that long is not built");
         }
-        let most = SHARED.with_borrow(|shared| match shared {
-            None => Some(MAX_WORK),
-            Some(shared) if !shared.given_up.is_empty() && shared.given_up.contains(&self.print()) => None,
-            Some(shared) if shared.over < MAX_TOGETHER => Some(shared.left.clamp(LITTLE, MAX_WORK)),
-            Some(_) => Some(LEAST),
-        });
-        let Some(most) = most else {
+        let Some(most) = budget.work(|| self.print()) else {
             return Outcome::Budget(INTRICATE);
         };
         let Some(mut product) = Product::new(&self, most) else {
             return Outcome::Budget("too many kinds of characters to tell apart");
         };
         let outcome = product.search(self.min_length, self.max_length, verify);
-        SHARED.with_borrow_mut(|shared| {
-            if let Some(shared) = shared {
-                shared.over += product.work().saturating_sub(shared.left);
-                shared.left = shared.left.saturating_sub(product.work());
-                shared.given_up.extend(outcome.is_err().then(|| self.print()));
-            }
-        });
+        budget.worked(product.work(), outcome.is_err().then(|| self.print()));
         outcome.unwrap_or_else(|Exhausted(what)| Outcome::Budget(what))
     }
 

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::*;
+use crate::compare::budget::MAX_WORK;
 
 fn pattern(text: &str) -> Pattern {
     Pattern::new(text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -14,7 +15,7 @@ fn found(text: &str) -> Find<String> {
 fn order_of(left: &str, right: &str) -> Order<String> {
     let (left, right) = (pattern(left), pattern(right));
     let of = |pattern| TextDomain { patterns: vec![pattern], ..TextDomain::default() };
-    of(&left).order(&of(&right))
+    of(&left).order(&of(&right), &Budget::of_each())
 }
 
 #[test]
@@ -69,26 +70,26 @@ fn lengths_and_patterns_together() {
     let bytes = pattern("^(?s).{0,10}$");
     let short = TextDomain { max_length: Some(10), ..TextDomain::default() };
     let with = |pattern, max_length| TextDomain { patterns: vec![pattern], max_length, ..TextDomain::default() };
-    assert_eq!(with(&name, Some(10)).order(&with(&ten, None)), Order::Equal);
-    assert_eq!(short.order(&with(&bytes, None)), Order::Equal);
-    assert_eq!(short.order(&with(&dots, None)), Order::Wider { only_left: "\n".into() });
-    assert_eq!(with(&name, Some(11)).order(&with(&ten, None)), Order::Wider { only_left: "a".repeat(11) });
+    assert_eq!(with(&name, Some(10)).order(&with(&ten, None), &Budget::of_each()), Order::Equal);
+    assert_eq!(short.order(&with(&bytes, None), &Budget::of_each()), Order::Equal);
+    assert_eq!(short.order(&with(&dots, None), &Budget::of_each()), Order::Wider { only_left: "\n".into() });
+    assert_eq!(with(&name, Some(11)).order(&with(&ten, None), &Budget::of_each()), Order::Wider { only_left: "a".repeat(11) });
 }
 
 #[test]
 fn lengths_alone() {
     let of = |min_length, max_length| TextDomain { min_length, max_length, ..TextDomain::default() };
-    assert_eq!(of(0, None).order(&of(1, None)), Order::Wider { only_left: String::new() });
-    assert_eq!(of(0, Some(65536)).order(&of(0, Some(65535))), Order::Wider { only_left: "a".repeat(65536) });
-    assert_eq!(of(3, Some(2)).order(&of(9, Some(8))), Order::Equal);
-    assert!(matches!(of(0, Some(1 << 40)).order(&of(0, Some(1 << 30))), Order::Undecided { .. }));
+    assert_eq!(of(0, None).order(&of(1, None), &Budget::of_each()), Order::Wider { only_left: String::new() });
+    assert_eq!(of(0, Some(65536)).order(&of(0, Some(65535)), &Budget::of_each()), Order::Wider { only_left: "a".repeat(65536) });
+    assert_eq!(of(3, Some(2)).order(&of(9, Some(8)), &Budget::of_each()), Order::Equal);
+    assert!(matches!(of(0, Some(1 << 40)).order(&of(0, Some(1 << 30)), &Budget::of_each()), Order::Undecided { .. }));
     let odd = pattern("^(?:ab)*a$");
     let goal = TextGoal { min_length: 1000, matches: vec![&odd], ..TextGoal::default() };
-    let Find::Found(word) = goal.find() else { panic!("{:?}", goal.find()) };
+    let Find::Found(word) = goal.find(&Budget::of_each()) else { panic!("{:?}", goal.find(&Budget::of_each())) };
     assert!(goal.accepts(&word) && word.len() == 1001);
     let turning = pattern("^[ab]*c[ab]*$");
     let goal = TextGoal { min_length: 5000, matches: vec![&turning], ..TextGoal::default() };
-    let Find::Found(word) = goal.find() else { panic!("{:?}", goal.find()) };
+    let Find::Found(word) = goal.find(&Budget::of_each()) else { panic!("{:?}", goal.find(&Budget::of_each())) };
     assert!(goal.accepts(&word) && word.len() == 5000);
 }
 
@@ -97,15 +98,18 @@ fn enums_against_everything() {
     let colours = pattern("^(red|green|blue)$");
     let by_pattern = TextDomain { patterns: vec![&colours], ..TextDomain::default() };
     let by_list = |list: &[&'static str]| TextDomain { allowed: Some(list.to_vec()), ..TextDomain::default() };
-    assert_eq!(by_list(&["red", "green", "blue"]).order(&by_pattern), Order::Equal);
-    assert_eq!(by_pattern.order(&by_list(&["red", "blue"])), Order::Wider { only_left: "green".into() });
-    assert_eq!(by_list(&["red", "cyan"]).order(&by_pattern), Order::Incomparable { only_left: "cyan".into(), only_right: "blue".into() });
+    assert_eq!(by_list(&["red", "green", "blue"]).order(&by_pattern, &Budget::of_each()), Order::Equal);
+    assert_eq!(by_pattern.order(&by_list(&["red", "blue"]), &Budget::of_each()), Order::Wider { only_left: "green".into() });
+    assert_eq!(
+        by_list(&["red", "cyan"]).order(&by_pattern, &Budget::of_each()),
+        Order::Incomparable { only_left: "cyan".into(), only_right: "blue".into() }
+    );
     let limited = TextDomain { max_length: Some(9), ..by_list(&["red"]) };
-    assert_eq!(limited.order(&by_list(&["red"])), Order::Equal);
+    assert_eq!(limited.order(&by_list(&["red"]), &Budget::of_each()), Order::Equal);
     let rest = TextGoal { excluded: vec!["", "a", "b", "0"], max_length: Some(1), ..TextGoal::default() };
-    assert_eq!(rest.find(), found("c"));
+    assert_eq!(rest.find(&Budget::of_each()), found("c"));
     let nothing = TextGoal { excluded: vec![""], max_length: Some(0), ..TextGoal::default() };
-    assert_eq!(nothing.find(), Find::None);
+    assert_eq!(nothing.find(&Budget::of_each()), Find::None);
 }
 
 #[test]
@@ -113,8 +117,8 @@ fn formats_compare() {
     let of = |format| TextDomain { formats: vec![format], ..TextDomain::default() };
     let any = TextDomain::default();
     for format in Format::all() {
-        assert_eq!(of(format).order(&of(format)), Order::Equal, "{format:?}");
-        match (format, of(format).order(&any)) {
+        assert_eq!(of(format).order(&of(format), &Budget::of_each()), Order::Equal, "{format:?}");
+        match (format, of(format).order(&any, &Budget::of_each())) {
             (Format::Password, order) => assert_eq!(order, Order::Equal),
             (_, Order::Narrower { only_right }) => assert!(!format.is_valid(&only_right)),
             (_, order) => panic!("{format:?}: {order:?}"),
@@ -127,22 +131,22 @@ fn formats_compare() {
         (Format::Ipv4, Format::Password),
     ];
     for (narrow, wide) in contained {
-        let order = of(narrow).order(&of(wide));
+        let order = of(narrow).order(&of(wide), &Budget::of_each());
         assert!(matches!(order, Order::Narrower { .. }), "{narrow:?} in {wide:?}: {order:?}");
     }
     let uuid = pattern("^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$");
     let by_pattern = TextDomain { patterns: vec![&uuid], ..TextDomain::default() };
-    assert_eq!(by_pattern.order(&of(Format::Uuid)), Order::Equal);
+    assert_eq!(by_pattern.order(&of(Format::Uuid), &Budget::of_each()), Order::Equal);
     let label = pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$");
     let name = TextDomain { patterns: vec![&label], max_length: Some(63), ..TextDomain::default() };
-    assert_eq!(name.order(&of(Format::K8sShortName)), Order::Equal);
+    assert_eq!(name.order(&of(Format::K8sShortName), &Budget::of_each()), Order::Equal);
     for (a, b) in [(Format::Uri, Format::Hostname), (Format::Email, Format::Duration), (Format::Date, Format::Uri)] {
-        let order = of(a).order(&of(b));
+        let order = of(a).order(&of(b), &Budget::of_each());
         assert!(matches!(order, Order::Incomparable { .. }), "{a:?} {b:?}: {order:?}");
     }
     let seconds = pattern("^[0-9]{1,9}s$");
     let durations = TextDomain { patterns: vec![&seconds], ..TextDomain::default() };
-    assert!(matches!(durations.order(&of(Format::Duration)), Order::Narrower { .. }));
+    assert!(matches!(durations.order(&of(Format::Duration), &Budget::of_each()), Order::Narrower { .. }));
 }
 
 #[test]
@@ -150,7 +154,7 @@ fn hard_patterns_end() {
     let a = pattern("(a|b)*a(a|b){30}c");
     let b = pattern("(a|b)*b(a|b){29}c");
     let goal = TextGoal { matches: vec![&a], avoids: vec![&b], ..TextGoal::default() };
-    match goal.find() {
+    match goal.find(&Budget::of_each()) {
         Find::Found(word) => assert!(goal.accepts(&word)),
         Find::None => panic!("there is one"),
         Find::Undecided(_) => {}
@@ -215,20 +219,16 @@ fn strings() -> Vec<String> {
 #[test]
 fn searches_of_one_comparison_share_their_work() {
     let intricate: Vec<_> = (20..60).map(|count| (pattern(&format!("^(a|b)*a(a|b){{{count}}}$")), pattern("^(b|a)*a(a|b){19}$"))).collect();
-    let search =
-        |(old, new): &(Pattern, Pattern)| TextGoal { matches: vec![old], avoids: vec![new], min_length: 60, ..TextGoal::default() }.find();
-    let left = together(|| {
-        for pair in &intricate {
-            assert!(matches!(search(pair), Find::Undecided(_)));
-        }
-        // What is simple is still found.
-        let (digits, zero) = (pattern("^[0-9]+$"), pattern("^0$"));
-        let goal = TextGoal { matches: vec![&digits], avoids: vec![&zero], ..TextGoal::default() };
-        assert!(matches!(goal.find(), Find::Found(word) if word != "0"));
-        search::SHARED.with_borrow(|shared| shared.as_ref().map(|shared| shared.left))
-    });
-    assert_eq!(left, Some(0));
-    assert!(search::SHARED.with_borrow(Option::is_none));
+    let budget = Budget::shared();
+    for (old, new) in &intricate {
+        let goal = TextGoal { matches: vec![old], avoids: vec![new], min_length: 60, ..TextGoal::default() };
+        assert!(matches!(goal.find(&budget), Find::Undecided(_)));
+    }
+    assert!(budget.work(|| 0).is_some_and(|work| work < MAX_WORK), "all is used up");
+    // What is simple is still found.
+    let (digits, zero) = (pattern("^[0-9]+$"), pattern("^0$"));
+    let goal = TextGoal { matches: vec![&digits], avoids: vec![&zero], ..TextGoal::default() };
+    assert!(matches!(goal.find(&budget), Find::Found(word) if word != "0"));
 }
 
 proptest! {
@@ -249,7 +249,7 @@ proptest! {
             ..TextDomain::default()
         };
         let b = TextDomain { patterns: vec![&right], max_length: other, ..TextDomain::default() };
-        let order = a.order(&b);
+        let order = a.order(&b, &Budget::of_each());
         let strings = strings();
         let only_left = strings.iter().find(|text| a.accepts(text) && !b.accepts(text));
         let only_right = strings.iter().find(|text| b.accepts(text) && !a.accepts(text));
@@ -285,7 +285,7 @@ proptest! {
             min_length,
             ..TextGoal::default()
         };
-        match goal.find() {
+        match goal.find(&Budget::of_each()) {
             Find::Found(word) => prop_assert!(goal.accepts(&word), "{:?}", word),
             Find::None => {
                 let fits = strings().into_iter().find(|text| goal.accepts(text));

@@ -158,6 +158,7 @@ impl<'a> Walk<'a> {
                     position: Position::Item,
                     name: pair.name,
                     up: pair.up,
+                    budget: pair.budget,
                 },
                 None,
             );
@@ -178,6 +179,7 @@ impl<'a> Walk<'a> {
                     position: Position::Item,
                     name: pair.name,
                     up: pair.up,
+                    budget: pair.budget,
                 },
                 None,
             );

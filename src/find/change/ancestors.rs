@@ -84,12 +84,12 @@ pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old:
     unruled(&mut before);
     unruled(&mut after);
     if matches!(here.position, Position::Root) {
-        return Some(order_roots(&before, &after));
+        return Some(order_roots(&before, &after, pair.budget));
     }
     // An absent node is never what makes the difference.
     before.default = None;
     after.default = None;
-    Some(compare::order(&before, &after, role(here.position)))
+    Some(compare::order(&before, &after, role(here.position), pair.budget))
 }
 
 /// The shape of a node; nothing where a list is too long to be tried.

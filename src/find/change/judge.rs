@@ -53,6 +53,34 @@ pub(super) struct Comparison<'p, 'f, 't> {
     new: Side<'t>,
     /// What is demanded of the node beside its schema, before and after.
     demanded: Option<Shape>,
+) -> Judgement {
+    // The same conditions accept the same values, unless a bound or a format reads otherwise where it stands now.
+    if together == Relation::Equal && before.refuses_all() == after.refuses_all() && !before.displaced && !after.displaced {
+        return Judgement::known(together);
+    }
+    if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
+        return Judgement { reason: Some(format!("a list of more than {MAX_LIST} items")), ..Judgement::known(together) };
+    }
+    // Keys that no schema declares count as well.
+    if before.properties != after.properties && is_reserved(pair) {
+        return Judgement::known(together);
+    }
+    let (mut old, mut new) = shapes(pair, before, after);
+    old.all_of.extend(demanded.clone());
+    new.all_of.extend(demanded);
+    let listed = before.types.has(Types::ARRAY) || after.types.has(Types::ARRAY);
+    let compare = if listed { order_local } else { order_without_lists };
+    let mut judgement = Judgement::of(compare(&old, &new, role(pair.position), pair.budget));
+    if judgement.undecided() || (judgement.relation == Relation::Equal && before.is_beyond_floats(after)) {
+        judgement.relation = match (before.refuses_all(), after.refuses_all()) {
+            (true, true) => Relation::Equal,
+            (true, false) => Relation::Widened,
+            (false, true) => Relation::Narrowed,
+            (false, false) if judgement.undecided() => Relation::Undecided,
+            (false, false) => together,
+        };
+    }
+    judgement
 }
 
 struct Side<'t> {
@@ -220,7 +248,7 @@ pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: &[&str], new: &[&str]) -> Ju
     }
     before.rules = old.iter().map(|rule| rule_of(rule)).collect();
     let after = Shape { rules: new.iter().map(|rule| rule_of(rule)).collect(), ..before.clone() };
-    Judgement::of(order_local(&before, &after, role(pair.position)))
+    Judgement::of(order_local(&before, &after, role(pair.position), pair.budget))
 }
 
 fn rule_of(rule: &str) -> crate::model::schema::shape::CelRule {

@@ -141,6 +141,7 @@ impl Walk<'_> {
                 position: required.position(old.name(), new.name()),
                 name: (old.name(), new.name()),
                 up: Some(pair),
+                budget: pair.budget,
             });
         });
     }

@@ -1,6 +1,6 @@
 //! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
 
-use crate::compare::{Cause, Sample, Unshown, What};
+use crate::compare::{Budget, Cause, Sample, Unshown, What};
 use crate::input::yaml::Entry;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
 use crate::model::schema::Shape;
@@ -72,7 +72,7 @@ impl<'t> Review<'_, 't> {
         }
         let mut after = before.clone();
         scales.1.narrow(&mut after);
-        let witnesses = self.resource(both.1).witnesses(&before, &after);
+        let witnesses = self.resource(both.1).witnesses(&before, &after, &Budget::of_each());
         let null = Sample::Sent(serde_json::Value::Null);
         let mut refused = Refused { fields: Vec::new(), evidence: Evidence::proved() };
         for path in read {

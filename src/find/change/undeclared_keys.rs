@@ -144,6 +144,7 @@ impl Walk<'_> {
                         position: Position::Value,
                         name: ("", ""),
                         up,
+                        budget: pair.budget,
                     });
                     let facts = inner.found.iter().map(|found| &found.fact);
                     facts.into_iter().any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))

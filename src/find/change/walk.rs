@@ -2,8 +2,7 @@
 //!
 //! Equal subtrees are left at the first glance, so the cost is that of reading both sides once.
 
-use crate::compare::Sample;
-use crate::compare::text::together;
+use crate::compare::{Budget, Sample};
 use crate::input::yaml::{Entry, Node};
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
 use crate::model::schema::{Additional, Keyword, Schema};
@@ -52,6 +51,8 @@ pub(super) struct Pair<'f, 't> {
     /// What each side calls it; empty for the root, items and values.
     pub name: (&'t str, &'t str),
     pub up: Option<&'f Pair<'f, 't>>,
+    /// What the comparison of the two schemas may still do.
+    pub budget: &'f Budget,
 }
 
 pub(super) struct Walk<'a> {
@@ -77,7 +78,7 @@ impl<'a> Walk<'a> {
         }
         let scales = self.scope.scales;
         let found = self.found(old, new);
-        together(|| super::witness::attach(found, (old.0, &scales.0), (new.0, &scales.1), resource))
+        super::witness::attach(found, (old.0, &scales.0), (new.0, &scales.1), resource)
     }
 
     /// Facts about two schemas, each with the key it stands under.
@@ -86,6 +87,7 @@ impl<'a> Walk<'a> {
     }
 
     fn found<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Found> {
+        let budget = Budget::shared();
         let pair = Pair {
             old: old.0.clone(),
             new: new.0.clone(),
@@ -94,8 +96,9 @@ impl<'a> Walk<'a> {
             position: Position::Root,
             name: ("", ""),
             up: None,
+            budget: &budget,
         };
-        together(|| self.node(&pair));
+        self.node(&pair);
         self.found
     }
 
@@ -156,6 +159,7 @@ impl<'a> Walk<'a> {
                         position: Position::Item,
                         name: ("", ""),
                         up: Some(pair),
+                        budget: pair.budget,
                     });
                 });
                 self.correlatable = correlatable;
@@ -190,7 +194,7 @@ impl<'a> Walk<'a> {
         let key = |schema: &Schema<'t>| schema.entry(Keyword::AdditionalProperties).map(|entry| entry.key);
         let (Some(old_key), Some(new_key)) = (key(&pair.old), key(&pair.new)) else { return };
         self.step(Step::Values, Step::Values, |walk| {
-            walk.node(&Pair { old, new, old_key, new_key, position: Position::Value, name: ("", ""), up: Some(pair) });
+            walk.node(&Pair { old, new, old_key, new_key, position: Position::Value, name: ("", ""), up: Some(pair), budget: pair.budget });
         });
     }
 

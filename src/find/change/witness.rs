@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 
-use crate::compare::{Cause, Sample, Unshown, What, Witnesses};
+use crate::compare::{Budget, Cause, Sample, Unshown, What, Witnesses};
 use crate::input::yaml::Node;
 use crate::model::Step;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Word};
@@ -39,8 +39,8 @@ pub(super) struct Resource<'a> {
 }
 
 impl Resource<'_> {
-    pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape) -> Witnesses<'s> {
-        Witnesses::new(old, new, &format!("{}/{}", self.group, self.version), self.kind)
+    pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape, budget: &Budget) -> Witnesses<'s> {
+        Witnesses::new(old, new, &format!("{}/{}", self.group, self.version), self.kind, budget)
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn attach(found: Vec<Found>, old: (&Schema<'_>, &Scale), new: (&Schem
         return found.into_iter().map(|found| found.fact).collect();
     }
     let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
-    let witnesses = resource.witnesses(&before, &after);
+    let witnesses = resource.witnesses(&before, &after, &Budget::shared());
     // "No object shows it" proves something only of a schema that some object is known to satisfy.
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::compare::Budget;
 use crate::compare::text::{TextDomain, TextGoal};
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
@@ -186,7 +187,7 @@ fn patterns(shape: &Shape) -> Vec<Pattern> {
 fn outside(shape: &Shape, pattern: &str) -> Find<String> {
     let own = patterns(shape);
     let Ok(pattern) = Pattern::new(pattern) else { return Find::Undecided("a pattern that is not understood".into()) };
-    TextGoal { avoids: vec![&pattern], ..domain(shape, &own).goal() }.find()
+    TextGoal { avoids: vec![&pattern], ..domain(shape, &own).goal() }.find(&Budget::of_each())
 }
 
 /// A string that the node takes and in which the text stands.
@@ -195,7 +196,7 @@ fn with_text(shape: &Shape, text: &str) -> Find<String> {
     let Ok(pattern) = Pattern::new(&regex_syntax::escape(text)) else { return Find::Undecided("a text that is not understood".into()) };
     let mut goal = domain(shape, &own).goal();
     goal.matches.push(&pattern);
-    goal.find()
+    goal.find(&Budget::of_each())
 }
 
 fn text_node<'s>(shape: &'s Shape, path: &FieldPath) -> Result<&'s Shape, Obstacle> {
@@ -364,7 +365,7 @@ fn canonical(child: &Shape, at: &FieldPath, was: Scalar, becomes: Scalar) -> Res
         (Scalar::Number, Scalar::String, Some(Type::Number)) => Ok(()),
         (Scalar::String, Scalar::Integer, Some(Type::String)) => {
             // Eighteen digits fit into 64 bits, whatever they are.
-            let short = TextGoal { min_length: 19, ..domain(child, &patterns(child)).goal() }.find();
+            let short = TextGoal { min_length: 19, ..domain(child, &patterns(child)).goal() }.find(&Budget::of_each());
             match (outside(child, INTEGER), short) {
                 (Find::None, Find::None) => Ok(()),
                 (Find::Found(text), _) => {

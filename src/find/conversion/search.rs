@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::compare::Budget;
 use crate::compare::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
@@ -36,7 +37,7 @@ fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'
 }
 
 fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Answer {
-    let mut solver = Solver::new(Taste::Small).with_roots(&[a, b]);
+    let mut solver = Solver::new(Taste::Small, &Budget::of_each()).with_roots(&[a, b]);
     match solver.solve(goal) {
         Find::Sat(value) => match solver.meets(goal, &value) {
             Some(true) => Answer::Body(value),
@@ -63,7 +64,7 @@ pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) ->
     };
     let mut goal = sides(a, b, true, true);
     goal.pin = Some(Pin { steps: path.steps(), target });
-    let mut solver = Solver::new(Taste::Small).with_roots(&[a, b]);
+    let mut solver = Solver::new(Taste::Small, &Budget::of_each()).with_roots(&[a, b]);
     match solver.solve(&goal) {
         Find::Sat(value) => match solver.meets(&goal, &value) {
             Some(true) => Answer::Body(value),

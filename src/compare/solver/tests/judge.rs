@@ -3,9 +3,10 @@ use serde_json::{Value, json};
 use super::super::judge::{in_enum, list_type_holds};
 use super::super::{Rules, Solver, Taste};
 use super::{ruled, shape};
+use crate::compare::Budget;
 
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {
-    Solver::new(Taste::Small).judge().shape(&shape(schema), value, true)
+    Solver::new(Taste::Small, &Budget::of_each()).judge().shape(&shape(schema), value, true)
 }
 
 #[test]

@@ -3,6 +3,7 @@ use serde_json::json;
 use super::super::memo::{Key, Memo};
 use super::super::{Find, Goal, Quest, Reason, Solver, Taste};
 use super::{sat, shape};
+use crate::compare::Budget;
 
 #[test]
 fn goals_that_differ_in_anything_have_other_keys() {
@@ -33,7 +34,7 @@ fn an_answer_that_only_lacked_steps_is_forgotten() {
 fn the_same_question_gets_the_same_answer() {
     let shape = shape(&json!({"type": "array", "minItems": 3, "items": {"type": "string", "pattern": "^a+$"}}));
     let goal = Goal::of(&shape, false);
-    let mut solver = Solver::new(Taste::Small);
+    let mut solver = Solver::new(Taste::Small, &Budget::of_each());
     let first = sat(solver.solve(&goal));
     let left = solver.steps;
     assert_eq!(sat(solver.solve(&goal)), first);

@@ -23,7 +23,7 @@ use super::*;
 use crate::testing::shape;
 
 fn solve(goal: &Goal<'_>) -> Find {
-    Solver::new(Taste::Small).solve(goal)
+    Solver::new(Taste::Small, &Budget::of_each()).solve(goal)
 }
 
 /// A value that the schema accepts and keeps.
@@ -98,7 +98,7 @@ fn ruled(mut schema: Value, rules: &[&str]) -> Value {
 fn a_search_without_steps_left_is_open() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
-    let mut solver = Solver::new(Taste::Small);
+    let mut solver = Solver::new(Taste::Small, &Budget::of_each());
     solver.steps = 1;
     assert_eq!(open(solver.solve(&goal)), Reason::Budget);
     solver.refill();
@@ -126,7 +126,7 @@ fn full_objects_have_every_field_and_small_ones_what_they_must() {
     let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}});
     let shape = shape(&schema);
     let goal = Goal::of(&shape, false);
-    let keys = |taste: Taste| sat(Solver::new(taste).solve(&goal)).as_object().unwrap().len();
+    let keys = |taste: Taste| sat(Solver::new(taste, &Budget::of_each()).solve(&goal)).as_object().unwrap().len();
     assert_eq!((keys(Taste::Small), keys(Taste::Full)), (1, 2));
 }
 
@@ -137,7 +137,7 @@ fn a_pinned_value_is_in_what_is_found() {
     let path = crate::model::FieldPath::root().key("l").items();
     let at = |value: &Value| {
         let pin = Some(Pin { steps: path.steps(), target: Target::Value(value) });
-        Solver::new(Taste::Small).solve(&Goal { pin, ..Goal::of(&shape, false) })
+        Solver::new(Taste::Small, &Budget::of_each()).solve(&Goal { pin, ..Goal::of(&shape, false) })
     };
     assert_eq!(sat(at(&json!(7))), json!({"l": [7]}));
     unsat(at(&json!(10)));

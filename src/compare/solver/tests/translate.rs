@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::translate::translate;
 use super::super::{Formula, Solver, Taste};
 use super::{ruled, shape};
+use crate::compare::Budget;
 
 fn formula(schema: &Value, rule: &str) -> Option<Rc<Formula>> {
     let shape = shape(&ruled(schema.clone(), &[rule]));
@@ -16,7 +17,7 @@ fn formula(schema: &Value, rule: &str) -> Option<Rc<Formula>> {
 fn check(schema: &Value, rule: &str, values: &[(Value, bool)]) {
     let shape = shape(&ruled(schema.clone(), &[rule]));
     let formula = translate(&shape.rules[0], &shape).unwrap_or_else(|| panic!("{rule} is not translated"));
-    let solver = Solver::new(Taste::Small);
+    let solver = Solver::new(Taste::Small, &Budget::of_each());
     for (value, expected) in values {
         assert_eq!(solver.judge().formula(&formula, value), Some(*expected), "{rule} of {value}");
         assert_eq!(solver.rules.verdict(&shape.rules[0], &shape, value), Some(*expected), "{rule} run on {value}");

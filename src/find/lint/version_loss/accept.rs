@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::cel::normal::is_transition;
 use crate::cel::{normal::normal, parse::parse};
-use crate::compare::{MAX_RULE, Relation, Role, bounded_shape, constrained_by, is_oversized, order_local, order_without_lists};
+use crate::compare::{Budget, MAX_RULE, Relation, Role, bounded_shape, is_oversized, order_local, order_without_lists};
 use crate::model::fact::Evidence;
 use crate::model::schema::{Schema, Shape};
 
 /// How sure it is that one accepts what the other refuses; nothing where both accept the same.
-pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role) -> Option<Evidence> {
+pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role, budget: &Budget) -> Option<Evidence> {
     let rules = || first.cel_rules().chain(other.cel_rules()).map(|rule| rule.rule());
     if is_oversized(first.node()) || is_oversized(other.node()) || rules().any(|rule| rule.len() > MAX_RULE) {
         return Some(Evidence::undecided("a list or a rule of great length"));
@@ -28,7 +28,7 @@ pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role) -> 
     a.required.extend(b.required.iter().cloned());
     let b = constrained_by(&a, &b);
     let texts = [first, other].iter().all(|schema| schema.ty() == Some("string"));
-    let order = if texts { order_without_lists(&a, &b, role) } else { order_local(&a, &b, role) };
+    let order = if texts { order_without_lists(&a, &b, role, budget) } else { order_local(&a, &b, role, budget) };
     match order.relation {
         Relation::Equal => None,
         Relation::Undecided => Some(Evidence::undecided(order.reason.unwrap_or_default())),

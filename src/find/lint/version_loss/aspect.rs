@@ -109,7 +109,7 @@ impl<'t> Walk<'_, '_, 't> {
         // Other words may say the same, which is only asked where words differ.
         let differing = self.passed(rooms).skip(1).find_map(|(other, here)| {
             let words: Vec<&str> = CONSTRAINTS.iter().filter(|&&word| !same(here, word)).map(|word| word.name()).collect();
-            let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role) };
+            let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role, &self.budget) };
             Some((other, words, evidence?))
         });
         let Some((other, words, evidence)) = differing else { return };

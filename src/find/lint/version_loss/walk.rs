@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::compare::text::together;
+use crate::compare::Budget;
 use crate::find::lint::fact_collector::Ledger;
 use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
@@ -17,6 +17,8 @@ pub(super) struct Walk<'w, 'b, 't> {
     pub ledger: &'w mut Ledger<'t>,
     /// Position of the storage version among the gates.
     pub storage: usize,
+    /// What the comparison of all versions may still do.
+    pub budget: Budget,
 }
 
 /// Who loses what: the versions through which it is written, and those whose schema drops it.
@@ -55,12 +57,12 @@ fn emptied(form: Form, room: Option<&Room<'_>>, path: &FieldPath) -> FieldPath {
 impl<'w, 'b, 't> Walk<'w, 'b, 't> {
     pub fn new(gates: &'w [Gate<'b, 't>], ledger: &'w mut Ledger<'t>) -> Self {
         let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
-        Walk { gates, ledger, storage }
+        Walk { gates, ledger, storage, budget: Budget::shared() }
     }
 
     pub fn run(mut self, rooms: &[Room<'t>]) {
         let mut path = FieldPath::root();
-        together(|| self.fields(rooms, &mut path));
+        self.fields(rooms, &mut path);
     }
 
     /// Depth is bounded by that of the document, which the reader limits.

@@ -1,0 +1,98 @@
+//! What the searches of one comparison may do together: a file full of intricate patterns must not take hours.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// Automaton states that one search for a string may touch.
+pub const MAX_WORK: usize = 1_000_000;
+/// The same for all searches of one comparison, however many there are.
+pub const MAX_TOGETHER: usize = 5_000_000;
+/// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
+/// a hundred of these take about as long as a state of an automaton.
+const MAX_CONDITIONS: usize = 120_000_000;
+/// What a search may do even when that is used up, and once the same again is.
+const LITTLE: usize = 20_000;
+const LEAST: usize = 500;
+
+/// Is made for a comparison and passed to all its searches. Copies share what is left.
+#[derive(Clone)]
+pub struct Budget(Option<Rc<RefCell<Left>>>);
+
+struct Left {
+    /// Automaton states that may still be touched.
+    work: usize,
+    /// Those that were touched beyond it.
+    over: usize,
+    /// Conditions that searches for whole values may still hold against each other.
+    conditions: usize,
+    /// Prints of searches that were given up: another try would end the same way.
+    given_up: HashSet<u64>,
+}
+
+impl Budget {
+    /// For all searches of one comparison.
+    pub fn shared() -> Self {
+        let left = Left { work: MAX_TOGETHER, over: 0, conditions: MAX_CONDITIONS, given_up: HashSet::new() };
+        Budget(Some(Rc::new(RefCell::new(left))))
+    }
+
+    /// Each search is limited by itself; for callers that make a few only.
+    pub fn of_each() -> Self {
+        Budget(None)
+    }
+
+    /// Takes from the conditions that may still be looked at; whether any are left.
+    pub(super) fn spend(&self, conditions: usize) -> bool {
+        let Some(left) = &self.0 else { return true };
+        let mut left = left.borrow_mut();
+        left.conditions = left.conditions.saturating_sub(conditions);
+        left.conditions > 0
+    }
+
+    /// How many automaton states a search with this print may touch; nothing if it was given up before.
+    pub(super) fn work(&self, print: impl FnOnce() -> u64) -> Option<usize> {
+        let Some(left) = &self.0 else { return Some(MAX_WORK) };
+        let left = left.borrow();
+        if !left.given_up.is_empty() && left.given_up.contains(&print()) {
+            return None;
+        }
+        Some(if left.over < MAX_TOGETHER { left.work.clamp(LITTLE, MAX_WORK) } else { LEAST })
+    }
+
+    /// Notes what a search has done, and its print if it was given up.
+    pub(super) fn worked(&self, work: usize, given_up: Option<u64>) {
+        let Some(left) = &self.0 else { return };
+        let mut left = left.borrow_mut();
+        left.over += work.saturating_sub(left.work);
+        left.work = left.work.saturating_sub(work);
+        left.given_up.extend(given_up);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_share_what_is_left() {
+        let budget = Budget::shared();
+        assert!(budget.clone().spend(MAX_CONDITIONS - 1));
+        assert!(!budget.spend(1));
+        assert!(Budget::shared().spend(1), "another comparison has its own");
+        assert!(Budget::of_each().spend(usize::MAX));
+    }
+
+    #[test]
+    fn little_is_left_when_all_is_used_up() {
+        let budget = Budget::shared();
+        assert_eq!(budget.work(|| 1), Some(MAX_WORK));
+        budget.worked(MAX_TOGETHER, None);
+        assert_eq!(budget.work(|| 1), Some(LITTLE));
+        budget.worked(MAX_TOGETHER, Some(1));
+        assert_eq!((budget.work(|| 1), budget.work(|| 2)), (None, Some(LEAST)));
+        let each = Budget::of_each();
+        each.worked(usize::MAX, Some(1));
+        assert_eq!(each.work(|| 1), Some(MAX_WORK));
+    }
+}
