@@ -23,8 +23,8 @@ pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Order {
 }
 
 /// Whether two shapes are written alike, wherever they stand.
-pub(crate) fn is_same(a: &Shape, b: &Shape) -> bool {
-    Solver::new(Taste::Small).same_spines(Spine::of(a), Spine::of(b))
+pub(crate) fn is_same(a: &Shape, b: &Shape, budget: &Budget) -> bool {
+    Solver::new(Taste::Small, budget).same_spines(Spine::of(a), Spine::of(b))
 }
 
 /// Compares two nodes that stand at the same place, with everything below them.

@@ -22,6 +22,7 @@ use serde_json::Value;
 use crate::model::fact::Certainty;
 
 pub use budget::Budget;
+pub(crate) use compare::is_same;
 pub use compare::{order, order_local, order_roots, order_without_lists};
 pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};

@@ -9,6 +9,7 @@ use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
+use super::condition::restore;
 use super::generate::Maker;
 use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
 use super::{Budget, Sample};

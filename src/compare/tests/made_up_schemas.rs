@@ -1,8 +1,6 @@
 //! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
 
 use crate::compare::{Budget, Order, Relation, Sample, around, filled, order_roots, smallest};
-use crate::input::yaml::{Budget, parse};
-use crate::model::schema::{Schema, Shape};
 use crate::server::object::Compiled;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -10,6 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
 use super::recorded_pairs::{body, is_lost, whole};
+use crate::testing::shape;
 
 const PAIRS: u32 = 300;
 
@@ -97,11 +96,6 @@ fn node() -> BoxedStrategy<Value> {
 fn pair() -> impl Strategy<Value = (Value, Value)> {
     let root = |x: &Value, y: &Value| json!({"type": "object", "properties": {"x": x, "y": y}});
     (node(), node(), node()).prop_map(move |(x, y, z)| (root(&x, &y), root(&x, &z)))
-}
-
-fn shape(schema: &Value) -> Shape {
-    let documents = parse(&schema.to_string().into(), &Budget::default());
-    Shape::of(&Schema::new(documents[0].tree.as_ref().unwrap().root()))
 }
 
 /// The schema in the words of JSON Schema's fourth draft. Undeclared keys are open there; the server prunes them before it looks.

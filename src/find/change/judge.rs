@@ -53,34 +53,6 @@ pub(super) struct Comparison<'p, 'f, 't> {
     new: Side<'t>,
     /// What is demanded of the node beside its schema, before and after.
     demanded: Option<Shape>,
-) -> Judgement {
-    // The same conditions accept the same values, unless a bound or a format reads otherwise where it stands now.
-    if together == Relation::Equal && before.refuses_all() == after.refuses_all() && !before.displaced && !after.displaced {
-        return Judgement::known(together);
-    }
-    if is_oversized(pair.old.node()) || is_oversized(pair.new.node()) {
-        return Judgement { reason: Some(format!("a list of more than {MAX_LIST} items")), ..Judgement::known(together) };
-    }
-    // Keys that no schema declares count as well.
-    if before.properties != after.properties && is_reserved(pair) {
-        return Judgement::known(together);
-    }
-    let (mut old, mut new) = shapes(pair, before, after);
-    old.all_of.extend(demanded.clone());
-    new.all_of.extend(demanded);
-    let listed = before.types.has(Types::ARRAY) || after.types.has(Types::ARRAY);
-    let compare = if listed { order_local } else { order_without_lists };
-    let mut judgement = Judgement::of(compare(&old, &new, role(pair.position), pair.budget));
-    if judgement.undecided() || (judgement.relation == Relation::Equal && before.is_beyond_floats(after)) {
-        judgement.relation = match (before.refuses_all(), after.refuses_all()) {
-            (true, true) => Relation::Equal,
-            (true, false) => Relation::Widened,
-            (false, true) => Relation::Narrowed,
-            (false, false) if judgement.undecided() => Relation::Undecided,
-            (false, false) => together,
-        };
-    }
-    judgement
 }
 
 struct Side<'t> {
@@ -115,7 +87,7 @@ impl<'p, 'f, 't> Comparison<'p, 'f, 't> {
             return self.old.types != self.new.types;
         }
         let (old, new) = self.only(condition);
-        !is_same(&old, &new)
+        !is_same(&old, &new, self.pair.budget)
     }
 
     /// What became of the values that the node accepts, and how much of that is due to each of these conditions.
@@ -217,7 +189,7 @@ impl<'p, 'f, 't> Comparison<'p, 'f, 't> {
 
     fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> compare::Order {
         let compare = if listed { order_local } else { order_without_lists };
-        compare(old, new, role(self.pair.position))
+        compare(old, new, role(self.pair.position), self.pair.budget)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the scale subresource demands beside the schema.
 
 use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect};
+use crate::model::fact::{Affected, Aspect, Word};
 use crate::testing::HEAD;
 
 use super::{facts, judged};

@@ -1,7 +1,7 @@
 //! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
 
 use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject};
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject};
 use crate::testing::HEAD;
 
 use super::{facts, judged};

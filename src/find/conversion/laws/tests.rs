@@ -261,10 +261,10 @@ mod made_up {
     use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
     use serde_json::{Value, json};
 
-    use super::super::convert::Converter;
-    use super::super::laws::{Trial, Verdict};
-    use super::super::manifest::Direction;
-    use super::super::schema_endpoint::Ground;
+    use crate::find::conversion::convert::Converter;
+    use crate::find::conversion::laws::{Trial, Verdict};
+    use crate::find::conversion::manifest::Direction;
+    use crate::find::conversion::schema_endpoint::Ground;
     use crate::find::conversion::testing::{conversions, ground};
 
     const MANIFESTS: u32 = 400;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cel::normal::is_transition;
 use crate::cel::{normal::normal, parse::parse};
-use crate::compare::{Budget, MAX_RULE, Relation, Role, bounded_shape, is_oversized, order_local, order_without_lists};
+use crate::compare::{Budget, MAX_RULE, Relation, Role, bounded_shape, constrained_by, is_oversized, order_local, order_without_lists};
 use crate::model::fact::Evidence;
 use crate::model::schema::{Schema, Shape};
 

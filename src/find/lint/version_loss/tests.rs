@@ -1,7 +1,7 @@
 //! What gets lost between versions, beside the stories that a server told.
 
 use crate::find::lint::inspect;
-use crate::model::fact::{Effect, Fact};
+use crate::model::fact::{Effect, Fact, Word};
 use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
 
