@@ -460,6 +460,9 @@ impl Evidence {
     }
 }
 
+/// See [`Fact::identity`].
+pub type Identity<'f> = (Subject, Aspect, Effect, &'f str, Option<&'f str>, String, Option<&'f str>);
+
 /// One thing found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
@@ -618,6 +621,16 @@ impl Fact {
     pub fn sayable() -> impl Iterator<Item = &'static str> + Clone {
         let marks = Mark::ALL.iter().map(|mark| mark.name());
         Word::ALL.iter().map(|word| word.name()).chain(marks).chain([AGAINST, MATURITY])
+    }
+
+    /// What makes two facts the same one, in an old bundle and in a new one.
+    pub fn identity(&self) -> Identity<'_> {
+        (self.subject, self.aspect, self.effect, &self.crd, self.version.as_deref(), self.path.to_string(), self.key.as_deref())
+    }
+
+    /// Whether the server refuses the CRD because of this.
+    pub fn is_refusal(&self) -> bool {
+        self.affects.contains(Affected::Refused)
     }
 
     /// Whether the field is one that controllers write and users read.

@@ -3,6 +3,7 @@
 mod bundle;
 mod crd;
 pub mod fact;
+mod fact_collector;
 mod field_path;
 pub mod number;
 mod read_crd;
@@ -11,4 +12,5 @@ pub mod schema;
 
 pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Repeat, Skipped};
 pub use crd::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};
+pub use fact_collector::FactCollector;
 pub use field_path::{FieldPath, Step};

@@ -1,156 +1,37 @@
-//! Defaults: the server prunes and validates each one as it is written, against its own node.
+//! Defaults that the server accepts and that make objects invalid.
 
 use serde_json::Value;
 
-use crate::input::yaml::{Data, Node};
-use crate::model::Step;
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
-use crate::server::object::{self, Kind};
+use crate::server::crd::{SchemaPosition, has_int_or_string_pair, shown_default};
+use crate::server::object;
 
-use super::hazard;
-use super::walk::{DefaultSite, Walk};
+use super::walk::{LintContext, LintWalk};
 
-/// Returns whether the server finds nothing wrong.
-pub(super) fn refused<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
-    let before = walk.ledger.len();
-    for site in sites.iter().filter(|site| !site.in_map) {
-        refuse(walk, root, site);
-    }
-    walk.ledger.len() == before
-}
-
-fn refuse<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
-    for error in errors(root, site) {
-        if error.kind == Kind::Unknown && !walk.demands.pruned_defaults {
-            continue;
-        }
-        let effect = if error.kind == Kind::Unknown { Effect::Unknown } else { Effect::Invalid };
-        let below = match error.field.as_str() {
-            "<nil>" => String::new(),
-            field if field.starts_with('[') => field.to_owned(),
-            field => format!(".{field}"),
-        };
-        let (node, _) = error.path.locate(site.value);
-        let version = walk.version.to_owned();
-        let field = format!("{}.default{below}", site.field);
-        let fact = walk.ledger.refuse((Subject::Field, Aspect::Default, effect), start(node), field, error.message);
-        describe(fact, site, version);
-        fact.key = Some(below);
-    }
-}
-
-/// Whether a node asks for nothing but a type and one of several values, and the default is that: most are.
-fn is_plain(schema: &Schema<'_>, value: Node<'_>) -> bool {
-    use Keyword as K;
-    let known = [K::Type, K::Default, K::Enum, K::Items, K::Description, K::Title];
-    let listed = |values: Node<'_>| values.is_empty() || values.items().any(|one| one.same(value));
-    let fits = match value.data() {
-        Data::Str(_) | Data::Bool(_) | Data::Int(_) => !schema.has(K::Items),
-        Data::Seq => schema.items().is_some_and(|items| value.items().all(|item| is_plain(&items, item))),
-        _ => false,
-    };
-    fits && schema.ty().is_some_and(|ty| hazard::fits(ty, value.data()))
-        && schema.words().all(|(word, _)| known.contains(&word))
-        && schema.word(K::Enum).is_none_or(listed)
-}
-
-fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::Error> {
-    if !site.meta && is_plain(&site.schema, site.value) {
-        return Vec::new();
-    }
-    let mut shape = Shape::of(&site.schema);
-    // The root is a resource, whether or not it says so.
-    shape.embedded |= site.path.is_root();
-    let own = object::default_of_schema(&shape);
-    if !site.meta {
-        return own;
-    }
-    // A default inside of metadata is first judged as a part of its resource, and is not asked to be pruned.
-    let around: Vec<_> = resource_around(root, site).unwrap_or_default();
-    if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
-}
-
-/// What is wrong with a resource that has this default, and nothing else, in its metadata.
-fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<object::Error>> {
-    let mut schema = root.clone();
-    let (mut owner, mut below) = (root.clone(), 0);
-    for (index, step) in site.path.steps().iter().enumerate() {
-        schema = match step {
-            Step::Key(name) => schema.property(name)?.1,
-            Step::Items => schema.items()?,
-            Step::Values => return None,
-        };
-        if schema.flag(Keyword::EmbeddedResource) {
-            (owner, below) = (schema.clone(), index + 1);
-        }
-    }
-    let steps = site.path.steps().get(below..)?;
-    let mut value = steps.iter().rev().fold(site.value.to_json(), |inner, step| match step {
-        Step::Key(name) => Value::Object([(name.to_string(), inner)].into_iter().collect()),
-        _ => Value::Array(vec![inner]),
-    });
-    let object = value.as_object_mut()?;
-    object.entry("apiVersion").or_insert_with(|| "validation/v1".into());
-    object.entry("kind").or_insert_with(|| "Validation".into());
-    let mut shape = Shape::of(&owner);
-    shape.embedded = true;
-    shape.default = Some(value);
-    let mut errors = object::default_of_schema(&shape);
-    errors.retain(|error| matches!(error.kind, Kind::Embedded | Kind::Metadata));
-    // The server tells where the default stands, not where in the resource, and all at once.
-    let message = errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join(", ");
-    errors.truncate(1);
-    for error in &mut errors {
-        error.field = "<nil>".into();
-        error.path = object::ObjectPath::root();
-        error.message = format!("must result in valid metadata: {message}");
-    }
-    Some(errors)
-}
-
-/// The first key of a mapping, the first item of a list: where a reader looks for it.
-fn start(node: Node<'_>) -> Node<'_> {
-    node.entry_at(0).map(|entry| entry.key).unwrap_or(node)
-}
-
-fn describe(fact: &mut Fact, site: &DefaultSite<'_>, version: String) {
-    fact.version = Some(version);
-    fact.path = site.path.clone();
-    let text = site.value.to_json().to_string();
-    let shown = if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text };
-    fact.words.insert(Word::Default, shown);
-}
-
-/// Defaults that the server takes and that no object can live with.
-pub(super) fn unchecked<'t>(walk: &mut Walk<'_, 't>, sites: &[DefaultSite<'t>]) {
-    sites.iter().for_each(|site| dead(walk, site));
-}
-
-fn dead<'t>(walk: &mut Walk<'_, 't>, site: &DefaultSite<'t>) {
-    let key = site.schema.entry(Keyword::Default).map_or(site.value, |entry| entry.key);
+pub(super) fn check<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
+    let Some(default) = schema.default() else { return };
+    let key = schema.entry(Keyword::Default).map_or(default, |entry| entry.key);
     let mut note = |effect, reason: String| {
-        let version = walk.version.to_owned();
-        let fact = walk.ledger.note((Subject::Field, Aspect::Default, effect), key);
-        describe(fact, site, version);
+        let fact = walk.note((Aspect::Default, effect), key, position);
+        fact.words.insert(Word::Default, shown_default(default));
         fact.words.insert(Word::Reason, reason);
     };
-    if site.in_map
-        && let Some(error) = object::default_of_schema(&Shape::of(&site.schema)).into_iter().next()
+    if context.in_map
+        && let Some(error) = object::default_of_schema(&Shape::of(schema)).into_iter().next()
     {
         note(Effect::Unsafe, error.to_string());
     }
-    let value = site.value.to_json();
-    if site.schema.is_int_or_string() && !(value.is_i64() || value.is_string()) && !super::structural::has_int_or_string_pair(&site.schema)
-    {
+    let value = default.to_json();
+    if schema.is_int_or_string() && !(value.is_i64() || value.is_string()) && !has_int_or_string_pair(schema) {
         note(Effect::Mismatched, "it is neither an integer nor a string".into());
     }
-    if let Some(twice) = duplicate(&site.schema, &value) {
+    if let Some(twice) = duplicate(schema, &value) {
         note(Effect::Duplicate, twice);
     }
 }
 
-/// The element of a set, or the keys of a map list, that stand in the default twice.
+/// The element of a set, or the keys of a map list, that are in the default twice.
 fn duplicate(schema: &Schema<'_>, value: &Value) -> Option<String> {
     let items = value.as_array()?;
     let keys: Vec<&str> = schema.names(Keyword::ListMapKeys).collect();

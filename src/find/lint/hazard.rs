@@ -6,65 +6,59 @@ use crate::input::yaml::{Data, Node};
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema, is_meta};
 
-use super::route::Route;
-use super::structural::is_open;
-use super::walk::{Level, Scope, Walk};
+use crate::server::crd::{Level, SchemaPosition, fits};
+
+use super::walk::{LintContext, LintWalk};
 
 /// Formats of numbers that the server knows.
 const NUMBERS: &[&str] = &["int32", "int64", "float", "double"];
 
 /// A node of the spine.
-pub(super) fn node<'t>(
-    walk: &mut Walk<'_, 't>,
-    schema: &Schema<'t>,
-    route: &Route<'_, 't>,
-    scope: Scope<'_, 't>,
-    parent: Option<&Schema<'t>>,
-) {
+pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
     match schema.ty() {
-        Some("object") => object(walk, schema, route, scope),
-        Some("array") => list(walk, schema, route),
+        Some("object") => object(walk, schema, position, context),
+        Some("array") => list(walk, schema, position),
         Some("string") => {
             if let Some(entry) = schema.entry(Keyword::Pattern)
                 && let Some(text) = entry.value.as_str().filter(|text| Pattern::new(text).is_ok_and(|pattern| pattern.is_unanchored()))
             {
-                let fact = walk.note((Aspect::Pattern, Effect::Unsafe), entry.value, route);
+                let fact = walk.note((Aspect::Pattern, Effect::Unsafe), entry.value, position);
                 fact.words.insert(Word::Pattern, text.to_owned());
             }
         }
         _ => {}
     }
-    values(walk, schema, route);
-    impossible(walk, schema, route);
-    ineffective(walk, schema, route);
-    format(walk, schema, route);
-    default(walk, schema, route, scope, parent);
-    rules(walk, schema, route);
+    values(walk, schema, position);
+    impossible(walk, schema, position);
+    ineffective(walk, schema, position);
+    format(walk, schema, position);
+    default(walk, schema, position, context);
+    rules(walk, schema, position);
 }
 
-fn object<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) {
-    let resource = scope.level == Level::Root || schema.flag(Keyword::EmbeddedResource);
-    if !is_open(schema) {
+fn object<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
+    let resource = context.level == Level::Root || schema.flag(Keyword::EmbeddedResource);
+    if !keeps_undeclared_keys(schema) {
         for node in schema.word(Keyword::Required).into_iter().flat_map(Node::items) {
             let Some(name) = node.as_str() else { continue };
             let implied = resource && is_meta(name);
-            if !implied && schema.property(name).is_none() && !scope.meta {
-                let fact = walk.note((Aspect::Required, Effect::Unresolved), node, route);
+            if !implied && schema.property(name).is_none() && !context.meta {
+                let fact = walk.note((Aspect::Required, Effect::Unresolved), node, position);
                 fact.key = Some(name.to_owned());
                 fact.words.insert(Word::Name, name.to_owned());
             }
         }
-        if schema.property_count() == 0 && !scope.meta {
-            walk.note((Aspect::Properties, Effect::Missing), schema.entry(Keyword::Type).map_or(route.key, |entry| entry.key), route);
+        if schema.property_count() == 0 && !context.meta {
+            walk.note((Aspect::Properties, Effect::Missing), schema.entry(Keyword::Type).map_or(position.key, |entry| entry.key), position);
         }
     }
     if let Some(entry) = schema.entry(Keyword::AdditionalProperties).filter(|entry| entry.value.as_bool() == Some(true)) {
-        walk.note((Aspect::AdditionalProperties, Effect::Lossy), entry.key, route);
+        walk.note((Aspect::AdditionalProperties, Effect::Lossy), entry.key, position);
     }
 }
 
 /// A list of objects where `[{}]` passes.
-fn list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn list<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let wants_something = items.count(Keyword::MinProperties).unwrap_or(0) > 0
         || [Keyword::Required, Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Validations]
@@ -72,26 +66,16 @@ fn list<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>)
             .any(|&word| items.word(word).is_some_and(|node| !node.is_empty()));
     let plain = items.ty() == Some("object") && items.property_count() > 1 && !items.preserves_unknown();
     let map_list = schema.text(Keyword::ListType) == Some("map");
-    if plain && !wants_something && !map_list && route.head() != Some("status") {
-        walk.note((Aspect::Items, Effect::Unsafe), entry.key, route);
+    if plain && !wants_something && !map_list && position.head() != Some("status") {
+        walk.note((Aspect::Items, Effect::Unsafe), entry.key, position);
     }
 }
 
-/// Whether a value is of a type.
-pub(super) fn fits(ty: &str, data: Data<'_>) -> bool {
-    match (ty, data) {
-        ("string", Data::Str(_)) | ("boolean", Data::Bool(_)) | ("number", Data::Int(_) | Data::Float(_)) => true,
-        ("integer", Data::Int(_)) | ("array", Data::Seq) | ("object", Data::Map) => true,
-        ("integer", Data::Float(value)) => value.fract() == 0.0,
-        _ => false,
-    }
-}
-
-fn values<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn values<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let Some(entry) = schema.entry(Keyword::Enum).filter(|entry| !entry.value.is_empty()) else { return };
     if schema.flag(Keyword::Nullable) {
         let at = schema.entry(Keyword::Nullable).map_or(entry.key, |entry| entry.key);
-        walk.note((Aspect::Nullable, Effect::Dead), at, route);
+        walk.note((Aspect::Nullable, Effect::Dead), at, position);
     }
     let known = |ty: &&str| matches!(*ty, "string" | "boolean" | "number" | "integer" | "array" | "object");
     let ty = schema.ty().filter(known).filter(|_| !schema.is_int_or_string());
@@ -101,13 +85,13 @@ fn values<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
             && !fits(ty, value.data())
             && !value.is_null()
         {
-            let fact = walk.note((Aspect::Enum, Effect::Mismatched), value, route);
+            let fact = walk.note((Aspect::Enum, Effect::Mismatched), value, position);
             fact.key = Some(value.source().to_owned());
             fact.words.insert(Word::Value, value.source().to_owned());
             fact.words.insert(Word::Wanted, ty.to_owned());
         }
         if seen.iter().any(|other| other.same(value)) {
-            let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, route);
+            let fact = walk.note((Aspect::Enum, Effect::Duplicate), value, position);
             fact.key = Some(value.source().to_owned());
             fact.words.insert(Word::Value, value.source().to_owned());
         } else if seen.len() < 256 {
@@ -117,11 +101,11 @@ fn values<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't
 }
 
 /// Bounds that no value can meet.
-fn impossible<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     let mut dead = |word: K, why: String| {
-        let at = schema.entry(word).map_or(route.key, |entry| entry.key);
-        let fact = walk.note((Aspect::Accepted, Effect::Dead), at, route);
+        let at = schema.entry(word).map_or(position.key, |entry| entry.key);
+        let fact = walk.note((Aspect::Accepted, Effect::Dead), at, position);
         fact.key = Some(word.name().to_owned());
         fact.words.insert(Word::Keyword, word.name().to_owned());
         fact.words.insert(Word::Reason, why);
@@ -157,7 +141,7 @@ fn impossible<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_
 }
 
 /// Keywords that say nothing about values of the node's type.
-fn ineffective<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn ineffective<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     let Some(ty) = schema.ty().filter(|_| !schema.is_int_or_string()) else { return };
     for (word, entry) in schema.words() {
@@ -177,54 +161,59 @@ fn ineffective<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'
         if for_type == ty || for_type == "number" && ty == "integer" || says_nothing {
             continue;
         }
-        let fact = walk.note((Aspect::Keyword, Effect::Dead), entry.key, route);
+        let fact = walk.note((Aspect::Keyword, Effect::Dead), entry.key, position);
         fact.key = Some(word.name().to_owned());
         fact.words.insert(Word::Keyword, word.name().to_owned());
         fact.words.insert(Word::Type, ty.to_owned());
     }
 }
 
-fn format<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn format<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(text), Some(entry)) = (schema.text(Keyword::Format).filter(|text| !text.is_empty()), schema.entry(Keyword::Format)) else {
         return;
     };
     if Format::of(text).is_none() && !NUMBERS.contains(&text.replace('-', "").as_str()) {
-        let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, route);
+        let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, position);
         fact.words.insert(Word::Name, text.to_owned());
     }
 }
 
-fn default<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>, parent: Option<&Schema<'t>>) {
+fn default<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
     if let Some(entry) = schema.entry(Keyword::Default) {
         // An item or a map value is there or it isn't: only an explicit null is replaced.
-        let where_ = match (scope.level, parent.map(|parent| parent.ty())) {
+        let where_ = match (context.level, context.parent.map(|parent| parent.ty())) {
             (Level::Root, _) => Some("the root of an object is always there"),
             (Level::Item, _) => Some("an item of a list is always there"),
-            (Level::Field, Some(Some("object"))) if route.name().is_none() => Some("a value of a map is always there"),
+            (Level::Field, Some(Some("object"))) if position.name().is_none() => Some("a value of a map is always there"),
             _ => None,
         };
         if let Some(reason) = where_ {
-            walk.note((Aspect::Default, Effect::Dead), entry.key, route).words.insert(Word::Reason, reason.to_owned());
+            walk.note((Aspect::Default, Effect::Dead), entry.key, position).words.insert(Word::Reason, reason.to_owned());
         }
-    } else if let (Some(name), Some(parent)) = (route.name(), parent) {
+    } else if let (Some(name), Some(parent)) = (position.name(), context.parent) {
         // Every child has a default, so `{}` was meant, and nothing puts it there.
         let filled = schema.property_count() > 1 && schema.properties().all(|(_, child)| child.default().is_some());
-        let top = route.parent.is_none_or(|parent| parent.parent.is_none());
-        if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !scope.meta {
-            walk.note((Aspect::Default, Effect::Missing), route.key, route).words.insert(Word::Name, name.to_owned());
+        let top = position.parent.is_none_or(|parent| parent.parent.is_none());
+        if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !context.meta {
+            walk.note((Aspect::Default, Effect::Missing), position.key, position).words.insert(Word::Name, name.to_owned());
         }
     }
 }
 
-fn rules<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn rules<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let mut seen: Vec<&str> = Vec::new();
     for rule in schema.cel_rules() {
         let text = rule.rule().trim();
         if seen.contains(&text) && !text.is_empty() {
-            let fact = walk.note((Aspect::CelRule, Effect::Duplicate), rule.node.get("rule").unwrap_or(rule.node), route);
+            let fact = walk.note((Aspect::CelRule, Effect::Duplicate), rule.node.get("rule").unwrap_or(rule.node), position);
             fact.key = Some(text.to_owned());
             fact.words.insert(Word::Rule, text.to_owned());
         }
         seen.push(text);
     }
+}
+
+/// Whether pruning keeps keys of an object that the node doesn't declare.
+pub(super) fn keeps_undeclared_keys(schema: &Schema<'_>) -> bool {
+    schema.flag(Keyword::PreserveUnknownFields) || schema.word(Keyword::AdditionalProperties).is_some()
 }

@@ -1,41 +1,42 @@
 //! Paths that a version shows to others, resolved against its schema: where they lead nowhere, cells stay empty and scaling fails.
 
 use crate::input::yaml::Node;
+use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
+use crate::server::crd::{VersionEntry, VersionList};
 
-use super::edition::{Edition, Layout};
-use super::fact_collector::Ledger;
+use super::hazard::keeps_undeclared_keys;
 
-pub(super) fn check<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
-    for edition in &layout.editions {
-        let Some(schema) = &edition.schema else { continue };
-        scale(ledger, edition, schema);
-        columns(ledger, edition, schema);
-        status(ledger, edition, schema);
+pub(super) fn check<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>) {
+    for version in &versions.entries {
+        let Some(schema) = &version.schema else { continue };
+        scale(collector, version, schema);
+        columns(collector, version, schema);
+        status(collector, version, schema);
     }
-    if !layout.editions.is_empty() && layout.editions.iter().all(|edition| !edition.served) {
-        let at = ledger.crd.spec.entry("versions").map_or(ledger.crd.name_node, |entry| entry.key);
-        ledger.note((Subject::Crd, Aspect::Served, Effect::Missing), at);
+    if !versions.entries.is_empty() && versions.entries.iter().all(|version| !version.served) {
+        let at = collector.crd.spec.entry("versions").map_or(collector.crd.name_node, |entry| entry.key);
+        collector.note((Subject::Crd, Aspect::Served, Effect::Missing), at);
     }
 }
 
-fn scale<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
-    let Some(scale) = edition.subresources.and_then(|node| node.get("scale")) else { return };
+fn scale<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, schema: &Schema<'t>) {
+    let Some(scale) = version.subresources.and_then(|node| node.get("scale")) else { return };
     for (name, wanted) in [("specReplicasPath", "integer"), ("statusReplicasPath", "integer"), ("labelSelectorPath", "string")] {
         let Some(node) = scale.get(name) else { continue };
         let Some(path) = node.as_str().filter(|path| path.starts_with('.')) else { continue };
         let found = follow(path, schema);
         let fault = match &found {
-            Found::Lost(at) => format!("nothing is declared at `{at}`"),
-            Found::Unclear | Found::Open => continue,
-            Found::Schema(target) => match target.ty() {
+            PathTarget::Lost(at) => format!("nothing is declared at `{at}`"),
+            PathTarget::Unclear | PathTarget::Open => continue,
+            PathTarget::Schema(target) => match target.ty() {
                 Some(ty) if ty != wanted => format!("it is of type {ty}, where the scale subresource wants {wanted}"),
                 _ => continue,
             },
         };
-        let fact = ledger.note((Subject::Version, Aspect::ScaleSubresource, Effect::Unresolved), node);
-        fact.version = Some(edition.name.to_owned());
+        let fact = collector.note((Subject::Version, Aspect::ScaleSubresource, Effect::Unresolved), node);
+        fact.version = Some(version.name.to_owned());
         fact.key = Some(name.to_owned());
         fact.words.insert(Word::Name, name.to_owned());
         fact.words.insert(Word::Value, path.to_owned());
@@ -43,22 +44,22 @@ fn scale<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>
     }
 }
 
-fn columns<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
-    for column in edition.columns.into_iter().flat_map(Node::items) {
+fn columns<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, schema: &Schema<'t>) {
+    for column in version.columns.into_iter().flat_map(Node::items) {
         let text = |key: &str| column.get(key).and_then(Node::as_str).unwrap_or_default();
         let Some(node) = column.get("jsonPath") else { continue };
         let path = text("jsonPath");
         let mut say = |effect, node, reason: String| {
-            let fact = ledger.note((Subject::Version, Aspect::PrinterColumn, effect), node);
-            fact.version = Some(edition.name.to_owned());
+            let fact = collector.note((Subject::Version, Aspect::PrinterColumn, effect), node);
+            fact.version = Some(version.name.to_owned());
             fact.key = Some(text("name").to_owned());
             fact.words.insert(Word::Name, text("name").to_owned());
             fact.words.insert(Word::Value, path.to_owned());
             fact.words.insert(Word::Reason, reason);
         };
         match follow(path, schema) {
-            Found::Lost(at) => say(Effect::Unresolved, node, format!("nothing is declared at `{at}`")),
-            Found::Schema(target) if !path.contains('[') => {
+            PathTarget::Lost(at) => say(Effect::Unresolved, node, format!("nothing is declared at `{at}`")),
+            PathTarget::Schema(target) if !path.contains('[') => {
                 let (own, theirs) = (text("type"), target.ty().unwrap_or_default());
                 let clash = match own {
                     "integer" => matches!(theirs, "string" | "boolean" | "array" | "object"),
@@ -80,22 +81,22 @@ fn columns<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'
     }
 }
 
-fn status<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
+fn status<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, schema: &Schema<'t>) {
     let what = |effect| (Subject::Version, Aspect::StatusSubresource, effect);
     let field = schema.property("status");
-    let fact = match (field, edition.has_status()) {
+    let fact = match (field, version.has_status()) {
         // Nobody writes through a version that isn't served.
-        (Some((entry, _)), false) if edition.served => ledger.note(what(Effect::Missing), entry.key),
-        (None, true) if !super::structural::is_open(schema) => {
-            let at = edition.subresources.and_then(|node| node.entry("status")).map_or_else(|| edition.anchor(), |entry| entry.key);
-            ledger.note(what(Effect::Unused), at)
+        (Some((entry, _)), false) if version.served => collector.note(what(Effect::Missing), entry.key),
+        (None, true) if !keeps_undeclared_keys(schema) => {
+            let at = version.subresources.and_then(|node| node.entry("status")).map_or_else(|| version.anchor(), |entry| entry.key);
+            collector.note(what(Effect::Unused), at)
         }
         _ => return,
     };
-    fact.version = Some(edition.name.to_owned());
+    fact.version = Some(version.name.to_owned());
 }
 
-enum Found<'t> {
+enum PathTarget<'t> {
     Schema(Schema<'t>),
     /// Somewhere below a node that takes any key.
     Open,
@@ -106,56 +107,56 @@ enum Found<'t> {
 }
 
 /// Follows the plain parts of a JSON path: names, indexes, filters and wildcards on lists.
-fn follow<'t>(path: &str, root: &Schema<'t>) -> Found<'t> {
-    let Some(steps) = steps(path) else { return Found::Unclear };
+fn follow<'t>(path: &str, root: &Schema<'t>) -> PathTarget<'t> {
+    let Some(steps) = steps(path) else { return PathTarget::Unclear };
     let mut schema = root.clone();
     let mut walked = String::new();
     for (index, step) in steps.iter().enumerate() {
         match step {
-            Step::Each => {
+            JsonPathStep::Each => {
                 walked.push_str("[]");
                 let Some(items) = schema.items() else {
-                    return if schema.ty() == Some("array") || super::structural::is_open(&schema) {
-                        Found::Open
+                    return if schema.ty() == Some("array") || keeps_undeclared_keys(&schema) {
+                        PathTarget::Open
                     } else {
-                        Found::Lost(walked)
+                        PathTarget::Lost(walked)
                     };
                 };
                 schema = items;
             }
-            Step::Name(name) => {
+            JsonPathStep::Name(name) => {
                 walked.push('.');
                 walked.push_str(name);
                 if index == 0 && is_meta(name) {
-                    return Found::Open;
+                    return PathTarget::Open;
                 }
                 let embedded = schema.flag(crate::model::schema::Keyword::EmbeddedResource);
                 if embedded && is_meta(name) {
-                    return Found::Open;
+                    return PathTarget::Open;
                 }
                 match schema.property(name) {
                     Some((_, child)) => schema = child,
                     None => match schema.additional() {
                         Additional::Schema(values) => schema = values,
-                        Additional::Flag(_) => return Found::Open,
-                        Additional::Absent if schema.preserves_unknown() => return Found::Open,
-                        Additional::Absent if schema.ty() == Some("array") => return Found::Unclear,
-                        Additional::Absent => return Found::Lost(walked),
+                        Additional::Flag(_) => return PathTarget::Open,
+                        Additional::Absent if schema.preserves_unknown() => return PathTarget::Open,
+                        Additional::Absent if schema.ty() == Some("array") => return PathTarget::Unclear,
+                        Additional::Absent => return PathTarget::Lost(walked),
                     },
                 }
             }
         }
     }
-    Found::Schema(schema)
+    PathTarget::Schema(schema)
 }
 
-enum Step {
+enum JsonPathStep {
     Name(String),
     Each,
 }
 
 /// `.a.b[0].c`, `.a[?(@.type=="x")].b`, `.a['b.c']`, `.a\.b`; nothing for anything else.
-fn steps(path: &str) -> Option<Vec<Step>> {
+fn steps(path: &str) -> Option<Vec<JsonPathStep>> {
     let mut steps = Vec::new();
     let mut chars = path.chars().peekable();
     while let Some(c) = chars.next() {
@@ -180,7 +181,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
                     return None;
                 }
                 if !name.is_empty() {
-                    steps.push(Step::Name(name));
+                    steps.push(JsonPathStep::Name(name));
                 }
             }
             '[' => {
@@ -200,8 +201,8 @@ fn steps(path: &str) -> Option<Vec<Step>> {
                 inner.pop();
                 let quoted = ['\'', '"'].iter().find_map(|q| inner.strip_prefix(*q)?.strip_suffix(*q));
                 match quoted {
-                    Some(name) => steps.push(Step::Name(name.replace("\\.", "."))),
-                    None => steps.push(Step::Each),
+                    Some(name) => steps.push(JsonPathStep::Name(name.replace("\\.", "."))),
+                    None => steps.push(JsonPathStep::Each),
                 }
             }
             _ => return None,
@@ -218,7 +219,11 @@ mod tests {
     fn plain_paths_are_cut() {
         let cut = |path| {
             steps(path).map(|steps| {
-                steps.iter().map(|step| if let Step::Name(name) = step { name.clone() } else { "[]".into() }).collect::<Vec<_>>().join("|")
+                steps
+                    .iter()
+                    .map(|step| if let JsonPathStep::Name(name) = step { name.clone() } else { "[]".into() })
+                    .collect::<Vec<_>>()
+                    .join("|")
             })
         };
         assert_eq!(cut(".spec.a").as_deref(), Some("spec|a"));

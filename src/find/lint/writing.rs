@@ -3,49 +3,48 @@
 use std::collections::HashSet;
 
 use crate::input::yaml::{Data, Node, NodeId};
+use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 
-use super::fact_collector::Ledger;
-
 /// The CRD is written for `apiextensions.k8s.io/v1beta1`.
-pub(super) fn outdated(ledger: &mut Ledger<'_>) {
-    let at = ledger.crd.node.get("apiVersion").unwrap_or(ledger.crd.name_node);
-    ledger.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
+pub(super) fn outdated(collector: &mut FactCollector<'_>) {
+    let at = collector.crd.node.get("apiVersion").unwrap_or(collector.crd.name_node);
+    collector.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
 }
 
 /// `on`, `0777`, `1_000` as a value or as a name. A plain `yes` where a flag is wanted is what it seems to be.
-pub(super) fn ambiguous(ledger: &mut Ledger<'_>) {
-    let span = ledger.crd.node.span();
+pub(super) fn ambiguous(collector: &mut FactCollector<'_>) {
+    let span = collector.crd.node.span();
     let inside = |node: &Node<'_>| span.start <= node.span().start && node.span().end <= span.end;
-    let ids: HashSet<NodeId> = ledger.crd.node.tree().ambiguous().filter(inside).map(Node::id).collect();
+    let ids: HashSet<NodeId> = collector.crd.node.tree().ambiguous().filter(inside).map(Node::id).collect();
     if !ids.is_empty() {
-        find(ledger, ledger.crd.node, &ids, "", &mut String::new());
+        find(collector, collector.crd.node, &ids, "", &mut String::new());
     }
 }
 
-fn find<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, ids: &HashSet<NodeId>, keyword: &str, at: &mut String) {
+fn find<'t>(collector: &mut FactCollector<'t>, node: Node<'t>, ids: &HashSet<NodeId>, keyword: &str, at: &mut String) {
     if ids.contains(&node.id()) && !(matches!(node.data(), Data::Bool(_)) && is_flag(keyword)) {
-        say(ledger, node, at, "value");
+        say(collector, node, at, "value");
     }
     let length = at.len();
     for entry in node.entries() {
         if ids.contains(&entry.key.id()) {
-            say(ledger, entry.key, at, "key");
+            say(collector, entry.key, at, "key");
         }
         at.push('.');
         at.push_str(entry.name());
-        find(ledger, entry.value, ids, entry.name(), at);
+        find(collector, entry.value, ids, entry.name(), at);
         at.truncate(length);
     }
     for (index, item) in node.items().enumerate() {
         at.push_str(&format!("[{index}]"));
-        find(ledger, item, ids, keyword, at);
+        find(collector, item, ids, keyword, at);
         at.truncate(length);
     }
 }
 
-fn say<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, at: &str, part: &str) {
-    let fact = ledger.note((Subject::Crd, Aspect::Document, Effect::Unclear), node);
+fn say<'t>(collector: &mut FactCollector<'t>, node: Node<'t>, at: &str, part: &str) {
+    let fact = collector.note((Subject::Crd, Aspect::Document, Effect::Unclear), node);
     fact.key = Some(at.trim_start_matches('.').to_owned());
     fact.words.insert(Word::Value, node.source().to_owned());
     fact.words.insert(Word::Read, if part == "key" { node.key_text().to_owned() } else { node.to_json().to_string() });

@@ -10,10 +10,9 @@ use std::collections::{BTreeSet, HashSet};
 use rayon::prelude::*;
 
 use crate::model::fact::{Aspect, Effect, Fact, Word};
-use crate::model::{Api, Bundle, Crd};
+use crate::model::{Api, Bundle, Crd, FactCollector};
 
-use super::fact_collector::Ledger;
-use super::{predecessor, update};
+use super::predecessor;
 pub use maturity::{Assigned, Outlook, settle};
 
 /// Facts about a bundle by itself.
@@ -36,17 +35,17 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'
     let retiring = facts.iter().any(retire::is_told);
     // A CRD of the old API is not judged for itself, but what the new one shares with it is nothing new.
     let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, |crd| one(crd, outlook, retiring)) };
-    let known: HashSet<_> = before.iter().map(update::identity).collect();
-    let had: Vec<bool> = facts.iter().map(|fact| known.contains(&update::identity(fact))).collect();
+    let known: HashSet<_> = before.iter().map(Fact::identity).collect();
+    let had: Vec<bool> = facts.iter().map(|fact| known.contains(&fact.identity())).collect();
     for (fact, had) in facts.iter_mut().zip(had) {
         fact.pre_existing = had;
         expose(fact, old, new, broken);
     }
     for crd in new.crds.iter().filter(|crd| crd.api == Api::V1) {
         if let Some(before) = predecessor(old, crd) {
-            let mut ledger = Ledger::new(crd);
-            retire::steps(&mut ledger, before);
-            facts.extend(ledger.into_facts());
+            let mut collector = FactCollector::new(crd);
+            retire::steps(&mut collector, before);
+            facts.extend(collector.into_facts());
         }
     }
     facts.extend(publish::early(old, new));
@@ -55,13 +54,13 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'
 
 /// `retiring`: whether to look for what leaves, which takes a look at every description.
 fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
-    let mut ledger = Ledger::new(crd);
-    preserve::check(&mut ledger);
-    preserve::webhook(&mut ledger);
+    let mut collector = FactCollector::new(crd);
+    preserve::check(&mut collector);
+    preserve::webhook(&mut collector);
     if retiring {
-        retire::check(&mut ledger, outlook);
+        retire::check(&mut collector, outlook);
     }
-    ledger.into_facts()
+    collector.into_facts()
 }
 
 /// A version that is new, or whose CRD breaks something in this change, must preserve unknown fields now.

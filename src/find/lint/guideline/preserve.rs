@@ -1,7 +1,7 @@
 //! `x-kubernetes-preserve-unknown-fields`: by the letter at the root of every version, and by its purpose below it.
 
-use crate::find::lint::fact_collector::Ledger;
 use crate::input::yaml::Node;
+use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
 use crate::model::{Crd, FieldPath, Step, Version};
@@ -9,13 +9,13 @@ use crate::model::{Crd, FieldPath, Step, Version};
 /// A message names so many objects, and counts the others.
 const NAMED: usize = 3;
 
-pub(super) fn check(ledger: &mut Ledger<'_>) {
-    let crd = ledger.crd.clone();
+pub(super) fn check(collector: &mut FactCollector<'_>) {
+    let crd = collector.crd.clone();
     for version in &crd.versions {
         let Some(schema) = &version.schema else { continue };
         let at = key(version);
         if !schema.preserves_unknown() {
-            let fact = ledger.note((Subject::Version, Aspect::PreserveUnknown, Effect::Missing), at);
+            let fact = collector.note((Subject::Version, Aspect::PreserveUnknown, Effect::Missing), at);
             fact.version = Some(version.name.to_owned());
             continue;
         }
@@ -27,7 +27,7 @@ pub(super) fn check(ledger: &mut Ledger<'_>) {
         let more = closed.len().saturating_sub(NAMED);
         let named: Vec<String> = closed.iter().take(NAMED).map(|path| format!("`{path}`")).collect();
         let list = if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") };
-        let fact = ledger.note((Subject::Version, Aspect::PreserveUnknown, Effect::Shallow), at);
+        let fact = collector.note((Subject::Version, Aspect::PreserveUnknown, Effect::Shallow), at);
         fact.version = Some(version.name.to_owned());
         fact.words.insert(Word::Count, closed.len().to_string());
         fact.words.insert(Word::List, list);
@@ -67,9 +67,9 @@ fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec
 }
 
 /// Conversion by webhook, which the guidelines forbid.
-pub(super) fn webhook(ledger: &mut Ledger<'_>) {
-    let Some(strategy) = ledger.crd.conversion.strategy.filter(|_| ledger.crd.conversion.is_webhook()) else { return };
-    ledger.note((Subject::Crd, Aspect::ConversionStrategy, Effect::Unsafe), strategy.node);
+pub(super) fn webhook(collector: &mut FactCollector<'_>) {
+    let Some(strategy) = collector.crd.conversion.strategy.filter(|_| collector.crd.conversion.is_webhook()) else { return };
+    collector.note((Subject::Crd, Aspect::ConversionStrategy, Effect::Unsafe), strategy.node);
 }
 
 /// Versions of the new CRD that the old one doesn't have.

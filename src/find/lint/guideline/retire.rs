@@ -1,7 +1,7 @@
 //! How things leave an API: deprecated with a way out, then unserved, then migrated, then removed.
 
-use crate::find::lint::fact_collector::Ledger;
 use crate::input::yaml::Node;
+use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::is_deprecated;
 use crate::model::schema::{Additional, Keyword, Schema};
@@ -9,16 +9,16 @@ use crate::model::{Crd, FieldPath, Maturity, Step, Version};
 
 use super::maturity::Outlook;
 
-pub(super) fn check(ledger: &mut Ledger<'_>, outlook: &Outlook<'_>) {
-    let crd = ledger.crd.clone();
+pub(super) fn check(collector: &mut FactCollector<'_>, outlook: &Outlook<'_>) {
+    let crd = collector.crd.clone();
     let marks = Marks::of(crd.node, !outlook.assigned.is_empty());
     for version in &crd.versions {
-        deprecated_version(ledger, &crd, version);
+        deprecated_version(collector, &crd, version);
         if let Some(schema) = version.schema.as_ref().filter(|schema| marks.are_in(schema.node())) {
-            Fields { ledger, outlook, crd: &crd, version, marks: &marks }.walk(schema, None, &mut FieldPath::root());
+            Fields { collector, outlook, crd: &crd, version, marks: &marks }.walk(schema, None, &mut FieldPath::root());
         }
     }
-    storage(ledger, &crd);
+    storage(collector, &crd);
 }
 
 /// Whether a fact is one of those that [`check`] finds.
@@ -28,7 +28,7 @@ pub(super) fn is_told(fact: &Fact) -> bool {
 }
 
 /// A version that goes away and doesn't say where to.
-fn deprecated_version(ledger: &mut Ledger<'_>, crd: &Crd<'_>, version: &Version<'_>) {
+fn deprecated_version(collector: &mut FactCollector<'_>, crd: &Crd<'_>, version: &Version<'_>) {
     if !version.deprecated {
         return;
     }
@@ -37,27 +37,27 @@ fn deprecated_version(ledger: &mut Ledger<'_>, crd: &Crd<'_>, version: &Version<
     if names_version || names_replacement(text) {
         return;
     }
-    let entry = ["deprecationWarning", "deprecated"].iter().find_map(|key| ledger.crd.version(version.name)?.node.entry(key));
-    let node = entry.map_or(ledger.crd.name_node, |entry| entry.key);
-    let fact = ledger.note((Subject::Version, Aspect::DeprecationWarning, Effect::Unclear), node);
+    let entry = ["deprecationWarning", "deprecated"].iter().find_map(|key| collector.crd.version(version.name)?.node.entry(key));
+    let node = entry.map_or(collector.crd.name_node, |entry| entry.key);
+    let fact = collector.note((Subject::Version, Aspect::DeprecationWarning, Effect::Unclear), node);
     fact.version = Some(version.name.to_owned());
     fact.words.insert(Word::What, format!("version {}", version.name));
 }
 
 /// Objects are still stored at a version that is on its way out.
-fn storage(ledger: &mut Ledger<'_>, crd: &Crd<'_>) {
-    if let Some(version) = ledger.crd.clone().storage_version()
+fn storage(collector: &mut FactCollector<'_>, crd: &Crd<'_>) {
+    if let Some(version) = collector.crd.clone().storage_version()
         && (version.deprecated || !version.served)
         && crd.versions.iter().any(|other| other.served && other.name != version.name)
     {
         let node = version.node.entry("storage").map_or(version.name_node, |entry| entry.key);
-        let fact = ledger.note((Subject::Version, Aspect::Storage, Effect::Early), node);
+        let fact = collector.note((Subject::Version, Aspect::Storage, Effect::Early), node);
         fact.version = Some(version.name.to_owned());
         fact.words.insert(Word::State, if version.served { "deprecated" } else { "not served any more" }.to_owned());
     }
     let stored: Vec<&str> = crd.stored_versions.iter().map(|text| text.value).collect();
-    if let (true, Some(node)) = (stored.len() > 1, ledger.crd.stored_versions.first().map(|text| text.node)) {
-        let fact = ledger.note((Subject::Crd, Aspect::StoredVersions, Effect::Mixed), node);
+    if let (true, Some(node)) = (stored.len() > 1, collector.crd.stored_versions.first().map(|text| text.node)) {
+        let fact = collector.note((Subject::Crd, Aspect::StoredVersions, Effect::Mixed), node);
         fact.affects = fact.affects.with(Affected::Stored);
         fact.words.insert(Word::List, stored.join(", "));
     }
@@ -131,7 +131,7 @@ impl Marks {
 }
 
 struct Fields<'w, 'o, 't> {
-    ledger: &'w mut Ledger<'t>,
+    collector: &'w mut FactCollector<'t>,
     outlook: &'w Outlook<'o>,
     crd: &'w Crd<'t>,
     version: &'w Version<'t>,
@@ -147,13 +147,13 @@ impl<'t> Fields<'_, '_, 't> {
         let description = schema.text(Keyword::Description).unwrap_or_default();
         if let Some((key, required)) = given {
             if is_deprecated(description) && !names_replacement(notice(description)) {
-                let fact = self.ledger.note((Subject::Field, Aspect::Deprecation, Effect::Unclear), key);
+                let fact = self.collector.note((Subject::Field, Aspect::Deprecation, Effect::Unclear), key);
                 fact.version = Some(self.version.name.to_owned());
                 fact.path = path.clone();
                 fact.words.insert(Word::What, format!("`{path}`"));
             }
             if required && schema.default().is_none() && self.version.maturity() > Maturity::Alpha && self.is_alpha(description, path) {
-                let fact = self.ledger.note((Subject::Field, Aspect::Maturity, Effect::Forbidden), key);
+                let fact = self.collector.note((Subject::Field, Aspect::Maturity, Effect::Forbidden), key);
                 fact.version = Some(self.version.name.to_owned());
                 fact.path = path.clone();
             }
@@ -185,10 +185,10 @@ impl<'t> Fields<'_, '_, 't> {
 }
 
 /// Steps on the way out that a change has skipped.
-pub(super) fn steps(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+pub(super) fn steps(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let place = |node: Node<'_>| crate::model::Place { file: old.file, span: node.span() };
     for before in &old.versions {
-        let after = ledger.crd.version(before.name);
+        let after = collector.crd.version(before.name);
         let mut skipped = Vec::new();
         let aspect = match after {
             None => {
@@ -211,9 +211,9 @@ pub(super) fn steps(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
         };
         let Some((last, rest)) = skipped.split_last() else { continue };
         let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
-        let survivor = ledger.crd.spec.entry("versions").map_or(ledger.crd.name_node, |entry| entry.key);
+        let survivor = collector.crd.spec.entry("versions").map_or(collector.crd.name_node, |entry| entry.key);
         let node = after.map_or(survivor, |after| after.name_node);
-        let note = ledger.note((Subject::Version, aspect, Effect::Early), node);
+        let note = collector.note((Subject::Version, aspect, Effect::Early), node);
         note.version = Some(before.name.to_owned());
         note.before = Some(place(before.name_node));
         note.words.insert(Word::Step, if aspect == Aspect::Served { "taken out of service" } else { "removed" }.to_owned());

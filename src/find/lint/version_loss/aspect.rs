@@ -8,7 +8,7 @@ use crate::model::schema::{Keyword, Shape};
 use crate::model::{FieldPath, Step};
 
 use super::keep::{Declared, Room};
-use super::walk::Walk;
+use super::walk::VersionLossWalk;
 use super::{accept, anchor, list};
 
 /// Keywords that decide which values a node takes, apart from those that have an aspect of their own.
@@ -38,7 +38,7 @@ const CONSTRAINTS: &[Keyword] = &[
 /// What a version says of one aspect, in words that are compared and shown.
 type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
 
-impl<'t> Walk<'_, '_, 't> {
+impl<'t> VersionLossWalk<'_, '_, 't> {
     /// True where the types differ, so that nothing else can be compared.
     pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath, emptied: bool) -> bool {
         // An object that may hold anything is often written without its type.
@@ -153,7 +153,7 @@ impl<'t> Walk<'_, '_, 't> {
     ) -> Option<&mut crate::model::fact::Fact> {
         let node = anchor(rooms, index)?;
         let version = self.gates.get(index)?.name.to_owned();
-        let fact = self.ledger.note((Subject::Field, aspect, Effect::Mixed), node);
+        let fact = self.collector.note((Subject::Field, aspect, Effect::Mixed), node);
         fact.version = Some(version);
         fact.path = path.clone();
         fact.words.insert(Word::List, said);

@@ -16,11 +16,10 @@ use std::collections::BTreeSet;
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
-use crate::model::{Crd, FieldPath, Version};
+use crate::model::{Crd, FactCollector, FieldPath, Version};
 
-use super::fact_collector::Ledger;
 use keep::Room;
-use walk::Walk;
+use walk::VersionLossWalk;
 
 /// A version that objects pass through, or that some may still be stored at.
 #[derive(Clone, Copy)]
@@ -38,8 +37,8 @@ impl Gate<'_, '_> {
     }
 }
 
-pub(super) fn check<'t>(ledger: &mut Ledger<'t>) {
-    let crd = ledger.crd.clone();
+pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
+    let crd = collector.crd.clone();
     let gates: Vec<Gate<'_, 't>> = crd
         .versions
         .iter()
@@ -51,12 +50,12 @@ pub(super) fn check<'t>(ledger: &mut Ledger<'t>) {
         return;
     }
     if crd.conversion.is_webhook() {
-        webhook(ledger, &crd, &gates);
+        webhook(collector, &crd, &gates);
         return;
     }
-    status(ledger, &gates);
+    status(collector, &gates);
     if let Some(rooms) = rooms(&gates) {
-        Walk::new(&gates, ledger).run(&rooms);
+        VersionLossWalk::new(&gates, collector).run(&rooms);
     }
 }
 
@@ -75,11 +74,11 @@ fn rooms<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<Room<'t>>> {
 }
 
 /// Where one version has the status subresource, its main endpoint ignores the status that another version's takes.
-fn status<'t>(ledger: &mut Ledger<'t>, gates: &[Gate<'_, 't>]) {
+fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
     let (with, without): (Vec<&Gate<'_, 't>>, Vec<&Gate<'_, 't>>) =
         gates.iter().filter(|gate| gate.served).partition(|gate| gate.version.status_subresource().is_some());
     let (Some(_), Some(first)) = (with.first(), without.first()) else { return };
-    let fact = ledger.note((Subject::Version, Aspect::StatusSubresource, Effect::Mixed), first.version.name_node);
+    let fact = collector.note((Subject::Version, Aspect::StatusSubresource, Effect::Mixed), first.version.name_node);
     fact.version = Some(first.name.to_owned());
     fact.path = fact.path.key("status");
     fact.affects = fact.affects.with(Affected::Data).with(Affected::Writers);
@@ -88,10 +87,10 @@ fn status<'t>(ledger: &mut Ledger<'t>, gates: &[Gate<'_, 't>]) {
 }
 
 /// With a webhook the schemas still prune; whether a value finds another place in time is the webhook's affair.
-fn webhook<'t>(ledger: &mut Ledger<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
+fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
     let Some(rooms) = rooms(gates) else { return };
-    let mut aside = Ledger::new(crd);
-    Walk::new(gates, &mut aside).run(&rooms);
+    let mut aside = FactCollector::new(crd);
+    VersionLossWalk::new(gates, &mut aside).run(&rooms);
     let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
     let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
     // What is lost inside of something that is lost needs no mention.
@@ -101,7 +100,7 @@ fn webhook<'t>(ledger: &mut Ledger<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
         return;
     }
     let node = crd.conversion.strategy.map_or(crd.name_node, |strategy| strategy.node);
-    let fact = ledger.note((Subject::Crd, Aspect::ConversionWebhook, Effect::Unclear), node);
+    let fact = collector.note((Subject::Crd, Aspect::ConversionWebhook, Effect::Unclear), node);
     fact.affects = fact.affects.with(Affected::Data);
     fact.words.insert(Word::Count, lost.len().to_string());
     fact.words.insert(Word::List, some(lost.iter().map(|fact| format!("`{}`", fact.path)).collect()));

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::compare::Budget;
-use crate::find::lint::fact_collector::Ledger;
+use crate::compare::text::together;
+use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
 use crate::model::{FieldPath, Step};
@@ -12,9 +12,9 @@ use crate::model::{FieldPath, Step};
 use super::keep::{Declared, Form, Room};
 use super::{Gate, anchor, list};
 
-pub(super) struct Walk<'w, 'b, 't> {
+pub(super) struct VersionLossWalk<'w, 'b, 't> {
     pub gates: &'w [Gate<'b, 't>],
-    pub ledger: &'w mut Ledger<'t>,
+    pub collector: &'w mut FactCollector<'t>,
     /// Position of the storage version among the gates.
     pub storage: usize,
     /// What the comparison of all versions may still do.
@@ -54,10 +54,10 @@ fn emptied(form: Form, room: Option<&Room<'_>>, path: &FieldPath) -> FieldPath {
     emptied(below, items.as_ref(), &path.items())
 }
 
-impl<'w, 'b, 't> Walk<'w, 'b, 't> {
-    pub fn new(gates: &'w [Gate<'b, 't>], ledger: &'w mut Ledger<'t>) -> Self {
+impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
+    pub fn new(gates: &'w [Gate<'b, 't>], collector: &'w mut FactCollector<'t>) -> Self {
         let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
-        Walk { gates, ledger, storage, budget: Budget::shared() }
+        VersionLossWalk { gates, collector, storage }
     }
 
     pub fn run(mut self, rooms: &[Room<'t>]) {
@@ -199,7 +199,7 @@ impl<'w, 'b, 't> Walk<'w, 'b, 't> {
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let (via, storage, owner) = (list(loss.via.iter().map(|&index| name(index))), name(self.storage), name(loss.owner));
         let Some(node) = node else { return };
-        let fact = self.ledger.note((Subject::Field, aspect, Effect::Lossy), node);
+        let fact = self.collector.note((Subject::Field, aspect, Effect::Lossy), node);
         fact.version = Some(owner.to_owned());
         fact.path = path.clone();
         fact.affects = fact.affects.with(Affected::Data);

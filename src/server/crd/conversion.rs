@@ -4,16 +4,16 @@ use crate::go::base64::{self, Alphabet};
 use crate::go::strfmt::name;
 use crate::go::url::Url;
 use crate::input::yaml::Node;
+use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 
-use super::fact_collector::Ledger;
-use super::server_checks::Demands;
+use super::server_checks::ServerChecks;
 
 const CLIENT: &str = "spec.conversion.webhookClientConfig";
 const REVIEWS: &str = "spec.conversion.conversionReviewVersions";
 
-pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
-    let Some(entry) = ledger.crd.spec.entry("conversion").filter(|entry| !entry.value.is_null()) else { return };
+pub(super) fn check(collector: &mut FactCollector<'_>, checks: &ServerChecks) {
+    let Some(entry) = collector.crd.spec.entry("conversion").filter(|entry| !entry.value.is_null()) else { return };
     let (key, stanza) = (entry.key, entry.value);
     let strategy = stanza.get("strategy");
     let at = strategy.unwrap_or(key);
@@ -22,17 +22,17 @@ pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
     match name {
         "None" | "Webhook" => {}
         "" => {
-            ledger.refuse(what(Effect::Missing), at, "spec.conversion.strategy", "Required value");
+            collector.refuse(what(Effect::Missing), at, "spec.conversion.strategy", "Required value");
         }
         other => {
             let reason = "supported values: \"None\", \"Webhook\"";
-            let fact = ledger.refuse(what(Effect::Invalid), at, "spec.conversion.strategy", reason);
+            let fact = collector.refuse(what(Effect::Invalid), at, "spec.conversion.strategy", reason);
             fact.words.insert(Word::Name, other.to_owned());
         }
     }
-    if name != "None" && ledger.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true) {
+    if name != "None" && collector.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true) {
         let reason = "must be None if spec.preserveUnknownFields is true";
-        ledger.refuse(what(Effect::Forbidden), at, "spec.conversion.strategy", reason);
+        collector.refuse(what(Effect::Forbidden), at, "spec.conversion.strategy", reason);
     }
     let webhook = stanza.get("webhook");
     let reviews = webhook.and_then(|webhook| webhook.entry("conversionReviewVersions")).filter(|entry| !entry.value.is_null());
@@ -40,10 +40,10 @@ pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
     if name != "Webhook" {
         let reason = "should not be set when strategy is not set to Webhook";
         if let Some(client) = client {
-            ledger.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Forbidden), client.key, CLIENT, reason);
+            collector.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Forbidden), client.key, CLIENT, reason);
         }
         if let Some(reviews) = reviews.filter(|entry| !entry.value.is_empty()) {
-            ledger.refuse((Subject::Crd, Aspect::ReviewVersions, Effect::Forbidden), reviews.key, REVIEWS, reason);
+            collector.refuse((Subject::Crd, Aspect::ReviewVersions, Effect::Forbidden), reviews.key, REVIEWS, reason);
         }
         return;
     }
@@ -51,39 +51,39 @@ pub(super) fn check(ledger: &mut Ledger<'_>, demands: &Demands) {
     match client {
         None => {
             let reason = "required when strategy is set to Webhook";
-            ledger.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Missing), anchor, CLIENT, reason);
+            collector.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Missing), anchor, CLIENT, reason);
         }
-        Some(entry) => target(ledger, entry.key, entry.value, demands),
+        Some(entry) => target(collector, entry.key, entry.value, checks),
     }
-    review_versions(ledger, reviews.map(|entry| (entry.key, entry.value)), anchor, demands);
+    review_versions(collector, reviews.map(|entry| (entry.key, entry.value)), anchor, checks);
 }
 
-fn part<'t>(ledger: &mut Ledger<'t>, node: Node<'t>, name: &'static str, reason: &str) {
+fn part<'t>(collector: &mut FactCollector<'t>, node: Node<'t>, name: &'static str, reason: &str) {
     let what = (Subject::Crd, Aspect::ConversionWebhook, Effect::Invalid);
-    let fact = ledger.refuse(what, node, format!("{CLIENT}.{name}"), reason);
+    let fact = collector.refuse(what, node, format!("{CLIENT}.{name}"), reason);
     fact.key = Some(name.to_owned());
     fact.words.insert(Word::Part, name.to_owned());
 }
 
-fn target<'t>(ledger: &mut Ledger<'t>, key: Node<'t>, client: Node<'t>, demands: &Demands) {
+fn target<'t>(collector: &mut FactCollector<'t>, key: Node<'t>, client: Node<'t>, checks: &ServerChecks) {
     let (url, service) = (client.get("url"), client.get("service"));
     match (url, service) {
-        (Some(url), None) => address(ledger, url),
-        (None, Some(service)) => service_reference(ledger, client, service),
+        (Some(url), None) => address(collector, url),
+        (None, Some(service)) => service_reference(collector, client, service),
         _ => {
             let reason = "exactly one of url or service is required";
-            ledger.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Mismatched), key, CLIENT, reason);
+            collector.refuse((Subject::Crd, Aspect::ConversionWebhook, Effect::Mismatched), key, CLIENT, reason);
         }
     }
-    if demands.ca_bundle
+    if checks.ca_bundle
         && let Some(bundle) = client.get("caBundle").filter(|node| node.as_str() != Some(""))
         && !holds_certificate(bundle)
     {
-        part(ledger, bundle, "caBundle", "unable to load root certificates: unable to parse bytes as PEM block");
+        part(collector, bundle, "caBundle", "unable to load root certificates: unable to parse bytes as PEM block");
     }
 }
 
-fn address<'t>(ledger: &mut Ledger<'t>, node: Node<'t>) {
+fn address<'t>(collector: &mut FactCollector<'t>, node: Node<'t>) {
     let text = node.as_str().unwrap_or_default();
     let faults = match Url::parse(text) {
         Err(fault) => vec![format!("url must be a valid URL: {fault}; desired format: https://host[/path]")],
@@ -100,28 +100,28 @@ fn address<'t>(ledger: &mut Ledger<'t>, node: Node<'t>) {
         .collect(),
     };
     if !faults.is_empty() {
-        part(ledger, node, "url", &faults.join("; "));
+        part(collector, node, "url", &faults.join("; "));
     }
 }
 
-fn service_reference<'t>(ledger: &mut Ledger<'t>, client: Node<'t>, service: Node<'t>) {
+fn service_reference<'t>(collector: &mut FactCollector<'t>, client: Node<'t>, service: Node<'t>) {
     let key = client.entry("service").map_or(service, |entry| entry.key);
     // The server names the two parts the wrong way round: `name` where the namespace is missing.
     for (mine, theirs) in [("name", "service.namespace"), ("namespace", "service.name")] {
         if service.get(mine).and_then(Node::as_str).unwrap_or_default().is_empty() {
             let reason = format!("the service's {mine} is required");
-            part(ledger, service.entry(mine).map_or(key, |entry| entry.key), theirs, &reason);
+            part(collector, service.entry(mine).map_or(key, |entry| entry.key), theirs, &reason);
         }
     }
     if let Some(port) = service.get("port")
         && !port.as_int().is_some_and(|port| (1..=65535).contains(&port))
     {
-        part(ledger, port, "service.port", "port is not valid: must be between 1 and 65535, inclusive");
+        part(collector, port, "service.port", "port is not valid: must be between 1 and 65535, inclusive");
     }
     if let Some(path) = service.get("path")
         && let Some(fault) = path.as_str().and_then(path_fault)
     {
-        part(ledger, path, "service.path", &fault);
+        part(collector, path, "service.path", &fault);
     }
 }
 
@@ -144,10 +144,10 @@ fn path_fault(path: &str) -> Option<String> {
     })
 }
 
-fn review_versions<'t>(ledger: &mut Ledger<'t>, list: Option<(Node<'t>, Node<'t>)>, anchor: Node<'t>, demands: &Demands) {
+fn review_versions<'t>(collector: &mut FactCollector<'t>, list: Option<(Node<'t>, Node<'t>)>, anchor: Node<'t>, checks: &ServerChecks) {
     let what = |effect| (Subject::Crd, Aspect::ReviewVersions, effect);
     let Some((key, list)) = list.filter(|(_, list)| !list.is_empty()) else {
-        ledger.refuse(what(Effect::Missing), list.map_or(anchor, |(key, _)| key), REVIEWS, "Required value");
+        collector.refuse(what(Effect::Missing), list.map_or(anchor, |(key, _)| key), REVIEWS, "Required value");
         return;
     };
     let mut seen: Vec<&str> = Vec::new();
@@ -162,12 +162,12 @@ fn review_versions<'t>(ledger: &mut Ledger<'t>, list: Option<(Node<'t>, Node<'t>
             continue;
         };
         seen.push(text);
-        let fact = ledger.refuse(what(effect), item, format!("{REVIEWS}[{index}]"), reason);
+        let fact = collector.refuse(what(effect), item, format!("{REVIEWS}[{index}]"), reason);
         fact.key = Some(index.to_string());
         fact.words.insert(Word::Name, text.to_owned());
     }
-    if demands.review_version && !knows_review(seen.iter().copied()) {
-        ledger.refuse(what(Effect::Unknown), key, REVIEWS, "must include at least one of v1, v1beta1");
+    if checks.review_version && !knows_review(seen.iter().copied()) {
+        collector.refuse(what(Effect::Unknown), key, REVIEWS, "must include at least one of v1, v1beta1");
     }
 }
 

@@ -1,28 +1,28 @@
 //! What a version shows beside its schema: scale, printer columns, selectable fields.
 
 use crate::input::yaml::Node;
+use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::Schema;
 
-use super::edition::{Edition, Layout};
-use super::fact_collector::Ledger;
-use super::fieldpath;
-use super::server_checks::Demands;
+use super::field_path;
+use super::server_checks::ServerChecks;
+use super::version_list::{VersionEntry, VersionList};
 
 const SELECTABLE_MAX: usize = 8;
 const COLUMN_TYPES: &[&str] = &["boolean", "date", "integer", "number", "string"];
 const COLUMN_FORMATS: &[&str] = &["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-pub(super) fn check<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, demands: &Demands) {
-    for edition in &layout.editions {
-        scale(ledger, layout, edition);
-        columns(ledger, layout, edition);
-        selectable(ledger, layout, edition, demands);
+pub(super) fn check<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, checks: &ServerChecks) {
+    for version in &versions.entries {
+        scale(collector, versions, version);
+        columns(collector, versions, version);
+        selectable(collector, versions, version, checks);
     }
 }
 
-fn scale<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>) {
-    let Some(entry) = edition.subresources.and_then(|node| node.entry("scale")).filter(|entry| !entry.value.is_null()) else { return };
+fn scale<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, version: &VersionEntry<'t>) {
+    let Some(entry) = version.subresources.and_then(|node| node.entry("scale")).filter(|entry| !entry.value.is_null()) else { return };
     let paths: [(&str, &[&str], bool, &str); 3] = [
         ("specReplicasPath", &[".spec."], true, "should be a json path under .spec"),
         ("statusReplicasPath", &[".status."], true, "should be a json path under .status"),
@@ -38,25 +38,25 @@ fn scale<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>
             text if !prefixes.iter().any(|prefix| text.starts_with(prefix)) => (Effect::Invalid, elsewhere),
             _ => continue,
         };
-        let field = format!("{}.scale.{name}", layout.subresources_field(edition));
-        let fact = ledger.refuse((Subject::Version, Aspect::ScaleSubresource, effect), node.unwrap_or(entry.key), field, reason);
-        fact.version = Some(edition.name.to_owned());
+        let field = format!("{}.scale.{name}", versions.subresources_field(version));
+        let fact = collector.refuse((Subject::Version, Aspect::ScaleSubresource, effect), node.unwrap_or(entry.key), field, reason);
+        fact.version = Some(version.name.to_owned());
         fact.key = Some(name.to_owned());
         fact.words.insert(Word::Name, name.to_owned());
         fact.words.insert(Word::Value, text.to_owned());
     }
 }
 
-fn columns<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>) {
-    for (index, column) in edition.columns.into_iter().flat_map(Node::items).enumerate() {
+fn columns<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, version: &VersionEntry<'t>) {
+    for (index, column) in version.columns.into_iter().flat_map(Node::items).enumerate() {
         let text = |key: &str| column.get(key).and_then(Node::as_str).unwrap_or_default();
         let label = text("name");
         let anchor = column.entry_at(0).map_or(column, |entry| entry.key);
         let mut refuse = |effect, key: &str, theirs: &str, reason: String| {
-            let field = format!("{}[{index}].{theirs}", layout.columns_field(edition));
+            let field = format!("{}[{index}].{theirs}", versions.columns_field(version));
             let node = column.get(key).unwrap_or(anchor);
-            let fact = ledger.refuse((Subject::Version, Aspect::PrinterColumn, effect), node, field, reason);
-            fact.version = Some(edition.name.to_owned());
+            let fact = collector.refuse((Subject::Version, Aspect::PrinterColumn, effect), node, field, reason);
+            fact.version = Some(version.name.to_owned());
             fact.key = Some(format!("{label}/{key}"));
             fact.words.insert(Word::Name, if label.is_empty() { format!("number {}", index + 1) } else { label.to_owned() });
             fact.words.insert(Word::Part, key.to_owned());
@@ -83,24 +83,24 @@ fn columns<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'
     }
 }
 
-fn selectable<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>, demands: &Demands) {
-    let Some(list) = edition.selectable.filter(|list| !list.is_empty()) else { return };
-    let field = layout.selectable_field(edition);
-    let key = edition.key("selectableFields");
+fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, version: &VersionEntry<'t>, checks: &ServerChecks) {
+    let Some(list) = version.selectable.filter(|list| !list.is_empty()) else { return };
+    let field = versions.selectable_field(version);
+    let key = version.key("selectableFields");
     let mut refuse = |effect, node: Node<'t>, field: String, path: &str, reason: String| {
-        let fact = ledger.refuse((Subject::Version, Aspect::SelectableField, effect), node, field, reason);
-        fact.version = Some(edition.name.to_owned());
+        let fact = collector.refuse((Subject::Version, Aspect::SelectableField, effect), node, field, reason);
+        fact.version = Some(version.name.to_owned());
         fact.key = Some(path.to_owned());
         fact.words.insert(Word::Name, path.to_owned());
     };
     // The server looks for the schema on the level where the fields stand: both shared, or both of the version.
-    let Some(schema) = edition.schema.as_ref().filter(|_| layout.shared_schema == layout.shared_selectable) else {
-        let reason = if layout.shared_selectable {
+    let Some(schema) = version.schema.as_ref().filter(|_| versions.shared_schema == versions.shared_selectable) else {
+        let reason = if versions.shared_selectable {
             "selectableFields that all versions share need a schema that they all share"
         } else {
             "selectableFields that differ between versions need schemas that differ between them"
         };
-        let reason = if edition.schema.is_none() { "selectableFields need a schema" } else { reason };
+        let reason = if version.schema.is_none() { "selectableFields need a schema" } else { reason };
         refuse(Effect::Misplaced, key, field, "", reason.into());
         return;
     };
@@ -113,7 +113,7 @@ fn selectable<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Editio
             refuse(Effect::Missing, node, field, path, "Required value".into());
             continue;
         }
-        match fieldpath::resolve(path, schema, false) {
+        match field_path::resolve(path, schema, false) {
             Err(fault) => {
                 refuse(Effect::Unresolved, node, field, path, format!("is an invalid path: {fault}"));
                 continue;
@@ -134,7 +134,7 @@ fn selectable<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Editio
             }
         }
     }
-    if seen.len() > SELECTABLE_MAX && !demands.unchanged_selectable.contains(edition.name) {
+    if seen.len() > SELECTABLE_MAX && !checks.unchanged_selectable.contains(version.name) {
         let reason = format!("must have at most {SELECTABLE_MAX} items");
         refuse(Effect::Excessive, key, field, "", reason);
     }

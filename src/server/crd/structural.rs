@@ -1,69 +1,73 @@
 //! The rules of structural schemas: types and items on the spine, what junctors must not say, resources and their metadata.
 
+use crate::input::yaml::Node;
+use crate::model::Crd;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::pattern;
-use super::route::{Route, Turn};
-use super::walk::{Level, Walk};
+use super::schema_position::{SchemaPosition, SchemaStep};
+use super::server_checks::ServerChecks;
+use super::version_list::VersionList;
+use super::walk::{Level, SchemaWalk, any_node};
 
 /// A node of the spine. Returns whether it broke a rule.
-pub(super) fn spine<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, level: Level) -> bool {
-    let before = walk.ledger.len();
+pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, level: Level) -> bool {
+    let before = walk.collector.len();
     let ty = schema.ty();
     let root = level == Level::Root;
     let embedded = schema.flag(Keyword::EmbeddedResource);
-    let type_at = schema.entry(Keyword::Type).map_or(route.key, |entry| entry.value);
+    let type_at = schema.entry(Keyword::Type).map_or(position.key, |entry| entry.value);
     if unsupported(schema) {
         // The server doesn't get to see the structure of such a node; the keyword itself is reported.
         return false;
     }
     if ty == Some("array") && !schema.word(Keyword::Items).is_some_and(|items| items.is_map()) {
-        let at = schema.entry(Keyword::Items).map_or(route.key, |entry| entry.key);
-        walk.refuse((Aspect::Items, Effect::Missing), at, route, ".items", "must be specified");
+        let at = schema.entry(Keyword::Items).map_or(position.key, |entry| entry.key);
+        walk.refuse((Aspect::Items, Effect::Missing), at, position, ".items", "must be specified");
     }
     if let Some(entry) = schema.entry(Keyword::AdditionalProperties) {
         if root {
             walk.refuse(
                 (Aspect::AdditionalProperties, Effect::Misplaced),
                 entry.key,
-                route,
+                position,
                 ".additionalProperties",
                 "must not be used at the root",
             );
         }
         if embedded {
             let reason = "must not be used if x-kubernetes-embedded-resource is set";
-            walk.refuse((Aspect::EmbeddedResource, Effect::Mixed), entry.key, route, ".additionalProperties", reason);
+            walk.refuse((Aspect::EmbeddedResource, Effect::Mixed), entry.key, position, ".additionalProperties", reason);
         }
     }
-    int_or_string(walk, schema, route);
-    pattern::check(walk, schema, route);
+    int_or_string(walk, schema, position);
+    pattern::check(walk, schema, position);
 
     if embedded && ty != Some("object") {
         let reason = "must be object if x-kubernetes-embedded-resource is true";
-        walk.refuse((Aspect::EmbeddedResource, Effect::Mismatched), type_at, route, ".type", reason);
+        walk.refuse((Aspect::EmbeddedResource, Effect::Mismatched), type_at, position, ".type", reason);
     } else if ty.is_none() && !schema.is_int_or_string() && !schema.flag(Keyword::PreserveUnknownFields) {
         let reason = match level {
             Level::Root => "must not be empty at the root",
             Level::Item => "must not be empty for specified array items",
             Level::Field => "must not be empty for specified object fields",
         };
-        walk.refuse((Aspect::Type, Effect::Missing), type_at, route, ".type", reason);
+        walk.refuse((Aspect::Type, Effect::Missing), type_at, position, ".type", reason);
     }
     if root && ty.is_some_and(|ty| ty != "object") {
-        let fact = walk.refuse((Aspect::Type, Effect::Mismatched), type_at, route, ".type", "must be object at the root");
+        let fact = walk.refuse((Aspect::Type, Effect::Mismatched), type_at, position, ".type", "must be object at the root");
         fact.words.insert(Word::Wanted, "object".into());
     }
     if root || embedded {
-        resource(walk, schema, route, root);
+        resource(walk, schema, position, root);
     }
     if embedded && !schema.flag(Keyword::PreserveUnknownFields) && schema.property_count() == 0 {
-        let at = schema.entry(Keyword::EmbeddedResource).map_or(route.key, |entry| entry.key);
+        let at = schema.entry(Keyword::EmbeddedResource).map_or(position.key, |entry| entry.key);
         let reason = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
-        walk.refuse((Aspect::EmbeddedResource, Effect::Missing), at, route, ".properties", reason);
+        walk.refuse((Aspect::EmbeddedResource, Effect::Missing), at, position, ".properties", reason);
     }
-    walk.ledger.len() > before
+    walk.collector.len() > before
 }
 
 /// Whether the node holds a keyword that the server can't take into a structural schema.
@@ -80,7 +84,7 @@ pub(super) fn unsupported(schema: &Schema<'_>) -> bool {
         || schema.word(Keyword::Items).is_some_and(|items| items.is_seq() && !items.is_empty())
 }
 
-fn int_or_string<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn int_or_string<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     if !schema.is_int_or_string() {
         return;
     }
@@ -88,7 +92,7 @@ fn int_or_string<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route
         if let Some(entry) = schema.entry(word).filter(|entry| entry.value.as_bool() == Some(true)) {
             let below = format!(".{}", word.name());
             let reason = "must be false if x-kubernetes-int-or-string is true";
-            let fact = walk.refuse((Aspect::IntOrString, Effect::Mixed), entry.key, route, &below, reason);
+            let fact = walk.refuse((Aspect::IntOrString, Effect::Mixed), entry.key, position, &below, reason);
             fact.key = Some(word.name().to_owned());
             fact.words.insert(Word::Keyword, word.name().to_owned());
         }
@@ -96,20 +100,20 @@ fn int_or_string<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route
 }
 
 /// `kind`, `apiVersion` and `metadata` of a resource: the root, or an embedded one.
-fn resource<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, root: bool) {
+fn resource<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, root: bool) {
     for (name, wanted) in [("kind", "string"), ("apiVersion", "string"), ("metadata", "object")] {
         let Some((entry, child)) = schema.property(name) else { continue };
-        let step = route.step(Turn::Property(entry.name()), entry.key);
+        let inner = position.child(SchemaStep::Property(entry.name()), entry.key);
         if child.ty() != Some(wanted) {
             let at = child.entry(Keyword::Type).map_or(entry.key, |entry| entry.value);
-            let fact = walk.refuse((Aspect::Metadata, Effect::Mismatched), at, &step, ".type", format!("must be {wanted}"));
+            let fact = walk.refuse((Aspect::Metadata, Effect::Mismatched), at, &inner, ".type", format!("must be {wanted}"));
             fact.words.insert(Word::Wanted, wanted.to_owned());
         }
         if name == "metadata" && root {
             for word in metadata_extras(&child) {
                 let at = child.entry(word).map_or(entry.key, |entry| entry.key);
                 let reason = "must not specify anything other than name and generateName, but metadata is implicitly specified";
-                let fact = walk.refuse((Aspect::Metadata, Effect::Invalid), at, &step, "", reason);
+                let fact = walk.refuse((Aspect::Metadata, Effect::Invalid), at, &inner, "", reason);
                 fact.key = Some(word.name().to_owned());
                 fact.words.insert(Word::Keyword, word.name().to_owned());
             }
@@ -142,7 +146,7 @@ fn is_zero(word: Keyword, schema: &Schema<'_>) -> bool {
 }
 
 /// Exactly `anyOf: [{type: integer}, {type: string}]`, in that order and with nothing else in the two.
-pub(super) fn has_int_or_string_pair(schema: &Schema<'_>) -> bool {
+pub(crate) fn has_int_or_string_pair(schema: &Schema<'_>) -> bool {
     let clauses = schema.clauses(Keyword::AnyOf);
     clauses.len() == 2 && clauses.zip(["integer", "string"]).all(|(clause, ty)| says_only_type(&clause, ty))
 }
@@ -153,13 +157,13 @@ fn says_only_type(clause: &Schema<'_>, ty: &str) -> bool {
 }
 
 /// A node inside a junctor: it may narrow values and nothing else. Returns whether it broke a rule.
-pub(super) fn nested<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) -> bool {
+pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) -> bool {
     use Keyword as K;
     if unsupported(schema) {
         return false;
     }
-    let before = walk.ledger.len();
-    pattern::check(walk, schema, route);
+    let before = walk.collector.len();
+    pattern::check(walk, schema, position);
     for (word, entry) in schema.words() {
         let reason = match word {
             K::Type | K::Title | K::Description if schema.text(word).is_some_and(|text| !text.is_empty()) => {
@@ -172,83 +176,100 @@ pub(super) fn nested<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &R
             K::ListMapKeys | K::Validations if !entry.value.is_empty() => "must be empty to be structural",
             _ => continue,
         };
-        let fact = walk.refuse((Aspect::Structure, Effect::Forbidden), entry.key, route, &format!(".{}", word.name()), reason);
-        fact.key = Some(format!("{}.{}", junctor(route), word.name()));
+        let fact = walk.refuse((Aspect::Structure, Effect::Forbidden), entry.key, position, &format!(".{}", word.name()), reason);
+        fact.key = Some(format!("{}.{}", clause_path(position), word.name()));
         fact.words.insert(Word::Keyword, word.name().to_owned());
-        fact.words.insert(Word::Junctor, junctor(route));
+        fact.words.insert(Word::Junctor, clause_path(position));
     }
     if let Some((entry, _)) = schema.property("metadata") {
         let reason = "must not be specified in a nested context";
-        let fact = walk.refuse((Aspect::Metadata, Effect::Forbidden), entry.key, route, ".properties[metadata]", reason);
-        fact.key = Some(junctor(route));
-        fact.words.insert(Word::Junctor, junctor(route));
+        let fact = walk.refuse((Aspect::Metadata, Effect::Forbidden), entry.key, position, ".properties[metadata]", reason);
+        fact.key = Some(clause_path(position));
+        fact.words.insert(Word::Junctor, clause_path(position));
     }
-    walk.ledger.len() > before
+    walk.collector.len() > before
 }
 
 /// The way from the spine into the junctor: `anyOf[1].properties[a]`.
-fn junctor(route: &Route<'_, '_>) -> String {
+fn clause_path(position: &SchemaPosition<'_, '_>) -> String {
     let mut steps = Vec::new();
-    let mut at = Some(route);
+    let mut at = Some(position);
     let mut last = 0;
     while let Some(here) = at {
         steps.push(here);
-        if matches!(here.turn, Turn::Clause(..) | Turn::Not | Turn::Named(..)) {
+        if matches!(here.step, SchemaStep::Clause(..) | SchemaStep::Not | SchemaStep::Named(..)) {
             last = steps.len();
         }
         at = here.parent;
     }
     let mut text = String::new();
     for here in steps.iter().take(last).rev() {
-        let own = Route { parent: None, turn: here.turn, key: here.key };
+        let own = SchemaPosition { parent: None, step: here.step, key: here.key };
         text.push_str(&own.field(""));
     }
     text.trim_start_matches('.').to_owned()
 }
 
 /// What a junctor on the root speaks of must be declared on the spine. (The server asks this of the root's junctors only.)
-pub(super) fn completeness<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, route: &Route<'_, 't>) {
-    junctors(root, route, &mut |clause, at| complete(walk, clause, at, Some(root), route));
+pub(super) fn completeness<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+    each_clause(root, position, &mut |clause, at| complete(walk, clause, at, Some(root), position));
 }
 
-fn junctors<'t>(schema: &Schema<'t>, route: &Route<'_, 't>, each: &mut dyn FnMut(&Schema<'t>, &Route<'_, 't>)) {
+fn each_clause<'t>(schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, each: &mut dyn FnMut(&Schema<'t>, &SchemaPosition<'_, 't>)) {
     if let (Some(clause), Some(entry)) = (schema.not(), schema.entry(Keyword::Not)) {
-        each(&clause, &route.step(Turn::Not, entry.key));
+        each(&clause, &position.child(SchemaStep::Not, entry.key));
     }
     for word in [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf] {
         for (index, clause) in schema.clauses(word).enumerate() {
             let key = clause.node().entry_at(0).map_or(clause.node(), |entry| entry.key);
-            each(&clause, &route.step(Turn::Clause(word, index), key));
+            each(&clause, &position.child(SchemaStep::Clause(word, index), key));
         }
     }
 }
 
-fn complete<'t>(walk: &mut Walk<'_, 't>, clause: &Schema<'t>, at: &Route<'_, 't>, spine: Option<&Schema<'t>>, route: &Route<'_, 't>) {
+fn complete<'t>(
+    walk: &mut SchemaWalk<'_, 't>,
+    clause: &Schema<'t>,
+    at: &SchemaPosition<'_, 't>,
+    spine: Option<&Schema<'t>>,
+    position: &SchemaPosition<'_, 't>,
+) {
     let Some(spine) = spine else {
-        undeclared(walk, at, route);
+        undeclared(walk, at, position);
         return;
     };
-    junctors(clause, at, &mut |inner, inner_at| complete(walk, inner, inner_at, Some(spine), route));
+    each_clause(clause, at, &mut |inner, inner_at| complete(walk, inner, inner_at, Some(spine), position));
     if let (Some(items), Some(entry)) = (clause.items(), clause.entry(Keyword::Items)) {
-        let below = at.step(Turn::Items, entry.key);
-        complete(walk, &items, &below, spine.items().as_ref(), &route.step(Turn::Items, entry.key));
+        let below = at.child(SchemaStep::Items, entry.key);
+        complete(walk, &items, &below, spine.items().as_ref(), &position.child(SchemaStep::Items, entry.key));
     }
     for (entry, child) in clause.properties() {
-        let turn = Turn::Property(entry.name());
+        let step = SchemaStep::Property(entry.name());
         let declared = spine.property(entry.name()).map(|(_, schema)| schema);
-        complete(walk, &child, &at.step(turn, entry.key), declared.as_ref(), &route.step(turn, entry.key));
+        complete(walk, &child, &at.child(step, entry.key), declared.as_ref(), &position.child(step, entry.key));
     }
 }
 
-fn undeclared<'t>(walk: &mut Walk<'_, 't>, at: &Route<'_, 't>, route: &Route<'_, 't>) {
+fn undeclared<'t>(walk: &mut SchemaWalk<'_, 't>, at: &SchemaPosition<'_, 't>, position: &SchemaPosition<'_, 't>) {
     let reason = format!("required, because it is defined in {}", at.field(&walk.base));
-    let fact = walk.refuse((Aspect::Structure, Effect::Unresolved), at.key, route, "", reason);
-    fact.key = Some(junctor(at));
-    fact.words.insert(Word::Junctor, junctor(at));
+    let fact = walk.refuse((Aspect::Structure, Effect::Unresolved), at.key, position, "", reason);
+    fact.key = Some(clause_path(at));
+    fact.words.insert(Word::Junctor, clause_path(at));
     walk.unsound = true;
 }
 
-/// Whether anything of the value's keys survives pruning at this node, beside those it declares.
-pub(super) fn is_open(schema: &Schema<'_>) -> bool {
-    schema.flag(Keyword::PreserveUnknownFields) || schema.word(Keyword::AdditionalProperties).is_some()
+/// Schemas must be structural unless the old one wasn't, unknown fields are kept, and nothing in the schema depends on structure.
+pub(super) fn needs_structure(crd: &Crd<'_>, versions: &VersionList<'_>, checks: &ServerChecks) -> bool {
+    let preserved = crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) == Some(true);
+    checks.structural || !preserved || versions.entries.iter().filter_map(|version| version.schema.as_ref()).any(depends_on_structure)
+}
+
+fn depends_on_structure(schema: &Schema<'_>) -> bool {
+    use Keyword as K;
+    any_node(schema, &mut |schema| {
+        schema.flag(K::EmbeddedResource)
+            || schema.is_int_or_string()
+            || [K::Default, K::PreserveUnknownFields, K::ListType].iter().any(|&word| schema.word(word).is_some())
+            || [K::ListMapKeys, K::Validations].iter().any(|&word| schema.word(word).is_some_and(|node| !node.is_empty()))
+    })
 }

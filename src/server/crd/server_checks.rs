@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// The server's own switches. Each holds for the whole CRD, not for the node that broke the rule.
 #[derive(Debug, Clone)]
-pub(super) struct Demands {
+pub(super) struct ServerChecks {
     /// Every version has a schema. Otherwise only served versions need one, and only where unknown fields are pruned.
     pub schema: bool,
     /// Types are among the six.
@@ -25,17 +25,15 @@ pub(super) struct Demands {
     pub no_preserve: bool,
     /// The approval that the old CRD had; it may stay as it is.
     pub approval: Option<super::identity::Approval>,
-    /// Defaults are validated and CEL rules compiled. Left out where only what the server accepts is asked for.
-    pub refusals: bool,
     /// Versions whose schema did not change: the limit for a single CEL expression is waived for them.
     pub unchanged: BTreeSet<String>,
     /// Versions whose selectable fields did not change: there may be more of them than allowed.
     pub unchanged_selectable: BTreeSet<String>,
 }
 
-impl Demands {
+impl ServerChecks {
     pub fn on_create() -> Self {
-        Demands {
+        ServerChecks {
             schema: true,
             valid_type: true,
             structural: true,
@@ -46,7 +44,6 @@ impl Demands {
             ca_bundle: false,
             no_preserve: true,
             approval: None,
-            refusals: true,
             unchanged: BTreeSet::new(),
             unchanged_selectable: BTreeSet::new(),
         }

@@ -7,7 +7,7 @@ use crate::model::schema::Keyword;
 use crate::model::{FieldPath, Step};
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Turn<'t> {
+pub(crate) enum SchemaStep<'t> {
     Root,
     Property(&'t str),
     Items,
@@ -22,20 +22,20 @@ pub(super) enum Turn<'t> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Route<'p, 't> {
-    pub parent: Option<&'p Route<'p, 't>>,
-    pub turn: Turn<'t>,
+pub(crate) struct SchemaPosition<'p, 't> {
+    pub parent: Option<&'p SchemaPosition<'p, 't>>,
+    pub step: SchemaStep<'t>,
     /// The key that leads here: where a fact about the whole node stands.
     pub key: Node<'t>,
 }
 
-impl<'p, 't> Route<'p, 't> {
+impl<'p, 't> SchemaPosition<'p, 't> {
     pub fn root(key: Node<'t>) -> Self {
-        Route { parent: None, turn: Turn::Root, key }
+        SchemaPosition { parent: None, step: SchemaStep::Root, key }
     }
 
-    pub fn step<'q>(&'q self, turn: Turn<'t>, key: Node<'t>) -> Route<'q, 't> {
-        Route { parent: Some(self), turn, key }
+    pub fn child<'q>(&'q self, step: SchemaStep<'t>, key: Node<'t>) -> SchemaPosition<'q, 't> {
+        SchemaPosition { parent: Some(self), step, key }
     }
 
     /// The server's path of this node, below `base`.
@@ -50,26 +50,26 @@ impl<'p, 't> Route<'p, 't> {
             parent.write_field(text);
         }
         // ok: writing to a String can't fail
-        let _ = match self.turn {
-            Turn::Root => Ok(()),
-            Turn::Property(name) => write!(text, ".properties[{name}]"),
-            Turn::Items => write!(text, ".items"),
-            Turn::Item(index) => write!(text, ".items[{index}]"),
-            Turn::Values => write!(text, ".additionalProperties"),
-            Turn::Clause(word, index) => write!(text, ".{}[{index}]", word.name()),
-            Turn::Not => write!(text, ".not"),
-            Turn::Named(word, name) => write!(text, ".{}[{name}]", word.name()),
+        let _ = match self.step {
+            SchemaStep::Root => Ok(()),
+            SchemaStep::Property(name) => write!(text, ".properties[{name}]"),
+            SchemaStep::Items => write!(text, ".items"),
+            SchemaStep::Item(index) => write!(text, ".items[{index}]"),
+            SchemaStep::Values => write!(text, ".additionalProperties"),
+            SchemaStep::Clause(word, index) => write!(text, ".{}[{index}]", word.name()),
+            SchemaStep::Not => write!(text, ".not"),
+            SchemaStep::Named(word, name) => write!(text, ".{}[{name}]", word.name()),
         };
     }
 
     /// The path in objects of the version; a clause speaks of the node that it stands on.
     pub fn path(&self) -> FieldPath {
-        let mut path = self.parent.map(Route::path).unwrap_or_default();
-        match self.turn {
-            Turn::Property(name) => path.push(Step::Key(name.into())),
-            Turn::Items | Turn::Item(_) => path.push(Step::Items),
-            Turn::Values => path.push(Step::Values),
-            Turn::Root | Turn::Clause(..) | Turn::Not | Turn::Named(..) => {}
+        let mut path = self.parent.map(SchemaPosition::path).unwrap_or_default();
+        match self.step {
+            SchemaStep::Property(name) => path.push(Step::Key(name.into())),
+            SchemaStep::Items | SchemaStep::Item(_) => path.push(Step::Items),
+            SchemaStep::Values => path.push(Step::Values),
+            SchemaStep::Root | SchemaStep::Clause(..) | SchemaStep::Not | SchemaStep::Named(..) => {}
         }
         path
     }
@@ -87,8 +87,8 @@ impl<'p, 't> Route<'p, 't> {
 
     /// The name of the property, where this is one.
     pub fn name(&self) -> Option<&'t str> {
-        match self.turn {
-            Turn::Property(name) => Some(name),
+        match self.step {
+            SchemaStep::Property(name) => Some(name),
             _ => None,
         }
     }

@@ -7,11 +7,11 @@ use crate::input::yaml::Node;
 use crate::model::schema::Schema;
 use crate::model::{Api, Crd, Version};
 
-use super::form;
-use super::same::{same_schema, same_value};
+use super::document_types;
+use super::same_value::{same_schema, same_value};
 
 /// One entry of `spec.versions`, also where it lacks its name.
-pub(super) struct Edition<'t> {
+pub(crate) struct VersionEntry<'t> {
     pub index: usize,
     pub node: Node<'t>,
     pub name: &'t str,
@@ -26,11 +26,11 @@ pub(super) struct Edition<'t> {
     pub selectable: Option<Node<'t>>,
 }
 
-impl<'t> Edition<'t> {
+impl<'t> VersionEntry<'t> {
     fn read(index: usize, node: Node<'t>) -> Self {
         let flag = |key: &str| node.get(key).and_then(Node::as_bool).unwrap_or(false);
         let wrapper = node.get("schema");
-        Edition {
+        VersionEntry {
             index,
             node,
             name: node.get("name").and_then(Node::as_str).unwrap_or_default(),
@@ -48,7 +48,7 @@ impl<'t> Edition<'t> {
     /// A version of the old API, which may share what it has with the others.
     fn outdated(crd: &Crd<'t>, version: &Version<'t>) -> Self {
         let read = Self::read(version.index, version.node);
-        Edition {
+        VersionEntry {
             name: version.name,
             served: version.served,
             storage: version.storage,
@@ -58,6 +58,11 @@ impl<'t> Edition<'t> {
             columns: version.columns,
             ..read
         }
+    }
+
+    /// The key of the schema, or the version where that is missing.
+    pub fn schema_key(&self) -> Node<'t> {
+        self.wrapper.and_then(|node| node.entry("openAPIV3Schema")).map_or_else(|| self.anchor(), |entry| entry.key)
     }
 
     pub fn has_status(&self) -> bool {
@@ -76,60 +81,60 @@ impl<'t> Edition<'t> {
 }
 
 /// All versions, and what they share.
-pub(super) struct Layout<'t> {
-    pub editions: Vec<Edition<'t>>,
+pub(crate) struct VersionList<'t> {
+    pub entries: Vec<VersionEntry<'t>>,
     pub shared_schema: bool,
     pub shared_subresources: bool,
     pub shared_columns: bool,
     pub shared_selectable: bool,
 }
 
-impl<'t> Layout<'t> {
+impl<'t> VersionList<'t> {
     pub fn of(crd: &Crd<'t>) -> Self {
         let listed = crd.spec.get("versions").into_iter().flat_map(Node::items).enumerate();
-        let editions: Vec<_> = match crd.api {
-            Api::V1 => listed.map(|(index, node)| Edition::read(index, node)).collect(),
-            Api::V1Beta1 => crd.versions.iter().map(|version| Edition::outdated(crd, version)).collect(),
+        let entries: Vec<_> = match crd.api {
+            Api::V1 => listed.map(|(index, node)| VersionEntry::read(index, node)).collect(),
+            Api::V1Beta1 => crd.versions.iter().map(|version| VersionEntry::outdated(crd, version)).collect(),
         };
-        let first = editions.first();
-        let all = |same: &dyn Fn(&Edition<'t>, &Edition<'t>) -> bool| {
-            first.is_some_and(|first| editions.iter().skip(1).all(|other| same(first, other)))
+        let first = entries.first();
+        let all = |same: &dyn Fn(&VersionEntry<'t>, &VersionEntry<'t>) -> bool| {
+            first.is_some_and(|first| entries.iter().skip(1).all(|other| same(first, other)))
         };
-        Layout {
+        VersionList {
             shared_schema: all(&|a, b| a.wrapper.is_some() == b.wrapper.is_some() && same_schema(a.schema.as_ref(), b.schema.as_ref())),
-            shared_subresources: all(&|a, b| same_value(&form::SUBRESOURCES, a.subresources, b.subresources, true)),
-            shared_columns: all(&|a, b| same_value(&form::COLUMNS, a.columns, b.columns, false)),
-            shared_selectable: all(&|a, b| same_value(&form::SELECTABLE, a.selectable, b.selectable, false)),
-            editions,
+            shared_subresources: all(&|a, b| same_value(&document_types::SUBRESOURCES, a.subresources, b.subresources, true)),
+            shared_columns: all(&|a, b| same_value(&document_types::COLUMNS, a.columns, b.columns, false)),
+            shared_selectable: all(&|a, b| same_value(&document_types::SELECTABLE, a.selectable, b.selectable, false)),
+            entries,
         }
     }
 
-    pub fn schema_field(&self, edition: &Edition<'_>) -> String {
+    pub fn schema_field(&self, version: &VersionEntry<'_>) -> String {
         if self.shared_schema {
             "spec.validation.openAPIV3Schema".into()
         } else {
-            format!("spec.versions[{}].schema.openAPIV3Schema", edition.index)
+            format!("spec.versions[{}].schema.openAPIV3Schema", version.index)
         }
     }
 
-    pub fn subresources_field(&self, edition: &Edition<'_>) -> String {
-        placed(self.shared_subresources, edition, "subresources")
+    pub fn subresources_field(&self, version: &VersionEntry<'_>) -> String {
+        placed(self.shared_subresources, version, "subresources")
     }
 
-    pub fn columns_field(&self, edition: &Edition<'_>) -> String {
-        placed(self.shared_columns, edition, "additionalPrinterColumns")
+    pub fn columns_field(&self, version: &VersionEntry<'_>) -> String {
+        placed(self.shared_columns, version, "additionalPrinterColumns")
     }
 
-    pub fn selectable_field(&self, edition: &Edition<'_>) -> String {
-        placed(self.shared_selectable, edition, "selectableFields")
+    pub fn selectable_field(&self, version: &VersionEntry<'_>) -> String {
+        placed(self.shared_selectable, version, "selectableFields")
     }
 
     /// A schema that versions share is held to the status rules as soon as one of them has the subresource.
-    pub fn status_enabled(&self, edition: &Edition<'_>) -> bool {
-        if self.shared_schema { self.editions.iter().any(Edition::has_status) } else { edition.has_status() }
+    pub fn status_enabled(&self, version: &VersionEntry<'_>) -> bool {
+        if self.shared_schema { self.entries.iter().any(VersionEntry::has_status) } else { version.has_status() }
     }
 }
 
-fn placed(shared: bool, edition: &Edition<'_>, name: &str) -> String {
-    if shared { format!("spec.{name}") } else { format!("spec.versions[{}].{name}", edition.index) }
+fn placed(shared: bool, version: &VersionEntry<'_>, name: &str) -> String {
+    if shared { format!("spec.{name}") } else { format!("spec.versions[{}].{name}", version.index) }
 }

@@ -4,47 +4,52 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{CelRule, Keyword, Schema};
 
-use super::fieldpath;
+use super::field_path;
 use super::lists;
-use super::route::Route;
-use super::walk::{NoDefault, Scope, Walk};
+use super::schema_position::SchemaPosition;
+use super::walk::{NoDefault, NodeContext, SchemaWalk};
 
 const REASONS: &[&str] = &["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// Returns whether the node is sound.
-pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) -> bool {
-    let before = walk.ledger.len();
-    types(walk, schema, route);
-    keywords(walk, schema, route);
-    default(walk, schema, route, scope);
-    if scope.meta
+pub(super) fn check<'t>(
+    walk: &mut SchemaWalk<'_, 't>,
+    schema: &Schema<'t>,
+    position: &SchemaPosition<'_, 't>,
+    context: NodeContext<'_, 't>,
+) -> bool {
+    let before = walk.collector.len();
+    types(walk, schema, position);
+    keywords(walk, schema, position);
+    default(walk, schema, position, context);
+    if context.meta
         && let Some(entry) = schema.entry(Keyword::EmbeddedResource).filter(|entry| entry.value.as_bool() == Some(true))
     {
         let below = format!(".{}", Keyword::EmbeddedResource.name());
-        walk.refuse((Aspect::EmbeddedResource, Effect::Misplaced), entry.key, route, &below, "must not be used inside of resource meta");
+        walk.refuse((Aspect::EmbeddedResource, Effect::Misplaced), entry.key, position, &below, "must not be used inside of resource meta");
     }
     if schema.property_count() > 0
         && let Some(entry) = schema.entry(Keyword::AdditionalProperties)
         && entry.value.as_bool() != Some(true)
     {
         let reason = "additionalProperties and properties are mutual exclusive";
-        walk.refuse((Aspect::AdditionalProperties, Effect::Mixed), entry.key, route, ".additionalProperties", reason);
+        walk.refuse((Aspect::AdditionalProperties, Effect::Mixed), entry.key, position, ".additionalProperties", reason);
     }
     if let Some(entry) = schema.entry(Keyword::PreserveUnknownFields).filter(|entry| entry.value.as_bool() == Some(false)) {
         let below = format!(".{}", Keyword::PreserveUnknownFields.name());
-        walk.refuse((Aspect::PreserveUnknown, Effect::Invalid), entry.value, route, &below, "must be true or undefined");
+        walk.refuse((Aspect::PreserveUnknown, Effect::Invalid), entry.value, position, &below, "must be true or undefined");
     }
-    lists::check(walk, schema, route);
+    lists::check(walk, schema, position);
     for (index, rule) in schema.cel_rules().enumerate() {
-        rule_form(walk, schema, route, index, &rule);
+        rule_form(walk, schema, position, index, &rule);
     }
-    walk.ledger.len() == before
+    walk.collector.len() == before
 }
 
-fn types<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn types<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(ty), Some(entry)) = (schema.ty(), schema.entry(Keyword::Type)) else { return };
     let known = matches!(ty, "array" | "boolean" | "integer" | "number" | "object" | "string");
-    if known || !walk.demands.valid_type && ty != "null" {
+    if known || !walk.checks.valid_type && ty != "null" {
         return;
     }
     let reason = if ty == "null" {
@@ -52,11 +57,11 @@ fn types<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>
     } else {
         "supported values: \"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\""
     };
-    let fact = walk.refuse((Aspect::Type, Effect::Unknown), entry.value, route, ".type", reason);
+    let fact = walk.refuse((Aspect::Type, Effect::Unknown), entry.value, position, ".type", reason);
     fact.words.insert(Word::Name, ty.to_owned());
 }
 
-fn keywords<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+fn keywords<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     for word in [K::Id, K::SchemaUri, K::Ref, K::AdditionalItems, K::PatternProperties, K::Definitions, K::Dependencies, K::Items] {
         let Some(entry) = schema.entry(word) else { continue };
@@ -68,7 +73,7 @@ fn keywords<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
             word => format!("{} is not supported", word.name()),
         };
         let base = walk.base.clone();
-        let fact = walk.refuse((Aspect::Keyword, Effect::Forbidden), entry.key, route, &format!(".{}", word.name()), reason);
+        let fact = walk.refuse((Aspect::Keyword, Effect::Forbidden), entry.key, position, &format!(".{}", word.name()), reason);
         if word == K::SchemaUri {
             // The server reports this one for the whole schema.
             fact.field = Some(base);
@@ -79,28 +84,28 @@ fn keywords<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 
     }
     if let Some(entry) = schema.entry(K::UniqueItems).filter(|entry| entry.value.as_bool() == Some(true)) {
         let reason = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        walk.refuse((Aspect::UniqueItems, Effect::Forbidden), entry.key, route, ".uniqueItems", reason);
+        walk.refuse((Aspect::UniqueItems, Effect::Forbidden), entry.key, position, ".uniqueItems", reason);
     }
 }
 
-fn default<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, scope: Scope<'_, 't>) {
-    let (Some(place), Some(entry)) = (scope.no_default, schema.entry(Keyword::Default)) else { return };
+fn default<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) {
+    let (Some(place), Some(entry)) = (context.no_default, schema.entry(Keyword::Default)) else { return };
     let reason = match place {
         NoDefault::TopLevel => "must not be set in top-level metadata, apiVersion or kind",
         NoDefault::MetadataValues => "must not be set inside additionalProperties applying to object metadata",
     };
-    walk.refuse((Aspect::Default, Effect::Forbidden), entry.key, route, ".default", reason);
+    walk.refuse((Aspect::Default, Effect::Forbidden), entry.key, position, ".default", reason);
 }
 
 /// What can be said of a rule without compiling it.
-fn rule_form<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>, index: usize, rule: &CelRule<'t>) {
+fn rule_form<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, index: usize, rule: &CelRule<'t>) {
     let base = format!(".{}[{index}]", Keyword::Validations.name());
     let anchor = rule.node.entry_at(0).map_or(rule.node, |entry| entry.key);
     let at = |key: &str| rule.node.get(key).unwrap_or(anchor);
     let text = rule.rule();
     let message = rule.text("message").unwrap_or_default();
     let mut refuse = |what: (Aspect, Effect), key: &str, node: Node<'t>, reason: &str| {
-        let fact = walk.refuse(what, node, route, &format!("{base}.{key}"), reason);
+        let fact = walk.refuse(what, node, position, &format!("{base}.{key}"), reason);
         fact.key = Some(text.trim().to_owned());
         fact.words.insert(Word::Rule, text.trim().to_owned());
     };
@@ -127,7 +132,7 @@ fn rule_form<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_,
             "must be non-empty if specified".to_owned()
         } else if has_line_break(path) {
             "must not contain line breaks".to_owned()
-        } else if let Err(fault) = fieldpath::resolve(path, schema, true) {
+        } else if let Err(fault) = field_path::resolve(path, schema, true) {
             format!("must be a valid path: {fault}")
         } else {
             return;

@@ -1,26 +1,27 @@
 //! A CRD that replaces another one: what the server refuses then, and what it spares because the old one broke the rule already.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::input::yaml::Node;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
-use crate::model::{Api, Crd, Place, Version};
+use crate::model::{Api, Crd, FactCollector, Place, Version};
 use crate::server::object::{self, Kind};
 
 use super::conversion::{holds_certificate, knows_review};
-use super::edition::Layout;
-use super::fact_collector::Ledger;
+use super::document_types;
 use super::identity::{Approval, spec_key};
-use super::same::{same_schema, same_value};
-use super::server_checks::Demands;
-use super::walk::Walk;
-use super::{anywhere, form};
+use super::same_value::{same_schema, same_value};
+use super::server_checks::ServerChecks;
+use super::version_list::VersionList;
+use super::walk::{SchemaWalk, any_node};
 
 /// What only an update can break.
-pub(super) fn check(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
-    immutable(ledger, old);
-    stored_versions(ledger, old);
+pub(super) fn check(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
+    let mut collector = FactCollector::new(new);
+    immutable(&mut collector, old);
+    stored_versions(&mut collector, old);
+    collector.into_facts()
 }
 
 /// A CRD in a file is taken to be installed; a dump of a live one says.
@@ -34,10 +35,10 @@ fn established(old: &Crd<'_>) -> bool {
     })
 }
 
-fn immutable(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+fn immutable(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let established = established(old);
     let scope = |crd: &Crd<'_>| crd.scope.map_or(if crd.api == Api::V1Beta1 { "Namespaced" } else { "" }, |scope| scope.value).to_owned();
-    let new = ledger.crd.clone();
+    let new = collector.crd.clone();
     let text = |text: Option<crate::model::Text<'_>>| text.map_or("", |text| text.value).to_owned();
     let fields = [
         (Aspect::Group, "spec.group", text(old.group), text(new.group), old.group, new.group, true),
@@ -49,8 +50,8 @@ fn immutable(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
         if !fixed || before == after {
             continue;
         }
-        let node = new_text.map_or_else(|| spec_key(ledger), |text| text.node);
-        let fact = ledger.refuse((Subject::Crd, aspect, Effect::Immutable), node, field, "field is immutable");
+        let node = new_text.map_or_else(|| spec_key(collector), |text| text.node);
+        let fact = collector.refuse((Subject::Crd, aspect, Effect::Immutable), node, field, "field is immutable");
         fact.before = old_text.map(|text| Place { file: old.file, span: text.node.span() });
         fact.words.insert(Word::Old, before);
         fact.words.insert(Word::New, after);
@@ -58,24 +59,24 @@ fn immutable(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
 }
 
 /// Objects may be stored at these versions: none of them may go.
-fn stored_versions(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
+fn stored_versions(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let listed: Vec<(&str, Node<'_>)> = if old.stored_versions.is_empty() {
         old.storage_version().map(|version| (version.name, version.name_node)).into_iter().collect()
     } else {
         old.stored_versions.iter().map(|text| (text.value, text.node)).collect()
     };
     let from_status = !old.stored_versions.is_empty();
-    let versions = Layout::of(&ledger.crd).editions;
-    let anchor = ledger.crd.spec.entry("versions").map_or_else(|| spec_key(ledger), |entry| entry.key);
+    let versions = VersionList::of(&collector.crd).entries;
+    let anchor = collector.crd.spec.entry("versions").map_or_else(|| spec_key(collector), |entry| entry.key);
     for (index, (name, node)) in listed.into_iter().enumerate() {
-        if versions.iter().any(|edition| edition.name == name) {
+        if versions.iter().any(|version| version.name == name) {
             continue;
         }
         let reason = format!(
             "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
         );
         let what = (Subject::Version, Aspect::StoredVersions, Effect::Missing);
-        let fact = ledger.refuse(what, anchor, format!("status.storedVersions[{index}]"), reason);
+        let fact = collector.refuse(what, anchor, format!("status.storedVersions[{index}]"), reason);
         fact.version = Some(name.to_owned());
         fact.before = Some(Place { file: old.file, span: node.span() });
         fact.words.insert(Word::Name, name.to_owned());
@@ -83,13 +84,13 @@ fn stored_versions(ledger: &mut Ledger<'_>, old: &Crd<'_>) {
     }
 }
 
-impl Demands {
+impl ServerChecks {
     /// What the server still asks when `new` replaces `old`.
     pub fn on_update(old: &Crd<'_>, new: &Crd<'_>) -> Self {
         let schemas = || old.versions.iter().filter_map(|version| version.schema.as_ref());
         let reviews = old.conversion.node.and_then(|node| node.get("webhook")).and_then(|node| node.get("conversionReviewVersions"));
         let names = reviews.into_iter().flat_map(Node::items).filter_map(Node::as_str);
-        Demands {
+        ServerChecks {
             schema: old.versions.iter().all(|version| version.schema.is_some()),
             valid_type: !schemas().any(has_invalid_type),
             structural: !schemas().any(|schema| is_unstructured(old, schema)),
@@ -100,13 +101,12 @@ impl Demands {
             ca_bundle: established(old) && ca_bundle(old).is_none_or(holds_certificate),
             no_preserve: !old.preserves_unknown(),
             approval: Some(Approval::of(old)),
-            refusals: true,
             unchanged: unchanged(old, new, |old, new| {
                 old.node.get("schema").is_some() == new.node.get("schema").is_some()
                     && same_schema(old.schema.as_ref(), new.schema.as_ref())
             }),
             unchanged_selectable: unchanged(old, new, |old, new| {
-                same_value(&form::SELECTABLE, old.selectable_fields, new.selectable_fields, false)
+                same_value(&document_types::SELECTABLE, old.selectable_fields, new.selectable_fields, false)
             }),
         }
     }
@@ -124,11 +124,11 @@ fn unchanged(old: &Crd<'_>, new: &Crd<'_>, same: impl Fn(&Version<'_>, &Version<
 
 fn has_invalid_type(schema: &Schema<'_>) -> bool {
     let known = |ty: &str| matches!(ty, "array" | "boolean" | "integer" | "number" | "object" | "string");
-    anywhere(schema, &mut |schema| schema.ty().is_some_and(|ty| !known(ty)))
+    any_node(schema, &mut |schema| schema.ty().is_some_and(|ty| !known(ty)))
 }
 
 fn has_loose_set(schema: &Schema<'_>) -> bool {
-    anywhere(schema, &mut |schema| {
+    any_node(schema, &mut |schema| {
         let Some(items) = schema.items().filter(|_| schema.text(Keyword::ListType) == Some("set")) else { return false };
         match items.ty() {
             Some("array") => items.text(Keyword::ListType).is_some_and(|kind| kind != "atomic"),
@@ -139,7 +139,7 @@ fn has_loose_set(schema: &Schema<'_>) -> bool {
 }
 
 fn has_loose_keys(schema: &Schema<'_>) -> bool {
-    anywhere(schema, &mut |schema| {
+    any_node(schema, &mut |schema| {
         let kind = schema.text(Keyword::ListType);
         let Some(items) = schema.items().filter(|_| matches!(kind, Some("set" | "map"))) else { return false };
         items.flag(Keyword::Nullable)
@@ -153,26 +153,27 @@ fn has_loose_keys(schema: &Schema<'_>) -> bool {
 
 /// Only a structural schema is looked at, and also what stands below maps.
 fn has_unpruned_default(schema: &Schema<'_>) -> bool {
-    anywhere(schema, &mut |schema| {
+    any_node(schema, &mut |schema| {
         schema.default().is_some() && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == Kind::Unknown)
     })
 }
 
 fn is_unstructured<'t>(crd: &Crd<'t>, schema: &Schema<'t>) -> bool {
-    let (mut ledger, demands) = (Ledger::new(crd), Demands::on_create());
-    let mut walk = Walk::new(&mut ledger, &demands, "", String::new(), true);
+    let (mut collector, checks) = (FactCollector::new(crd), ServerChecks::on_create());
+    let mut walk = SchemaWalk::new(&mut collector, &checks, "", String::new(), true);
     walk.root(schema, schema.node());
     walk.unsound
 }
 
-/// What makes two facts the same one.
-type Identity<'f> = (Subject, Aspect, Effect, &'f str, Option<&'f str>, String, Option<&'f str>);
-
-pub(super) fn identity(fact: &Fact) -> Identity<'_> {
-    (fact.subject, fact.aspect, fact.effect, &fact.crd, fact.version.as_deref(), fact.path.to_string(), fact.key.as_deref())
-}
-
-/// Whether a fact is one that the server refuses a CRD for.
-pub(super) fn is_refusal(fact: &Fact) -> bool {
-    fact.affects.contains(Affected::Refused)
+/// Of the refusals on create, marks those that the update passes all the same, and adds what only the update is refused for.
+pub(super) fn tolerate(on_create: Vec<Fact>, on_update: &[Fact]) -> Vec<Fact> {
+    let refused: HashSet<_> = on_update.iter().filter(|fact| fact.is_refusal()).map(Fact::identity).collect();
+    let known: HashSet<_> = on_create.iter().map(Fact::identity).collect();
+    let more: Vec<Fact> = on_update.iter().filter(|fact| fact.is_refusal() && !known.contains(&fact.identity())).cloned().collect();
+    let mut facts = on_create.clone();
+    for fact in &mut facts {
+        fact.pre_existing = fact.is_refusal() && !refused.contains(&fact.identity());
+    }
+    facts.extend(more);
+    facts
 }

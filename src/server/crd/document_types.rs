@@ -4,7 +4,7 @@ use crate::model::schema::Keyword;
 
 /// What a value must be to be decoded at all.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum DecodedType {
     Text,
     Flag,
     Int32,
@@ -15,10 +15,10 @@ pub(super) enum Form {
     Bytes,
     /// RFC 3339 text.
     Time,
-    List(&'static Form),
-    Map(&'static Form),
+    List(&'static DecodedType),
+    Map(&'static DecodedType),
     /// A mapping with these keys; others are unknown to the server and dropped.
-    Struct(&'static [(&'static str, Form)]),
+    Struct(&'static [(&'static str, DecodedType)]),
     Schema,
     SchemaOrFlag,
     /// A mapping is a schema, a list is a list of schemas; anything else is silently nothing.
@@ -27,17 +27,17 @@ pub(super) enum Form {
     SchemaOrNames,
 }
 
-use Form::*;
+use DecodedType::*;
 
-const TEXTS: Form = List(&Text);
-const TEXT_MAP: Form = Map(&Text);
-const SCHEMAS: Form = List(&Schema);
-const SCHEMA_MAP: Form = Map(&Schema);
+const TEXTS: DecodedType = List(&Text);
+const TEXT_MAP: DecodedType = Map(&Text);
+const SCHEMAS: DecodedType = List(&Schema);
+const SCHEMA_MAP: DecodedType = Map(&Schema);
 
-pub(super) static CRD: Form =
+pub(super) static CRD: DecodedType =
     Struct(&[("apiVersion", Text), ("kind", Text), ("metadata", Struct(METADATA)), ("spec", Struct(SPEC)), ("status", Struct(STATUS))]);
 
-static METADATA: &[(&str, Form)] = &[
+static METADATA: &[(&str, DecodedType)] = &[
     ("name", Text),
     ("generateName", Text),
     ("namespace", Text),
@@ -55,10 +55,10 @@ static METADATA: &[(&str, Form)] = &[
     ("managedFields", List(&Struct(MANAGED))),
 ];
 
-static OWNER: &[(&str, Form)] =
+static OWNER: &[(&str, DecodedType)] =
     &[("apiVersion", Text), ("kind", Text), ("name", Text), ("uid", Text), ("controller", Flag), ("blockOwnerDeletion", Flag)];
 
-static MANAGED: &[(&str, Form)] = &[
+static MANAGED: &[(&str, DecodedType)] = &[
     ("manager", Text),
     ("operation", Text),
     ("apiVersion", Text),
@@ -68,7 +68,7 @@ static MANAGED: &[(&str, Form)] = &[
     ("subresource", Text),
 ];
 
-static SPEC: &[(&str, Form)] = &[
+static SPEC: &[(&str, DecodedType)] = &[
     ("group", Text),
     ("names", Struct(NAMES)),
     ("scope", Text),
@@ -77,10 +77,10 @@ static SPEC: &[(&str, Form)] = &[
     ("preserveUnknownFields", Flag),
 ];
 
-static NAMES: &[(&str, Form)] =
+static NAMES: &[(&str, DecodedType)] =
     &[("plural", Text), ("singular", Text), ("shortNames", TEXTS), ("kind", Text), ("listKind", Text), ("categories", TEXTS)];
 
-static VERSION: &[(&str, Form)] = &[
+static VERSION: &[(&str, DecodedType)] = &[
     ("name", Text),
     ("served", Flag),
     ("storage", Flag),
@@ -92,38 +92,38 @@ static VERSION: &[(&str, Form)] = &[
     ("selectableFields", List(&Struct(SELECTABLE_FIELD))),
 ];
 
-pub(super) static SUBRESOURCES: Form = Struct(SUBRESOURCE_FIELDS);
+pub(super) static SUBRESOURCES: DecodedType = Struct(SUBRESOURCE_FIELDS);
 
-static SUBRESOURCE_FIELDS: &[(&str, Form)] = &[("status", Struct(&[])), ("scale", Struct(SCALE))];
+static SUBRESOURCE_FIELDS: &[(&str, DecodedType)] = &[("status", Struct(&[])), ("scale", Struct(SCALE))];
 
-static SELECTABLE_FIELD: &[(&str, Form)] = &[("jsonPath", Text)];
+static SELECTABLE_FIELD: &[(&str, DecodedType)] = &[("jsonPath", Text)];
 
-pub(super) static SELECTABLE: Form = List(&Struct(SELECTABLE_FIELD));
+pub(super) static SELECTABLE: DecodedType = List(&Struct(SELECTABLE_FIELD));
 
-static SCALE: &[(&str, Form)] = &[("specReplicasPath", Text), ("statusReplicasPath", Text), ("labelSelectorPath", Text)];
+static SCALE: &[(&str, DecodedType)] = &[("specReplicasPath", Text), ("statusReplicasPath", Text), ("labelSelectorPath", Text)];
 
-pub(super) static COLUMNS: Form = List(&Struct(COLUMN_FIELDS));
+pub(super) static COLUMNS: DecodedType = List(&Struct(COLUMN_FIELDS));
 
-static COLUMN_FIELDS: &[(&str, Form)] =
+static COLUMN_FIELDS: &[(&str, DecodedType)] =
     &[("name", Text), ("type", Text), ("format", Text), ("description", Text), ("priority", Int32), ("jsonPath", Text)];
 
-static CONVERSION: &[(&str, Form)] = &[("strategy", Text), ("webhook", Struct(WEBHOOK))];
+static CONVERSION: &[(&str, DecodedType)] = &[("strategy", Text), ("webhook", Struct(WEBHOOK))];
 
-static WEBHOOK: &[(&str, Form)] = &[("clientConfig", Struct(CLIENT)), ("conversionReviewVersions", TEXTS)];
+static WEBHOOK: &[(&str, DecodedType)] = &[("clientConfig", Struct(CLIENT)), ("conversionReviewVersions", TEXTS)];
 
-static CLIENT: &[(&str, Form)] = &[("url", Text), ("service", Struct(SERVICE)), ("caBundle", Bytes)];
+static CLIENT: &[(&str, DecodedType)] = &[("url", Text), ("service", Struct(SERVICE)), ("caBundle", Bytes)];
 
-static SERVICE: &[(&str, Form)] = &[("namespace", Text), ("name", Text), ("path", Text), ("port", Int32)];
+static SERVICE: &[(&str, DecodedType)] = &[("namespace", Text), ("name", Text), ("path", Text), ("port", Int32)];
 
-static STATUS: &[(&str, Form)] =
+static STATUS: &[(&str, DecodedType)] =
     &[("conditions", List(&Struct(CONDITION))), ("acceptedNames", Struct(NAMES)), ("storedVersions", TEXTS), ("observedGeneration", Int64)];
 
-static CONDITION: &[(&str, Form)] =
+static CONDITION: &[(&str, DecodedType)] =
     &[("type", Text), ("status", Text), ("lastTransitionTime", Time), ("reason", Text), ("message", Text), ("observedGeneration", Int64)];
 
-static DOCS: Form = Struct(&[("description", Text), ("url", Text)]);
+static DOCS: DecodedType = Struct(&[("description", Text), ("url", Text)]);
 
-static RULES: Form = List(&Struct(&[
+static RULES: DecodedType = List(&Struct(&[
     ("rule", Text),
     ("message", Text),
     ("messageExpression", Text),
@@ -133,7 +133,7 @@ static RULES: Form = List(&Struct(&[
 ]));
 
 /// What the value of a schema keyword must be.
-pub(super) fn keyword(word: Keyword) -> &'static Form {
+pub(super) fn keyword(word: Keyword) -> &'static DecodedType {
     use Keyword as K;
     match word {
         K::Id | K::SchemaUri | K::Ref | K::Description | K::Type | K::Format | K::Title | K::Pattern | K::ListType | K::MapType => &Text,

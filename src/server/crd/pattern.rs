@@ -4,16 +4,16 @@ use crate::go::regexp::{Pattern, PatternError};
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
-use super::route::Route;
-use super::walk::Walk;
+use super::schema_position::SchemaPosition;
+use super::walk::SchemaWalk;
 
-pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, schema: &Schema<'t>, route: &Route<'_, 't>) {
+pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(text), Some(entry)) = (schema.text(Keyword::Pattern).filter(|text| !text.is_empty()), schema.entry(Keyword::Pattern)) else {
         return;
     };
     if let Err(fault @ PatternError::GoRefuses { .. }) = Pattern::new(text) {
         let reason = format!("must be a valid regular expression, but isn't: {fault}");
-        let fact = walk.refuse((Aspect::Pattern, Effect::Invalid), entry.value, route, ".pattern", reason);
+        let fact = walk.refuse((Aspect::Pattern, Effect::Invalid), entry.value, position, ".pattern", reason);
         fact.words.insert(Word::Pattern, text.to_owned());
     }
 }

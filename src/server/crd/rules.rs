@@ -16,10 +16,10 @@ use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, CelRule, Keyword, Schema, Shape};
 use crate::model::{FieldPath, Step};
 
-use super::walk::{RuleSite, Walk};
+use super::walk::{RuleSite, SchemaWalk};
 
 /// `sites` are the nodes whose rules the server gets to compile: those without a fault at or below them.
-pub(super) fn check<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
+pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
     if sites.is_empty() {
         return;
     }
@@ -131,7 +131,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bo
 
 /// A rule as it stands in the file.
 struct Written<'a, 'w, 't> {
-    walk: &'a mut Walk<'w, 't>,
+    walk: &'a mut SchemaWalk<'w, 't>,
     place: &'a RuleSite<'t>,
     index: usize,
     rule: CelRule<'t>,
@@ -191,7 +191,7 @@ impl<'t> Written<'_, '_, 't> {
         let field = format!("{}.{}[{}].{member}", self.place.field, Keyword::Validations.name(), self.index);
         let node: Node<'t> = self.rule.node.get(member).unwrap_or(self.rule.node);
         let version = self.walk.version.to_owned();
-        let fact = self.walk.ledger.refuse((Subject::Field, aspect, effect), node, field, reason);
+        let fact = self.walk.collector.refuse((Subject::Field, aspect, effect), node, field, reason);
         fact.version = Some(version);
         fact.path = self.place.path.clone();
         fact.key = Some(self.rule.rule().trim().to_owned());
@@ -200,13 +200,13 @@ impl<'t> Written<'_, '_, 't> {
     }
 }
 
-fn total_cost<'t>(walk: &mut Walk<'_, 't>, root: &Schema<'t>, total: u64, dearest: Option<(u64, &RuleSite<'t>, usize)>) {
+fn total_cost<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, total: u64, dearest: Option<(u64, &RuleSite<'t>, usize)>) {
     let factor = factor(total, TOTAL_LIMIT);
     let reason = format!("estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of {factor}");
     let rule = dearest.and_then(|(_, place, index)| Some((place.path.to_string(), place.schema.cel_rules().nth(index)?)));
     let node = rule.as_ref().and_then(|(_, rule)| rule.node.get("rule")).unwrap_or_else(|| root.node());
     let (base, version) = (walk.base.clone(), walk.version.to_owned());
-    let fact = walk.ledger.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
+    let fact = walk.collector.refuse((Subject::Version, Aspect::CelCost, Effect::Excessive), node, base, reason);
     fact.version = Some(version);
     fact.words.insert(Word::Cost, grouped(total));
     fact.words.insert(Word::Limit, grouped(TOTAL_LIMIT));

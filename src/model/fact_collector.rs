@@ -4,15 +4,15 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Crd, Place, Repeat};
 
-pub(super) struct Ledger<'t> {
+pub struct FactCollector<'t> {
     pub crd: Crd<'t>,
     channel: Option<String>,
     facts: Vec<Fact>,
 }
 
-impl<'t> Ledger<'t> {
+impl<'t> FactCollector<'t> {
     pub fn new(crd: &Crd<'t>) -> Self {
-        Ledger { crd: crd.clone(), channel: crd.channel().map(|channel| channel.value.to_owned()), facts: Vec::new() }
+        FactCollector { crd: crd.clone(), channel: crd.channel().map(|channel| channel.value.to_owned()), facts: Vec::new() }
     }
 
     /// What the server refuses: `field` is its own path, `reason` its own word.

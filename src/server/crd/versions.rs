@@ -6,80 +6,81 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::go::strfmt::name;
 use crate::input::yaml::Node;
+use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
 
-use super::edition::{Edition, Layout};
-use super::fact_collector::Ledger;
 use super::identity::spec_key;
-use super::server_checks::Demands;
+use super::server_checks::ServerChecks;
+use super::version_list::{VersionEntry, VersionList};
+use super::walk::any_node;
 
 const WARNING_MAX: usize = 256;
 
-pub(super) fn check<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, demands: &Demands) {
-    storage(ledger, layout);
-    preserved_defaults(ledger, layout);
-    let mut seen: Vec<&str> = Vec::with_capacity(layout.editions.len());
-    for edition in &layout.editions {
-        name(ledger, edition, &mut seen);
-        deprecation(ledger, edition);
-        schema(ledger, edition, demands);
-        if let Some(schema) = &edition.schema
-            && layout.status_enabled(edition)
+pub(super) fn check<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, checks: &ServerChecks) {
+    storage(collector, versions);
+    preserved_defaults(collector, versions);
+    let mut seen: Vec<&str> = Vec::with_capacity(versions.entries.len());
+    for version in &versions.entries {
+        name(collector, version, &mut seen);
+        deprecation(collector, version);
+        schema(collector, version, checks);
+        if let Some(schema) = &version.schema
+            && versions.status_enabled(version)
         {
-            status_root(ledger, layout, edition, schema);
+            status_root(collector, versions, version, schema);
         }
     }
 }
 
-fn storage<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
-    let stored: Vec<_> = layout.editions.iter().filter(|edition| edition.storage).collect();
+fn storage<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>) {
+    let stored: Vec<_> = versions.entries.iter().filter(|version| version.storage).collect();
     if stored.len() == 1 {
         return;
     }
-    let list = ledger.crd.spec.entry("versions").map_or_else(|| spec_key(ledger), |entry| entry.key);
+    let list = collector.crd.spec.entry("versions").map_or_else(|| spec_key(collector), |entry| entry.key);
     let (effect, node) = match stored.get(1) {
         Some(second) => (Effect::Excessive, second.key("storage")),
         None => (Effect::Missing, list),
     };
     let reason = "must have exactly one version marked as storage version";
-    let fact = ledger.refuse((Subject::Crd, Aspect::Storage, effect), node, "spec.versions", reason);
-    fact.words.insert(Word::Versions, stored.iter().map(|edition| edition.name).collect::<Vec<_>>().join(", "));
+    let fact = collector.refuse((Subject::Crd, Aspect::Storage, effect), node, "spec.versions", reason);
+    fact.words.insert(Word::Versions, stored.iter().map(|version| version.name).collect::<Vec<_>>().join(", "));
 }
 
 /// A CRD that still keeps all unknown fields can't have defaults, also where an update may leave the flag as it was.
-fn preserved_defaults<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>) {
-    let Some(entry) = ledger.crd.spec.entry("preserveUnknownFields").filter(|entry| entry.value.as_bool() == Some(true)) else { return };
-    let schemas = layout.editions.iter().filter_map(|edition| edition.schema.as_ref());
-    if schemas.into_iter().any(|schema| super::anywhere(schema, &mut |schema| schema.default().is_some())) {
+fn preserved_defaults<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>) {
+    let Some(entry) = collector.crd.spec.entry("preserveUnknownFields").filter(|entry| entry.value.as_bool() == Some(true)) else { return };
+    let schemas = versions.entries.iter().filter_map(|version| version.schema.as_ref());
+    if schemas.into_iter().any(|schema| any_node(schema, &mut |schema| schema.default().is_some())) {
         let reason = "must be false in order to use defaults in the schema";
         let what = (Subject::Crd, Aspect::PreserveUnknownSpec, Effect::Forbidden);
-        ledger.refuse(what, entry.key, "spec.preserveUnknownFields", reason).key = Some("defaults".into());
+        collector.refuse(what, entry.key, "spec.preserveUnknownFields", reason).key = Some("defaults".into());
     }
 }
 
-fn name<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, seen: &mut Vec<&'t str>) {
+fn name<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, seen: &mut Vec<&'t str>) {
     let mut refuse = |effect, field: String, reason: &str| {
-        let fact = ledger.refuse((Subject::Version, Aspect::Name, effect), edition.anchor(), field, reason);
-        fact.version = Some(edition.name.to_owned());
-        fact.words.insert(Word::Name, edition.name.to_owned());
-        if edition.name.is_empty() {
-            fact.key = Some(edition.index.to_string());
+        let fact = collector.refuse((Subject::Version, Aspect::Name, effect), version.anchor(), field, reason);
+        fact.version = Some(version.name.to_owned());
+        fact.words.insert(Word::Name, version.name.to_owned());
+        if version.name.is_empty() {
+            fact.key = Some(version.index.to_string());
         }
     };
-    if let Some(fault) = name::letter_label(edition.name) {
-        refuse(Effect::Invalid, format!("spec.versions[{}].name", edition.index), &fault);
+    if let Some(fault) = name::letter_label(version.name) {
+        refuse(Effect::Invalid, format!("spec.versions[{}].name", version.index), &fault);
     }
-    if seen.contains(&edition.name) {
+    if seen.contains(&version.name) {
         refuse(Effect::Duplicate, "spec.versions".into(), "must contain unique version names");
     }
-    seen.push(edition.name);
+    seen.push(version.name);
 }
 
-fn deprecation<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>) {
-    let Some(warning) = edition.node.get("deprecationWarning").and_then(Node::as_str) else { return };
+fn deprecation<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>) {
+    let Some(warning) = version.node.get("deprecationWarning").and_then(Node::as_str) else { return };
     let unprintable = warning.char_indices().find(|&(_, c)| !is_print(c)).map(|(at, _)| at);
-    let (effect, reason) = if !edition.deprecated {
+    let (effect, reason) = if !version.deprecated {
         (Effect::Misplaced, "can only be set for deprecated versions".to_owned())
     } else if warning.len() > WARNING_MAX {
         (Effect::Invalid, "must be <= 256 characters long".to_owned())
@@ -90,9 +91,9 @@ fn deprecation<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>) {
     } else {
         return;
     };
-    let field = format!("spec.versions[{}].deprecationWarning", edition.index);
-    let fact = ledger.refuse((Subject::Version, Aspect::DeprecationWarning, effect), edition.key("deprecationWarning"), field, reason);
-    fact.version = Some(edition.name.to_owned());
+    let field = format!("spec.versions[{}].deprecationWarning", version.index);
+    let fact = collector.refuse((Subject::Version, Aspect::DeprecationWarning, effect), version.key("deprecationWarning"), field, reason);
+    fact.version = Some(version.name.to_owned());
 }
 
 /// Letters, marks, numbers, punctuation, symbols and the plain space; no code point without a character.
@@ -111,23 +112,23 @@ fn is_print(c: char) -> bool {
     after.checked_sub(1).and_then(|at| SHOWN.get(at)).is_some_and(|(_, end)| c <= *end)
 }
 
-fn schema<'t>(ledger: &mut Ledger<'t>, edition: &Edition<'t>, demands: &Demands) {
-    if edition.schema.is_some() {
+fn schema<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, checks: &ServerChecks) {
+    if version.schema.is_some() {
         return;
     }
-    let pruned = ledger.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) != Some(true);
-    let reason = match (demands.schema, pruned && edition.served) {
+    let pruned = collector.crd.spec.get("preserveUnknownFields").and_then(Node::as_bool) != Some(true);
+    let reason = match (checks.schema, pruned && version.served) {
         (true, _) => "schemas are required",
         (false, true) => "required, because otherwise all fields are pruned",
         (false, false) => return,
     };
-    let field = format!("spec.versions[{}].schema.openAPIV3Schema", edition.index);
-    let fact = ledger.refuse((Subject::Version, Aspect::Schema, Effect::Missing), edition.key("schema"), field, reason);
-    fact.version = Some(edition.name.to_owned());
+    let field = format!("spec.versions[{}].schema.openAPIV3Schema", version.index);
+    let fact = collector.refuse((Subject::Version, Aspect::Schema, Effect::Missing), version.key("schema"), field, reason);
+    fact.version = Some(version.name.to_owned());
 }
 
 /// Beside a status subresource the root may only hold what survives when `status` is taken out of it.
-fn status_root<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Edition<'t>, schema: &Schema<'t>) {
+fn status_root<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>, version: &VersionEntry<'t>, schema: &Schema<'t>) {
     use Keyword as K;
     for (word, entry) in schema.words() {
         let allowed = match word {
@@ -162,14 +163,14 @@ fn status_root<'t>(ledger: &mut Ledger<'t>, layout: &Layout<'t>, edition: &Editi
         }
         let (field, reason) = if word == K::Type {
             (
-                format!("{}.type", layout.schema_field(edition)),
+                format!("{}.type", versions.schema_field(version)),
                 "only \"object\" is allowed as the type at the root if the status subresource is enabled",
             )
         } else {
-            (layout.schema_field(edition), "is not allowed at the root of the schema if the status subresource is enabled")
+            (versions.schema_field(version), "is not allowed at the root of the schema if the status subresource is enabled")
         };
-        let fact = ledger.refuse((Subject::Version, Aspect::StatusRoot, Effect::Forbidden), entry.key, field, reason);
-        fact.version = Some(edition.name.to_owned());
+        let fact = collector.refuse((Subject::Version, Aspect::StatusRoot, Effect::Forbidden), entry.key, field, reason);
+        fact.version = Some(version.name.to_owned());
         fact.key = Some(word.name().to_owned());
         fact.words.insert(Word::Keyword, word.name().to_owned());
     }

@@ -5,7 +5,7 @@
 use crate::input::yaml::{Data, Node};
 use crate::model::schema::{Keyword, Schema};
 
-use super::form::{self, Form};
+use super::document_types::{self, DecodedType};
 
 pub(super) fn same_schema(a: Option<&Schema<'_>>, b: Option<&Schema<'_>>) -> bool {
     match (a, b) {
@@ -18,50 +18,52 @@ pub(super) fn same_schema(a: Option<&Schema<'_>>, b: Option<&Schema<'_>>) -> boo
 fn same_words(a: &Schema<'_>, b: &Schema<'_>) -> bool {
     Keyword::ALL.iter().all(|&word| {
         let pointer = matches!(word, Keyword::Ref | Keyword::ListType | Keyword::MapType | Keyword::PreserveUnknownFields);
-        same_value(form::keyword(word), a.word(word), b.word(word), pointer)
+        same_value(document_types::keyword(word), a.word(word), b.word(word), pointer)
     })
 }
 
 /// `pointer`: the server tells an absent value from an empty one.
-pub(super) fn same_value(form: &Form, a: Option<Node<'_>>, b: Option<Node<'_>>, pointer: bool) -> bool {
+pub(super) fn same_value(ty: &DecodedType, a: Option<Node<'_>>, b: Option<Node<'_>>, pointer: bool) -> bool {
     let (a, b) = (a.filter(|node| !node.is_null()), b.filter(|node| !node.is_null()));
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => same_node(form, a, b),
-        (Some(one), None) | (None, Some(one)) => !pointer && is_zero(form, one),
+        (Some(a), Some(b)) => same_node(ty, a, b),
+        (Some(one), None) | (None, Some(one)) => !pointer && is_zero(ty, one),
     }
 }
 
-fn is_zero(form: &Form, node: Node<'_>) -> bool {
-    match (form, node.data()) {
-        (Form::Text, Data::Str(text)) => text.is_empty(),
-        (Form::Flag, Data::Bool(flag)) => !flag,
-        (Form::Int32, Data::Int(value)) => value == 0,
-        (Form::List(_), Data::Seq) | (Form::Map(_), Data::Map) => node.is_empty(),
+fn is_zero(ty: &DecodedType, node: Node<'_>) -> bool {
+    match (ty, node.data()) {
+        (DecodedType::Text, Data::Str(text)) => text.is_empty(),
+        (DecodedType::Flag, Data::Bool(flag)) => !flag,
+        (DecodedType::Int32, Data::Int(value)) => value == 0,
+        (DecodedType::List(_), Data::Seq) | (DecodedType::Map(_), Data::Map) => node.is_empty(),
         _ => false,
     }
 }
 
-fn same_node(form: &Form, a: Node<'_>, b: Node<'_>) -> bool {
+fn same_node(ty: &DecodedType, a: Node<'_>, b: Node<'_>) -> bool {
     if a.alike(b) {
         return true;
     }
-    match form {
-        Form::Any => exactly(a, b),
-        Form::List(inner) if a.is_seq() && b.is_seq() => {
+    match ty {
+        DecodedType::Any => exactly(a, b),
+        DecodedType::List(inner) if a.is_seq() && b.is_seq() => {
             a.len() == b.len() && a.items().zip(b.items()).all(|(a, b)| same_node(inner, a, b))
         }
-        Form::Map(inner) if a.is_map() && b.is_map() => {
+        DecodedType::Map(inner) if a.is_map() && b.is_map() => {
             a.len() == b.len()
                 && a.entries().all(|entry| b.entry(entry.name()).is_some_and(|other| same_node(inner, entry.value, other.value)))
         }
-        Form::Struct(fields) if a.is_map() && b.is_map() => {
-            fields.iter().all(|(name, form)| same_value(form, a.get(name), b.get(name), is_pointer(name, fields)))
+        DecodedType::Struct(fields) if a.is_map() && b.is_map() => {
+            fields.iter().all(|(name, ty)| same_value(ty, a.get(name), b.get(name), is_pointer(name, fields)))
         }
-        Form::Schema | Form::SchemaOrFlag | Form::SchemaOrList | Form::SchemaOrNames if a.is_map() && b.is_map() => {
+        DecodedType::Schema | DecodedType::SchemaOrFlag | DecodedType::SchemaOrList | DecodedType::SchemaOrNames
+            if a.is_map() && b.is_map() =>
+        {
             same_words(&Schema::new(a), &Schema::new(b))
         }
-        Form::SchemaOrList if a.is_seq() && b.is_seq() => same_node(&Form::List(&Form::Schema), a, b),
+        DecodedType::SchemaOrList if a.is_seq() && b.is_seq() => same_node(&DecodedType::List(&DecodedType::Schema), a, b),
         _ => a.same(b),
     }
 }
@@ -78,7 +80,7 @@ fn exactly(a: Node<'_>, b: Node<'_>) -> bool {
     }
 }
 
-fn is_pointer(name: &str, beside: &[(&str, Form)]) -> bool {
+fn is_pointer(name: &str, beside: &[(&str, DecodedType)]) -> bool {
     match name {
         "labelSelectorPath" | "reason" | "optionalOldSelf" | "deprecationWarning" | "path" | "port" | "status" | "scale" => true,
         // That of a webhook, where it is one of two; that of a document is a plain text.

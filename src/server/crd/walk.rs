@@ -1,0 +1,295 @@
+//! One walk over a version's schema: each node is shown to the checks once, with what its place implies.
+
+use crate::input::yaml::Node;
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::schema::{Additional, Keyword, Schema};
+use crate::model::{FactCollector, FieldPath};
+
+use super::schema_position::{SchemaPosition, SchemaStep};
+use super::server_checks::ServerChecks;
+use super::{defaults, node, rules, structural};
+
+/// How a node is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Root,
+    Item,
+    Field,
+}
+
+/// Why a default must not stand here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoDefault {
+    TopLevel,
+    MetadataValues,
+}
+
+/// What the place of a node implies for it.
+#[derive(Clone, Copy)]
+pub(super) struct NodeContext<'p, 't> {
+    pub level: Level,
+    /// Inside a junctor.
+    pub nested: bool,
+    /// Inside `metadata`, `apiVersion` or `kind` of a resource.
+    pub meta: bool,
+    /// A pair `anyOf: [{type: integer}, {type: string}]` may stand here: on the spine, or in the first clause of its `allOf`.
+    pub may_pair: bool,
+    /// Structural checks are off: a clause of that pair, or a place that structural schemas don't have.
+    pub exempt: bool,
+    pub no_default: Option<NoDefault>,
+    /// The nearest list or map from the top whose elements can't be told apart between old and new.
+    pub uncorrelated: Option<&'p SchemaPosition<'p, 't>>,
+    /// Below `additionalProperties`, where the server doesn't validate defaults.
+    pub in_map: bool,
+}
+
+/// A default that is to be validated once the whole schema is known to be structural.
+pub(super) struct DefaultSite<'t> {
+    pub schema: Schema<'t>,
+    pub value: Node<'t>,
+    pub field: String,
+    pub path: FieldPath,
+    pub meta: bool,
+    pub in_map: bool,
+}
+
+/// A node with CEL rules, to be compiled once the schema around it is known to be sound.
+pub(super) struct RuleSite<'t> {
+    pub schema: Schema<'t>,
+    pub field: String,
+    pub path: FieldPath,
+    pub uncorrelated: Option<String>,
+}
+
+pub(super) struct SchemaWalk<'a, 't> {
+    pub collector: &'a mut FactCollector<'t>,
+    pub checks: &'a ServerChecks,
+    pub version: &'t str,
+    /// The version whose schema counts as changed or not: the first one, where all share one schema.
+    pub budget_version: &'t str,
+    /// The server's path of the schema's root.
+    pub base: String,
+    /// Whether schemas must be structural, all things considered.
+    pub structural: bool,
+    /// Faults that keep the server from looking at defaults and rules.
+    pub unsound: bool,
+    pub defaults: Vec<DefaultSite<'t>>,
+    pub rules: Vec<RuleSite<'t>>,
+}
+
+impl<'a, 't> SchemaWalk<'a, 't> {
+    pub fn new(collector: &'a mut FactCollector<'t>, checks: &'a ServerChecks, version: &'t str, base: String, structural: bool) -> Self {
+        SchemaWalk {
+            collector,
+            checks,
+            version,
+            budget_version: version,
+            base,
+            structural,
+            unsound: false,
+            defaults: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// A fact that the server refuses the CRD for, at a node's key or at one of its words.
+    pub fn refuse(
+        &mut self,
+        what: (Aspect, Effect),
+        node: Node<'t>,
+        position: &SchemaPosition<'_, 't>,
+        below: &str,
+        reason: impl Into<String>,
+    ) -> &mut Fact {
+        let field = position.field(&self.base) + below;
+        let path = position.path();
+        let version = self.version.to_owned();
+        let fact = self.collector.refuse((Subject::Field, what.0, what.1), node, field, reason);
+        fact.path = path;
+        fact.version = Some(version);
+        fact
+    }
+
+    pub fn root(&mut self, schema: &Schema<'t>, key: Node<'t>) {
+        let context = NodeContext {
+            level: Level::Root,
+            nested: false,
+            meta: false,
+            may_pair: true,
+            exempt: false,
+            no_default: None,
+            uncorrelated: None,
+            in_map: false,
+        };
+        let position = SchemaPosition::root(key);
+        if schema.flag(Keyword::Nullable) {
+            let at = schema.entry(Keyword::Nullable).map_or(key, |entry| entry.key);
+            self.refuse((Aspect::Nullable, Effect::Forbidden), at, &position, ".nullable", "nullable cannot be true at the root");
+        }
+        self.visit(schema, &position, context);
+        if self.structural {
+            structural::completeness(self, schema, &position);
+        }
+    }
+
+    /// Checks defaults, then CEL rules: the server only looks at them if everything before was sound.
+    pub fn check_defaults_and_rules(&mut self, root: &Schema<'t>) {
+        let (sites, rules) = (std::mem::take(&mut self.defaults), std::mem::take(&mut self.rules));
+        if self.structural && !self.unsound && defaults::check(self, root, &sites) {
+            rules::check(self, root, &rules);
+        }
+    }
+
+    /// On an update the limit for a single expression is not held against a schema that didn't change.
+    pub fn waives_rule_cost(&self) -> bool {
+        self.checks.unchanged.contains(self.budget_version)
+    }
+
+    /// Returns whether the node and everything below it is free of schema faults (structural ones apart).
+    fn visit(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
+        let mut sound = node::check(self, schema, position, context);
+        if self.structural && !context.exempt {
+            self.unsound |= if context.nested {
+                structural::clause_node(self, schema, position)
+            } else {
+                structural::plain_node(self, schema, position, context.level)
+            };
+        }
+        sound &= self.children(schema, position, context);
+        if !context.nested {
+            self.collect_sites(schema, position, context, sound);
+        }
+        sound
+    }
+
+    fn children(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, own: NodeContext<'_, 't>) -> bool {
+        let mut sound = true;
+        // The first clause of an `allOf` may hold a pair itself; its properties and items may not.
+        let context = NodeContext { may_pair: own.may_pair && !own.nested, ..own };
+        let unknown_map = !matches!(schema.text(Keyword::MapType), None | Some("granular" | "atomic"));
+        let is_resource = !context.nested && (context.level == Level::Root || schema.flag(Keyword::EmbeddedResource));
+
+        if let (Additional::Schema(values), Some(entry)) = (schema.additional(), schema.entry(Keyword::AdditionalProperties)) {
+            let inner = NodeContext {
+                level: Level::Field,
+                no_default: if context.meta { Some(NoDefault::MetadataValues) } else { context.no_default },
+                in_map: true,
+                // In a junctor the keyword itself is the fault.
+                exempt: context.exempt || context.nested,
+                ..context
+            };
+            sound &= self.visit(&values, &position.child(SchemaStep::Values, entry.key), inner);
+        }
+        for (entry, child) in schema.properties() {
+            let name = entry.name();
+            let meta = is_resource && matches!(name, "metadata" | "kind" | "apiVersion");
+            let inner = NodeContext {
+                level: Level::Field,
+                meta: context.meta || meta,
+                no_default: if meta && context.level == Level::Root { Some(NoDefault::TopLevel) } else { context.no_default },
+                uncorrelated: context.uncorrelated.or(if unknown_map { Some(position) } else { None }),
+                ..context
+            };
+            sound &= self.visit(&child, &position.child(SchemaStep::Property(name), entry.key), inner);
+        }
+        sound &= self.clauses(schema, position, own);
+        sound &= self.items(schema, position, context);
+        sound & self.forbidden_places(schema, position, context)
+    }
+
+    fn clauses(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
+        let mut sound = true;
+        let pair = context.may_pair && structural::has_int_or_string_pair(schema);
+        let inner = NodeContext { nested: true, may_pair: false, ..context };
+        for word in [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf] {
+            for (index, clause) in schema.clauses(word).enumerate() {
+                let key = clause.node().entry_at(0).map_or(clause.node(), |entry| entry.key);
+                let inner = NodeContext {
+                    may_pair: !context.nested && word == Keyword::AllOf && index == 0,
+                    exempt: context.exempt || word == Keyword::AnyOf && pair,
+                    ..inner
+                };
+                sound &= self.visit(&clause, &position.child(SchemaStep::Clause(word, index), key), inner);
+            }
+        }
+        if let (Some(clause), Some(entry)) = (schema.not(), schema.entry(Keyword::Not)) {
+            sound &= self.visit(&clause, &position.child(SchemaStep::Not, entry.key), inner);
+        }
+        sound
+    }
+
+    fn items(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
+        let Some(entry) = schema.entry(Keyword::Items) else { return true };
+        let map_list = schema.text(Keyword::ListType) == Some("map");
+        let inner = NodeContext {
+            level: Level::Item,
+            uncorrelated: context.uncorrelated.or(if map_list { None } else { Some(position) }),
+            ..context
+        };
+        if entry.value.is_map() {
+            return self.visit(&Schema::new(entry.value), &position.child(SchemaStep::Items, entry.key), inner);
+        }
+        let mut sound = true;
+        for (index, item) in entry.value.items().enumerate() {
+            sound &=
+                self.visit(&Schema::new(item), &position.child(SchemaStep::Item(index), entry.key), NodeContext { exempt: true, ..inner });
+        }
+        sound
+    }
+
+    /// Schemas under keywords that the server forbids: it checks them all the same.
+    fn forbidden_places(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
+        let mut sound = true;
+        let inner = NodeContext { nested: true, may_pair: false, exempt: true, ..context };
+        for word in [Keyword::Definitions, Keyword::Dependencies] {
+            for entry in schema.word(word).into_iter().flat_map(Node::entries).filter(|entry| entry.value.is_map()) {
+                let child = Schema::new(entry.value);
+                sound &= self.visit(&child, &position.child(SchemaStep::Named(word, entry.name()), entry.key), inner);
+            }
+        }
+        sound
+    }
+
+    /// Puts aside what can only be judged when the whole schema has been seen.
+    fn collect_sites(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>, sound: bool) {
+        if let Some(value) = schema.default() {
+            let (field, path) = (position.field(&self.base), position.path());
+            self.defaults.push(DefaultSite { schema: schema.clone(), value, field, path, meta: context.meta, in_map: context.in_map });
+        }
+        if sound && schema.word(Keyword::Validations).is_some_and(|list| !list.is_empty()) {
+            self.rules.push(RuleSite {
+                schema: schema.clone(),
+                field: position.field(&self.base),
+                path: position.path(),
+                uncorrelated: context.uncorrelated.map(|at| at.field(&self.base)),
+            });
+        }
+    }
+}
+
+/// Whether the condition holds for the schema or for any schema inside it, wherever it is.
+pub(super) fn any_node<'t>(schema: &Schema<'t>, condition: &mut dyn FnMut(&Schema<'t>) -> bool) -> bool {
+    use Keyword as K;
+    if condition(schema) {
+        return true;
+    }
+    for word in [K::Items, K::AdditionalProperties, K::AdditionalItems, K::Not] {
+        if let Some(node) = schema.word(word) {
+            if node.is_map() && any_node(&Schema::new(node), condition) {
+                return true;
+            }
+            if node.items().any(|item| any_node(&Schema::new(item), condition)) {
+                return true;
+            }
+        }
+    }
+    for word in [K::AllOf, K::AnyOf, K::OneOf] {
+        if schema.clauses(word).any(|clause| any_node(&clause, condition)) {
+            return true;
+        }
+    }
+    [K::Properties, K::PatternProperties, K::Definitions, K::Dependencies]
+        .iter()
+        .filter_map(|&word| schema.word(word))
+        .any(|map| map.entries().any(|entry| entry.value.is_map() && any_node(&Schema::new(entry.value), condition)))
+}
