@@ -133,6 +133,3 @@ fn says_the_same(a: &Fact, b: &Fact) -> bool {
     let what = |fact: &Fact| (fact.subject, fact.aspect, fact.effect);
     what(a) == what(b) && (&a.version, &a.path, &a.key, &a.to) == (&b.version, &b.path, &b.key, &b.to)
 }
-
-#[cfg(test)]
-mod tests;

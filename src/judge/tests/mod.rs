@@ -1,7 +1,353 @@
-//! Bundles, the facts about them and their rules, held against recorded servers, real releases and general laws.
-#![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
+//! Pairs of small bundles, the facts between them, and the rules that judge those facts.
 
-mod changes;
-mod mutations;
-mod server_verdicts;
-mod version_loss;
+use crate::find::change::{Options, diff};
+use crate::judge::finding::Class;
+use crate::judge::rule::Book;
+use crate::model::fact::Fact;
+use crate::model::{Bundle, Documents};
+use crate::testing::HEAD;
+
+mod rules;
+mod scale;
+mod server;
+mod steps;
+
+fn facts(old: &str, new: &str) -> Vec<Fact> {
+    let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
+    let (old, new) = (Bundle::read(&old), Bundle::read(&new));
+    assert!(old.problems.is_empty() && new.problems.is_empty(), "{:?} {:?}", old.problems, new.problems);
+    diff(&old, &new, &Options::default())
+}
+
+/// A CRD with one version, whose root schema is given in flow style.
+fn with_root(schema: &str) -> String {
+    format!("{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}\n")
+}
+
+/// The class of all facts, and the rules and paths of those that have it.
+fn judged(facts: &[Fact]) -> (Class, Vec<String>) {
+    let rules: Vec<_> = facts
+        .iter()
+        .map(|fact| {
+            let rule = Book::builtin().judge(fact, "").first().map(|verdict| verdict.rule).expect("a rule for every fact");
+            (rule.class.unwrap_or(Class::None), format!("{}@{}", rule.id, fact.path))
+        })
+        .collect();
+    let class = rules.iter().map(|(class, _)| *class).max().unwrap_or(Class::None);
+    (class, rules.into_iter().filter(|(one, _)| *one == class).map(|(_, rule)| rule).collect())
+}
+
+#[track_caller]
+fn roots(old: &str, new: &str, class: Class, rules: &[&str]) {
+    let found = judged(&facts(&with_root(old), &with_root(new)));
+    assert_eq!((found.0, found.1.iter().map(String::as_str).collect::<Vec<_>>()), (class, rules.to_vec()), "{old} -> {new}");
+}
+
+/// Schemas of `spec` in flow style; `PUF` stands for what preserves unknown fields.
+#[track_caller]
+fn specs(old: &str, new: &str, class: Class, rules: &[&str]) {
+    let root = |spec: &str| {
+        format!("{{type: object, properties: {{spec: {}}}}}", spec.replace("PUF", "x-kubernetes-preserve-unknown-fields: true"))
+    };
+    roots(&root(old), &root(new), class, rules);
+}
+
+#[track_caller]
+fn breaks(old: &str, new: &str, rules: &[&str]) {
+    specs(old, new, Class::SemanticBreaking, rules);
+}
+
+#[track_caller]
+fn adds(old: &str, new: &str, rules: &[&str]) {
+    specs(old, new, Class::Additive, rules);
+}
+
+#[test]
+fn what_is_required_is_told_where_declarations_go() {
+    let old = "{type: object, properties: {a: {type: integer}}}";
+    for open in ["PUF", "additionalProperties: true", "additionalProperties: {type: integer}"] {
+        breaks(old, &format!("{{type: object, {open}, required: [a]}}"), &["required-added@spec.a"]);
+        let required = "{type: object, properties: {a: {type: integer}}, required: [a]}";
+        adds(
+            required,
+            &format!("{{type: object, {open}, required: [a]}}"),
+            &[match open {
+                "PUF" => "preserve-unknown-fields-added@spec",
+                _ => "map-values-widened@spec",
+            }],
+        );
+    }
+    breaks(
+        "{type: object, additionalProperties: {type: integer}}",
+        "{type: object, properties: {a: {type: integer}}, required: [a]}",
+        &["map-values-narrowed@spec", "required-added@spec.a"],
+    );
+}
+
+/// The same change of `spec.o`.
+#[track_caller]
+fn objects(old: &str, new: &str, class: Class, rules: &[&str]) {
+    let spec = |o: &str| format!("{{type: object, properties: {{o: {o}}}}}");
+    specs(&spec(old), &spec(new), class, rules);
+}
+
+#[test]
+fn undeclared_keys_that_were_kept_meet_the_new_schema() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let adds = |old: &str, new: &str, rule| objects(old, new, Class::Additive, &[rule]);
+    let kept = "{type: object, PUF, properties: {a: {type: integer}}}";
+    breaks(kept, "{type: object, additionalProperties: true}", "map-values-changed@spec.o");
+    breaks(kept, "{type: object, additionalProperties: {type: integer}}", "map-values-narrowed@spec.o");
+    adds(kept, "{type: object, additionalProperties: {PUF}}", "map-values-widened@spec.o");
+    let emptied = "{type: object, additionalProperties: true, properties: {a: {type: integer}}}";
+    breaks(emptied, "{type: object, additionalProperties: {type: integer}}", "map-values-narrowed@spec.o");
+    adds(emptied, "{type: object, PUF}", "preserve-unknown-fields-added@spec.o");
+    // a map whose keys are all kept, one of them declared as it was
+    adds(
+        "{type: object, additionalProperties: {type: integer}}",
+        "{type: object, PUF, properties: {a: {type: integer}}}",
+        "preserve-unknown-fields-added@spec.o",
+    );
+    breaks(
+        "{type: object, additionalProperties: {type: integer}}",
+        "{type: object, PUF, properties: {a: {type: string}}}",
+        "preserve-unknown-fields-removed@spec.o",
+    );
+}
+
+#[test]
+fn defaults_in_values_of_a_map_go_with_their_schema() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let filled = "{type: object, additionalProperties: {type: object, properties: {x: {type: integer, default: 1}}}}";
+    breaks(filled, "{type: object, PUF}", "preserve-unknown-fields-changed@spec.o");
+    let scalar = "{type: object, additionalProperties: {type: integer, default: 1}}";
+    breaks(scalar, "{type: object, additionalProperties: true}", "map-values-changed@spec.o");
+    breaks(scalar, "{type: object, PUF, properties: {a: {type: integer}}}", "preserve-unknown-fields-changed@spec.o");
+    // a field of that name is no default
+    objects(
+        "{type: object, properties: {default: {type: integer}}}",
+        "{type: object, PUF}",
+        Class::Additive,
+        &["preserve-unknown-fields-added@spec.o"],
+    );
+}
+
+#[test]
+fn nulls_that_were_dropped_are_counted_where_keys_are_kept() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let map = |more: &str| format!("{{type: object, additionalProperties: {{type: string}}{more}}}");
+    let kept = |more: &str| format!("{{type: object, PUF{more}}}");
+    for more in [", maxProperties: 1", ", not: {required: [a]}"] {
+        breaks(&map(more), &kept(more), "preserve-unknown-fields-changed@spec.o");
+    }
+    objects(&map(", minProperties: 1"), &kept(", minProperties: 1"), Class::Additive, &["preserve-unknown-fields-added@spec.o"]);
+    let clause = ", allOf: [{properties: {d: {enum: [a]}}}]";
+    breaks(
+        &format!("{{type: object, properties: {{d: {{type: string}}}}{clause}}}"),
+        &kept(clause),
+        "preserve-unknown-fields-changed@spec.o",
+    );
+    breaks(&kept(", required: [a]"), "{type: object, additionalProperties: {PUF}, required: [a]}", "map-values-narrowed@spec.o");
+    // what is counted from above
+    let around = |o: &str| format!("{{type: object, properties: {{o: {o}}}, allOf: [{{properties: {{o: {{maxProperties: 1}}}}}}]}}");
+    specs(&around(&map("")), &around(&kept("")), Class::SemanticBreaking, &["preserve-unknown-fields-changed@spec.o"]);
+}
+
+#[test]
+fn a_new_default_is_noticed_from_above() {
+    let fields = |more: &str| format!("{{type: object, properties: {{a: {{type: integer}}{more}}}}}");
+    let filled = ", b: {type: integer, default: 5}";
+    let check = |around: &dyn Fn(&str) -> String, rule: &str| {
+        let (old, new) = (around(&fields("")), around(&fields(filled)));
+        specs(&old, &new, Class::SemanticBreaking, &[rule]);
+    };
+    let over = |junctor: &str| {
+        let junctor = junctor.to_owned();
+        move |o: &str| format!("{{type: object, properties: {{p: {{type: string}}, o: {o}}}, {junctor}}}")
+    };
+    check(&over("allOf: [{properties: {o: {maxProperties: 1}}}]"), "accepted-narrowed@spec.o");
+    check(&over("not: {required: [p], properties: {o: {minProperties: 2}}}"), "accepted-narrowed@spec.o");
+    check(&over("anyOf: [{properties: {o: {enum: [{a: 1}]}}}, {required: [p]}]"), "accepted-narrowed@spec.o");
+    check(
+        &|o| {
+            format!(
+                "{{type: object, properties: {{l: {{type: array, items: {o}}}}}, allOf: [{{properties: {{l: {{items: {{maxProperties: 1}}}}}}}}]}}"
+            )
+        },
+        "accepted-narrowed@spec.l[]",
+    );
+    let own = |more: &str, word: &str| format!("{{type: object, properties: {{a: {{type: integer}}{more}}}, {word}}}");
+    objects(&own("", "enum: [{a: 1}]"), &own(filled, "enum: [{a: 1}]"), Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    objects(&own("", "maxProperties: 1"), &own(filled, "maxProperties: 1"), Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    objects(&own("", "maxProperties: 2"), &own(filled, "maxProperties: 2"), Class::Additive, &["field-added@spec.o.b"]);
+    for demand in ["required: [b]", "allOf: [{required: [b]}]"] {
+        let new = own(filled, &format!("maxProperties: 1, {demand}"));
+        objects(&own("", "maxProperties: 1"), &new, Class::SemanticBreaking, &["accepted-narrowed@spec.o"]);
+    }
+    // a clause about the other field doesn't mind
+    objects(&own("", "allOf: [{required: [a]}]"), &own(filled, "allOf: [{required: [a]}]"), Class::Additive, &["field-added@spec.o.b"]);
+    // apiVersion, kind and metadata count as well
+    let root = |most: u32, more: &str| format!("{{type: object, maxProperties: {most}, properties: {{spec: {{type: object}}{more}}}}}");
+    let z = ", z: {type: integer, default: 1}";
+    roots(&root(4, ""), &root(4, z), Class::SemanticBreaking, &["accepted-narrowed@"]);
+    roots(&root(5, ""), &root(5, z), Class::Additive, &["field-added@z"]);
+}
+
+#[test]
+fn nulls_that_are_kept_now_are_noticed() {
+    let breaks = |old: &str, new: &str, rule| objects(old, new, Class::SemanticBreaking, &[rule]);
+    let adds = |old: &str, new: &str, rule| objects(old, new, Class::Additive, &[rule]);
+    let map = |null: &str, more: &str| format!("{{type: object, additionalProperties: {{type: integer{null}}}, {more}}}");
+    let now = ", nullable: true";
+    for more in ["maxProperties: 1", "x-kubernetes-validations: [{rule: \"self.all(k, k != 'bad')\"}]"] {
+        breaks(&map("", more), &map(now, more), "null-handling-changed@spec.o{}");
+    }
+    adds(&map("", "minProperties: 1"), &map(now, "minProperties: 1"), "null-handling-widened@spec.o{}");
+    let field =
+        |null: &str, more: &str| format!("{{type: object, properties: {{a-b: {{type: integer{null}}}, c: {{type: integer}}}}, {more}}}");
+    breaks(&field("", "maxProperties: 1"), &field(now, "maxProperties: 1"), "null-handling-changed@spec.o.a-b");
+    adds(&field("", "maxProperties: 2"), &field(now, "maxProperties: 2"), "null-handling-widened@spec.o.a-b");
+    let rule = "x-kubernetes-validations: [{rule: \"!has(self.a__dash__b)\"}]";
+    breaks(&field("", rule), &field(now, rule), "null-handling-changed@spec.o.a-b");
+    let above = |null: &str| {
+        format!(
+            "{{type: object, properties: {{o: {{type: object, properties: {{b: {{type: integer{null}}}}}}}}}, not: {{required: [o], properties: {{o: {{required: [b]}}}}}}}}"
+        )
+    };
+    specs(&above(""), &above(now), Class::SemanticBreaking, &["null-handling-changed@spec.o.b"]);
+}
+
+#[test]
+fn nulls_that_are_dropped_once_a_name_is_declared_are_missed() {
+    let kept = |more: &str| format!("{{type: object, PUF{more}}}");
+    let declared = ", properties: {a: {PUF}}";
+    for more in [", required: [a]", ", minProperties: 1"] {
+        let (old, new) = (kept(more), kept(&format!("{more}{declared}")));
+        objects(&old, &new, Class::SemanticBreaking, &["field-added-under-preserve@spec.o.a"]);
+    }
+    objects(&kept(""), &kept(declared), Class::Additive, &["field-added@spec.o.a"]);
+    objects(
+        &kept(", required: [a]"),
+        &kept(", required: [a], properties: {a: {PUF, nullable: true}}"),
+        Class::Additive,
+        &["field-added@spec.o.a"],
+    );
+}
+
+/// The same change of an integer field.
+#[track_caller]
+fn integers(old: &str, new: &str, class: Class, rules: &[&str]) {
+    objects(&format!("{{type: integer{old}}}"), &format!("{{type: integer{new}}}"), class, rules);
+}
+
+#[test]
+fn a_fractional_bound_refuses_all_integers_beside_their_type_only() {
+    for word in ["maximum: 2.5", "minimum: 0.5", "multipleOf: 2.5"] {
+        for junctor in ["allOf", "anyOf", "oneOf"] {
+            let (clause, spine) = (format!(", {junctor}: [{{{word}}}]"), format!(", {word}"));
+            integers(&clause, &spine, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+            integers(&spine, &clause, Class::Additive, &["bound-widened@spec.o"]);
+        }
+    }
+}
+
+#[test]
+fn bounds_are_compared_by_the_numbers_that_meet_them() {
+    let integers = |old: &str, new: &str, class, rules: &[&str]| integers(&format!(", {old}"), &format!(", {new}"), class, rules);
+    let numbers = |old: &str, new: &str, class, rules: &[&str]| {
+        objects(&format!("{{type: number, {old}}}"), &format!("{{type: number, {new}}}"), class, rules);
+    };
+    let (breaking, narrowed) = (Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+    // An exclusive bound of integers is an inclusive one in disguise.
+    let same = &["schema-rewritten@spec.o", "schema-rewritten@spec.o"];
+    integers("minimum: 9, exclusiveMinimum: true", "minimum: 10", Class::None, same);
+    integers("maximum: 10", "maximum: 11, exclusiveMaximum: true", Class::None, same);
+    numbers("minimum: 9, exclusiveMinimum: true", "minimum: 10", breaking, narrowed);
+    // An integer meets the bound cut to an integer: 2 was refused by the exclusive 2.5 and is accepted now, 2.2 the reverse.
+    numbers("maximum: 2.5, exclusiveMaximum: true", "maximum: 2", breaking, &["bound-changed@spec.o"]);
+    numbers("minimum: 0.5", "minimum: 0", Class::Additive, &["bound-widened@spec.o"]);
+    // The server reads bounds as floats.
+    integers("maximum: 9223372036854775807", "maximum: 9223372036854775806", Class::None, &["schema-rewritten@spec.o"]);
+    integers("multipleOf: 4", "multipleOf: 2", Class::Additive, &["bound-widened@spec.o"]);
+    integers("minimum: 0", "minimum: 0, multipleOf: 1", Class::None, &["schema-rewritten@spec.o"]);
+    numbers("minimum: 0", "minimum: 0, multipleOf: 1", breaking, narrowed);
+    integers("multipleOf: 4", "multipleOf: 6", breaking, &["bound-changed@spec.o"]);
+}
+
+#[test]
+fn formats_are_compared_by_the_texts_that_have_them() {
+    let formats = |old: &str, new: &str, class, rules: &[&str]| {
+        objects(&format!("{{type: string, format: {old}}}"), &format!("{{type: string, format: {new}}}"), class, rules);
+    };
+    formats("date-time", "datetime", Class::None, &["schema-rewritten@spec.o"]);
+    formats("quantity", "int32", Class::None, &["schema-rewritten@spec.o"]);
+    formats("uuid", "uuid4", Class::SemanticBreaking, &["format-narrowed@spec.o"]);
+    formats("uuid4", "uuid", Class::Additive, &["format-widened@spec.o"]);
+    formats("date", "email", Class::SemanticBreaking, &["format-changed@spec.o"]);
+}
+
+#[test]
+fn a_multiple_of_nothing_refuses_everything() {
+    for factor in ["-2", "0"] {
+        let none = format!(", multipleOf: {factor}");
+        integers("", &none, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+        integers(&none, "", Class::Additive, &["bound-widened@spec.o"]);
+        integers(", multipleOf: 2", &none, Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+    }
+}
+
+#[test]
+fn integers_in_a_clause_meet_the_bound_as_they_are_written() {
+    // 0 passes both, 0.0 only the first
+    integers(", allOf: [{minimum: 0}]", ", allOf: [{minimum: 0.5}]", Class::SemanticBreaking, &["bound-narrowed@spec.o"]);
+    // 1 and 1.0 are refused by both
+    integers(", allOf: [{maximum: 0}]", ", maximum: 0", Class::None, &["schema-rewritten@spec.o", "schema-rewritten@spec.o"]);
+}
+
+#[test]
+fn an_unserved_version_validates_nothing() {
+    let crd = |served: bool, storage: bool, field: &str| {
+        let version = |name: &str, served: bool, storage: bool, field: &str| {
+            format!(
+                "    - {{name: {name}, served: {served}, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object{field}}}}}}}}}}}\n"
+            )
+        };
+        format!(
+            "{HEAD}  versions:\n{}{}",
+            version("v1", served, storage, field),
+            version("v2", true, !storage, ", properties: {a: {type: string}}")
+        )
+    };
+    let field = |more: &str| format!(", properties: {{a: {{type: string{more}}}}}");
+    let class = |served, storage, old: &str, new: &str| judged(&facts(&crd(served, storage, old), &crd(served, storage, new))).0;
+    for storage in [false, true] {
+        for (old, new) in [
+            (field(", maxLength: 5"), field(", maxLength: 3")),
+            (field(""), field(", enum: [x]")),
+            (field(""), field(", x-kubernetes-validations: [{rule: \"self != 'x'\"}]")),
+            (field(""), format!("{}, required: [a]", field(""))),
+        ] {
+            assert_eq!(class(false, storage, &old, &new), Class::None, "{old} -> {new}");
+            assert_eq!(class(true, storage, &old, &new), Class::SemanticBreaking, "{old} -> {new}");
+        }
+        // objects that are stored at it are read through its schema
+        assert_eq!(class(false, storage, &field(""), ""), Class::SemanticBreaking);
+        assert_eq!(class(false, storage, &field(", default: x"), &field(", default: y")), Class::SemanticBreaking);
+    }
+}
+
+/// Two versions with a schema of `spec` each; the second one may be unserved, and the first or the second is stored.
+fn versions(first: &str, second: &str, more: &str, stored: usize) -> String {
+    let version = |name: &str, index: usize, spec: &str, more: &str| {
+        let storage = index == stored;
+        format!(
+            "    - {{name: {name}, storage: {storage}, {more} schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}}}\n"
+        )
+    };
+    let both = format!("{}{}", version("v1", 0, first, "served: true,"), version("v2", 1, second, more));
+    format!("{HEAD}  versions:\n{}", both.replace("PUF", "x-kubernetes-preserve-unknown-fields: true"))
+}
+
+fn with_spec(spec: &str) -> String {
+    with_root(&format!("{{type: object, properties: {{spec: {spec}}}}}"))
+}
