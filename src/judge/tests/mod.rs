@@ -1,4 +1,5 @@
-//! Pairs of small bundles, the facts between them, and the rules that judge those facts.
+//! Pairs of small bundles, the facts between them, and the rules that judge those facts; recorded servers, and general laws.
+#![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
 use crate::find::change::{Options, diff};
 use crate::judge::finding::Class;
@@ -7,10 +8,14 @@ use crate::model::fact::Fact;
 use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
 
+mod changes;
+mod mutations;
 mod rules;
 mod scale;
 mod server;
+mod server_verdicts;
 mod steps;
+mod version_loss;
 
 fn facts(old: &str, new: &str) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));

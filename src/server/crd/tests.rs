@@ -1,8 +1,8 @@
 //! Cases beside those of the rule pages: near misses, and what an update changes.
 
 use crate::model::fact::Fact;
-use crate::model::testing::HEAD;
 use crate::model::{Bundle, Documents};
+use crate::testing::HEAD;
 
 use super::{create, update};
 

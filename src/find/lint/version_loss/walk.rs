@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::compare::text::together;
+use crate::compare::Budget;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
@@ -57,7 +57,7 @@ fn emptied(form: Form, room: Option<&Room<'_>>, path: &FieldPath) -> FieldPath {
 impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
     pub fn new(gates: &'w [Gate<'b, 't>], collector: &'w mut FactCollector<'t>) -> Self {
         let storage = gates.iter().position(|gate| gate.storage).unwrap_or(0);
-        VersionLossWalk { gates, collector, storage }
+        VersionLossWalk { gates, collector, storage, budget: Budget::shared() }
     }
 
     pub fn run(mut self, rooms: &[Room<'t>]) {
