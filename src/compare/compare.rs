@@ -8,23 +8,23 @@ use crate::model::fact::Certainty;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
-use super::solver::{Find, Found, Goal, Literal, Pair, Quest, Reason, Solver, Spine, Taste, Term, View};
+use super::solver::{Find, Found, Goal, Literal, Pair, Quest, ReadBy, Reader, Reason, Solver, Taste, Term, View};
 use super::{Budget, Order, Relation, Role, Sample};
 
 /// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
 /// kind and metadata.
 pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Order {
     let mut solver = Solver::new(Taste::Small, budget).with_roots(&[a, b]);
-    if solver.same_spines(Spine::of(a), Spine::of(b)) {
+    if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
         return Order::equal();
     }
-    let sides = Sides { spines: [Spine::of(a), Spine::of(b)], shapes: [a, b], root: true };
+    let sides = Sides { read_by: [ReadBy::shape_of(a), ReadBy::shape_of(b)], shapes: [a, b], root: true };
     Comparison { solver, sides, local: false }.order()
 }
 
 /// Whether two shapes are written alike, wherever they stand.
 pub(crate) fn is_same(a: &Shape, b: &Shape, budget: &Budget) -> bool {
-    Solver::new(Taste::Small, budget).same_spines(Spine::of(a), Spine::of(b))
+    Solver::new(Taste::Small, budget).same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b))
 }
 
 /// Compares two nodes that stand at the same place, with everything below them.
@@ -58,44 +58,46 @@ pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) ->
 
 fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Budget) -> Order {
     let mut solver = Solver::new(Taste::Small, budget);
-    if solver.same_spines(Spine::of(a), Spine::of(b)) {
+    if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
         return Order::equal();
     }
     if local && solver.same_locally(a, b) {
         return Order::equal();
     }
-    let spine = |shape| match role {
-        Role::Field => Spine::Field(shape),
-        Role::Entry => Spine::Entry(shape),
-        Role::Item => Spine::Item(shape),
+    let alone = |shape| {
+        ReadBy::of(match role {
+            Role::Field => Reader::Field(shape),
+            Role::Entry => Reader::Entry(shape),
+            Role::Item => Reader::Item(shape),
+        })
     };
-    let sides = Sides { spines: [spine(a), spine(b)], shapes: [a, b], root: false };
+    let sides = Sides { read_by: [alone(a), alone(b)], shapes: [a, b], root: false };
     Comparison { solver, sides, local }.order()
 }
 
 /// Before and after.
 #[derive(Clone, Copy)]
 struct Sides<'s> {
-    spines: [Spine<'s>; 2],
+    read_by: [ReadBy<'s>; 2],
     shapes: [&'s Shape; 2],
     root: bool,
 }
 
 impl<'s> Sides<'s> {
     fn swapped(self) -> Self {
-        let ([a, b], [x, y]) = (self.spines, self.shapes);
-        Sides { spines: [b, a], shapes: [y, x], root: self.root }
+        let ([a, b], [x, y]) = (self.read_by, self.shapes);
+        Sides { read_by: [b, a], shapes: [y, x], root: self.root }
     }
 
     /// The first side accepts and keeps the value; the second accepts it or not.
     fn goal(self, accepted: bool, quest: Quest, both_keep: bool) -> Goal<'s> {
-        let [a, b] = self.spines;
+        let [a, b] = self.read_by;
         let [x, y] = self.shapes;
         Goal {
-            views: vec![View { spine: a, faithful: true }, View { spine: b, faithful: both_keep }],
+            views: vec![View { read_by: a, faithful: true }, View { read_by: b, faithful: both_keep }],
             literals: vec![
-                Literal { view: 0, holds: true, term: Term::Spine(x) },
-                Literal { view: 1, holds: accepted, term: Term::Spine(y) },
+                Literal { view: 0, holds: true, term: Term::Node(x) },
+                Literal { view: 1, holds: accepted, term: Term::Node(y) },
             ],
             quest,
             pin: None,

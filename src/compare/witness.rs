@@ -11,7 +11,7 @@ use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Respon
 
 use super::condition::restore;
 use super::generate::Maker;
-use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
 use super::{Budget, Sample};
 
 /// What to show at a path.
@@ -183,8 +183,8 @@ impl<'s> Witnesses<'s> {
         let mut goal = Goal { quest, pin, ..Goal::of(self.old, true) };
         for &(other, accepted) in others {
             let view = goal.views.len();
-            goal.views.push(View { spine: Spine::of(other), faithful: false });
-            goal.literals.extend(accepted.map(|holds| Literal { view, holds, term: Term::Spine(other) }));
+            goal.views.push(View { read_by: ReadBy::shape_of(other), faithful: false });
+            goal.literals.extend(accepted.map(|holds| Literal { view, holds, term: Term::Node(other) }));
         }
         goal
     }
@@ -306,7 +306,7 @@ fn resource_name(root: &Shape, budget: &Budget) -> Option<String> {
     let shape = root.property("metadata")?.property("name")?;
     let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));
     let goal = Goal {
-        views: vec![View { spine: Spine::Free, faithful: false }],
+        views: vec![View { read_by: ReadBy::Nothing, faithful: false }],
         literals: vec![
             Literal { view: 0, holds: true, term: Term::Clause(shape) },
             Literal { view: 0, holds: true, term: Term::Formula(label) },

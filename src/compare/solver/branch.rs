@@ -58,7 +58,7 @@ impl<'s> Solver<'s> {
             && (Pin { steps: rest, target: pin.target }).request() == Request::Value
         {
             for (view, side) in goal.views.iter().enumerate() {
-                if !side.spine.seat(key).is_pruned() {
+                if !side.read_by.key_fate(key).is_pruned() {
                     let part = Part::Has(key.to_string().into());
                     self.assume(&mut branch, kind, Atom { view, holds: true, part });
                 }
@@ -167,7 +167,7 @@ impl<'s> Solver<'s> {
             if known.holds == atom.holds {
                 return match (goal.views.get(known.view), goal.views.get(atom.view), &known.part) {
                     (Some(one), Some(two), Part::Property(key, _)) => {
-                        differ(known, atom) && self.same.seats(one.spine.seat(key), two.spine.seat(key))
+                        differ(known, atom) && self.same.fates(one.read_by.key_fate(key), two.read_by.key_fate(key))
                     }
                     _ => false,
                 };
@@ -176,21 +176,21 @@ impl<'s> Solver<'s> {
             let (Some(one), Some(two)) = (goal.views.get(known.view), goal.views.get(atom.view)) else { return false };
             match (&known.part, &atom.part) {
                 (Part::Property(x, a), Part::Property(y, b)) => {
-                    x == y && same_term(&mut self.same, a, b) && self.same.seats(one.spine.seat(x), two.spine.seat(x))
+                    x == y && same_term(&mut self.same, a, b) && self.same.fates(one.read_by.key_fate(x), two.read_by.key_fate(x))
                 }
                 (Part::Required(x), Part::Required(y)) | (Part::Has(x), Part::Has(y)) => {
-                    x == y && self.same.seats(one.spine.seat(x), two.spine.seat(x))
+                    x == y && self.same.fates(one.read_by.key_fate(x), two.read_by.key_fate(x))
                 }
                 (Part::Opaque(a), Part::Opaque(b)) => {
                     let keys = self.rules.keys(a.rule, a.shape);
-                    a.says(b) && self.same.visible(keys.as_deref(), one.spine, two.spine)
+                    a.says(b) && self.same.visible(keys.as_deref(), one.read_by, two.read_by)
                 }
                 (Part::Term(_) | Part::AnyOf(_) | Part::OneOf(_), _) => {
                     same_part(&mut self.same, &known.part, &atom.part)
-                        && reads(&known.part).is_some_and(|keys| self.same.keys(keys.iter().map(|key| &**key), one.spine, two.spine))
+                        && reads(&known.part).is_some_and(|keys| self.same.keys(keys.iter().map(|key| &**key), one.read_by, two.read_by))
                 }
                 (Part::Each(a), Part::Each(b)) => {
-                    same_term(&mut self.same, a, b) && self.same.readers(one.spine.items(), two.spine.items())
+                    same_term(&mut self.same, a, b) && self.same.readers(one.read_by.items(), two.read_by.items())
                 }
                 (Part::MinSize(a), Part::MinSize(b)) | (Part::MaxSize(a), Part::MaxSize(b)) => kind == Kind::Array && a == b,
                 _ => false,
@@ -347,7 +347,7 @@ impl<'s> Solver<'s> {
     /// The conditions that a term comes to for this kind of value.
     fn taken_apart(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Never> {
         match term {
-            Term::Spine(shape) => self.parts().of_shape(shape, kind, true),
+            Term::Node(shape) => self.parts().of_shape(shape, kind, true),
             Term::Clause(shape) => self.parts().of_shape(shape, kind, false),
             Term::Formula(formula) => match &**formula {
                 Formula::Const(false) => Err(Never),

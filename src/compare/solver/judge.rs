@@ -53,7 +53,7 @@ fn finish(all: Result<Verdict, No>) -> Verdict {
 impl Judge<'_, '_> {
     pub(crate) fn term(&self, term: &Term<'_>, value: &Value) -> Verdict {
         match term {
-            Term::Spine(shape) => self.shape(shape, value, true),
+            Term::Node(shape) => self.shape(shape, value, true),
             Term::Clause(shape) => self.shape(shape, value, false),
             Term::Formula(formula) => self.formula(formula, value),
         }

@@ -198,7 +198,7 @@ impl<'s> Solver<'s> {
         let mut open = None;
         let forced = wanted.pin.map(Pin::request);
         for request in [Request::Value, Request::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
-            let effects: Vec<Effect<'s>> = goal.views.iter().map(|view| view.spine.item_effect(request)).collect();
+            let effects: Vec<Effect<'s>> = goal.views.iter().map(|view| view.read_by.item_effect(request)).collect();
             let quest = if wanted.quest { quest_at(goal.quest, &effects, request) } else { Some(Quest::Nothing) };
             let Some(quest) = quest else { continue };
             if request == Request::Value {
@@ -249,9 +249,9 @@ impl<'s> Solver<'s> {
         }
         let Unique::Keys(shape) = unique else {
             // Items that every side reads alike are equal for all or for none.
-            let alike = goal.views.iter().all(|view| self.alike(goal, view.spine.items()));
+            let alike = goal.views.iter().all(|view| self.alike(goal, view.read_by.items()));
             let scalar = frame.each.iter().any(|literal| match literal.term {
-                Term::Spine(shape) => literal.holds && takes_scalars(shape),
+                Term::Node(shape) => literal.holds && takes_scalars(shape),
                 _ => false,
             });
             return if alike || scalar { Find::Unsat } else { Find::Open(Reason::Method("items that become equal")) };
@@ -259,8 +259,8 @@ impl<'s> Solver<'s> {
         self.same_keys(goal, frame, view, shape)
     }
 
-    fn alike(&mut self, goal: &Goal<'s>, spine: super::Spine<'s>) -> bool {
-        goal.views.first().is_some_and(|first| self.same.readers(first.spine.items(), spine))
+    fn alike(&mut self, goal: &Goal<'s>, by: super::ReadBy<'s>) -> bool {
+        goal.views.first().is_some_and(|first| self.same.readers(first.read_by.items(), by))
     }
 
     /// Two items with the same keys for one view, and different ones as the others want it.

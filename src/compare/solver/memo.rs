@@ -5,8 +5,9 @@ use std::rc::Rc;
 use foldhash::HashMap;
 
 use super::formula::Formula;
-use super::read::Spine;
+use super::read::Reader;
 use super::{Find, Goal, Quest, Reason, Target, Term};
+use crate::server::key_fate::Pruning;
 
 /// What a goal is made of, by address: shapes live as long as the solver, formulas as long as their answer.
 #[derive(PartialEq, Eq, Hash)]
@@ -27,15 +28,18 @@ impl Key {
     pub(super) fn of(goal: &Goal<'_>) -> Key {
         let mut key = Vec::with_capacity(8 + 3 * goal.views.len() + 2 * goal.literals.len());
         for view in &goal.views {
-            let (tag, at) = match view.spine {
-                Spine::Node { shape, keep, pair } => {
-                    (8 + usize::from(keep) + 2 * usize::from(pair.is_some()), std::ptr::from_ref(shape).addr())
+            let (tag, at) = match view.read_by {
+                Pruning::Nothing => (0, 0),
+                Pruning::EveryKey => (1, 0),
+                Pruning::Schema { node, keeps } => {
+                    let tag = match node {
+                        Reader::Node { pair, .. } => 8 + usize::from(keeps) + 2 * usize::from(pair.is_some()),
+                        Reader::Field(_) => 2,
+                        Reader::Entry(_) => 3,
+                        Reader::Item(_) => 4,
+                    };
+                    (tag, std::ptr::from_ref(node.own()).addr())
                 }
-                Spine::Free => (0, 0),
-                Spine::Emptied => (1, 0),
-                Spine::Field(shape) => (2, std::ptr::from_ref(shape).addr()),
-                Spine::Entry(shape) => (3, std::ptr::from_ref(shape).addr()),
-                Spine::Item(shape) => (4, std::ptr::from_ref(shape).addr()),
             };
             key.extend([tag * 2 + usize::from(view.faithful), at]);
         }
@@ -59,7 +63,7 @@ impl Key {
         }
         for literal in &goal.literals {
             let (tag, at) = match &literal.term {
-                Term::Spine(shape) => (0, std::ptr::from_ref(*shape).addr()),
+                Term::Node(shape) => (0, std::ptr::from_ref(*shape).addr()),
                 Term::Clause(shape) => (1, std::ptr::from_ref(*shape).addr()),
                 Term::Formula(formula) => (2, Rc::as_ptr(formula).addr()),
             };

@@ -30,12 +30,13 @@ use serde_json::Value;
 use crate::compare::budget::Budget;
 use crate::model::Step;
 use crate::model::schema::shape::{CelRule, Shape};
+use crate::server::key_fate::Pruning;
 
 pub(crate) use formula::Formula;
 pub(crate) use judge::Judge;
 pub(crate) use kind::{Kind, Kinds};
 use read::{Effect, Request};
-pub(crate) use read::{Pair, Spine, completed, stored};
+pub(crate) use read::{Pair, ReadBy, Reader, completed, stored};
 pub(crate) use rules::Rules;
 
 use same::Same;
@@ -78,7 +79,7 @@ pub enum Reason {
 #[derive(Debug, Clone)]
 pub(crate) enum Term<'s> {
     /// Valid at a declared node.
-    Spine(&'s Shape),
+    Node(&'s Shape),
     /// Valid under a clause of a junctor.
     Clause(&'s Shape),
     Formula(Rc<Formula>),
@@ -87,7 +88,7 @@ pub(crate) enum Term<'s> {
 /// How one side sees the value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'s> {
-    pub(crate) spine: Spine<'s>,
+    pub(crate) read_by: ReadBy<'s>,
     /// Nothing that the client gives may be pruned on this side.
     pub(crate) faithful: bool,
 }
@@ -208,8 +209,8 @@ impl<'s> Solver<'s> {
         self.same.local(a, b)
     }
 
-    pub(crate) fn same_spines(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
-        self.same.spines(a, b)
+    pub(crate) fn same_readers(&mut self, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
+        self.same.read_by(a, b)
     }
 
     /// Counts a step that holds so many conditions against each other; whether there may be another.
@@ -237,10 +238,10 @@ impl<'s> Solver<'s> {
         found
     }
 
-    /// What to send at a node that is looked at on its own, by views of a [`Spine::Field`], [`Spine::Entry`] or
-    /// [`Spine::Item`]: `None` stands for nothing at all.
+    /// What to send at a node that is looked at on its own, by views of a [`Reader::Field`], [`Reader::Entry`] or
+    /// [`Reader::Item`]: `None` stands for nothing at all.
     pub(crate) fn solve_alone(&mut self, goal: &Goal<'s>) -> Found<Option<Value>> {
-        let found = if goal.views.iter().any(|view| matches!(view.spine, Spine::Item(_))) {
+        let found = if goal.views.iter().any(|view| matches!(view.read_by.reader(), Some(Reader::Item(_)))) {
             match self.alone_item(goal) {
                 Find::Sat(value) => Found::Sat(Some(value)),
                 Find::Unsat => Found::Unsat,
@@ -273,9 +274,9 @@ impl<'s> Solver<'s> {
         let mut lossy = Vec::new();
         for view in &goal.views {
             let mut lost = false;
-            let effect = match view.spine {
-                Spine::Item(_) => view.spine.item_effect(request),
-                spine => spine.seat(object::ALONE).effect(request),
+            let effect = match view.read_by.reader() {
+                Some(Reader::Item(_)) => view.read_by.item_effect(request),
+                _ => view.read_by.key_fate(object::ALONE).effect(request),
             };
             let value = match effect {
                 Effect::Absent => {
@@ -284,7 +285,7 @@ impl<'s> Solver<'s> {
                 }
                 Effect::Null => Some(Value::Null),
                 Effect::Default(value) => Some(value),
-                Effect::Sent(spine) => sample.map(|value| stored(value, self.localised(spine), &mut lost)),
+                Effect::Sent(by) => sample.map(|value| stored(value, self.localised(by), &mut lost)),
             };
             read.push(value);
             lossy.push(lost);
@@ -315,11 +316,13 @@ impl<'s> Solver<'s> {
         known.then_some(true)
     }
 
-    /// The spine of a node that is one of the compared pair knows its twin.
-    fn localised(&self, spine: Spine<'s>) -> Spine<'s> {
-        match (spine, self.pair) {
-            (Spine::Node { shape, keep, .. }, Some(pair)) if pair.has(shape) => Spine::Node { shape, keep, pair: Some(pair) },
-            _ => spine,
+    /// A reader that is one of the compared pair knows the other one.
+    fn localised(&self, by: ReadBy<'s>) -> ReadBy<'s> {
+        match (by, self.pair) {
+            (Pruning::Schema { node: Reader::Node { shape, .. }, keeps }, Some(pair)) if pair.has(shape) => {
+                Pruning::Schema { node: Reader::Node { shape, pair: Some(pair) }, keeps }
+            }
+            _ => by,
         }
     }
 
@@ -329,7 +332,7 @@ impl<'s> Solver<'s> {
             .literals
             .iter()
             .filter_map(|literal| match literal.term {
-                Term::Spine(shape) => Some((literal.view, shape)),
+                Term::Node(shape) => Some((literal.view, shape)),
                 _ => None,
             })
             .flat_map(|(view, shape)| shape.rules.iter().map(move |rule| (view, rule, shape)))
@@ -373,7 +376,7 @@ impl<'s> Solver<'s> {
         let local;
         let goal = match self.pair {
             Some(_) => {
-                let views = goal.views.iter().map(|view| View { spine: self.localised(view.spine), ..*view }).collect();
+                let views = goal.views.iter().map(|view| View { read_by: self.localised(view.read_by), ..*view }).collect();
                 local = Goal { views, ..goal.clone() };
                 &local
             }
@@ -421,10 +424,10 @@ impl<'s> Solver<'s> {
     /// Two views that read alike are one.
     fn merge(&mut self, goal: &Goal<'s>) -> Option<Goal<'s>> {
         let [a, b] = goal.views.as_slice() else { return None };
-        if !self.same.readers(a.spine, b.spine) {
+        if !self.same.readers(a.read_by, b.read_by) {
             return None;
         }
-        let view = View { spine: a.spine, faithful: a.faithful || b.faithful };
+        let view = View { read_by: a.read_by, faithful: a.faithful || b.faithful };
         let literals = goal.literals.iter().map(|literal| Literal { view: 0, ..literal.clone() }).collect();
         Some(Goal { views: vec![view], literals, ..goal.clone() })
     }
@@ -443,7 +446,7 @@ impl<'s> Solver<'s> {
     /// Whether the types of the positive conditions let this kind in.
     fn allows(&self, goal: &Goal<'s>, kind: Kind) -> bool {
         goal.literals.iter().filter(|literal| literal.holds).all(|literal| match &literal.term {
-            Term::Spine(shape) | Term::Clause(shape) => {
+            Term::Node(shape) | Term::Clause(shape) => {
                 let formatted = words::format(shape.format.as_deref()).is_some();
                 kind::kinds(shape, formatted).has(kind)
             }
@@ -475,7 +478,7 @@ impl<'s> Solver<'s> {
         let mut read = Vec::with_capacity(goal.views.len());
         for (index, view) in goal.views.iter().enumerate() {
             let mut lost = false;
-            let mut value = stored(value, view.spine, &mut lost);
+            let mut value = stored(value, view.read_by, &mut lost);
             if goal.root
                 && let Value::Object(map) = &mut value
             {
@@ -513,8 +516,8 @@ impl<'s> Solver<'s> {
 fn is_hopeless(goal: &Goal<'_>) -> bool {
     match goal.quest {
         Quest::Nothing => false,
-        Quest::Loses(view) => goal.views.get(view).is_none_or(|view| matches!(view.spine, Spine::Free)),
-        Quest::Differs => goal.views.iter().all(|view| view.faithful && view.spine.shape().is_none()),
+        Quest::Loses(view) => goal.views.get(view).is_none_or(|view| matches!(view.read_by, Pruning::Nothing)),
+        Quest::Differs => goal.views.iter().all(|view| view.faithful && view.read_by.shape().is_none()),
     }
 }
 
@@ -528,7 +531,7 @@ fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
             Formula::Equals(value) => Some(spellings(value)),
             _ => None,
         },
-        Term::Spine(shape) | Term::Clause(shape) => {
+        Term::Node(shape) | Term::Clause(shape) => {
             let values = shape.enum_values.as_ref()?;
             // Fractions are compared with an enum after rounding, so that its values are not all there is.
             let fractions = values.iter().any(Value::is_number) && !matches!(shape.ty, Some(crate::model::schema::shape::Type::Integer));

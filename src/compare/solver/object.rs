@@ -13,7 +13,9 @@ use crate::model::schema::shape::{Extra, Shape};
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
 use super::part::Part;
-use super::read::{Effect, Request, Seat, Spine};
+use crate::server::key_fate::{KeyFate, Pruning};
+
+use super::read::{Effect, ReadBy, Request};
 use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Target, Taste, Term, View};
 
 /// The only key of an object that holds a field on its own.
@@ -160,7 +162,8 @@ impl<'s> Solver<'s> {
     pub(super) fn object(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Find {
         match self.frame(goal, atoms) {
             Ok(mut frame) => {
-                let is_map = |view: &View<'s>| view.spine.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
+                let is_map =
+                    |view: &View<'s>| view.read_by.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
                 if self.taste == Taste::Full && goal.views.iter().all(is_map) {
                     // A map is shown with an entry, if it may have one.
                     let _ = self.stranger(goal, &mut frame, None);
@@ -210,7 +213,7 @@ impl<'s> Solver<'s> {
             key_rules: Vec::new(),
             unlike: Vec::new(),
         };
-        for name in goal.views.iter().flat_map(|view| view.spine.names()) {
+        for name in goal.views.iter().flat_map(|view| view.read_by.names()) {
             frame.cell(name, views);
         }
         if goal.root {
@@ -332,9 +335,8 @@ impl<'s> Solver<'s> {
             Duty::Fails { owner, .. } => strangers(*owner),
             // The value of any key, unless a view has a schema of its own for it.
             Duty::Pin(_) => {
-                let declared = |name: &str| {
-                    goal.views.iter().any(|view| matches!(view.spine, Spine::Node { shape, .. } if self.declares(shape, name)))
-                };
+                let declared =
+                    |name: &str| goal.views.iter().any(|view| view.read_by.shape().is_some_and(|shape| self.declares(shape, name)));
                 let free = |(name, cell): &(&String, &Cell<'s>)| cell.pin.is_none() && cell.fixed.is_none() && !declared(name);
                 let named = frame.cells.iter().filter(free).map(|(name, _)| Some(name.clone()));
                 std::iter::once(None).chain(named).collect()
@@ -364,7 +366,7 @@ impl<'s> Solver<'s> {
     /// Whether the views may read this key differently.
     fn may_carry(&mut self, goal: &Goal<'s>, name: &str) -> bool {
         match goal.views.as_slice() {
-            [a, b] => !self.same.seats(a.spine.seat(name), b.spine.seat(name)),
+            [a, b] => !self.same.fates(a.read_by.key_fate(name), b.read_by.key_fate(name)),
             _ => false,
         }
     }
@@ -406,7 +408,7 @@ impl<'s> Solver<'s> {
     /// A key that nobody has named, which every faithful view keeps; its name is made to fail `against`.
     fn stranger(&mut self, goal: &Goal<'s>, frame: &mut Frame<'s>, against: Option<&Rc<Formula>>) -> Result<String, Option<Reason>> {
         let spare = "\u{0}";
-        if goal.views.iter().any(|view| view.faithful && view.spine.seat(spare).is_pruned()) {
+        if goal.views.iter().any(|view| view.faithful && view.read_by.key_fate(spare).is_pruned()) {
             return Err(None);
         }
         let plain = ["key", "other", "third"].map(str::to_owned).into_iter().chain((4..).map(|n| format!("key{n}")));
@@ -531,13 +533,13 @@ impl<'s> Solver<'s> {
         }
         let mut effects = Vec::with_capacity(goal.views.len());
         for (view, demand) in goal.views.iter().zip(&cell.demands) {
-            let seat = view.spine.seat(&cell.name);
+            let fate = view.read_by.key_fate(&cell.name);
             // The resource's own keys are nobody's to prune.
-            let seat = if cell.fixed.is_some() { Seat::Kept(Spine::Free) } else { seat };
-            if view.faithful && request != Request::Absent && seat.is_pruned() {
+            let fate = if cell.fixed.is_some() { KeyFate::Kept } else { fate };
+            if view.faithful && request != Request::Absent && fate.is_pruned() {
                 return Weighed::Impossible;
             }
-            let effect = seat.effect(request);
+            let effect = fate.effect(request);
             let present = !matches!(effect, Effect::Absent);
             let solid = present && !matches!(effect, Effect::Null);
             if demand.present.is_some_and(|wanted| wanted != present) || demand.solid.is_some_and(|wanted| wanted != solid) {
@@ -644,7 +646,7 @@ impl<'s> Solver<'s> {
 
 /// Whether some views count a null under a key that nobody names, and others don't.
 fn unlike_nulls(goal: &Goal<'_>) -> bool {
-    let counts = |view: &View<'_>| matches!(view.spine.seat("\u{0}").effect(Request::Null), Effect::Absent);
+    let counts = |view: &View<'_>| matches!(view.read_by.key_fate("\u{0}").effect(Request::Null), Effect::Absent);
     let mut views = goal.views.iter().map(counts);
     views.next().is_some_and(|first| views.any(|other| other != first))
 }
@@ -763,9 +765,9 @@ pub(super) fn child_goal<'s>(
     let mut index = Vec::new();
     for (view, effect) in goal.views.iter().zip(effects) {
         match effect {
-            Effect::Sent(spine) => {
+            Effect::Sent(by) => {
                 index.push(Some(views.len()));
-                views.push(View { spine: *spine, faithful: view.faithful });
+                views.push(View { read_by: *by, faithful: view.faithful });
             }
             _ => index.push(None),
         }
@@ -794,14 +796,14 @@ pub(crate) fn root_keys() -> [(&'static str, Value); 3] {
 impl<'s> Goal<'s> {
     /// A value that the shape accepts and keeps; `root` if it is a whole resource.
     pub(crate) fn of(shape: &'s Shape, root: bool) -> Self {
-        let views = vec![View { spine: Spine::of(shape), faithful: true }];
-        let literals = vec![Literal { view: 0, holds: true, term: Term::Spine(shape) }];
+        let views = vec![View { read_by: ReadBy::shape_of(shape), faithful: true }];
+        let literals = vec![Literal { view: 0, holds: true, term: Term::Node(shape) }];
         Goal { views, literals, quest: Quest::Nothing, pin: None, root }
     }
 
     /// A goal about a value that nobody prunes.
     pub(super) fn scalar(literals: Vec<Literal<'s>>) -> Self {
-        let views = vec![View { spine: Spine::Free, faithful: false }];
+        let views = vec![View { read_by: Pruning::Nothing, faithful: false }];
         Goal { views, literals, quest: Quest::Nothing, pin: None, root: false }
     }
 }

@@ -93,7 +93,7 @@ pub(crate) struct Parts<'p, 's> {
 impl<'s> Parts<'_, 's> {
     /// The conditions of a shape on a value of this kind.
     pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, spine: bool) -> Result<Vec<Part<'s>>, Never> {
-        let term = |shape: &'s Shape| if spine { Term::Spine(shape) } else { Term::Clause(shape) };
+        let term = |shape: &'s Shape| if spine { Term::Node(shape) } else { Term::Clause(shape) };
         let format = words::format(shape.format.as_deref());
         if !kind::kinds(shape, format.is_some()).has(kind) {
             return Err(Never);
@@ -254,7 +254,7 @@ pub(crate) fn same_part(same: &mut Same, a: &Part<'_>, b: &Part<'_>) -> bool {
 
 pub(crate) fn same_term(same: &mut Same, a: &Term<'_>, b: &Term<'_>) -> bool {
     match (a, b) {
-        (Term::Spine(a), Term::Spine(b)) | (Term::Clause(a), Term::Clause(b)) => same.shapes(a, b),
+        (Term::Node(a), Term::Node(b)) | (Term::Clause(a), Term::Clause(b)) => same.shapes(a, b),
         (Term::Formula(a), Term::Formula(b)) => a == b,
         _ => false,
     }
@@ -275,7 +275,7 @@ fn term_reads(term: &Term<'_>, keys: &mut BTreeSet<String>) -> bool {
     match term {
         Term::Clause(shape) => clause_reads(shape, keys),
         Term::Formula(formula) => formula_reads(formula, keys),
-        Term::Spine(_) => false,
+        Term::Node(_) => false,
     }
 }
 

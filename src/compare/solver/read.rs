@@ -1,23 +1,24 @@
-//! How the server reads what a client sent: a value and the schema it stands under come in; what is pruned, dropped or
-//! defaulted is decided here, for one value (`stored`) and for one key whose value is not known yet (`Effect`).
+//! How the server reads what a client sent: a value and the schema it is read by come in; what is pruned, dropped or
+//! defaulted is decided here for one key or item whose value is not known yet ([`Effect`]). Values that are known are read by
+//! the server's own code ([`stored`]).
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::{Extra, Shape};
-
-/// Deeper values are not read further; no schema that the server takes gets there.
-const MAX_DEPTH: u32 = 256;
+use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
+use crate::server::object::{DefaultNode, fill_in, store};
 
 /// The schema that prunes, drops nulls and sets defaults at some value.
+pub(crate) type ReadBy<'s> = Pruning<Reader<'s>>;
+
+/// A schema node that reads values.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Spine<'s> {
-    /// A declared node. `keep`: keys that it doesn't declare survive (its own preserve-unknown-fields, or that of the list around it).
-    Node { shape: &'s Shape, keep: bool, pair: Option<Pair<'s>> },
-    /// Below an undeclared key that is preserved: everything survives.
-    Free,
-    /// Below `additionalProperties: true`: scalars survive, objects lose all their keys.
-    Emptied,
+pub(crate) enum Reader<'s> {
+    Node {
+        shape: &'s Shape,
+        pair: Option<Pair<'s>>,
+    },
     /// An object whose only key has this schema: how a field is compared on its own.
     Field(&'s Shape),
     /// The same for a value of a map.
@@ -84,8 +85,8 @@ pub(crate) enum Effect<'s> {
     Null,
     /// Its default, complete with the defaults inside it.
     Default(Value),
-    /// The value that was sent, read under this spine.
-    Sent(Spine<'s>),
+    /// The value that was sent, read by this.
+    Sent(ReadBy<'s>),
 }
 
 /// What a client may do with a key.
@@ -96,76 +97,107 @@ pub(crate) enum Request {
     Value,
 }
 
-/// Where a key stands in its object's schema.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Seat<'s> {
-    /// Named in `properties`.
-    Declared(&'s Shape),
-    /// A value of `additionalProperties`.
-    Extra(&'s Shape),
-    /// Kept without a schema.
-    Kept(Spine<'s>),
-    Pruned,
-}
-
-impl<'s> Spine<'s> {
+impl<'s> Reader<'s> {
     pub(crate) fn of(shape: &'s Shape) -> Self {
-        Spine::Node { shape, keep: shape.preserve_unknown, pair: None }
+        Reader::Node { shape, pair: None }
     }
 
-    /// The keys that the schema declares.
-    pub(crate) fn names(self) -> Vec<&'s String> {
+    /// The shape that says what becomes of null and of nothing.
+    pub(super) fn own(&self) -> &'s Shape {
         match self {
-            Spine::Node { shape, pair: Some(pair), .. } => pair.children(shape).map(|(name, _)| name).collect(),
-            Spine::Node { shape, .. } => shape.properties.keys().collect(),
-            _ => Vec::new(),
+            Reader::Node { shape, .. } | Reader::Field(shape) | Reader::Entry(shape) | Reader::Item(shape) => shape,
+        }
+    }
+}
+
+impl PruneNode for Reader<'_> {
+    fn property(&self, name: &str) -> Option<Self> {
+        match *self {
+            Reader::Node { shape, pair: None } => shape.property(name).map(Reader::of),
+            Reader::Node { shape, pair: Some(pair) } => pair.child(shape, name).map(Reader::of),
+            Reader::Field(shape) => Some(Reader::of(shape)),
+            Reader::Entry(_) | Reader::Item(_) => None,
+        }
+    }
+
+    fn items(&self) -> Option<Self> {
+        match *self {
+            Reader::Node { shape, pair } => {
+                let own = shape.items.as_deref()?;
+                Some(Reader::of(pair.and_then(Pair::items).unwrap_or(own)))
+            }
+            Reader::Item(shape) => Some(Reader::of(shape)),
+            Reader::Field(_) | Reader::Entry(_) => Some(*self),
+        }
+    }
+
+    fn extra(&self) -> Extra<Self> {
+        match *self {
+            Reader::Node { shape, pair } => shape.extra.as_ref().map(|own| Reader::of(pair.map_or(&**own, |pair| pair.values(own)))),
+            Reader::Entry(shape) => Extra::Values(Reader::of(shape)),
+            Reader::Field(_) | Reader::Item(_) => Extra::Closed,
+        }
+    }
+
+    fn preserves_unknown(&self) -> bool {
+        matches!(self, Reader::Node { shape, .. } if shape.preserve_unknown)
+    }
+
+    fn is_embedded(&self) -> bool {
+        matches!(self, Reader::Node { shape, .. } if shape.embedded)
+    }
+
+    /// Metadata of an embedded resource that is declared is searched like any other field, for the sake of its conditions.
+    fn keeps_meta(&self, key: &str) -> bool {
+        self.is_embedded() && is_meta(key) && self.property(key).is_none()
+    }
+}
+
+impl DefaultNode for Reader<'_> {
+    fn is_nullable(&self) -> bool {
+        self.own().nullable
+    }
+
+    fn default(&self) -> Option<&Value> {
+        self.own().default.as_ref()
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&str, Self)> {
+        let (plain, paired) = match *self {
+            Reader::Node { shape, pair: None } => (Some(shape.properties.iter()), None),
+            Reader::Node { shape, pair: Some(pair) } => (None, Some(pair.children(shape))),
+            Reader::Field(_) | Reader::Entry(_) | Reader::Item(_) => (None, None),
+        };
+        let plain = plain.into_iter().flatten().map(|(name, child)| (name, &**child));
+        plain.chain(paired.into_iter().flatten()).map(|(name, child)| (name.as_str(), Reader::of(child)))
+    }
+}
+
+impl<'s> ReadBy<'s> {
+    pub(crate) fn shape_of(shape: &'s Shape) -> Self {
+        Pruning::of(Reader::of(shape))
+    }
+
+    pub(crate) fn reader(self) -> Option<Reader<'s>> {
+        match self {
+            Pruning::Schema { node, .. } => Some(node),
+            Pruning::Nothing | Pruning::EveryKey => None,
         }
     }
 
     pub(crate) fn shape(self) -> Option<&'s Shape> {
         match self {
-            Spine::Node { shape, .. } => Some(shape),
+            Pruning::Schema { node: Reader::Node { shape, .. }, .. } => Some(shape),
             _ => None,
         }
     }
 
-    pub(crate) fn seat(self, key: &str) -> Seat<'s> {
-        match self {
-            Spine::Free => Seat::Kept(Spine::Free),
-            Spine::Emptied | Spine::Item(_) => Seat::Pruned,
-            Spine::Field(shape) => Seat::Declared(shape),
-            Spine::Entry(shape) => Seat::Extra(shape),
-            Spine::Node { shape, keep, pair } => {
-                let child = pair.map_or_else(|| shape.property(key), |pair| pair.child(shape, key));
-                if let Some(child) = child {
-                    return Seat::Declared(child);
-                }
-                if shape.embedded && is_meta(key) {
-                    return Seat::Kept(Spine::Free);
-                }
-                match &shape.extra {
-                    Extra::Values(values) => Seat::Extra(pair.map_or(values, |pair| pair.values(values))),
-                    Extra::Any | Extra::Refused => Seat::Kept(Spine::Emptied),
-                    Extra::Closed if keep => Seat::Kept(Spine::Free),
-                    Extra::Closed => Seat::Pruned,
-                }
-            }
-        }
-    }
-
-    /// The spine of list items.
-    pub(crate) fn items(self) -> Spine<'s> {
-        match self {
-            Spine::Node { shape, keep, pair } => {
-                let items = shape.items.as_deref().map(|own| pair.and_then(Pair::items).unwrap_or(own));
-                match items {
-                    Some(items) => Spine::Node { shape: items, keep: keep || items.preserve_unknown, pair: None },
-                    None if keep => Spine::Free,
-                    None => Spine::Emptied,
-                }
-            }
-            Spine::Item(shape) => Spine::of(shape),
-            other => other,
+    /// The keys that the schema declares.
+    pub(crate) fn names(self) -> Vec<&'s String> {
+        match self.reader() {
+            Some(Reader::Node { shape, pair: Some(pair) }) => pair.children(shape).map(|(name, _)| name).collect(),
+            Some(Reader::Node { shape, pair: None }) => shape.properties.keys().collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -185,125 +217,36 @@ impl<'s> Spine<'s> {
     }
 }
 
-impl<'s> Seat<'s> {
+impl<'s> KeyFate<Reader<'s>> {
+    /// What the server makes of a key with this fate.
     pub(crate) fn effect(self, request: Request) -> Effect<'s> {
+        let default_or_absent = |shape: &Shape| match &shape.default {
+            Some(default) => Effect::Default(completed(default, shape)),
+            None => Effect::Absent,
+        };
         match (self, request) {
-            (Seat::Pruned, _) | (Seat::Extra(_) | Seat::Kept(_), Request::Absent) => Effect::Absent,
-            (Seat::Declared(shape), Request::Absent) => default_or_absent(shape),
-            (Seat::Declared(shape) | Seat::Extra(shape), Request::Null) => {
-                if shape.nullable {
-                    Effect::Null
-                } else {
-                    default_or_absent(shape)
-                }
+            (KeyFate::Declared(reader), Request::Absent) => default_or_absent(reader.own()),
+            (KeyFate::Pruned, _) | (_, Request::Absent) => Effect::Absent,
+            (KeyFate::Declared(reader) | KeyFate::MapValue(reader), Request::Null) if !reader.own().nullable => {
+                default_or_absent(reader.own())
             }
-            (Seat::Kept(_), Request::Null) => Effect::Null,
-            (Seat::Declared(shape) | Seat::Extra(shape), Request::Value) => Effect::Sent(Spine::of(shape)),
-            (Seat::Kept(spine), Request::Value) => Effect::Sent(spine),
+            (_, Request::Null) => Effect::Null,
+            (fate, Request::Value) => fate.below().map_or(Effect::Absent, Effect::Sent),
         }
-    }
-
-    pub(crate) fn is_pruned(self) -> bool {
-        matches!(self, Seat::Pruned)
-    }
-}
-
-fn default_or_absent<'s>(shape: &Shape) -> Effect<'s> {
-    match &shape.default {
-        Some(default) => Effect::Default(completed(default, shape)),
-        None => Effect::Absent,
     }
 }
 
 /// A default with the defaults that its own schema sets inside it.
 pub(crate) fn completed(default: &Value, shape: &Shape) -> Value {
     let mut value = default.clone();
-    set_defaults(&mut value, Spine::of(shape), MAX_DEPTH);
+    fill_in(&mut value, &Reader::of(shape));
     value
 }
 
 /// What is stored of a value: pruned, without nulls that nothing allows, with its defaults. `lost` tells whether
 /// something other than a null was pruned.
-pub(crate) fn stored(value: &Value, spine: Spine<'_>, lost: &mut bool) -> Value {
-    let mut read = kept(value, spine, lost, MAX_DEPTH);
-    set_defaults(&mut read, spine, MAX_DEPTH);
-    read
-}
-
-fn kept(value: &Value, spine: Spine<'_>, lost: &mut bool, depth: u32) -> Value {
-    if depth == 0 {
-        return value.clone();
-    }
-    match value {
-        Value::Object(map) => {
-            let mut out = Map::new();
-            for (key, value) in map {
-                let seat = spine.seat(key);
-                if value.is_null() {
-                    let stays = match seat {
-                        Seat::Pruned => false,
-                        Seat::Declared(shape) | Seat::Extra(shape) => shape.nullable || shape.default.is_some(),
-                        Seat::Kept(_) => true,
-                    };
-                    if stays {
-                        out.insert(key.clone(), Value::Null);
-                    }
-                    continue;
-                }
-                match seat.effect(Request::Value) {
-                    Effect::Sent(below) => {
-                        out.insert(key.clone(), kept(value, below, lost, depth - 1));
-                    }
-                    _ => *lost = true,
-                }
-            }
-            Value::Object(out)
-        }
-        Value::Array(items) => {
-            let below = spine.items();
-            Value::Array(items.iter().map(|item| kept(item, below, lost, depth - 1)).collect())
-        }
-        scalar => scalar.clone(),
-    }
-}
-
-fn set_defaults(value: &mut Value, spine: Spine<'_>, depth: u32) {
-    if depth == 0 || !matches!(spine, Spine::Node { .. }) {
-        return;
-    }
-    match value {
-        Value::Object(map) => {
-            for name in spine.names() {
-                let Seat::Declared(child) = spine.seat(name) else { continue };
-                let Some(default) = &child.default else { continue };
-                if map.get(name).is_none_or(|present| present.is_null() && !child.nullable) {
-                    map.insert(name.clone(), default.clone());
-                }
-            }
-            for (key, value) in map.iter_mut() {
-                match spine.seat(key) {
-                    Seat::Declared(child) => set_defaults(value, Spine::of(child), depth - 1),
-                    Seat::Extra(child) => {
-                        replace_null(value, child);
-                        set_defaults(value, Spine::of(child), depth - 1);
-                    }
-                    Seat::Kept(_) | Seat::Pruned => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            let Spine::Node { shape: child, .. } = spine.items() else { return };
-            for item in items {
-                replace_null(item, child);
-                set_defaults(item, Spine::of(child), depth - 1);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn replace_null(value: &mut Value, shape: &Shape) {
-    if value.is_null() && !shape.nullable {
-        *value = shape.default.clone().unwrap_or(Value::Null);
-    }
+pub(crate) fn stored(value: &Value, by: ReadBy<'_>, lost: &mut bool) -> Value {
+    let (value, pruned) = store(value, &by);
+    *lost |= pruned;
+    value
 }

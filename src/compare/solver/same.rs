@@ -4,7 +4,9 @@ use foldhash::HashMap;
 
 use crate::model::schema::shape::{Extra, Shape};
 
-use super::read::{Seat, Spine};
+use crate::server::key_fate::{KeyFate, Pruning};
+
+use super::read::{ReadBy, Reader};
 
 /// Remembers what has been compared: nodes of two trees are met again and again from different sides.
 #[derive(Default)]
@@ -158,7 +160,7 @@ impl Same {
     }
 
     /// Whether a rule at two nodes sees the same, if it looks at these keys only; `None` stands for the whole value.
-    pub(crate) fn visible(&mut self, keys: Option<&[String]>, a: Spine<'_>, b: Spine<'_>) -> bool {
+    pub(crate) fn visible(&mut self, keys: Option<&[String]>, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
         let (Some(x), Some(y)) = (a.shape(), b.shape()) else { return false };
         if self.is_pair(x, y) && x.ty == y.ty && keys.is_some() {
             return true;
@@ -166,7 +168,7 @@ impl Same {
         let Some(keys) = keys else { return self.typed(x, y) && self.readers(a, b) };
         x.ty == y.ty
             && keys.iter().all(|key| {
-                self.seats(a.seat(key), b.seat(key))
+                self.fates(a.key_fate(key), b.key_fate(key))
                     && match (x.property(key), y.property(key)) {
                         (Some(x), Some(y)) => self.typed(x, y),
                         (None, None) => true,
@@ -176,9 +178,10 @@ impl Same {
     }
 
     /// Whether two sides make the same of whatever is sent.
-    pub(crate) fn readers(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
-        match (a, b) {
-            (Spine::Node { shape: a, keep: ka, pair: Some(pair) }, Spine::Node { shape: b, keep: kb, pair: Some(_) }) => {
+    pub(crate) fn readers(&mut self, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
+        let (Pruning::Schema { node: x, keeps: ka }, Pruning::Schema { node: y, keeps: kb }) = (a, b) else { return self.read_by(a, b) };
+        match (x, y) {
+            (Reader::Node { shape: a, pair: Some(pair) }, Reader::Node { shape: b, pair: Some(_) }) => {
                 // The children are the same by assumption; what is left is which keys survive.
                 let kept = |extra: &Extra| match extra {
                     Extra::Closed => 0,
@@ -191,33 +194,37 @@ impl Same {
                     && kept(&a.extra) == kept(&b.extra)
                     && a.items.is_some() == b.items.is_some()
             }
-            (Spine::Node { shape: a, keep: ka, .. }, Spine::Node { shape: b, keep: kb, .. }) => ka == kb && self.insides(a, b),
-            (Spine::Field(a), Spine::Field(b)) | (Spine::Entry(a), Spine::Entry(b)) | (Spine::Item(a), Spine::Item(b)) => self.nodes(a, b),
-            _ => self.spines(a, b),
-        }
-    }
-
-    /// Whether two sides make the same of all these keys.
-    pub(crate) fn keys<'k>(&mut self, keys: impl IntoIterator<Item = &'k str>, a: Spine<'_>, b: Spine<'_>) -> bool {
-        keys.into_iter().all(|key| self.seats(a.seat(key), b.seat(key)))
-    }
-
-    /// Whether two sides make the same of whatever is sent at a key.
-    pub(crate) fn seats(&mut self, a: Seat<'_>, b: Seat<'_>) -> bool {
-        match (a, b) {
-            (Seat::Declared(a), Seat::Declared(b)) | (Seat::Extra(a), Seat::Extra(b)) => self.nodes(a, b),
-            (Seat::Kept(a), Seat::Kept(b)) => self.readers(a, b),
-            (Seat::Pruned, Seat::Pruned) => true,
+            (Reader::Node { shape: a, .. }, Reader::Node { shape: b, .. }) => ka == kb && self.insides(a, b),
+            (Reader::Field(a), Reader::Field(b)) | (Reader::Entry(a), Reader::Entry(b)) | (Reader::Item(a), Reader::Item(b)) => {
+                self.nodes(a, b)
+            }
             _ => false,
         }
     }
 
-    pub(crate) fn spines(&mut self, a: Spine<'_>, b: Spine<'_>) -> bool {
+    /// Whether two sides make the same of all these keys.
+    pub(crate) fn keys<'k>(&mut self, keys: impl IntoIterator<Item = &'k str>, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
+        keys.into_iter().all(|key| self.fates(a.key_fate(key), b.key_fate(key)))
+    }
+
+    /// Whether two sides make the same of whatever is sent at a key.
+    pub(crate) fn fates(&mut self, a: KeyFate<Reader<'_>>, b: KeyFate<Reader<'_>>) -> bool {
         match (a, b) {
-            (Spine::Node { shape: a, keep: ka, pair: None }, Spine::Node { shape: b, keep: kb, pair: None }) => {
-                ka == kb && self.shapes(a, b)
-            }
-            (Spine::Free, Spine::Free) | (Spine::Emptied, Spine::Emptied) => true,
+            (KeyFate::Declared(a), KeyFate::Declared(b)) | (KeyFate::MapValue(a), KeyFate::MapValue(b)) => self.nodes(a.own(), b.own()),
+            (KeyFate::Meta | KeyFate::Kept, KeyFate::Meta | KeyFate::Kept)
+            | (KeyFate::Emptied | KeyFate::Refused, KeyFate::Emptied | KeyFate::Refused)
+            | (KeyFate::Pruned, KeyFate::Pruned) => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn read_by(&mut self, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
+        match (a, b) {
+            (
+                Pruning::Schema { node: Reader::Node { shape: a, pair: None }, keeps: ka },
+                Pruning::Schema { node: Reader::Node { shape: b, pair: None }, keeps: kb },
+            ) => ka == kb && self.shapes(a, b),
+            (Pruning::Nothing, Pruning::Nothing) | (Pruning::EveryKey, Pruning::EveryKey) => true,
             _ => false,
         }
     }

@@ -292,7 +292,7 @@ fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
 fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &str) -> Option<Known> {
     if let Some(rest) = path.strip_prefix("[]") {
         let (before, after) = (old.items().filter(|items| !items.flag(Keyword::Nullable))?, new.items()?);
-        return new_field((&before, Undeclared::under(&before, fate == Undeclared::Preserved)), &after, rest);
+        return new_field((&before, Undeclared::under(&before, fate == Undeclared::Kept)), &after, rest);
     }
     let path = path.strip_prefix('.')?;
     let (first, rest) = path.find(['.', '[']).map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));

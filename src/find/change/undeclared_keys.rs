@@ -4,6 +4,8 @@ use crate::compare::Sample;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
 use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
+use crate::server::key_fate::{KeyFate, Pruning};
+
 use super::ancestors;
 use super::change::Changes;
 use super::relation::Relation;
@@ -12,19 +14,8 @@ use super::walk::{Pair, Position, Walk};
 use super::wording;
 use crate::input::yaml::Entry;
 
-/// The fate of an undeclared key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Undeclared {
-    Pruned,
-    /// `additionalProperties: false`.
-    Refused,
-    /// `additionalProperties: true`: kept, but objects below it are emptied, also beside `x-kubernetes-preserve-unknown-fields`.
-    Emptied,
-    /// A map: kept, pruned and validated by the schema of its values.
-    Values,
-    /// `x-kubernetes-preserve-unknown-fields: true`.
-    Preserved,
-}
+/// The fate of the keys that a node doesn't declare.
+pub(super) type Undeclared = KeyFate<()>;
 
 impl Undeclared {
     pub(super) fn of(schema: &Schema<'_>) -> Self {
@@ -33,13 +24,8 @@ impl Undeclared {
 
     /// Items of a list that preserves do so too.
     pub(super) fn under(schema: &Schema<'_>, preserves: bool) -> Self {
-        match schema.additional() {
-            Additional::Schema(_) => Undeclared::Values,
-            Additional::Flag(false) => Undeclared::Refused,
-            Additional::Flag(true) if !schema.is_open() => Undeclared::Emptied,
-            _ if preserves || schema.preserves_unknown() => Undeclared::Preserved,
-            _ => Undeclared::Pruned,
-        }
+        let keeps = preserves || schema.preserves_unknown();
+        Pruning::Schema { node: schema.clone(), keeps }.undeclared().without_schema()
     }
 
     /// What becomes of undeclared keys on both sides of a pair.
@@ -50,17 +36,17 @@ impl Undeclared {
 
     fn name(self) -> &'static str {
         match self {
-            Undeclared::Pruned => "pruned",
-            Undeclared::Refused => "refused",
-            Undeclared::Emptied => "kept, objects in them emptied",
-            Undeclared::Values => "values of a map",
-            Undeclared::Preserved => "kept",
+            KeyFate::Pruned => "pruned",
+            KeyFate::Refused => "refused",
+            KeyFate::Emptied => "kept, objects in them emptied",
+            KeyFate::MapValue(()) => "values of a map",
+            KeyFate::Kept | KeyFate::Meta | KeyFate::Declared(()) => "kept",
         }
     }
 
     /// Whether data may stand under a name that is not declared.
     pub(super) fn keeps(self) -> bool {
-        matches!(self, Undeclared::Emptied | Undeclared::Preserved)
+        matches!(self, KeyFate::Emptied | KeyFate::Kept)
     }
 }
 
@@ -86,15 +72,16 @@ impl Walk<'_> {
         }
         let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
         let (guess, walked) = match (old, new) {
-            (_, Undeclared::Values | Undeclared::Emptied | Undeclared::Preserved) if had && !has => (self.released(pair), false),
-            (Undeclared::Values, _) if has && !had => (Relation::Narrowed, false),
+            (_, KeyFate::MapValue(()) | KeyFate::Emptied | KeyFate::Kept) if had && !has => (self.released(pair), false),
+            (KeyFate::MapValue(()), _) if has && !had => (Relation::Narrowed, false),
             _ => (self.reopened(pair, old, new), true),
         };
         let opening = exactly(pair, (old, new), walked, guess);
         let relation = opening.relation;
         let aspect = match (old, new) {
-            (Undeclared::Preserved, Undeclared::Pruned)
-            | (Undeclared::Pruned | Undeclared::Values | Undeclared::Emptied, Undeclared::Preserved) => Aspect::PreserveUnknown,
+            (KeyFate::Kept, KeyFate::Pruned) | (KeyFate::Pruned | KeyFate::MapValue(()) | KeyFate::Emptied, KeyFate::Kept) => {
+                Aspect::PreserveUnknown
+            }
             _ => Aspect::AdditionalProperties,
         };
         let first = if aspect == Aspect::PreserveUnknown { [words[1], words[0]] } else { words };
@@ -117,7 +104,7 @@ impl Walk<'_> {
         }
         let fact = affected(fact, relation, new);
         // What preserves prunes nothing: a value that is lost there is refused.
-        let refused = opening.lost && new == Undeclared::Preserved;
+        let refused = opening.lost && new == KeyFate::Kept;
         let fact = if refused { fact.affects(&[Affected::Writers, Affected::Stored]) } else { fact };
         let fact = match opening.reason.filter(|_| relation == Relation::Undecided) {
             Some(reason) => fact.evidence(Evidence::undecided(reason)),
@@ -149,7 +136,7 @@ impl Walk<'_> {
                     let facts = inner.found.iter().map(|found| &found.fact);
                     facts.into_iter().any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
                 }
-                _ if Undeclared::of(&pair.new) == Undeclared::Emptied => holds_objects(&child),
+                _ if Undeclared::of(&pair.new) == KeyFate::Emptied => holds_objects(&child),
                 _ => false,
             };
         }
@@ -157,7 +144,7 @@ impl Walk<'_> {
     }
 
     fn reopened(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
-        use Undeclared::{Emptied, Preserved, Pruned, Refused, Values};
+        use KeyFate::{Emptied, Kept, MapValue, Pruned, Refused};
         let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
         let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
         match (old, new) {
@@ -165,16 +152,16 @@ impl Walk<'_> {
             (_, Refused) => Relation::Narrowed,
             (Pruned, _) => Relation::Widened,
             (_, Pruned) => Relation::Narrowed,
-            (Emptied, Preserved) => Relation::Widened,
-            (Preserved, Emptied) => Relation::Narrowed,
-            (Values, Preserved) => Relation::Widened,
-            (Preserved, Values) if anything(&pair.new) => Relation::Equal,
-            (Preserved, Values) => Relation::Narrowed,
-            (Values, Emptied) if objects(&pair.old) => Relation::Changed,
-            (Values, Emptied) => Relation::Widened,
-            (Emptied, Values) if anything(&pair.new) => Relation::Widened,
-            (Emptied, Values) if objects(&pair.new) => Relation::Changed,
-            (Emptied, Values) => Relation::Narrowed,
+            (Emptied, Kept) => Relation::Widened,
+            (Kept, Emptied) => Relation::Narrowed,
+            (MapValue(()), Kept) => Relation::Widened,
+            (Kept, MapValue(())) if anything(&pair.new) => Relation::Equal,
+            (Kept, MapValue(())) => Relation::Narrowed,
+            (MapValue(()), Emptied) if objects(&pair.old) => Relation::Changed,
+            (MapValue(()), Emptied) => Relation::Widened,
+            (Emptied, MapValue(())) if anything(&pair.new) => Relation::Widened,
+            (Emptied, MapValue(())) if objects(&pair.new) => Relation::Changed,
+            (Emptied, MapValue(())) => Relation::Narrowed,
             _ => Relation::Equal,
         }
     }
@@ -246,13 +233,13 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
     let (old, new) = fates;
     let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
     // Junk that was pruned before and is refused now is not what the old schema knew, but it is told.
-    if matches!(new, Undeclared::Pruned | Undeclared::Refused) {
+    if matches!(new, KeyFate::Pruned | KeyFate::Refused) {
         return known(guess);
     }
     let values_default = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if has_default(&values));
     let refilled = values_default(&pair.old)
         || (old.keeps() && values_default(&pair.new))
-        || (old == Undeclared::Values && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
+        || (old == KeyFate::MapValue(()) && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
     // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
     let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Changed } else { relation };
     let notice = ancestors::notice(pair, ancestors::KEYS);
@@ -274,7 +261,7 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
 /// Whether items keep undeclared keys only where the list around them says so.
 fn items_follow(list: &Schema<'_>) -> bool {
     list.items().is_some_and(|items| match Types::of(&items).has(Types::OBJECT) {
-        true => Undeclared::of(&items) == Undeclared::Pruned,
+        true => Undeclared::of(&items) == KeyFate::Pruned,
         false => items_follow(&items),
     })
 }
@@ -323,7 +310,7 @@ fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
         Relation::Changed => fact.affects(&[Affected::Data, Affected::Readers]),
     };
     match new {
-        Undeclared::Refused | Undeclared::Values if relation.narrows() => fact.affects(&[Affected::Writers, Affected::Stored]),
+        KeyFate::Refused | KeyFate::MapValue(()) if relation.narrows() => fact.affects(&[Affected::Writers, Affected::Stored]),
         _ => fact,
     }
 }
@@ -348,7 +335,7 @@ fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
 }
 
 fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {
-    matches!(Undeclared::under(schema, listed), Undeclared::Pruned | Undeclared::Emptied)
+    matches!(Undeclared::under(schema, listed), KeyFate::Pruned | KeyFate::Emptied)
 }
 
 /// Whether values may hold objects, which `additionalProperties: true` empties.

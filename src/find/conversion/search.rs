@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::compare::Budget;
-use crate::compare::solver::{Find, Formula, Goal, Literal, Pin, Quest, Solver, Spine, Target, Taste, Term, View};
+use crate::compare::solver::{Find, Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
@@ -28,8 +28,8 @@ pub(crate) enum Answer {
 
 fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'s> {
     Goal {
-        views: vec![View { spine: Spine::of(a), faithful: true }, View { spine: Spine::of(b), faithful: b_keeps }],
-        literals: vec![Literal { view: 0, holds: true, term: Term::Spine(a) }, Literal { view: 1, holds: b_takes, term: Term::Spine(b) }],
+        views: vec![View { read_by: ReadBy::shape_of(a), faithful: true }, View { read_by: ReadBy::shape_of(b), faithful: b_keeps }],
+        literals: vec![Literal { view: 0, holds: true, term: Term::Node(a) }, Literal { view: 1, holds: b_takes, term: Term::Node(b) }],
         quest: Quest::Nothing,
         pin: None,
         root: true,

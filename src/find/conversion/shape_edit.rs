@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step as Hop};
+use crate::server::key_fate::{KeyFate, Pruning};
 
 /// The declared node at a path.
 pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Shape> {
@@ -13,7 +14,8 @@ pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Sha
 
 /// Whether an object of this node may hold keys that it doesn't declare.
 pub(crate) fn open(shape: &Shape) -> bool {
-    shape.preserve_unknown || shape.embedded || !matches!(shape.extra, Extra::Closed | Extra::Refused) || shape.ty != Some(Type::Object)
+    let closed = matches!(Pruning::of(shape).undeclared(), KeyFate::Pruned | KeyFate::Refused);
+    !closed || shape.embedded || shape.ty != Some(Type::Object)
 }
 
 /// Whether no object of the shape has anything at the path: it is not declared, and whatever would be kept around it
@@ -24,7 +26,10 @@ pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
         match hop {
             Hop::Key(name) => match here.property(name) {
                 Some(next) => here = next,
-                None => return !open(here),
+                None => {
+                    let gone = matches!(Pruning::of(here).key_fate(name), KeyFate::Pruned | KeyFate::Refused);
+                    return gone && here.ty == Some(Type::Object);
+                }
             },
             Hop::Items => match here.items.as_deref() {
                 Some(next) => here = next,
@@ -154,42 +159,45 @@ pub(crate) fn anything(like: &Shape) -> Shape {
 /// Whether everything that objects of `inner` can hold is declared or kept by `outer`, so that nothing is pruned. Gives the
 /// first path that isn't.
 pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<(), FieldPath> {
-    let everything = outer.preserve_unknown || outer.embedded;
+    kept_below(inner, inner.preserve_unknown, &Pruning::of(outer), at)
+}
+
+/// `inner_keeps`: `inner` keeps undeclared keys, because of itself or of the list around it.
+fn kept_below(inner: &Shape, inner_keeps: bool, outer: &Pruning<&Shape>, at: &FieldPath) -> Result<(), FieldPath> {
     let root = at.is_root();
+    let declared = match outer {
+        Pruning::Nothing => return Ok(()),
+        Pruning::EveryKey if holds_objects(inner) => return Err(at.clone()),
+        Pruning::EveryKey => return Ok(()),
+        Pruning::Schema { node, .. } => node,
+    };
     // A null that isn't allowed is dropped.
-    if inner.nullable && !outer.nullable && !root {
+    if inner.nullable && !declared.nullable && !root {
         return Err(at.clone());
     }
-    for (name, child) in &inner.properties {
-        if root && is_meta(name) {
-            continue;
-        }
+    for (name, child) in inner.properties.iter().filter(|(name, _)| !(root && is_meta(name))) {
         let here = at.key(name);
-        match outer.property(name) {
-            Some(other) => kept_by(child, other, &here)?,
-            None => match &outer.extra {
-                Extra::Values(values) => kept_by(child, values, &here)?,
-                _ if everything => {}
-                _ => return Err(here),
-            },
+        match outer.key_fate(name) {
+            KeyFate::Pruned | KeyFate::Refused => return Err(here),
+            fate => fate.below().map_or(Ok(()), |below| kept_below(child, child.preserve_unknown, &below, &here))?,
         }
     }
-    match (&inner.extra, &outer.extra) {
-        (Extra::Closed | Extra::Refused, _) => {}
-        (Extra::Values(a), Extra::Values(b)) => kept_by(a, b, &at.values())?,
-        (Extra::Any, Extra::Any) => {}
-        _ if everything && outer.properties.is_empty() => {}
+    if inner.embedded && !root && !declared.embedded && !matches!(outer.undeclared(), KeyFate::Kept) {
+        return Err(at.clone());
+    }
+    let undeclared = Pruning::Schema { node: inner, keeps: inner_keeps }.undeclared();
+    match (undeclared, outer.undeclared()) {
+        (KeyFate::Pruned | KeyFate::Refused, _) | (KeyFate::Emptied, KeyFate::Emptied) => {}
+        (KeyFate::MapValue(a), KeyFate::MapValue(b)) => kept_by(a, b, &at.values())?,
+        (KeyFate::MapValue(_) | KeyFate::Emptied, KeyFate::Kept) if declared.properties.is_empty() => {}
+        (KeyFate::Kept, KeyFate::Kept) if declared.properties.keys().all(|name| inner.properties.contains_key(name)) => {}
+        (KeyFate::Kept, _) => return Err(at.clone()),
         _ => return Err(at.values()),
     }
-    if inner.preserve_unknown && !(everything && outer.properties.keys().all(|name| inner.properties.contains_key(name))) {
-        return Err(at.clone());
+    match &inner.items {
+        Some(items) => kept_below(items, inner_keeps || items.preserve_unknown, &outer.items(), &at.items()),
+        None => Ok(()),
     }
-    match (&inner.items, &outer.items) {
-        (Some(a), Some(b)) => kept_by(a, b, &at.items())?,
-        (Some(a), None) if holds_objects(a) && !everything => return Err(at.items()),
-        _ => {}
-    }
-    Ok(())
 }
 
 /// Whether a field of this name can hold an object of any content: declared without conditions, or inside of what keeps everything.
@@ -208,14 +216,14 @@ pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
     };
     for depth in 1..=path.steps().len() {
         if declared(shape, &prefix(path, depth)).is_none() {
-            return declared(shape, &prefix(path, depth - 1)).is_some_and(|parent| parent.preserve_unknown);
+            return declared(shape, &prefix(path, depth - 1))
+                .is_some_and(|parent| matches!(Pruning::of(parent).undeclared(), KeyFate::Kept));
         }
     }
     declared(shape, path).is_some_and(|node| {
-        let inside = match &node.extra {
-            Extra::Any => true,
-            Extra::Values(values) => object(values) && values.properties.is_empty() && values.preserve_unknown,
-            _ => node.preserve_unknown,
+        let inside = match Pruning::of(node).undeclared() {
+            KeyFate::MapValue(values) => object(values) && values.properties.is_empty() && values.preserve_unknown,
+            fate => matches!(fate, KeyFate::Kept | KeyFate::Emptied),
         };
         object(node) && node.properties.is_empty() && inside
     })

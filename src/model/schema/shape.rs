@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::input::yaml::NodeId;
 use crate::model::Step;
 
-use super::{Additional, Keyword, Schema};
+use super::{Keyword, Schema};
 
 /// The JSON types that a node names. Without `type` a node accepts all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +75,7 @@ pub enum ListType {
 
 /// What happens to keys that `properties` doesn't name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Extra {
+pub enum Extra<V = Arc<Shape>> {
     /// Pruned (on the spine), or not spoken of (inside a junctor).
     #[default]
     Closed,
@@ -84,7 +84,27 @@ pub enum Extra {
     /// `additionalProperties: true`: kept, with nested objects emptied.
     Any,
     /// Kept, each pruned and validated by this.
-    Values(Arc<Shape>),
+    Values(V),
+}
+
+impl<V> Extra<V> {
+    pub(crate) fn as_ref(&self) -> Extra<&V> {
+        match self {
+            Extra::Closed => Extra::Closed,
+            Extra::Refused => Extra::Refused,
+            Extra::Any => Extra::Any,
+            Extra::Values(values) => Extra::Values(values),
+        }
+    }
+
+    pub(crate) fn map<W>(self, turn: impl FnOnce(V) -> W) -> Extra<W> {
+        match self {
+            Extra::Closed => Extra::Closed,
+            Extra::Refused => Extra::Refused,
+            Extra::Any => Extra::Any,
+            Extra::Values(values) => Extra::Values(turn(values)),
+        }
+    }
 }
 
 /// A CEL rule with what belongs to it.
@@ -199,9 +219,7 @@ impl Shape {
         let mut shape = Self::local(schema);
         shape.properties = schema.properties().map(|(entry, child)| (entry.name().to_owned(), Arc::new(Shape::of(&child)))).collect();
         shape.items = schema.items().map(|items| Arc::new(Shape::of(&items)));
-        if let Additional::Schema(values) = schema.additional() {
-            shape.extra = Extra::Values(Arc::new(Shape::of(&values)));
-        }
+        shape.extra = schema.extra().map(|values| Arc::new(Shape::of(&values)));
         shape
     }
 
@@ -238,10 +256,10 @@ impl Shape {
             map_keys: schema.names(Keyword::ListMapKeys).map(str::to_owned).collect(),
             required: schema.names(Keyword::Required).map(str::to_owned).collect(),
             property_count: count(Keyword::MinProperties, Keyword::MaxProperties),
-            extra: match schema.additional() {
-                Additional::Flag(true) if !schema.is_open() => Extra::Any,
-                Additional::Flag(false) => Extra::Refused,
-                _ => Extra::Closed,
+            extra: match schema.extra() {
+                Extra::Values(_) | Extra::Closed => Extra::Closed,
+                Extra::Any => Extra::Any,
+                Extra::Refused => Extra::Refused,
             },
             preserve_unknown: schema.preserves_unknown(),
             embedded: schema.flag(Keyword::EmbeddedResource),

@@ -4,6 +4,7 @@ use crate::input::yaml::{Entry, Node};
 use crate::model::{FieldPath, Step};
 
 use super::keyword::{COUNT, Keyword};
+use super::shape::Extra;
 
 const _: () = assert!(COUNT <= u64::BITS as usize, "one bit for each keyword");
 
@@ -223,6 +224,16 @@ impl<'t> Schema<'t> {
                 Some(flag) => Additional::Flag(flag),
                 None => Additional::Schema(self.child(node)),
             },
+        }
+    }
+
+    /// What happens to keys that `properties` doesn't name. Where the whole CRD preserves, `additionalProperties: true` says nothing.
+    pub fn extra(&self) -> Extra<Schema<'t>> {
+        match self.additional() {
+            Additional::Schema(values) => Extra::Values(values),
+            Additional::Flag(false) => Extra::Refused,
+            Additional::Flag(true) if !self.open => Extra::Any,
+            Additional::Flag(true) | Additional::Absent => Extra::Closed,
         }
     }
 

@@ -6,11 +6,11 @@
 use serde_json::{Map, Number, Value};
 
 use crate::model::number::{self, Broken, is_json_integer};
-use crate::model::schema::shape::Type;
+use crate::model::schema::shape::{Extra, Type};
 
 use super::enumeration;
 use super::error::{Error, Kind, Naming, Reason};
-use super::node::{Extra, Node};
+use super::node::Node;
 use super::path::{ObjectPath, Trail};
 use super::ratchet::Twin;
 

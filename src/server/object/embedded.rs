@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use super::error::{Error, Kind, Reason};
 use super::metadata;
-use super::node::{Extra, Node};
+use super::node::Node;
 use super::path::{ObjectPath, Trail};
 use crate::go::strfmt::name;
+use crate::model::schema::shape::Extra;
 
 /// Reads the metadata of every embedded resource; the first that can't be read ends the request.
 pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<Error> {

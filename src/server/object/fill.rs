@@ -2,23 +2,36 @@
 
 use serde_json::Value;
 
-use super::node::{Extra, Node};
+use crate::model::schema::shape::Extra;
+use crate::server::key_fate::PruneNode;
+
 use super::path::{ObjectPath, Trail};
 
-/// Fills in defaults; the places that got one go to `filled`, those inside of another default left out.
-pub(super) fn defaults(value: &mut Value, node: &Node, trail: &Trail<'_>, filled: &mut Vec<ObjectPath>) {
-    fill(value, node, trail, Some(filled));
+/// A schema node as defaulting sees it, and the dropping of nulls.
+pub(crate) trait DefaultNode: PruneNode {
+    fn is_nullable(&self) -> bool;
+
+    /// The default; null counts as none.
+    fn default(&self) -> Option<&Value>;
+
+    fn properties(&self) -> impl Iterator<Item = (&str, Self)>;
+
+    /// Whether the node or anything below it may have a default, so that a walk can stay out of the rest.
+    fn has_defaults(&self) -> bool {
+        true
+    }
 }
 
-fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
-    if !node.below.defaults {
+/// Fills in defaults; the places that got one go to `filled`, those inside of another default left out.
+pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
+    if !node.has_defaults() {
         return;
     }
     match value {
         Value::Object(map) => {
-            for (name, property) in node.properties.iter().filter(|(_, property)| property.below.defaults) {
+            for (name, property) in node.properties().filter(|(_, property)| property.has_defaults()) {
                 let trail = Trail::Key(trail, name);
-                let missing = map.get(name).is_none_or(|value| value.is_null() && !property.shape.nullable);
+                let missing = map.get(name).is_none_or(|value| value.is_null() && !property.is_nullable());
                 let fresh = match property.default() {
                     Some(default) if missing => {
                         map.insert(name.to_string(), default.clone());
@@ -30,19 +43,19 @@ fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&m
                     _ => false,
                 };
                 if let Some(value) = map.get_mut(name) {
-                    fill(value, property, &trail, if fresh { None } else { filled.as_deref_mut() });
+                    defaults(value, &property, &trail, if fresh { None } else { filled.as_deref_mut() });
                 }
             }
-            if let Extra::Values(values) = &node.extra {
-                for (name, value) in map.iter_mut().filter(|(name, _)| !node.properties.contains(name)) {
-                    replace(value, values, &Trail::Entry(trail, name), filled.as_deref_mut());
+            if let Extra::Values(values) = node.extra() {
+                for (name, value) in map.iter_mut().filter(|(name, _)| node.property(name).is_none()) {
+                    replace(value, &values, &Trail::Entry(trail, name), filled.as_deref_mut());
                 }
             }
         }
         Value::Array(items) => {
-            let Some(node) = node.items.as_deref() else { return };
+            let Some(node) = node.items() else { return };
             for (index, item) in items.iter_mut().enumerate() {
-                replace(item, node, &Trail::Index(trail, index), filled.as_deref_mut());
+                replace(item, &node, &Trail::Index(trail, index), filled.as_deref_mut());
             }
         }
         _ => {}
@@ -50,15 +63,15 @@ fn fill(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&m
 }
 
 /// A map value or list item is never absent: only its null can be replaced.
-fn replace(value: &mut Value, node: &Node, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
+fn replace<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
     match node.default() {
-        Some(default) if value.is_null() && !node.shape.nullable => {
+        Some(default) if value.is_null() && !node.is_nullable() => {
             *value = default.clone();
             if let Some(filled) = filled.as_deref_mut() {
                 filled.push(trail.path());
             }
-            fill(value, node, trail, None);
+            defaults(value, node, trail, None);
         }
-        _ => fill(value, node, trail, filled),
+        _ => defaults(value, node, trail, filled),
     }
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::model::schema::shape::ListType;
+use crate::model::schema::shape::{Extra, ListType};
 
 use super::error::{Error, Kind, Reason};
-use super::node::{Extra, Node};
+use super::node::Node;
 use super::path::Trail;
 
 /// The duplicates of every set and map list below.

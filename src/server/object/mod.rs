@@ -22,9 +22,11 @@ mod upgrade;
 use serde_json::Value;
 
 use crate::model::schema::Shape;
+use crate::server::key_fate::Pruning;
 
 pub use default::default_of_schema;
 pub use error::{Error, Kind, Reason};
+pub(crate) use fill::DefaultNode;
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use scale::Scale;
@@ -34,6 +36,23 @@ use node::{Node, Purpose};
 use path::Trail;
 use ratchet::Twin;
 use rules::{Ratchet, Said};
+
+/// What is stored of a value that may be pruned like this: without unknown fields and nulls that nothing allows, with its
+/// defaults. Also says whether something other than a null was pruned.
+pub(crate) fn store<N: DefaultNode>(value: &Value, by: &Pruning<N>) -> (Value, bool) {
+    let (mut value, mut lost) = (value.clone(), false);
+    prune::prune(&mut value, by, &Trail::Root, false, &mut |_, dropped| lost |= !dropped.is_null());
+    if let Pruning::Schema { node, .. } = by {
+        prune::nulls(&mut value, node, &Trail::Root, &mut |_| {});
+        fill_in(&mut value, node);
+    }
+    (value, lost)
+}
+
+/// Puts the defaults of a node into a value of it.
+pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
+    fill::defaults(value, node, &Trail::Root, None);
+}
 
 /// A version's schema, ready for many objects.
 #[derive(Debug)]
@@ -74,14 +93,14 @@ impl Compiled {
     /// Drops unknown fields and nulls, as the server does on every read and write; gives the unknown ones.
     pub fn prune(&self, object: &mut Value) -> Vec<ObjectPath> {
         let dropped = prune::unknown(object, &self.root, true);
-        prune::nulls(object, &self.root, &Trail::Root, &mut Vec::new());
+        prune::nulls(object, &&self.root, &Trail::Root, &mut |_| {});
         dropped
     }
 
     /// Fills in defaults, as the server does with requests and with what it reads from storage.
     pub fn fill(&self, object: &mut Value) -> Vec<ObjectPath> {
         let mut filled = Vec::new();
-        fill::defaults(object, &self.root, &Trail::Root, &mut filled);
+        fill::defaults(object, &&self.root, &Trail::Root, Some(&mut filled));
         filled
     }
 
@@ -123,9 +142,9 @@ impl Compiled {
             .get_mut("metadata")
             .and_then(|value| metadata::read(value, &Trail::Key(&root, "metadata"), Kind::Metadata, &mut outcome.pruned));
         outcome.pruned.extend(prune::unknown(&mut object, &self.root, true));
-        prune::nulls(&mut object, &self.root, &root, &mut outcome.nulls);
+        prune::nulls(&mut object, &&self.root, &root, &mut |trail| outcome.nulls.push(trail.path()));
         let unread = unread.or_else(|| embedded::read(&mut object, &self.root, &root, &mut outcome.pruned));
-        fill::defaults(&mut object, &self.root, &root, &mut outcome.defaulted);
+        fill::defaults(&mut object, &&self.root, &root, Some(&mut outcome.defaulted));
         outcome.errors.extend(unread);
         outcome.stored = object;
         outcome

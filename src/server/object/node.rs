@@ -9,8 +9,10 @@ use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
 use crate::model::number::{NumberDomain, NumberFormat, NumberKind};
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{self, ListType, Type};
+use crate::model::schema::shape::{Extra, ListType, Type};
+use crate::server::key_fate::PruneNode;
 
+use super::fill::DefaultNode;
 use super::rules::Programs;
 
 /// The JSON types a node names; none means all of them.
@@ -47,15 +49,6 @@ impl Types {
         let named: Vec<&str> = all.into_iter().filter(|&ty| self.has(ty)).map(Type::name).collect();
         named.join(",")
     }
-}
-
-/// What happens to keys that `properties` doesn't name.
-#[derive(Debug)]
-pub(super) enum Extra {
-    Closed,
-    Refused,
-    Any,
-    Values(Box<Node>),
 }
 
 /// What a node or anything below it on the spine asks for, so that a walk can stay out of the rest.
@@ -98,7 +91,7 @@ pub(super) struct Node {
     pattern: OnceLock<Result<Pattern, Arc<str>>>,
     pub items: Option<Box<Node>>,
     pub properties: Fields,
-    pub extra: Extra,
+    pub extra: Extra<Box<Node>>,
     pub any_of: Vec<Node>,
     pub one_of: Vec<Node>,
     pub all_of: Vec<Node>,
@@ -118,10 +111,6 @@ impl Fields {
     pub fn get(&self, name: &str) -> Option<&Node> {
         let at = self.0.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
         self.0.get(at).map(|(_, node)| node)
-    }
-
-    pub fn contains(&self, name: &str) -> bool {
-        self.get(name).is_some()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -174,12 +163,7 @@ impl Node {
             pattern: OnceLock::new(),
             items: shape.items.as_ref().map(|items| Box::new(child(items))),
             properties: Fields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
-            extra: match &shape.extra {
-                shape::Extra::Closed => Extra::Closed,
-                shape::Extra::Refused => Extra::Refused,
-                shape::Extra::Any => Extra::Any,
-                shape::Extra::Values(values) => Extra::Values(Box::new(child(values))),
-            },
+            extra: shape.extra.as_ref().map(|values| Box::new(child(values))),
             any_of: clauses(&shape.any_of),
             one_of: clauses(&shape.one_of),
             all_of: clauses(&shape.all_of),
@@ -231,6 +215,47 @@ impl Node {
             (None, Extra::Values(values)) => Some(values),
             _ => None,
         }
+    }
+}
+
+impl PruneNode for &Node {
+    fn property(&self, name: &str) -> Option<Self> {
+        self.properties.get(name)
+    }
+
+    fn items(&self) -> Option<Self> {
+        self.items.as_deref()
+    }
+
+    fn extra(&self) -> Extra<Self> {
+        self.extra.as_ref().map(|values| &**values)
+    }
+
+    fn preserves_unknown(&self) -> bool {
+        self.shape.preserve_unknown
+    }
+
+    fn is_embedded(&self) -> bool {
+        self.shape.embedded
+    }
+}
+
+impl<'n> DefaultNode for &'n Node {
+    fn is_nullable(&self) -> bool {
+        self.shape.nullable
+    }
+
+    fn default(&self) -> Option<&Value> {
+        Node::default(self)
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&str, Self)> {
+        let node: &'n Node = *self;
+        node.properties.iter().map(|(name, property)| (name, property))
+    }
+
+    fn has_defaults(&self) -> bool {
+        self.below.defaults
     }
 }
 

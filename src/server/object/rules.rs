@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::cel::check::{Problem, Purpose};
 use crate::cel::eval::{EvalError, Program};
-use crate::model::schema::shape::CelRule;
+use crate::model::schema::shape::{CelRule, Extra};
 
 use super::error::{Error, Kind, Reason};
-use super::node::{Extra, Node};
+use super::node::Node;
 use super::path::{ObjectPath, ObjectStep, Trail};
 use super::ratchet::{Twin, by_key};
 

@@ -34,10 +34,13 @@ fn accepted(schema: &Value) -> Find {
 fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bool) -> Find {
     let (old, new) = (shape(old), shape(new));
     solve(&Goal {
-        views: vec![View { spine: Spine::of(&old), faithful: true }, View { spine: Spine::of(&new), faithful: both_keep }],
+        views: vec![
+            View { read_by: ReadBy::shape_of(&old), faithful: true },
+            View { read_by: ReadBy::shape_of(&new), faithful: both_keep },
+        ],
         literals: vec![
-            Literal { view: 0, holds: true, term: Term::Spine(&old) },
-            Literal { view: 1, holds: accepted, term: Term::Spine(&new) },
+            Literal { view: 0, holds: true, term: Term::Node(&old) },
+            Literal { view: 1, holds: accepted, term: Term::Node(&new) },
         ],
         quest,
         pin: None,

@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
-use super::super::read::{Spine, completed, stored};
+use super::super::read::{ReadBy, completed, stored};
 use super::{pruned, sat, shape, unsat};
 
 /// What is stored, and whether something was lost.
 fn kept(schema: Value, value: Value) -> (Value, bool) {
     let shape = shape(&schema);
     let mut lost = false;
-    let read = stored(&value, Spine::of(&shape), &mut lost);
+    let read = stored(&value, ReadBy::shape_of(&shape), &mut lost);
     (read, lost)
 }
 

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::Spine;
+use super::super::ReadBy;
 use super::super::same::Same;
 use super::{ruled, shape};
 
@@ -11,7 +11,7 @@ fn same(a: Value, b: Value) -> bool {
 /// Whether both prune, drop nulls and set defaults alike.
 fn read_alike(a: Value, b: Value) -> bool {
     let (a, b) = (shape(&a), shape(&b));
-    Same::default().readers(Spine::of(&a), Spine::of(&b))
+    Same::default().readers(ReadBy::shape_of(&a), ReadBy::shape_of(&b))
 }
 
 fn field(child: Value) -> Value {

@@ -7,7 +7,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Shape};
 use crate::model::{FieldPath, Step};
 
-use super::keep::{Declared, Room};
+use super::keep::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
 use super::{accept, anchor, list};
 
@@ -40,13 +40,13 @@ type Say<'s, 't> = &'s dyn Fn(&Declared<'t>) -> String;
 
 impl<'t> VersionLossWalk<'_, '_, 't> {
     /// True where the types differ, so that nothing else can be compared.
-    pub(super) fn types(&mut self, rooms: &[Room<'t>], path: &FieldPath, emptied: bool) -> bool {
+    pub(super) fn types(&mut self, fates: &[FieldFate<'t>], path: &FieldPath, emptied: bool) -> bool {
         // An object that may hold anything is often written without its type.
-        if self.passed(rooms).all(|(_, here)| matches!(kind(here), "object" | "any type")) {
+        if self.passed(fates).all(|(_, here)| matches!(kind(here), "object" | "any type")) {
             return false;
         }
-        let Some((index, said)) = self.differ(rooms, &|here| kind(here).to_owned()) else { return false };
-        let Some(fact) = self.mixed(rooms, index, Aspect::Type, path, said) else { return true };
+        let Some((index, said)) = self.differ(fates, &|here| kind(here).to_owned()) else { return false };
+        let Some(fact) = self.mixed(fates, index, Aspect::Type, path, said) else { return true };
         fact.affects = fact.affects.with(Affected::Readers).with(Affected::Writers);
         if emptied {
             fact.affects = fact.affects.with(Affected::Data);
@@ -55,7 +55,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         true
     }
 
-    pub(super) fn aspects(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
+    pub(super) fn aspects(&mut self, fates: &[FieldFate<'t>], path: &FieldPath) {
         let plain: [(Aspect, Say<'_, 't>, &[Affected]); 6] = [
             (Aspect::Default, &|here| default(here), &[Affected::Behaviour]),
             (Aspect::Nullable, &|here| if here.schema.flag(Keyword::Nullable) { "kept" } else { "dropped" }.to_owned(), &[Affected::Data]),
@@ -75,27 +75,27 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
             if follows.is_some_and(|first| told.contains(&first)) {
                 continue;
             }
-            let Some((index, said)) = self.differ(rooms, say) else { continue };
+            let Some((index, said)) = self.differ(fates, say) else { continue };
             told.push(aspect);
-            let names = if aspect == Aspect::ListType { Some(self.replacing(rooms)) } else { None };
-            let Some(fact) = self.mixed(rooms, index, aspect, path, said) else { continue };
+            let names = if aspect == Aspect::ListType { Some(self.replacing(fates)) } else { None };
+            let Some(fact) = self.mixed(fates, index, aspect, path, said) else { continue };
             affects.iter().for_each(|&one| fact.affects = fact.affects.with(one));
             if let Some(names) = names {
                 fact.words.insert(Word::Replacing, names);
             }
         }
-        self.constraints(rooms, path);
+        self.constraints(fates, path);
     }
 
     /// Versions through which a server-side apply replaces the whole list.
-    fn replacing(&self, rooms: &[Room<'t>]) -> String {
-        let atomic = |index: &usize| rooms.get(*index).and_then(Room::declared).is_some_and(|here| list_type(here) == "atomic");
-        let names: Vec<&str> = (0..rooms.len()).filter(atomic).filter_map(|index| Some(self.gates.get(index)?.name)).collect();
+    fn replacing(&self, fates: &[FieldFate<'t>]) -> String {
+        let atomic = |index: &usize| fates.get(*index).and_then(FieldFate::declared).is_some_and(|here| list_type(here) == "atomic");
+        let names: Vec<&str> = (0..fates.len()).filter(atomic).filter_map(|index| Some(self.gates.get(index)?.name)).collect();
         if names.is_empty() { "either".to_owned() } else { list(names.into_iter()) }
     }
 
-    fn constraints(&mut self, rooms: &[Room<'t>], path: &FieldPath) {
-        let Some((index, first)) = self.passed(rooms).next() else { return };
+    fn constraints(&mut self, fates: &[FieldFate<'t>], path: &FieldPath) {
+        let Some((index, first)) = self.passed(fates).next() else { return };
         let same = |here: &Declared<'t>, word: Keyword| match (first.schema.word(word), here.schema.word(word)) {
             (None, None) => true,
             (Some(a), Some(b)) => a.same(b),
@@ -107,7 +107,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
             Some(Step::Key(_)) | None => Role::Field,
         };
         // Other words may say the same, which is only asked where words differ.
-        let differing = self.passed(rooms).skip(1).find_map(|(other, here)| {
+        let differing = self.passed(fates).skip(1).find_map(|(other, here)| {
             let words: Vec<&str> = CONSTRAINTS.iter().filter(|&&word| !same(here, word)).map(|word| word.name()).collect();
             let evidence = if words.is_empty() { None } else { accept::difference(&first.schema, &here.schema, role, &self.budget) };
             Some((other, words, evidence?))
@@ -115,22 +115,22 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         let Some((other, words, evidence)) = differing else { return };
         let name = |index: usize| self.gates.get(index).map_or("", |gate| gate.name);
         let said = format!("{} in {} and {}", list(words.into_iter()), name(index), name(other));
-        if let Some(fact) = self.mixed(rooms, other, Aspect::Accepted, path, said) {
+        if let Some(fact) = self.mixed(fates, other, Aspect::Accepted, path, said) {
             fact.evidence = evidence;
             fact.affects = fact.affects.with(Affected::Writers).with(Affected::Readers);
         }
     }
 
     /// The versions that requests meet, where they declare the place.
-    fn passed<'r>(&self, rooms: &'r [Room<'t>]) -> impl Iterator<Item = (usize, &'r Declared<'t>)> + use<'r, '_, 't> {
-        let passed = self.gates.iter().zip(rooms).enumerate().filter(|(_, (gate, _))| gate.is_passed());
-        passed.filter_map(|(index, (_, room))| Some((index, room.declared()?)))
+    fn passed<'r>(&self, fates: &'r [FieldFate<'t>]) -> impl Iterator<Item = (usize, &'r Declared<'t>)> + use<'r, '_, 't> {
+        let passed = self.gates.iter().zip(fates).enumerate().filter(|(_, (gate, _))| gate.is_passed());
+        passed.filter_map(|(index, (_, fate))| Some((index, fate.declared()?)))
     }
 
     /// The first version that says something else than the first one, and who says what.
-    fn differ(&self, rooms: &[Room<'t>], say: Say<'_, 't>) -> Option<(usize, String)> {
+    fn differ(&self, fates: &[FieldFate<'t>], say: Say<'_, 't>) -> Option<(usize, String)> {
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
-        for (index, here) in self.passed(rooms) {
+        for (index, here) in self.passed(fates) {
             let said = say(here);
             match groups.iter_mut().find(|(other, _)| *other == said) {
                 Some((_, versions)) => versions.push(index),
@@ -145,13 +145,13 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
 
     fn mixed(
         &mut self,
-        rooms: &[Room<'t>],
+        fates: &[FieldFate<'t>],
         index: usize,
         aspect: Aspect,
         path: &FieldPath,
         said: String,
     ) -> Option<&mut crate::model::fact::Fact> {
-        let node = anchor(rooms, index)?;
+        let node = anchor(fates, index)?;
         let version = self.gates.get(index)?.name.to_owned();
         let fact = self.collector.note((Subject::Field, aspect, Effect::Mixed), node);
         fact.version = Some(version);

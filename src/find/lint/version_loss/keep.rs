@@ -2,23 +2,23 @@
 
 use crate::input::yaml::Node;
 use crate::model::schema::{Additional, Keyword, Schema};
+use crate::server::key_fate::{KeyFate, Pruning};
 
-/// One version's word on one place, and the key that it stands by.
+/// What becomes of one field in one version, and the key of the file that says so.
 #[derive(Clone)]
-pub(super) enum Room<'t> {
-    /// Not spoken of any more: what is lost here was told further up.
-    Told,
-    /// Pruned.
-    Absent,
+pub(super) enum FieldFate<'t> {
+    /// Not looked at any more: what is lost here was reported further up.
+    Reported,
+    Pruned,
     /// Kept as it is, with everything in it: an undeclared key under preserve-unknown-fields.
-    Free(Node<'t>),
+    Kept(Node<'t>),
     /// The same for what the server keeps of an embedded resource without being told: `metadata`, and two strings.
     Meta {
         key: Node<'t>,
         is_string: bool,
     },
     /// A value under `additionalProperties: true`, or an item without a schema: scalars stay, objects are emptied.
-    Hollow(Node<'t>),
+    Emptied(Node<'t>),
     Declared(Box<Declared<'t>>),
 }
 
@@ -42,37 +42,37 @@ pub(super) enum Form {
 /// What the server keeps of every resource, also of an embedded one.
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-impl<'t> Room<'t> {
+impl<'t> FieldFate<'t> {
     pub fn root(schema: &Schema<'t>, key: Node<'t>) -> Self {
-        Room::Declared(Box::new(Declared::new(schema.clone(), key)))
+        FieldFate::Declared(Box::new(Declared::new(schema.clone(), key)))
     }
 
     pub fn declared(&self) -> Option<&Declared<'t>> {
         match self {
-            Room::Declared(declared) => Some(declared),
+            FieldFate::Declared(declared) => Some(declared),
             _ => None,
         }
     }
 
     pub fn key(&self) -> Option<Node<'t>> {
         match self {
-            Room::Told | Room::Absent => None,
-            Room::Free(key) | Room::Meta { key, .. } | Room::Hollow(key) => Some(*key),
-            Room::Declared(here) => Some(here.key),
+            FieldFate::Reported | FieldFate::Pruned => None,
+            FieldFate::Kept(key) | FieldFate::Meta { key, .. } | FieldFate::Emptied(key) => Some(*key),
+            FieldFate::Declared(here) => Some(here.key),
         }
     }
 
-    pub fn is_told(&self) -> bool {
-        matches!(self, Room::Told)
+    pub fn is_reported(&self) -> bool {
+        matches!(self, FieldFate::Reported)
     }
 
-    pub fn is_absent(&self) -> bool {
-        matches!(self, Room::Absent)
+    pub fn is_pruned(&self) -> bool {
+        matches!(self, FieldFate::Pruned)
     }
 
     /// Whether the version knows of the field, be it that nobody wrote it down.
     pub fn is_named(&self) -> bool {
-        matches!(self, Room::Declared(_) | Room::Meta { .. })
+        matches!(self, FieldFate::Declared(_) | FieldFate::Meta { .. })
     }
 
     pub fn is_map(&self) -> bool {
@@ -82,51 +82,51 @@ impl<'t> Room<'t> {
     /// Whether keys that nobody declares stay.
     pub fn is_open(&self) -> bool {
         match self {
-            Room::Free(_) => true,
-            Room::Meta { is_string, .. } => !is_string,
-            Room::Declared(here) => here.keeps || here.is_map(),
-            Room::Told | Room::Absent | Room::Hollow(_) => false,
+            FieldFate::Kept(_) => true,
+            FieldFate::Meta { is_string, .. } => !is_string,
+            FieldFate::Declared(here) => here.keeps || here.is_map(),
+            FieldFate::Reported | FieldFate::Pruned | FieldFate::Emptied(_) => false,
         }
     }
 
     /// Whether it says so, and not only that it drops nothing.
     pub fn promises_keys(&self) -> bool {
-        self.is_map() || matches!(self, Room::Meta { is_string: false, .. })
+        self.is_map() || matches!(self, FieldFate::Meta { is_string: false, .. })
     }
 
     /// Whether something stays in an object that is written here, or in the objects of a list.
     pub fn holds_fields(&self) -> bool {
         match self {
-            Room::Free(_) => true,
-            Room::Meta { is_string, .. } => !is_string,
-            Room::Declared(here) => here.holds_fields(),
-            Room::Told | Room::Absent | Room::Hollow(_) => false,
+            FieldFate::Kept(_) => true,
+            FieldFate::Meta { is_string, .. } => !is_string,
+            FieldFate::Declared(here) => here.holds_fields(),
+            FieldFate::Reported | FieldFate::Pruned | FieldFate::Emptied(_) => false,
         }
     }
 
-    pub fn child(&self, name: &str) -> Room<'t> {
+    pub fn child(&self, name: &str) -> FieldFate<'t> {
         match self {
-            Room::Told | Room::Meta { is_string: true, .. } => Room::Told,
-            Room::Free(key) | Room::Meta { key, .. } => Room::Free(*key),
-            Room::Absent | Room::Hollow(_) => Room::Absent,
-            Room::Declared(here) => here.child(name),
+            FieldFate::Reported | FieldFate::Meta { is_string: true, .. } => FieldFate::Reported,
+            FieldFate::Kept(key) | FieldFate::Meta { key, .. } => FieldFate::Kept(*key),
+            FieldFate::Pruned | FieldFate::Emptied(_) => FieldFate::Pruned,
+            FieldFate::Declared(here) => here.child(name),
         }
     }
 
-    pub fn items(&self) -> Room<'t> {
+    pub fn items(&self) -> FieldFate<'t> {
         match self {
-            Room::Declared(here) => here.items(),
+            FieldFate::Declared(here) => here.items(),
             other => other.clone(),
         }
     }
 
     /// What becomes of a key that no version names.
-    pub fn values(&self) -> Room<'t> {
+    pub fn values(&self) -> FieldFate<'t> {
         match self {
-            Room::Declared(here) => here.values(),
-            Room::Meta { is_string: true, .. } => Room::Told,
-            Room::Meta { key, .. } => Room::Free(*key),
-            Room::Hollow(_) => Room::Absent,
+            FieldFate::Declared(here) => here.values(),
+            FieldFate::Meta { is_string: true, .. } => FieldFate::Reported,
+            FieldFate::Meta { key, .. } => FieldFate::Kept(*key),
+            FieldFate::Emptied(_) => FieldFate::Pruned,
             other => other.clone(),
         }
     }
@@ -136,6 +136,10 @@ impl<'t> Declared<'t> {
     fn new(schema: Schema<'t>, key: Node<'t>) -> Self {
         let keeps = schema.preserves_unknown();
         Declared { schema, key, keeps, required: false }
+    }
+
+    fn pruning(&self) -> Pruning<Schema<'t>> {
+        Pruning::Schema { node: self.schema.clone(), keeps: self.keeps }
     }
 
     /// The names that this version declares here.
@@ -179,42 +183,39 @@ impl<'t> Declared<'t> {
         }
     }
 
-    fn child(&self, name: &str) -> Room<'t> {
-        if self.is_embedded() && META.contains(&name) {
-            return Room::Meta { key: self.key, is_string: name != "metadata" };
-        }
-        match self.schema.property(name) {
-            Some((entry, schema)) => {
-                let mut child = Declared::new(schema, entry.key);
+    fn child(&self, name: &str) -> FieldFate<'t> {
+        match self.pruning().key_fate(name) {
+            KeyFate::Meta => FieldFate::Meta { key: self.key, is_string: name != "metadata" },
+            KeyFate::Declared(schema) => {
+                let key = self.schema.property(name).map_or(self.key, |(entry, _)| entry.key);
+                let mut child = Declared::new(schema, key);
                 child.required = self.schema.is_required(name);
-                Room::Declared(Box::new(child))
+                FieldFate::Declared(Box::new(child))
             }
-            None => self.values(),
+            _ => self.values(),
         }
     }
 
-    fn items(&self) -> Room<'t> {
-        match self.schema.items() {
-            Some(items) => {
+    fn items(&self) -> FieldFate<'t> {
+        match self.pruning().items() {
+            Pruning::Schema { node, keeps } => {
                 let key = self.schema.entry(Keyword::Items).map_or(self.key, |entry| entry.key);
-                let mut child = Declared::new(items, key);
-                child.keeps |= self.keeps;
-                Room::Declared(Box::new(child))
+                FieldFate::Declared(Box::new(Declared { schema: node, key, keeps, required: false }))
             }
-            None if self.keeps => Room::Free(self.key),
-            None => Room::Hollow(self.key),
+            Pruning::Nothing => FieldFate::Kept(self.key),
+            Pruning::EveryKey => FieldFate::Emptied(self.key),
         }
     }
 
-    fn values(&self) -> Room<'t> {
-        match self.schema.additional() {
-            Additional::Schema(values) => {
+    fn values(&self) -> FieldFate<'t> {
+        match self.pruning().undeclared() {
+            KeyFate::Declared(values) | KeyFate::MapValue(values) => {
                 let key = self.schema.entry(Keyword::AdditionalProperties).map_or(self.key, |entry| entry.key);
-                Room::Declared(Box::new(Declared::new(values, key)))
+                FieldFate::Declared(Box::new(Declared::new(values, key)))
             }
-            Additional::Flag(_) => Room::Hollow(self.key),
-            Additional::Absent if self.keeps => Room::Free(self.key),
-            Additional::Absent => Room::Absent,
+            KeyFate::Emptied | KeyFate::Refused => FieldFate::Emptied(self.key),
+            KeyFate::Kept | KeyFate::Meta => FieldFate::Kept(self.key),
+            KeyFate::Pruned => FieldFate::Pruned,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Crd, FactCollector, FieldPath, Version};
 
-use keep::Room;
+use keep::FieldFate;
 use walk::VersionLossWalk;
 
 /// A version that objects pass through, or that some may still be stored at.
@@ -54,13 +54,13 @@ pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
         return;
     }
     status(collector, &gates);
-    if let Some(rooms) = rooms(&gates) {
-        VersionLossWalk::new(&gates, collector).run(&rooms);
+    if let Some(fates) = fates(&gates) {
+        VersionLossWalk::new(&gates, collector).run(&fates);
     }
 }
 
 /// Where every version begins; nothing where a schema is missing or all are the same.
-fn rooms<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<Room<'t>>> {
+fn fates<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<FieldFate<'t>>> {
     let (first, rest) = gates.split_first()?;
     let first = first.version.schema.as_ref()?.node();
     let mut same = true;
@@ -70,7 +70,7 @@ fn rooms<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<Room<'t>>> {
     if same {
         return None;
     }
-    gates.iter().map(|gate| Some(Room::root(gate.version.schema.as_ref()?, gate.version.name_node))).collect()
+    gates.iter().map(|gate| Some(FieldFate::root(gate.version.schema.as_ref()?, gate.version.name_node))).collect()
 }
 
 /// Where one version has the status subresource, its main endpoint ignores the status that another version's takes.
@@ -88,9 +88,9 @@ fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
 
 /// With a webhook the schemas still prune; whether a value finds another place in time is the webhook's affair.
 fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
-    let Some(rooms) = rooms(gates) else { return };
+    let Some(fates) = fates(gates) else { return };
     let mut aside = FactCollector::new(crd);
-    VersionLossWalk::new(gates, &mut aside).run(&rooms);
+    VersionLossWalk::new(gates, &mut aside).run(&fates);
     let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
     let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
     // What is lost inside of something that is lost needs no mention.
@@ -126,6 +126,6 @@ fn some(names: Vec<String>) -> String {
 }
 
 /// The place of a node of the CRD at hand.
-fn anchor<'t>(rooms: &[Room<'t>], index: usize) -> Option<Node<'t>> {
-    rooms.get(index)?.key()
+fn anchor<'t>(fates: &[FieldFate<'t>], index: usize) -> Option<Node<'t>> {
+    fates.get(index)?.key()
 }

@@ -9,7 +9,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
 use crate::model::{FieldPath, Step};
 
-use super::keep::{Declared, Form, Room};
+use super::keep::{Declared, FieldFate, Form};
 use super::{Gate, anchor, list};
 
 pub(super) struct VersionLossWalk<'w, 'b, 't> {
@@ -33,23 +33,23 @@ pub(super) struct Loss {
 
 /// The versions that take what is written in one form; of the others there is nothing more to say.
 struct Fitting<'r, 't> {
-    rooms: Cow<'r, [Room<'t>]>,
+    fates: Cow<'r, [FieldFate<'t>]>,
     /// Whether it was told that another version empties it.
     emptied: bool,
 }
 
 /// Whether a value of any type is taken to have this form: that of the versions which give a type, else an object.
-fn is_meant(form: Form, rooms: &[Room<'_>]) -> bool {
-    let mut forms = rooms.iter().filter_map(|room| room.declared()?.form()).peekable();
+fn is_meant(form: Form, fates: &[FieldFate<'_>]) -> bool {
+    let mut forms = fates.iter().filter_map(|fate| fate.declared()?.form()).peekable();
     (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
 }
 
 /// Where the objects are that get emptied: here, or in the lists that stand here.
-fn emptied(form: Form, room: Option<&Room<'_>>, path: &FieldPath) -> FieldPath {
+fn emptied(form: Form, fate: Option<&FieldFate<'_>>, path: &FieldPath) -> FieldPath {
     if form == Form::Object {
         return path.clone();
     }
-    let items = room.map(Room::items);
+    let items = fate.map(FieldFate::items);
     let below = items.as_ref().and_then(|items| items.declared()?.form()).unwrap_or(Form::Object);
     emptied(below, items.as_ref(), &path.items())
 }
@@ -60,113 +60,114 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         VersionLossWalk { gates, collector, storage, budget: Budget::shared() }
     }
 
-    pub fn run(mut self, rooms: &[Room<'t>]) {
+    pub fn run(mut self, fates: &[FieldFate<'t>]) {
         let mut path = FieldPath::root();
-        self.fields(rooms, &mut path);
+        self.fields(fates, &mut path);
     }
 
     /// Depth is bounded by that of the document, which the reader limits.
-    fn node(&mut self, mut rooms: Vec<Room<'t>>, path: &mut FieldPath) {
-        let says_something = |room: &Room<'t>| room.is_named() || matches!(room, Room::Hollow(_));
-        if !rooms.iter().any(says_something) || rooms.iter().filter(|room| !room.is_told()).count() < 2 {
+    fn node(&mut self, mut fates: Vec<FieldFate<'t>>, path: &mut FieldPath) {
+        let says_something = |fate: &FieldFate<'t>| fate.is_named() || matches!(fate, FieldFate::Emptied(_));
+        if !fates.iter().any(says_something) || fates.iter().filter(|fate| !fate.is_reported()).count() < 2 {
             return;
         }
-        if self.presence(&mut rooms, path) {
+        if self.presence(&mut fates, path) {
             return;
         }
-        let objects = self.of_form(Form::Object, &rooms, path);
-        let lists = self.of_form(Form::List, &rooms, path);
-        if !self.types(&rooms, path, objects.emptied || lists.emptied) {
-            self.aspects(&rooms, path);
+        let objects = self.of_form(Form::Object, &fates, path);
+        let lists = self.of_form(Form::List, &fates, path);
+        if !self.types(&fates, path, objects.emptied || lists.emptied) {
+            self.aspects(&fates, path);
         }
-        self.fields(&objects.rooms, path);
-        self.items(&lists.rooms, path);
+        self.fields(&objects.fates, path);
+        self.items(&lists.fates, path);
     }
 
-    fn fields(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
-        let names: BTreeSet<&'t str> = rooms.iter().filter_map(Room::declared).flat_map(Declared::names).collect();
+    fn fields(&mut self, fates: &[FieldFate<'t>], path: &mut FieldPath) {
+        let names: BTreeSet<&'t str> = fates.iter().filter_map(FieldFate::declared).flat_map(Declared::names).collect();
         for name in names {
             // The server keeps these whatever the schema says.
             if path.is_root() && is_meta(name) {
                 continue;
             }
             path.push(Step::Key(name.into()));
-            self.node(rooms.iter().map(|room| room.child(name)).collect(), path);
+            self.node(fates.iter().map(|fate| fate.child(name)).collect(), path);
             path.pop();
         }
-        self.others(rooms, path);
+        self.others(fates, path);
     }
 
-    fn items(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
-        if rooms.iter().filter_map(Room::declared).any(|here| here.schema.items().is_some()) {
+    fn items(&mut self, fates: &[FieldFate<'t>], path: &mut FieldPath) {
+        if fates.iter().filter_map(FieldFate::declared).any(|here| here.schema.items().is_some()) {
             path.push(Step::Items);
-            self.node(rooms.iter().map(Room::items).collect(), path);
+            self.node(fates.iter().map(FieldFate::items).collect(), path);
             path.pop();
         }
     }
 
     /// A field that some versions have and others prune. True where nothing below is left to be said.
-    fn presence(&mut self, rooms: &mut [Room<'t>], path: &FieldPath) -> bool {
-        let Some(loss) =
-            self.loss(|index| rooms.get(index).is_some_and(Room::is_named), |index| rooms.get(index).is_some_and(Room::is_absent))
+    fn presence(&mut self, fates: &mut [FieldFate<'t>], path: &FieldPath) -> bool {
+        let Some(loss) = self
+            .loss(|index| fates.get(index).is_some_and(FieldFate::is_named), |index| fates.get(index).is_some_and(FieldFate::is_pruned))
         else {
             return false;
         };
-        self.tell(&loss, Aspect::Presence, anchor(rooms, loss.owner), path, &[]);
-        for room in rooms.iter_mut().filter(|room| room.is_absent()) {
-            *room = Room::Told;
+        self.tell(&loss, Aspect::Presence, anchor(fates, loss.owner), path, &[]);
+        for fate in fates.iter_mut().filter(|fate| fate.is_pruned()) {
+            *fate = FieldFate::Reported;
         }
         loss.at_once
     }
 
     /// Keys that no version names: kept by a map or by preserve-unknown-fields here, pruned by a closed object there.
-    fn others(&mut self, rooms: &[Room<'t>], path: &mut FieldPath) {
-        if !rooms.iter().any(Room::is_open) {
+    fn others(&mut self, fates: &[FieldFate<'t>], path: &mut FieldPath) {
+        if !fates.iter().any(FieldFate::is_open) {
             return;
         }
-        let closed = |room: &Room<'t>| room.declared().is_some() && !room.is_open();
-        let drops = |index: usize| rooms.get(index).is_some_and(closed);
+        let closed = |fate: &FieldFate<'t>| fate.declared().is_some() && !fate.is_open();
+        let drops = |index: usize| fates.get(index).is_some_and(closed);
         // That a version without the flag drops what nobody declares is what the flag is about; it is told where it never works.
-        let loss = self.loss(|index| rooms.get(index).is_some_and(Room::is_open), drops).filter(|loss| loss.at_once);
-        let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(Room::promises_keys), drops));
+        let loss = self.loss(|index| fates.get(index).is_some_and(FieldFate::is_open), drops).filter(|loss| loss.at_once);
+        let loss = loss.or_else(|| self.loss(|index| fates.get(index).is_some_and(FieldFate::promises_keys), drops));
         if let Some(loss) = &loss {
-            let keys = if rooms.get(loss.owner).is_some_and(Room::is_map) { "keys of the map" } else { "unknown fields" };
-            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), path, &[(Word::What, keys)]);
+            let keys = if fates.get(loss.owner).is_some_and(FieldFate::is_map) { "keys of the map" } else { "unknown fields" };
+            self.tell(loss, Aspect::Properties, anchor(fates, loss.owner), path, &[(Word::What, keys)]);
         }
         if loss.is_some_and(|loss| loss.at_once) {
             return;
         }
         path.push(Step::Values);
-        self.node(rooms.iter().map(|room| if closed(room) { Room::Told } else { room.values() }).collect(), path);
+        self.node(fates.iter().map(|fate| if closed(fate) { FieldFate::Reported } else { fate.values() }).collect(), path);
         path.pop();
     }
 
     /// What the versions keep of objects, or of lists, that are written here. A version that declares something else empties them.
-    fn of_form<'r>(&mut self, form: Form, rooms: &'r [Room<'t>], path: &FieldPath) -> Fitting<'r, 't> {
+    fn of_form<'r>(&mut self, form: Form, fates: &'r [FieldFate<'t>], path: &FieldPath) -> Fitting<'r, 't> {
         // A version with another type neither writes this form nor, where it preserves unknown fields, drops anything of it.
-        let foreign = |room: &Room<'t>| match room {
-            Room::Hollow(_) => true,
-            Room::Declared(here) => here.form() != Some(form) && !here.is_any_type(),
+        let foreign = |fate: &FieldFate<'t>| match fate {
+            FieldFate::Emptied(_) => true,
+            FieldFate::Declared(here) => here.form() != Some(form) && !here.is_any_type(),
             _ => false,
         };
-        if !rooms.iter().any(foreign) {
-            return Fitting { rooms: Cow::Borrowed(rooms), emptied: false };
+        if !fates.iter().any(foreign) {
+            return Fitting { fates: Cow::Borrowed(fates), emptied: false };
         }
-        let typed = |room: &Room<'t>| room.declared().is_some_and(|here| here.form() == Some(form)) && room.holds_fields();
-        let meant = is_meant(form, rooms);
+        let typed = |fate: &FieldFate<'t>| fate.declared().is_some_and(|here| here.form() == Some(form)) && fate.holds_fields();
+        let meant = is_meant(form, fates);
         // A key that one version only preserves is taken to hold what another one declares, and not an object in place of a scalar.
-        let hollow = rooms.iter().any(|room| matches!(room, Room::Hollow(_)));
-        let full = |room: &Room<'t>| typed(room) || meant && room.holds_fields() && room.declared().map_or(hollow, Declared::is_any_type);
-        let drops = |index: usize| rooms.get(index).is_some_and(|room| foreign(room) && room.declared().is_none_or(|here| !here.keeps));
-        let loss = self.loss(|index| rooms.get(index).is_some_and(full), drops).filter(|loss| loss.at_once);
-        let loss = loss.or_else(|| self.loss(|index| rooms.get(index).is_some_and(typed), drops));
+        let hollow = fates.iter().any(|fate| matches!(fate, FieldFate::Emptied(_)));
+        let full =
+            |fate: &FieldFate<'t>| typed(fate) || meant && fate.holds_fields() && fate.declared().map_or(hollow, Declared::is_any_type);
+        let drops = |index: usize| fates.get(index).is_some_and(|fate| foreign(fate) && fate.declared().is_none_or(|here| !here.keeps));
+        let loss = self.loss(|index| fates.get(index).is_some_and(full), drops).filter(|loss| loss.at_once);
+        let loss = loss.or_else(|| self.loss(|index| fates.get(index).is_some_and(typed), drops));
         if let Some(loss) = &loss {
-            let at = emptied(form, rooms.get(loss.owner), path);
-            self.tell(loss, Aspect::Properties, anchor(rooms, loss.owner), &at, &[(Word::What, "fields")]);
+            let at = emptied(form, fates.get(loss.owner), path);
+            self.tell(loss, Aspect::Properties, anchor(fates, loss.owner), &at, &[(Word::What, "fields")]);
         }
         let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
-        let left = rooms.iter().map(|room| if gone || foreign(room) { Room::Told } else { room.clone() });
-        Fitting { rooms: left.collect(), emptied: loss.is_some() }
+        let left = fates.iter().map(|fate| if gone || foreign(fate) { FieldFate::Reported } else { fate.clone() });
+        Fitting { fates: left.collect(), emptied: loss.is_some() }
     }
 
     /// What follows from some versions keeping a thing and others dropping it.
