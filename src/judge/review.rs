@@ -120,7 +120,7 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
         _ => true,
     });
     facts.extend(inspected);
-    lint::settle(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
+    lint::set_maturity_and_channel(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
     facts.extend(conversions::meanings(&judgement.conversions, old, new));
     let covering = Covering::new(&judgement.conversions, old, new);
     let judge_all = |facts: &[Fact]| judge_all(facts, Some(old), new, judgement, Some(&covering));
@@ -153,7 +153,7 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut facts = lint::inspect(&side.bundle);
     let outlook = Outlook { versioned: side.version.is_some(), ..judgement.outlook };
     facts.extend(lint::guidelines(&side.bundle, &outlook));
-    lint::settle(&mut facts, None, &side.bundle, &outlook);
+    lint::set_maturity_and_channel(&mut facts, None, &side.bundle, &outlook);
     facts.extend(mixed_versions(side));
     let mut findings = judge_all(&facts, None, side, judgement, None);
     accept(&mut findings, None, side, judgement);

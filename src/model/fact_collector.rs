@@ -1,4 +1,4 @@
-//! Collects the facts about one CRD, so that every check writes only what is its own.
+//! Collects the facts about one CRD and fills in what they all share: the CRD's name, its channel and the file.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
@@ -15,7 +15,7 @@ impl<'t> FactCollector<'t> {
         FactCollector { crd: crd.clone(), channel: crd.channel().map(|channel| channel.value.to_owned()), facts: Vec::new() }
     }
 
-    /// What the server refuses: `field` is its own path, `reason` its own word.
+    /// Adds something that the server refuses: `field` is the server's own path, `reason` its own text.
     pub fn refuse(
         &mut self,
         what: (Subject, Aspect, Effect),
@@ -30,7 +30,7 @@ impl<'t> FactCollector<'t> {
         fact
     }
 
-    /// What the server takes.
+    /// Adds something that the server accepts.
     pub fn note(&mut self, (subject, aspect, effect): (Subject, Aspect, Effect), node: Node<'t>) -> &mut Fact {
         let mut fact = Fact::new(subject, aspect, effect, self.crd.name).after(Place { file: self.crd.file, span: node.span() });
         fact.channel.clone_from(&self.channel);
@@ -40,7 +40,7 @@ impl<'t> FactCollector<'t> {
         &mut self.facts[last]
     }
 
-    /// Says of another version what was said of one that is written alike.
+    /// Repeats facts for another version whose schema has the same text.
     pub fn repeat(&mut self, facts: std::ops::Range<usize>, version: &str, repeat: Repeat<'_>) {
         let facts: Vec<Fact> = self.facts.get(facts).unwrap_or_default().iter().map(|fact| fact.repeated(version, None, repeat)).collect();
         self.facts.extend(facts);

@@ -1,4 +1,4 @@
-//! Habits of Kubernetes APIs that a schema shows, where breaking them costs clients something.
+//! Kubernetes API conventions that a schema should follow, where clients suffer if it doesn't.
 
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
@@ -19,7 +19,7 @@ pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, positio
     }
 }
 
-/// `status.conditions` is a map list keyed by `type`, or writers overwrite each other's conditions.
+/// `status.conditions` must be a map list keyed by `type`, or writers overwrite each other's conditions.
 fn conditions<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let path = position.path();
     let is_status = path.head() == Some("status") && path.steps().len() == 2;

@@ -1,4 +1,4 @@
-//! What the server takes and what hurts later: shapes that refuse every value, drop data without a word, or never take effect.
+//! What the server accepts and what causes trouble later: schemas that reject every value, drop data silently, or have no effect.
 
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
@@ -13,7 +13,7 @@ use super::walk::{LintContext, LintWalk};
 /// Formats of numbers that the server knows.
 const NUMBERS: &[&str] = &["int32", "int64", "float", "double"];
 
-/// A node of the spine.
+/// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`.
 pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
     match schema.ty() {
         Some("object") => object(walk, schema, position, context),
@@ -57,7 +57,7 @@ fn object<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
     }
 }
 
-/// A list of objects where `[{}]` passes.
+/// A list of objects that accepts `[{}]`.
 fn list<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let wants_something = items.count(Keyword::MinProperties).unwrap_or(0) > 0
@@ -128,19 +128,19 @@ fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &S
     if let (Some(min), Some(max)) = (min, max) {
         let open = schema.flag(K::ExclusiveMinimum) || schema.flag(K::ExclusiveMaximum);
         if min > max || min == max && open {
-            dead(K::Minimum, format!("minimum {min} leaves nothing below maximum {max}"));
+            dead(K::Minimum, format!("no number lies between minimum {min} and maximum {max}"));
         }
     }
     if ty == Some("integer") {
         for word in [K::Minimum, K::Maximum, K::MultipleOf] {
             if schema.number(word).is_some_and(|number| number.fract() != 0.0) {
-                dead(word, format!("the server rejects every integer under a fractional {}", word.name()));
+                dead(word, format!("the server rejects every integer if {} is a fraction", word.name()));
             }
         }
     }
 }
 
-/// Keywords that say nothing about values of the node's type.
+/// Keywords that have no effect on values of the node's type.
 fn ineffective<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     let Some(ty) = schema.ty().filter(|_| !schema.is_int_or_string()) else { return };
@@ -180,18 +180,18 @@ fn format<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Schem
 
 fn default<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
     if let Some(entry) = schema.entry(Keyword::Default) {
-        // An item or a map value is there or it isn't: only an explicit null is replaced.
+        // An item or a map value is never absent, so the default only replaces an explicit null.
         let where_ = match (context.level, context.parent.map(|parent| parent.ty())) {
-            (Level::Root, _) => Some("the root of an object is always there"),
-            (Level::Item, _) => Some("an item of a list is always there"),
-            (Level::Field, Some(Some("object"))) if position.name().is_none() => Some("a value of a map is always there"),
+            (Level::Root, _) => Some("the root of an object is never absent"),
+            (Level::Item, _) => Some("an item of a list is never absent"),
+            (Level::Field, Some(Some("object"))) if position.name().is_none() => Some("a value of a map is never absent"),
             _ => None,
         };
         if let Some(reason) = where_ {
             walk.note((Aspect::Default, Effect::Dead), entry.key, position).words.insert(Word::Reason, reason.to_owned());
         }
     } else if let (Some(name), Some(parent)) = (position.name(), context.parent) {
-        // Every child has a default, so `{}` was meant, and nothing puts it there.
+        // Every child has a default, so the author expects them all, but without a default of `{}` here none applies.
         let filled = schema.property_count() > 1 && schema.properties().all(|(_, child)| child.default().is_some());
         let top = position.parent.is_none_or(|parent| parent.parent.is_none());
         if schema.ty() == Some("object") && filled && !top && !parent.is_required(name) && !context.meta {

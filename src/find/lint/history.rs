@@ -1,7 +1,7 @@
 //! Changes and the bundles of earlier releases come in; facts that two releases alone can't show go out.
 //!
-//! A removal has its turn after the deprecation stood in enough releases, and a name that was removed once must not come back with
-//! another meaning.
+//! A field or version may be removed after enough releases had it deprecated, and a removed name must not come back with another
+//! meaning.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
 
 use super::guideline::Outlook;
 
-/// Releases that must carry a deprecation before the thing may go.
+/// How many releases must have a deprecation before the field or version may be removed.
 pub const RELEASES: usize = 3;
 
 /// An earlier release.
@@ -22,7 +22,7 @@ pub struct Release<'a> {
     pub bundle: &'a Bundle<'a>,
 }
 
-/// What the history, oldest first, says of the changes from `old` to the new bundle. Without any history nothing is said.
+/// Facts about the changes from `old` to `new` that earlier releases, oldest first, show. Without releases there are none.
 pub fn history(changes: &[Fact], releases: &[Release<'_>], old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
     if releases.is_empty() {
         return Vec::new();
@@ -54,7 +54,7 @@ struct Past<'p, 'o> {
 }
 
 impl Past<'_, '_> {
-    /// In how many releases in a row, up to the old one, the thing was called deprecated.
+    /// How many releases in a row, up to the old one, had it deprecated.
     fn releases_deprecated(&self, change: &Fact, deprecated: impl Fn(&Crd<'_>) -> bool) -> usize {
         let earlier = self.releases.iter().rev().map(|release| release.bundle);
         let in_row = std::iter::once(self.old).chain(earlier).take_while(|bundle| same(bundle, change).is_some_and(&deprecated));
@@ -89,7 +89,7 @@ impl Past<'_, '_> {
         Some(fact.word(Word::What, format!("version {name}")).word(Word::Count, count.to_string()).word(Word::Needed, RELEASES.to_string()))
     }
 
-    /// A field of this name stood in an earlier release, and not in the old one.
+    /// A field of this name was in an earlier release, and not in the old one.
     fn field_added(&self, change: &Fact, path: Option<&FieldPath>) -> Option<Fact> {
         let (name, path) = (change.version.as_deref()?, path?);
         let schema = |bundle: &Bundle<'_>| same(bundle, change)?.version(name)?.schema.as_ref()?.at(path).map(|schema| plain(&schema));
@@ -124,7 +124,7 @@ fn same<'b, 't>(bundle: &'b Bundle<'t>, change: &Fact) -> Option<&'b Crd<'t>> {
     bundle.find(&change.crd, change.channel.as_deref())
 }
 
-/// Whether the field, something around it or the whole version is called deprecated.
+/// Whether the field, an object around it or the whole version is marked as deprecated.
 fn says_deprecated(version: &Version<'_>, path: &FieldPath) -> bool {
     let Some(schema) = &version.schema else { return false };
     let mut around = Some(path.clone());
@@ -146,25 +146,25 @@ fn plain(schema: &Schema<'_>) -> Value {
     schema.node().to_json()
 }
 
-/// How two meanings of one name differ; nothing where they are the same.
+/// How two schemas of one name differ, if they do.
 fn difference(before: &Value, now: &Value) -> Option<(String, Evidence)> {
     if before == now {
         return None;
     }
     let ty = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or("any type").to_owned();
     if ty(before) != ty(now) {
-        return Some((format!("it was {} and is {}", ty(before), ty(now)), Evidence::proved()));
+        return Some((format!("its type was {} and is now {}", ty(before), ty(now)), Evidence::proved()));
     }
     let (mut before, mut now) = (before.clone(), now.clone());
     strip(&mut before);
     strip(&mut now);
     if before != now {
-        return Some(("it has another schema".to_owned(), Evidence::proved()));
+        return Some(("its schema is different".to_owned(), Evidence::proved()));
     }
-    Some(("it is described in other words".to_owned(), Evidence::undecided("only the description differs")))
+    Some(("its description is different".to_owned(), Evidence::undecided("only the description differs")))
 }
 
-/// Takes documentation out of a schema, and leaves properties that are called like it.
+/// Removes documentation keywords from a schema, but not properties of the same name.
 fn strip(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     for word in ["description", "title", "example", "externalDocs"] {

@@ -15,7 +15,7 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-pub use guideline::{Assigned, Outlook, guidelines, guidelines_review, settle};
+pub use guideline::{Assigned, Outlook, guidelines, guidelines_review, set_maturity_and_channel};
 pub use history::{Release, history};
 
 use std::collections::HashSet;

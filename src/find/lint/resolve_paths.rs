@@ -1,4 +1,4 @@
-//! Paths that a version shows to others, resolved against its schema: where they lead nowhere, cells stay empty and scaling fails.
+//! Paths of printer columns and of the scale subresource that the schema doesn't declare: cells stay empty and scaling fails.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -31,7 +31,7 @@ fn scale<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, sche
             PathTarget::Lost(at) => format!("nothing is declared at `{at}`"),
             PathTarget::Unclear | PathTarget::Open => continue,
             PathTarget::Schema(target) => match target.ty() {
-                Some(ty) if ty != wanted => format!("it is of type {ty}, where the scale subresource wants {wanted}"),
+                Some(ty) if ty != wanted => format!("its type is {ty}, but the scale subresource needs {wanted}"),
                 _ => continue,
             },
         };
@@ -98,11 +98,11 @@ fn status<'t>(collector: &mut FactCollector<'t>, version: &VersionEntry<'t>, sch
 
 enum PathTarget<'t> {
     Schema(Schema<'t>),
-    /// Somewhere below a node that takes any key.
+    /// Somewhere below a node that accepts any key.
     Open,
     /// The part of the path that no schema declares.
     Lost(String),
-    /// Written in a way that is not followed here.
+    /// Written in a way that isn't supported here.
     Unclear,
 }
 
@@ -155,7 +155,7 @@ enum JsonPathStep {
     Each,
 }
 
-/// `.a.b[0].c`, `.a[?(@.type=="x")].b`, `.a['b.c']`, `.a\.b`; nothing for anything else.
+/// Splits `.a.b[0].c`, `.a[?(@.type=="x")].b`, `.a['b.c']` and `.a\.b`; other notations aren't supported.
 fn steps(path: &str) -> Option<Vec<JsonPathStep>> {
     let mut steps = Vec::new();
     let mut chars = path.chars().peekable();

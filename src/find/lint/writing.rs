@@ -1,4 +1,4 @@
-//! How the document is written: an API that servers no longer have, scalars that YAML reads as something else.
+//! How the document is written: for an API that servers no longer have, or with scalars that YAML parsers read differently.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(super) fn outdated(collector: &mut FactCollector<'_>) {
     collector.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
 }
 
-/// `on`, `0777`, `1_000` as a value or as a name. A plain `yes` where a flag is wanted is what it seems to be.
+/// Finds `on`, `0777`, `1_000` as a value or as a key. A plain `yes` for a boolean means what it seems to mean.
 pub(super) fn ambiguous(collector: &mut FactCollector<'_>) {
     let span = collector.crd.node.span();
     let inside = |node: &Node<'_>| span.start <= node.span().start && node.span().end <= span.end;

@@ -1,4 +1,4 @@
-//! The conversion stanza: strategy, and the webhook that belongs to one of them.
+//! `spec.conversion`: the strategy, and the webhook that the strategy `Webhook` needs.
 
 use crate::go::base64::{self, Alphabet};
 use crate::go::strfmt::name;
@@ -106,7 +106,7 @@ fn address<'t>(collector: &mut FactCollector<'t>, node: Node<'t>) {
 
 fn service_reference<'t>(collector: &mut FactCollector<'t>, client: Node<'t>, service: Node<'t>) {
     let key = client.entry("service").map_or(service, |entry| entry.key);
-    // The server names the two parts the wrong way round: `name` where the namespace is missing.
+    // The server swaps the two parts: it reports `name` where the namespace is missing.
     for (mine, theirs) in [("name", "service.namespace"), ("namespace", "service.name")] {
         if service.get(mine).and_then(Node::as_str).unwrap_or_default().is_empty() {
             let reason = format!("the service's {mine} is required");
@@ -171,19 +171,19 @@ fn review_versions<'t>(collector: &mut FactCollector<'t>, list: Option<(Node<'t>
     }
 }
 
-/// Whether a list of review versions holds one that servers speak.
+/// Whether a list of review versions has one that servers support.
 pub(super) fn knows_review<'a>(mut list: impl Iterator<Item = &'a str>) -> bool {
     list.any(|version| matches!(version, "v1" | "v1beta1"))
 }
 
-/// Whether base64 text holds at least one PEM certificate, as a TLS client needs it.
+/// Whether base64 text has at least one PEM certificate, as a TLS client needs it.
 pub(super) fn holds_certificate(node: Node<'_>) -> bool {
     let Some(bytes) = node.as_str().and_then(|text| base64::decode(text, Alphabet::Standard)) else { return false };
     let Ok(text) = String::from_utf8(bytes) else { return false };
     let mut rest = text.as_str();
     while let Some((_, tail)) = rest.split_once("-----BEGIN CERTIFICATE-----") {
         if let Some((body, after)) = tail.split_once("-----END CERTIFICATE-----") {
-            // A certificate is a DER sequence; more is not looked at.
+            // A certificate is a DER sequence; we don't check more than that.
             let body = body.replace([' ', '\t'], "");
             if base64::decode(&body, Alphabet::Standard).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 100) {
                 return true;

@@ -1,4 +1,4 @@
-//! What the server can't decode (it answers 400 and looks at nothing else), and keys that it doesn't know and drops.
+//! What the server can't decode (it answers 400 and checks nothing else), and unknown keys, which it drops.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use crate::model::{Crd, FactCollector, FieldPath};
 
 use super::document_types::{self, DecodedType};
 
-/// Where the decoder stands: the document's own path, and the object's once inside a schema.
+/// The decoder's position: the path in the document and, inside a schema, the path in objects.
 #[derive(Clone, Default)]
 struct DecodePosition {
     document: String,
@@ -48,9 +48,9 @@ pub(crate) fn decode(crd: &Crd<'_>) -> (Vec<Fact>, bool) {
     (facts, decoded)
 }
 
-/// Whether the value decodes and holds no unknown key. No allocation: this runs over every node of every CRD.
+/// Whether the value can be decoded and has no unknown key. Doesn't allocate, because this runs over every node of every CRD.
 ///
-/// `known` is a version's schema that was found clean: others are often written alike.
+/// `known` is a version's schema that was found clean: other versions often have the same text.
 fn clean<'t>(ty: &DecodedType, node: Node<'t>, known: &Cell<Option<Node<'t>>>) -> bool {
     let all = |inner: &DecodedType| node.items().all(|item| clean(inner, item, known));
     match (ty, node.data()) {
@@ -176,7 +176,7 @@ impl<'t> Decoder<'_, 't> {
     }
 }
 
-/// Go's words for a value that does not fit, as far as a reader needs them.
+/// Why a scalar can't be decoded.
 fn scalar_fault(ty: &DecodedType, data: Data<'_>) -> Option<String> {
     let wanted = match (ty, data) {
         (DecodedType::Text, Data::Str(_)) | (DecodedType::Flag, Data::Bool(_)) | (DecodedType::Number, Data::Int(_) | Data::Float(_)) => {
@@ -201,7 +201,7 @@ fn scalar_fault(ty: &DecodedType, data: Data<'_>) -> Option<String> {
         (DecodedType::SchemaOrFlag, _) => "a schema, true or false",
         (DecodedType::Any | DecodedType::SchemaOrList | DecodedType::SchemaOrNames, _) => return None,
     };
-    Some(format!("is {}, where the server wants {wanted}", kind(data)))
+    Some(format!("is {}, but must be {wanted}", kind(data)))
 }
 
 fn kind(data: Data<'_>) -> &'static str {

@@ -1,4 +1,4 @@
-//! Defaults: the server prunes and validates each one as it is written, against its own node.
+//! Defaults: the server prunes and validates each one against the schema it is written in.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn refuse<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, site: &DefaultSi
     }
 }
 
-/// Whether a node asks for nothing but a type and one of several values, and the default is that: most are.
+/// Whether the schema only has a type and an enum, and the default fits both. Most defaults do, which saves validating them.
 fn is_plain(schema: &Schema<'_>, value: Node<'_>) -> bool {
     use Keyword as K;
     let known = [K::Type, K::Default, K::Enum, K::Items, K::Description, K::Title];
@@ -68,7 +68,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::Error> {
     if !site.meta {
         return own;
     }
-    // A default inside of metadata is first judged as a part of its resource, and is not asked to be pruned.
+    // A default inside of metadata is first validated as part of its resource, and unknown fields in it are allowed.
     let around: Vec<_> = resource_around(root, site).unwrap_or_default();
     if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
 }
@@ -100,7 +100,7 @@ fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<obje
     shape.default = Some(value);
     let mut errors = object::default_of_schema(&shape);
     errors.retain(|error| matches!(error.kind, Kind::Embedded | Kind::Metadata));
-    // The server tells where the default stands, not where in the resource, and all at once.
+    // The server reports the path of the default, not the path in the resource, and all errors at once.
     let message = errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join(", ");
     errors.truncate(1);
     for error in &mut errors {
@@ -111,7 +111,7 @@ fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<obje
     Some(errors)
 }
 
-/// The first key of a mapping, the first item of a list: where a reader looks for it.
+/// The first key of a mapping, or the node itself: where a reader looks for it.
 fn start(node: Node<'_>) -> Node<'_> {
     node.entry_at(0).map(|entry| entry.key).unwrap_or(node)
 }
@@ -122,7 +122,7 @@ pub(crate) fn shown_default(value: Node<'_>) -> String {
     if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text }
 }
 
-/// Whether a value is of a type.
+/// Whether a value has a JSON Schema type.
 pub(crate) fn fits(ty: &str, data: Data<'_>) -> bool {
     match (ty, data) {
         ("string", Data::Str(_)) | ("boolean", Data::Bool(_)) | ("number", Data::Int(_) | Data::Float(_)) => true,

@@ -1,8 +1,8 @@
-//! The typed form of a CRD document: which JSON type the server's decoder wants at each key.
+//! The Go types of a CRD document: which JSON type the server's decoder needs at each key.
 
 use crate::model::schema::Keyword;
 
-/// What a value must be to be decoded at all.
+/// What a value must be so that it can be decoded.
 #[derive(Debug)]
 pub(super) enum DecodedType {
     Text,
@@ -21,9 +21,9 @@ pub(super) enum DecodedType {
     Struct(&'static [(&'static str, DecodedType)]),
     Schema,
     SchemaOrFlag,
-    /// A mapping is a schema, a list is a list of schemas; anything else is silently nothing.
+    /// A mapping is a schema, a list is a list of schemas; anything else is ignored without an error.
     SchemaOrList,
-    /// A mapping is a schema, a list is a list of texts; anything else is silently nothing.
+    /// A mapping is a schema, a list is a list of strings; anything else is ignored without an error.
     SchemaOrNames,
 }
 

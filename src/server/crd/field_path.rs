@@ -2,7 +2,7 @@
 
 use crate::model::schema::{Additional, Schema};
 
-/// What a path resolves to (nothing known below `additionalProperties: true`), or the server's word for why it doesn't.
+/// What a path resolves to (no schema below `additionalProperties: true`), or the server's reason why it doesn't.
 pub(super) fn resolve<'t>(path: &str, root: &Schema<'t>, brackets: bool) -> Result<(String, Option<Schema<'t>>), String> {
     let mut tokens = Tokens { rest: path };
     let mut schema = Some(root.clone());
@@ -73,7 +73,7 @@ fn unescape(text: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Delimiters by themselves, quoted text with its quotes, and what stands between.
+/// Splits a path into delimiters, quoted texts with their quotes, and the text between.
 struct Tokens<'a> {
     rest: &'a str,
 }

@@ -1,4 +1,4 @@
-//! What a CRD is called: metadata, group, names, scope, the approval that protected groups need.
+//! A CRD's identity: metadata, group, names, scope, and the approval that protected groups need.
 
 use crate::go::strfmt::name;
 use crate::go::url::Url;
@@ -9,7 +9,7 @@ use crate::model::{FactCollector, Text};
 use super::server_checks::ServerChecks;
 
 const APPROVAL: &str = "api-approved.kubernetes.io";
-/// All keys and values of `metadata.annotations` together.
+/// The limit in bytes for all keys and values of `metadata.annotations` together.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 pub(super) fn check(collector: &mut FactCollector<'_>, checks: &ServerChecks) {
@@ -21,7 +21,7 @@ pub(super) fn check(collector: &mut FactCollector<'_>, checks: &ServerChecks) {
     approval(collector, checks);
 }
 
-/// Where a fact about a missing key of `spec` stands.
+/// Where to report a missing key.
 fn within<'t>(parent: Node<'t>, key: &str, fallback: Node<'t>) -> Node<'t> {
     parent.entry(key).map_or(fallback, |entry| if entry.value.is_null() { entry.key } else { entry.value })
 }
@@ -87,7 +87,7 @@ fn metadata(collector: &mut FactCollector<'_>) {
     }
 }
 
-/// The name itself; one that is generated is never the one that is wanted.
+/// Checks `metadata.name`. A generated name is never the one that is required.
 fn name(collector: &mut FactCollector<'_>, wanted: &str) {
     let node = collector.crd.name_node;
     let prefix = collector.crd.metadata().and_then(|metadata| metadata.get("generateName")).and_then(Node::as_str).unwrap_or_default();
@@ -160,7 +160,7 @@ fn names<'t>(collector: &mut FactCollector<'t>) {
     let value = |text: Option<Text<'_>>| text.map_or("", |text| text.value).to_owned();
     let kind = value(names.kind);
     let plural = value(names.plural);
-    // What is left out the server fills in, and then judges like the rest.
+    // The server fills in what is missing, and then validates it like the rest.
     let singular = Some(value(names.singular)).filter(|text| !text.is_empty()).unwrap_or_else(|| kind.to_lowercase());
     let list_kind = Some(value(names.list_kind))
         .filter(|text| !text.is_empty())

@@ -1,4 +1,4 @@
-//! `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: what they are, what they need from the node, its items and its keys.
+//! `x-kubernetes-list-type`, `-list-map-keys` and `-map-type`: their values, and what they require of the schema, its items and its keys.
 
 use crate::input::yaml::Entry;
 use crate::model::fact::{Aspect, Effect, Word};
@@ -58,7 +58,7 @@ fn map_type<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &S
     }
 }
 
-/// Elements of a set are compared whole, so they must not merge.
+/// Elements of a set are compared as a whole, so they must be atomic.
 fn set_items<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let below = match items.ty() {
@@ -83,7 +83,7 @@ fn map_list<'t>(
     }
     let what = (Aspect::Items, Effect::Mismatched);
     let Some(entry) = schema.entry(Keyword::Items) else {
-        // On the spine of a structural schema the missing items are a fault of their own.
+        // In a structural schema the missing items are reported by the structural check.
         if schema.ty() != Some("array") || !walk.structural {
             walk.refuse(what, kind.key, position, ".items", "must have a schema if x-kubernetes-list-type is map");
         }
@@ -128,7 +128,7 @@ fn map_list<'t>(
     }
 }
 
-/// Items of sets and map lists are never null, and keys of map lists are always there.
+/// Items of sets and map lists must not be nullable, and keys of map lists must always be present.
 fn presence<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, kind: &str) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let inner = position.child(SchemaStep::Items, entry.key);

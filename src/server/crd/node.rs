@@ -1,4 +1,4 @@
-//! The rules that hold for every schema node, wherever it stands: types, forbidden keywords, lists and maps, the form of CEL rules.
+//! Checks for every schema, wherever it is: types, forbidden keywords, lists and maps, the fields of CEL rules.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Word};
@@ -11,7 +11,7 @@ use super::walk::{NoDefault, NodeContext, SchemaWalk};
 
 const REASONS: &[&str] = &["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// Returns whether the node is sound.
+/// Returns whether the node passes.
 pub(super) fn check<'t>(
     walk: &mut SchemaWalk<'_, 't>,
     schema: &Schema<'t>,
@@ -97,7 +97,7 @@ fn default<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &Sc
     walk.refuse((Aspect::Default, Effect::Forbidden), entry.key, position, ".default", reason);
 }
 
-/// What can be said of a rule without compiling it.
+/// Checks the fields of a rule, without compiling it.
 fn rule_form<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, index: usize, rule: &CelRule<'t>) {
     let base = format!(".{}[{index}]", Keyword::Validations.name());
     let anchor = rule.node.entry_at(0).map_or(rule.node, |entry| entry.key);

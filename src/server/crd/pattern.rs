@@ -1,4 +1,4 @@
-//! Patterns: what the server's regular expressions don't have.
+//! Patterns must be regular expressions that Go's `regexp` can compile.
 
 use crate::go::regexp::{Pattern, PatternError};
 use crate::model::fact::{Aspect, Effect, Word};

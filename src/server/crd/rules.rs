@@ -18,7 +18,7 @@ use crate::model::{FieldPath, Step};
 
 use super::walk::{RuleSite, SchemaWalk};
 
-/// `sites` are the nodes whose rules the server gets to compile: those without a fault at or below them.
+/// Compiles the rules of `sites`: the nodes without a fault at or below them, which are those that the server compiles.
 pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
     if sites.is_empty() {
         return;
@@ -47,19 +47,19 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
             }
         }
     }
-    // Rules that are too dear by themselves are told of; the total is a fault of its own if the others exceed it too.
+    // A rule that exceeds its own limit is already reported; the total is only reported if the other rules exceed it as well.
     if rest > TOTAL_LIMIT {
         total_cost(walk, root, total, dearest);
     }
 }
 
-/// What the rules of a node read of it.
+/// The parts of a node that its rules read.
 fn read_by_rules(schema: &Schema<'_>) -> Need {
     let texts = schema.cel_rules().flat_map(|rule| [rule.text("rule"), rule.text("messageExpression")]);
     texts.flatten().fold(Need::nothing(), |need, text| need.and(&Need::of(text)))
 }
 
-/// What decides whether rules see the metadata of a resource as it is declared.
+/// The fields that decide whether rules see a resource's metadata as it is declared.
 fn identity() -> Need {
     let nothing = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Need::nothing())).collect::<BTreeMap<_, _>>();
     let mut fields = nothing(&["apiVersion", "kind"]);
@@ -67,7 +67,7 @@ fn identity() -> Need {
     Need::Fields(fields)
 }
 
-/// The shape of what rules can see and of what bounds them: what the nodes with rules need, and the ways to them.
+/// The part of the schema that compiling and costing the rules needs: what the rules read, and the way to each of them.
 fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bool) -> Shape {
     let own = paths.iter().any(|path| path.is_empty()).then(|| read_by_rules(schema));
     let need = match (need, own) {
@@ -77,7 +77,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bo
     let resource = root || schema.flag(Keyword::EmbeddedResource);
     if paths.is_empty() && need == Some(Need::nothing()) && matches!(schema.ty(), Some("array" | "object")) && schema.property_count() == 0
     {
-        // A list or a map that is only asked for: its elements bound its size.
+        // A list or a map whose contents no rule reads: only the size of its elements matters, for the cost.
         let mut shape = Shape::local(schema);
         shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &[], Some(Need::nothing()), false)));
         if let Additional::Schema(values) = schema.additional() {
@@ -99,7 +99,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bo
         tails.entry(first).or_default().push(tail);
     }
     let mut fields = fields.map(|mut fields| {
-        // What must be there makes what is read larger.
+        // Required fields count towards the minimum size of the object, and so to the cost.
         for name in shape.required.iter().filter(|_| read) {
             fields.entry(name.clone()).or_insert_with(Need::nothing);
         }
@@ -129,7 +129,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bo
     shape
 }
 
-/// A rule as it stands in the file.
+/// A rule as it is written in the file.
 struct Written<'a, 'w, 't> {
     walk: &'a mut SchemaWalk<'w, 't>,
     place: &'a RuleSite<'t>,
@@ -154,7 +154,7 @@ impl<'t> Written<'_, '_, 't> {
                 let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
                 fact.words.insert(Word::Offset, at.to_string());
             }
-            // What we can't decide the server may well take.
+            // The server may accept what we can't decide.
             RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
             RuleError::Uncorrelated { .. } => {
                 let around = self.place.uncorrelated.clone().unwrap_or_default();
@@ -184,7 +184,10 @@ impl<'t> Written<'_, '_, 't> {
         fact.words.insert(Word::Cost, grouped(cost));
         fact.words.insert(Word::Limit, grouped(RULE_LIMIT));
         fact.words.insert(Word::Factor, factor);
-        fact.words.insert(Word::Advice, advice.map_or_else(|| "lower the bounds of what it reads, or simplify it".to_owned(), proposal));
+        fact.words.insert(
+            Word::Advice,
+            advice.map_or_else(|| "lower the bounds of the lists and strings it reads, or simplify it".to_owned(), proposal),
+        );
     }
 
     fn fact(&mut self, (aspect, effect): (Aspect, Effect), member: &str, reason: String) -> &mut Fact {
@@ -214,7 +217,7 @@ fn total_cost<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, total: u64, 
     fact.words.insert(Word::Dearest, rule.map(|(path, _)| path).unwrap_or_default());
 }
 
-/// `12,345,678`; what exceeds 64 bits is not counted further.
+/// A cost with separators: `12,345,678`.
 fn grouped(cost: u64) -> String {
     if cost == u64::MAX {
         return "more than can be counted".into();
@@ -230,7 +233,7 @@ fn grouped(cost: u64) -> String {
     text
 }
 
-/// As the server puts it.
+/// The factor by which a cost exceeds the limit, as the server writes it.
 fn factor(cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     if factor > 100.0 {
@@ -242,7 +245,7 @@ fn factor(cost: u64, limit: u64) -> String {
     }
 }
 
-/// `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`
+/// Bounds as messages propose them: `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
 fn proposal(bounds: &[Bound]) -> String {
     let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
     let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };

@@ -1,6 +1,8 @@
-//! Whether two parts of CRDs decode to the same values: what decides where the server reports, and whether a schema counts as changed.
+//! Whether two parts of CRDs decode to the same values.
 //!
-//! An absent flag is `false`, an absent text is empty, an absent list or map is empty; numbers and objects are there or not.
+//! This decides which path the server reports, and whether a schema counts as changed.
+//!
+//! An absent flag is `false`, an absent string is empty, an absent list or map is empty; an absent number or object is different from any value.
 
 use crate::input::yaml::{Data, Node};
 use crate::model::schema::{Keyword, Schema};
@@ -22,7 +24,7 @@ fn same_words(a: &Schema<'_>, b: &Schema<'_>) -> bool {
     })
 }
 
-/// `pointer`: the server tells an absent value from an empty one.
+/// Whether two values decode to the same. With `pointer`, the server distinguishes an absent value from an empty one.
 pub(super) fn same_value(ty: &DecodedType, a: Option<Node<'_>>, b: Option<Node<'_>>, pointer: bool) -> bool {
     let (a, b) = (a.filter(|node| !node.is_null()), b.filter(|node| !node.is_null()));
     match (a, b) {
@@ -68,7 +70,7 @@ fn same_node(ty: &DecodedType, a: Node<'_>, b: Node<'_>) -> bool {
     }
 }
 
-/// Values that the server keeps as they are written: there `1` and `1.0` differ.
+/// Compares values that the server keeps as they are written, where `1` and `1.0` differ.
 fn exactly(a: Node<'_>, b: Node<'_>) -> bool {
     match (a.data(), b.data()) {
         (Data::Seq, Data::Seq) => a.len() == b.len() && a.items().zip(b.items()).all(|(a, b)| exactly(a, b)),
@@ -83,7 +85,7 @@ fn exactly(a: Node<'_>, b: Node<'_>) -> bool {
 fn is_pointer(name: &str, beside: &[(&str, DecodedType)]) -> bool {
     match name {
         "labelSelectorPath" | "reason" | "optionalOldSelf" | "deprecationWarning" | "path" | "port" | "status" | "scale" => true,
-        // That of a webhook, where it is one of two; that of a document is a plain text.
+        // The URL of a webhook is optional; that of external documentation is a plain string.
         "url" => beside.iter().any(|(name, _)| *name == "service"),
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Where a schema walk stands: a chain of steps on the stack, turned into paths only when there is something to report.
+//! The position of a node in a schema: a chain of steps on the stack, turned into paths only when there is something to report.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub(crate) enum SchemaStep<'t> {
 pub(crate) struct SchemaPosition<'p, 't> {
     pub parent: Option<&'p SchemaPosition<'p, 't>>,
     pub step: SchemaStep<'t>,
-    /// The key that leads here: where a fact about the whole node stands.
+    /// The key of the node: where facts about the whole node are reported.
     pub key: Node<'t>,
 }
 
@@ -62,7 +62,7 @@ impl<'p, 't> SchemaPosition<'p, 't> {
         };
     }
 
-    /// The path in objects of the version; a clause speaks of the node that it stands on.
+    /// The path in objects of the version. A clause of `allOf` and the like has the path of the node that it constrains.
     pub fn path(&self) -> FieldPath {
         let mut path = self.parent.map(SchemaPosition::path).unwrap_or_default();
         match self.step {
@@ -74,7 +74,7 @@ impl<'p, 't> SchemaPosition<'p, 't> {
         path
     }
 
-    /// The name of the root's property that this is or stands in.
+    /// The name of the root's property that this is, or is inside of.
     pub fn head(&self) -> Option<&'t str> {
         let mut here = self;
         let mut head = None;

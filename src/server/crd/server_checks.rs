@@ -1,17 +1,17 @@
-//! What the server asks of a CRD: everything on create; on update it spares some rules that the old CRD broke already.
+//! Which checks the server makes: all on create; on update it skips some that the old CRD failed already.
 
 use std::collections::BTreeSet;
 
-/// The server's own switches. Each holds for the whole CRD, not for the node that broke the rule.
+/// Which checks the server makes. Each switch holds for the whole CRD, not for the node that failed the check.
 #[derive(Debug, Clone)]
 pub(super) struct ServerChecks {
     /// Every version has a schema. Otherwise only served versions need one, and only where unknown fields are pruned.
     pub schema: bool,
-    /// Types are among the six.
+    /// Types are among the six that exist.
     pub valid_type: bool,
-    /// Schemas are structural. Comes back as soon as unknown fields are pruned, or the schema has defaults or extensions.
+    /// Schemas are structural. Required again as soon as unknown fields are pruned, or the schema has defaults or extensions.
     pub structural: bool,
-    /// Defaults hold no field that pruning would remove.
+    /// Defaults have no field that pruning would remove.
     pub pruned_defaults: bool,
     /// Items of a set are scalars or atomic.
     pub atomic_sets: bool,
@@ -23,7 +23,7 @@ pub(super) struct ServerChecks {
     pub ca_bundle: bool,
     /// `spec.preserveUnknownFields` must not be true.
     pub no_preserve: bool,
-    /// The approval that the old CRD had; it may stay as it is.
+    /// The approval that the old CRD had; it may stay unchanged.
     pub approval: Option<super::identity::Approval>,
     /// Versions whose schema did not change: the limit for a single CEL expression is waived for them.
     pub unchanged: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! The rules of structural schemas: types and items on the spine, what junctors must not say, resources and their metadata.
+//! Structural schemas: types and items, what `allOf`, `anyOf`, `oneOf` and `not` must not have, resources and their metadata.
 
 use crate::input::yaml::Node;
 use crate::model::Crd;
@@ -11,7 +11,7 @@ use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
 use super::walk::{Level, SchemaWalk, any_node};
 
-/// A node of the spine. Returns whether it broke a rule.
+/// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`. Returns whether it failed.
 pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, level: Level) -> bool {
     let before = walk.collector.len();
     let ty = schema.ty();
@@ -19,7 +19,7 @@ pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>,
     let embedded = schema.flag(Keyword::EmbeddedResource);
     let type_at = schema.entry(Keyword::Type).map_or(position.key, |entry| entry.value);
     if unsupported(schema) {
-        // The server doesn't get to see the structure of such a node; the keyword itself is reported.
+        // The server can't convert such a node; it only reports the keyword.
         return false;
     }
     if ty == Some("array") && !schema.word(Keyword::Items).is_some_and(|items| items.is_map()) {
@@ -70,7 +70,7 @@ pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>,
     walk.collector.len() > before
 }
 
-/// Whether the node holds a keyword that the server can't take into a structural schema.
+/// Whether the node has a keyword that the server can't convert to a structural schema.
 pub(super) fn unsupported(schema: &Schema<'_>) -> bool {
     let filled = |word| schema.word(word).is_some_and(|node| !node.is_empty());
     let text = |word| schema.text(word).is_some_and(|text| !text.is_empty());
@@ -132,7 +132,7 @@ fn metadata_extras(schema: &Schema<'_>) -> Vec<Keyword> {
     schema.words().filter(extra).map(|(word, _)| word).collect()
 }
 
-/// Whether a keyword is written and says nothing.
+/// Whether a keyword is written but has no effect.
 fn is_zero(word: Keyword, schema: &Schema<'_>) -> bool {
     use Keyword as K;
     match word {
@@ -145,7 +145,7 @@ fn is_zero(word: Keyword, schema: &Schema<'_>) -> bool {
     }
 }
 
-/// Exactly `anyOf: [{type: integer}, {type: string}]`, in that order and with nothing else in the two.
+/// Exactly `anyOf: [{type: integer}, {type: string}]`, in that order and with nothing else in the two clauses.
 pub(crate) fn has_int_or_string_pair(schema: &Schema<'_>) -> bool {
     let clauses = schema.clauses(Keyword::AnyOf);
     clauses.len() == 2 && clauses.zip(["integer", "string"]).all(|(clause, ty)| says_only_type(&clause, ty))
@@ -156,7 +156,7 @@ fn says_only_type(clause: &Schema<'_>, ty: &str) -> bool {
         && clause.words().all(|(word, _)| matches!(word, Keyword::Type | Keyword::ExternalDocs | Keyword::Example) || is_zero(word, clause))
 }
 
-/// A node inside a junctor: it may narrow values and nothing else. Returns whether it broke a rule.
+/// Checks a node inside `allOf`, `anyOf`, `oneOf` or `not`, which may only constrain values. Returns whether it failed.
 pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) -> bool {
     use Keyword as K;
     if unsupported(schema) {
@@ -190,7 +190,7 @@ pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>
     walk.collector.len() > before
 }
 
-/// The way from the spine into the junctor: `anyOf[1].properties[a]`.
+/// The path from the constrained node to one inside a clause: `anyOf[1].properties[a]`.
 fn clause_path(position: &SchemaPosition<'_, '_>) -> String {
     let mut steps = Vec::new();
     let mut at = Some(position);
@@ -210,7 +210,9 @@ fn clause_path(position: &SchemaPosition<'_, '_>) -> String {
     text.trim_start_matches('.').to_owned()
 }
 
-/// What a junctor on the root speaks of must be declared on the spine. (The server asks this of the root's junctors only.)
+/// Fields in a clause of the root's `allOf`, `anyOf`, `oneOf` or `not` must be declared outside of it.
+///
+/// The server checks this only for the root.
 pub(super) fn completeness<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     each_clause(root, position, &mut |clause, at| complete(walk, clause, at, Some(root), position));
 }

@@ -1,4 +1,4 @@
-//! What a version shows beside its schema: scale, printer columns, selectable fields.
+//! What a version has beside its schema: the scale subresource, printer columns, selectable fields.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -93,7 +93,7 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
         fact.key = Some(path.to_owned());
         fact.words.insert(Word::Name, path.to_owned());
     };
-    // The server looks for the schema on the level where the fields stand: both shared, or both of the version.
+    // The server looks for the schema on the same level as the selectable fields: both shared, or both in the version.
     let Some(schema) = version.schema.as_ref().filter(|_| versions.shared_schema == versions.shared_selectable) else {
         let reason = if versions.shared_selectable {
             "selectableFields that all versions share need a schema that they all share"

@@ -1,4 +1,4 @@
-//! A CRD that replaces another one: what the server refuses then, and what it spares because the old one broke the rule already.
+//! Updates of a CRD: what the server refuses, and which checks it skips because the old CRD failed them already.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,7 +16,7 @@ use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
 use super::walk::{SchemaWalk, any_node};
 
-/// What only an update can break.
+/// Checks that the server makes only on update.
 pub(super) fn check(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     let mut collector = FactCollector::new(new);
     immutable(&mut collector, old);
@@ -24,7 +24,7 @@ pub(super) fn check(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     collector.into_facts()
 }
 
-/// A CRD in a file is taken to be installed; a dump of a live one says.
+/// Whether the old CRD is established. A dump of an installed CRD says so; one from a file is taken to be installed.
 fn established(old: &Crd<'_>) -> bool {
     let conditions = old.node.get("status").and_then(|status| status.get("conditions"));
     conditions.is_none_or(|list| {
@@ -58,7 +58,7 @@ fn immutable(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     }
 }
 
-/// Objects may be stored at these versions: none of them may go.
+/// Versions that objects may be stored at must not be removed.
 fn stored_versions(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let listed: Vec<(&str, Node<'_>)> = if old.stored_versions.is_empty() {
         old.storage_version().map(|version| (version.name, version.name_node)).into_iter().collect()
@@ -85,7 +85,7 @@ fn stored_versions(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
 }
 
 impl ServerChecks {
-    /// What the server still asks when `new` replaces `old`.
+    /// The checks that the server makes when `new` replaces `old`.
     pub fn on_update(old: &Crd<'_>, new: &Crd<'_>) -> Self {
         let schemas = || old.versions.iter().filter_map(|version| version.schema.as_ref());
         let reviews = old.conversion.node.and_then(|node| node.get("webhook")).and_then(|node| node.get("conversionReviewVersions"));
@@ -151,7 +151,7 @@ fn has_loose_keys(schema: &Schema<'_>) -> bool {
     })
 }
 
-/// Only a structural schema is looked at, and also what stands below maps.
+/// Whether a default has fields that pruning would remove, also below `additionalProperties`. Only for structural schemas.
 fn has_unpruned_default(schema: &Schema<'_>) -> bool {
     any_node(schema, &mut |schema| {
         schema.default().is_some() && object::default_of_schema(&Shape::of(schema)).iter().any(|error| error.kind == Kind::Unknown)

@@ -1,6 +1,6 @@
-//! The versions of a CRD as the server holds them, and where it reports their faults.
+//! The versions of a CRD as the server stores them, and the paths under which it reports errors.
 //!
-//! The server's internal form keeps what all versions share once, at the top (`spec.validation`, `spec.subresources`, …), and only
+//! The server's internal type keeps what all versions share once, at the top (`spec.validation`, `spec.subresources`, …), and only
 //! what differs under `spec.versions[i]`. Its error paths follow that form, and so do a few of its checks.
 
 use crate::input::yaml::Node;
@@ -10,7 +10,7 @@ use crate::model::{Api, Crd, Version};
 use super::document_types;
 use super::same_value::{same_schema, same_value};
 
-/// One entry of `spec.versions`, also where it lacks its name.
+/// One entry of `spec.versions`, with or without a name.
 pub(crate) struct VersionEntry<'t> {
     pub index: usize,
     pub node: Node<'t>,
@@ -18,7 +18,7 @@ pub(crate) struct VersionEntry<'t> {
     pub served: bool,
     pub storage: bool,
     pub deprecated: bool,
-    /// `schema`, whether or not there is anything in it.
+    /// `schema`, which may be empty.
     pub wrapper: Option<Node<'t>>,
     pub schema: Option<Schema<'t>>,
     pub subresources: Option<Node<'t>>,
@@ -45,7 +45,7 @@ impl<'t> VersionEntry<'t> {
         }
     }
 
-    /// A version of the old API, which may share what it has with the others.
+    /// A version in `apiextensions.k8s.io/v1beta1`, where versions can share a schema and subresources.
     fn outdated(crd: &Crd<'t>, version: &Version<'t>) -> Self {
         let read = Self::read(version.index, version.node);
         VersionEntry {
@@ -69,12 +69,12 @@ impl<'t> VersionEntry<'t> {
         self.subresources.is_some_and(|node| node.get("status").is_some())
     }
 
-    /// Where a fact about the whole version stands: its name, or its first key.
+    /// Where to report facts about the whole version: its name, or its first key.
     pub fn anchor(&self) -> Node<'t> {
         self.node.get("name").or_else(|| self.node.entry_at(0).map(|entry| entry.key)).unwrap_or(self.node)
     }
 
-    /// Where a fact about a key of the version stands: at the key, or at the version where the key is missing.
+    /// Where to report facts about a key of the version: at the key, or at the version if the key is missing.
     pub fn key(&self, name: &str) -> Node<'t> {
         self.node.entry(name).map_or_else(|| self.anchor(), |entry| entry.key)
     }
@@ -129,7 +129,7 @@ impl<'t> VersionList<'t> {
         placed(self.shared_selectable, version, "selectableFields")
     }
 
-    /// A schema that versions share is held to the status rules as soon as one of them has the subresource.
+    /// Whether the status subresource restricts the version's schema. A shared schema is restricted if any version has the subresource.
     pub fn status_enabled(&self, version: &VersionEntry<'_>) -> bool {
         if self.shared_schema { self.entries.iter().any(VersionEntry::has_status) } else { version.has_status() }
     }

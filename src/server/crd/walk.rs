@@ -1,4 +1,4 @@
-//! One walk over a version's schema: each node is shown to the checks once, with what its place implies.
+//! The walk over a version's schema, which shows each node to the checks once.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
@@ -9,7 +9,7 @@ use super::schema_position::{SchemaPosition, SchemaStep};
 use super::server_checks::ServerChecks;
 use super::{defaults, node, rules, structural};
 
-/// How a node is reached.
+/// What kind of place a node has in its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Root,
@@ -17,27 +17,27 @@ pub(crate) enum Level {
     Field,
 }
 
-/// Why a default must not stand here.
+/// Why a default is forbidden here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoDefault {
     TopLevel,
     MetadataValues,
 }
 
-/// What the place of a node implies for it.
+/// What a node's place in the schema implies for the checks.
 #[derive(Clone, Copy)]
 pub(super) struct NodeContext<'p, 't> {
     pub level: Level,
-    /// Inside a junctor.
+    /// Inside `allOf`, `anyOf`, `oneOf` or `not`.
     pub nested: bool,
     /// Inside `metadata`, `apiVersion` or `kind` of a resource.
     pub meta: bool,
-    /// A pair `anyOf: [{type: integer}, {type: string}]` may stand here: on the spine, or in the first clause of its `allOf`.
+    /// `anyOf: [{type: integer}, {type: string}]` is allowed here: outside of clauses, or in the first clause of an `allOf`.
     pub may_pair: bool,
-    /// Structural checks are off: a clause of that pair, or a place that structural schemas don't have.
+    /// Exempt from structural checks: a clause of that `anyOf`, or a place that structural schemas don't have.
     pub exempt: bool,
     pub no_default: Option<NoDefault>,
-    /// The nearest list or map from the top whose elements can't be told apart between old and new.
+    /// The outermost list or map around the node whose elements can't be matched between the old and the new object.
     pub uncorrelated: Option<&'p SchemaPosition<'p, 't>>,
     /// Below `additionalProperties`, where the server doesn't validate defaults.
     pub in_map: bool,
@@ -65,13 +65,13 @@ pub(super) struct SchemaWalk<'a, 't> {
     pub collector: &'a mut FactCollector<'t>,
     pub checks: &'a ServerChecks,
     pub version: &'t str,
-    /// The version whose schema counts as changed or not: the first one, where all share one schema.
+    /// The version that decides whether the schema changed: the first one, if all share one schema.
     pub budget_version: &'t str,
     /// The server's path of the schema's root.
     pub base: String,
-    /// Whether schemas must be structural, all things considered.
+    /// Whether the schema must be structural.
     pub structural: bool,
-    /// Faults that keep the server from looking at defaults and rules.
+    /// Whether faults were found that keep the server from checking defaults and rules.
     pub unsound: bool,
     pub defaults: Vec<DefaultSite<'t>>,
     pub rules: Vec<RuleSite<'t>>,
@@ -92,7 +92,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         }
     }
 
-    /// A fact that the server refuses the CRD for, at a node's key or at one of its words.
+    /// Adds a refusal, reported at a node's key or at one of its keywords.
     pub fn refuse(
         &mut self,
         what: (Aspect, Effect),
@@ -140,7 +140,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         }
     }
 
-    /// On an update the limit for a single expression is not held against a schema that didn't change.
+    /// Whether the cost limit of a single rule is waived: on update, if the schema didn't change.
     pub fn waives_rule_cost(&self) -> bool {
         self.checks.unchanged.contains(self.budget_version)
     }
@@ -164,7 +164,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
 
     fn children(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, own: NodeContext<'_, 't>) -> bool {
         let mut sound = true;
-        // The first clause of an `allOf` may hold a pair itself; its properties and items may not.
+        // The first clause of an `allOf` may have that `anyOf` itself; its properties and items may not.
         let context = NodeContext { may_pair: own.may_pair && !own.nested, ..own };
         let unknown_map = !matches!(schema.text(Keyword::MapType), None | Some("granular" | "atomic"));
         let is_resource = !context.nested && (context.level == Level::Root || schema.flag(Keyword::EmbeddedResource));
@@ -174,7 +174,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
                 level: Level::Field,
                 no_default: if context.meta { Some(NoDefault::MetadataValues) } else { context.no_default },
                 in_map: true,
-                // In a junctor the keyword itself is the fault.
+                // Inside a clause the keyword itself is the fault.
                 exempt: context.exempt || context.nested,
                 ..context
             };
@@ -237,7 +237,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         sound
     }
 
-    /// Schemas under keywords that the server forbids: it checks them all the same.
+    /// Visits schemas under keywords that the server forbids: it checks them all the same.
     fn forbidden_places(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
         let mut sound = true;
         let inner = NodeContext { nested: true, may_pair: false, exempt: true, ..context };
@@ -250,7 +250,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         sound
     }
 
-    /// Puts aside what can only be judged when the whole schema has been seen.
+    /// Collects defaults and rules, which are checked after the whole schema.
     fn collect_sites(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>, sound: bool) {
         if let Some(value) = schema.default() {
             let (field, path) = (position.field(&self.base), position.path());

@@ -16,32 +16,32 @@ pub struct Assigned {
     pub maturity: Maturity,
 }
 
-/// What is known beside the bundles.
+/// What a review knows apart from the bundles.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outlook<'a> {
     pub assigned: &'a [Assigned],
-    /// What stands in this bundle is standard.
+    /// The bundle of the standard channel: fields in it are standard.
     pub standard: Option<&'a Bundle<'a>>,
     /// The bundle's version is known from a tag or from the command line.
     pub versioned: bool,
 }
 
 impl Outlook<'_> {
-    /// The field's own maturity, or that of the nearest object around it that has one. Nothing at all for a field that isn't declared.
+    /// The field's own maturity, or that of the nearest object around it that has one. `None` for a field that isn't declared.
     pub fn maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
         let marked = marked(version.schema.as_ref()?, path)?;
         let outside = || matches!(self.in_standard(crd.name, version.name, path), Some(false)).then_some(Maturity::Alpha);
         Some(self.given(crd.name, version.name, path).or(marked).or_else(outside))
     }
 
-    /// A CRD is as mature as the best of the versions that clients can use: theirs is the strongest promise.
+    /// The maturity of a CRD: that of the most mature version that clients can use, because it promises most.
     fn maturity_of(&self, crd: &Crd<'_>) -> Option<Maturity> {
         let own = |version: &Version<'_>| self.given(crd.name, version.name, &FieldPath::root()).unwrap_or_else(|| version.maturity());
         let served = crd.versions.iter().filter(|version| version.served).map(own).max();
         served.or_else(|| crd.versions.iter().map(own).max())
     }
 
-    /// The configuration's word; the first that fits, from the field outwards.
+    /// The maturity in the configuration; the first match, from the field outwards.
     pub fn given(&self, crd: &str, version: &str, path: &FieldPath) -> Option<Maturity> {
         if self.assigned.is_empty() {
             return None;
@@ -58,7 +58,7 @@ impl Outlook<'_> {
         None
     }
 
-    /// Whether the field stands in the standard bundle; nothing where that is not given.
+    /// Whether the field is in the standard bundle, if there is one.
     pub fn in_standard(&self, crd: &str, version: &str, path: &FieldPath) -> Option<bool> {
         let standard = self.standard?;
         let found = standard.named(crd).first().and_then(|crd| crd.version(version));
@@ -66,8 +66,8 @@ impl Outlook<'_> {
     }
 }
 
-/// Tells every fact how mature its field, version or CRD is, and in which channel that stands or stood, where that is known.
-pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, outlook: &Outlook<'_>) {
+/// Sets on every fact the maturity of its field, version or CRD, and the channel it is or was in, where they are known.
+pub fn set_maturity_and_channel(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, outlook: &Outlook<'_>) {
     let mut speaks: HashMap<String, bool> = HashMap::new();
     let known = !outlook.assigned.is_empty() || outlook.standard.is_some();
     let bundles = || [old, Some(new)].into_iter().flatten();
@@ -102,7 +102,7 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
         if !speaks {
             continue;
         }
-        // What was promised before counts; a field that is new has only its new word.
+        // The old bundle's maturity counts, because users rely on it; a new field only has the new one.
         let own = |bundle: &Bundle<'_>| {
             let crd = bundle.find(&fact.crd, fact.channel.as_deref())?;
             outlook.maturity(crd, crd.version(&version)?, &fact.path)
@@ -117,8 +117,8 @@ pub fn settle(facts: &mut [Fact], old: Option<&Bundle<'_>>, new: &Bundle<'_>, ou
     }
 }
 
-/// A CRD may move to another channel in the same change. What somebody relied on is judged by the channel it stood in; what is new,
-/// or allowed now, by the one where it stands.
+/// A CRD may move to another channel in the same change. What users relied on is judged by the old channel; what is new,
+/// or allowed now, by the new one.
 fn remember_channel(fact: &mut Fact, old: Option<&Bundle<'_>>) {
     if fact.affects.is_empty() || fact.effect == Effect::Widened {
         return;
@@ -136,7 +136,7 @@ fn has_marker(text: &str) -> bool {
         .any(|part| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
 }
 
-/// The marker nearest to the field on the way from the root, if the field is declared.
+/// The marker nearest to the field on the path from the root, if the field is declared.
 fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
     let mut here = schema.clone();
     let mut found = None;
@@ -149,7 +149,7 @@ fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
 
 /// The maturity that a description states of its own field: "Alpha: …", "(beta)", "+experimental", "This field is alpha".
 pub fn marker(description: &str) -> Option<Maturity> {
-    // Most descriptions have none of the words, and a lower-case copy of each would cost more than all else here.
+    // Most descriptions have none of the words, and a lower-case copy of each would cost more than everything else here.
     if !has_marker(description) {
         return None;
     }
@@ -160,7 +160,7 @@ pub fn marker(description: &str) -> Option<Maturity> {
     Some(found.fold(first, |first, next| if next.0 < first.0 { next } else { first }).1)
 }
 
-/// Where a description states the word of its field; not where the word only occurs.
+/// Where a description calls its field by the word, and doesn't merely contain it.
 fn stated(lower: &str, word: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = lower.get(from..)?.find(word).map(|at| from + at) {

@@ -13,7 +13,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Word};
 use crate::model::{Api, Bundle, Crd, FactCollector};
 
 use super::predecessor;
-pub use maturity::{Assigned, Outlook, settle};
+pub use maturity::{Assigned, Outlook, set_maturity_and_channel};
 
 /// Facts about a bundle by itself.
 pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
@@ -28,12 +28,12 @@ fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, one: impl Fn(&Crd<'_>) -> V
     facts
 }
 
-/// Facts about the new bundle in the light of the old one. `broken` names the CRDs in which the change breaks something: what they
-/// owe to a conversion is due now, whether or not it was missing before.
+/// Facts about the new bundle, given the old one. `broken` names the CRDs in which the change breaks something: what a conversion of
+/// them needs is required now, whether or not it was missing before.
 pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
     let mut facts = guidelines(new, outlook);
-    let retiring = facts.iter().any(retire::is_told);
-    // A CRD of the old API is not judged for itself, but what the new one shares with it is nothing new.
+    let retiring = facts.iter().any(retire::is_retirement);
+    // A v1beta1 CRD isn't linted by itself, but what the new CRD shares with it is pre-existing.
     let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, |crd| one(crd, outlook, retiring)) };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
     let had: Vec<bool> = facts.iter().map(|fact| known.contains(&fact.identity())).collect();
@@ -52,7 +52,7 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'
     facts
 }
 
-/// `retiring`: whether to look for what leaves, which takes a look at every description.
+/// `retiring`: whether to look for deprecated fields and versions, which reads every description.
 fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
     let mut collector = FactCollector::new(crd);
     preserve::check(&mut collector);

@@ -1,4 +1,4 @@
-//! `x-kubernetes-preserve-unknown-fields`: by the letter at the root of every version, and by its purpose below it.
+//! `x-kubernetes-preserve-unknown-fields`: at the root of every version, as the guidelines require, and below it, where it is needed.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -6,7 +6,7 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
 use crate::model::{Crd, FieldPath, Step, Version};
 
-/// A message names so many objects, and counts the others.
+/// How many objects a message names; the others are counted.
 const NAMED: usize = 3;
 
 pub(super) fn check(collector: &mut FactCollector<'_>) {
@@ -34,12 +34,12 @@ pub(super) fn check(collector: &mut FactCollector<'_>) {
     }
 }
 
-/// The key that the version's schema stands under.
+/// The key of the version's schema.
 fn key<'t>(version: &Version<'t>) -> Node<'t> {
     version.node.get("schema").and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)
 }
 
-/// Objects on the spine that drop what they don't declare. `kept` is true under a list that preserves.
+/// Objects that drop what they don't declare. `kept` is true under a list that preserves unknown fields.
 fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec<FieldPath>) {
     let keeps = kept || schema.preserves_unknown();
     let additional = schema.additional();

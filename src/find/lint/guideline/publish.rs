@@ -1,4 +1,4 @@
-//! How a bundle says which release it is: bundle versions and channels, and what stands in which channel.
+//! How a bundle says which release it is: bundle versions and channels, and which fields are in which channel.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn note(crd: &Crd<'_>, what: (Subject, Aspect, Effect), node: Node<'_>) -> Fact 
     fact
 }
 
-/// `v0.0.0-dev` is a version too: what stands in a tree between releases.
+/// `v0.0.0-dev` is a version too: that of a tree between releases.
 fn is_semver(text: &str) -> bool {
     let text = text.strip_prefix('v').unwrap_or(text);
     let short =
@@ -85,7 +85,7 @@ pub(super) fn misplaced(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact>
     facts
 }
 
-/// Fields that are new in the standard channel and never stood in the experimental one.
+/// Fields that are new in the standard channel and were never in the experimental one.
 pub(super) fn early(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     let before = channels(old);
@@ -95,7 +95,7 @@ pub(super) fn early(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
             let stood = |crd: &Crd<'_>| {
                 crd.version(version).and_then(|version| version.schema.as_ref()).is_some_and(|schema| schema.at(path).is_some())
             };
-            // A whole version that is new, and what no channel but the standard one has, are told as what they are.
+            // A whole new version, and a field that only the standard channel has, have facts of their own.
             if old_standard.version(version).is_some() && stood(experimental) && !stood(old_experimental) {
                 let fact = note(standard, (Subject::Field, Aspect::Channel, Effect::Early), key);
                 facts.push(fact.version(version).path(path));

@@ -1,4 +1,4 @@
-//! How things leave an API: deprecated with a way out, then unserved, then migrated, then removed.
+//! How fields and versions are removed: deprecated with an alternative, then unserved, then migrated, then removed.
 
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
@@ -22,12 +22,12 @@ pub(super) fn check(collector: &mut FactCollector<'_>, outlook: &Outlook<'_>) {
 }
 
 /// Whether a fact is one of those that [`check`] finds.
-pub(super) fn is_told(fact: &Fact) -> bool {
+pub(super) fn is_retirement(fact: &Fact) -> bool {
     let aspects = [Aspect::DeprecationWarning, Aspect::Deprecation, Aspect::Maturity, Aspect::Storage, Aspect::StoredVersions];
     aspects.contains(&fact.aspect)
 }
 
-/// A version that goes away and doesn't say where to.
+/// A deprecated version whose warning doesn't say what to use instead.
 fn deprecated_version(collector: &mut FactCollector<'_>, crd: &Crd<'_>, version: &Version<'_>) {
     if !version.deprecated {
         return;
@@ -44,7 +44,7 @@ fn deprecated_version(collector: &mut FactCollector<'_>, crd: &Crd<'_>, version:
     fact.words.insert(Word::What, format!("version {}", version.name));
 }
 
-/// Objects are still stored at a version that is on its way out.
+/// Objects are still stored at a deprecated version.
 fn storage(collector: &mut FactCollector<'_>, crd: &Crd<'_>) {
     if let Some(version) = collector.crd.clone().storage_version()
         && (version.deprecated || !version.served)
@@ -63,7 +63,7 @@ fn storage(collector: &mut FactCollector<'_>, crd: &Crd<'_>) {
     }
 }
 
-/// Whether a notice of deprecation tells what to do instead, or that there is nothing.
+/// Whether a deprecation notice says what to use instead, or that there is nothing.
 pub(super) fn names_replacement(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     const WAYS: &[&str] = &[
@@ -98,7 +98,7 @@ pub(super) fn names_replacement(text: &str) -> bool {
     WAYS.iter().any(|way| lower.contains(way)) || text.contains('`')
 }
 
-/// The part of a description from its notice of deprecation on.
+/// The part of a description that starts with its deprecation notice.
 fn notice(description: &str) -> &str {
     let lower = description.to_ascii_lowercase();
     let at = lower.find("deprecated").unwrap_or(0);
@@ -106,7 +106,7 @@ fn notice(description: &str) -> &str {
     description.get(start..).unwrap_or(description)
 }
 
-/// Where words stand that a description of interest has, so that the rest of a schema need not be looked at.
+/// Where the words are that a relevant description has, so that the rest of the schema can be skipped.
 struct Marks {
     everywhere: bool,
     offsets: Vec<usize>,
@@ -175,7 +175,8 @@ impl<'t> Fields<'_, '_, 't> {
         }
     }
 
-    /// The field's own word, or the configuration's; what holds an alpha field is not alpha, and what it holds may be required in it.
+    /// Whether the field is alpha by its own description or by the configuration. An object around an alpha field isn't alpha, and an
+    /// alpha object may have required fields.
     fn is_alpha(&self, description: &str, path: &FieldPath) -> bool {
         let own = |path: &FieldPath| self.outlook.given(self.crd.name, self.version.name, path);
         let around = path.parent().and_then(|parent| own(&parent));
@@ -184,7 +185,7 @@ impl<'t> Fields<'_, '_, 't> {
     }
 }
 
-/// Steps on the way out that a change has skipped.
+/// Steps of a removal that a change skips.
 pub(super) fn steps(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let place = |node: Node<'_>| crate::model::Place { file: old.file, span: node.span() };
     for before in &old.versions {

@@ -31,7 +31,7 @@ struct Gate<'b, 't> {
 }
 
 impl Gate<'_, '_> {
-    /// Whether requests meet its schema. One that is only stored at has kept what it declares, and drops nothing any more.
+    /// Whether requests are pruned by its schema. A version that objects are only stored at doesn't drop anything any more.
     fn is_passed(&self) -> bool {
         self.served || self.storage
     }
@@ -45,7 +45,7 @@ pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
         .map(|version| Gate { version, name: version.name, served: version.served, storage: version.storage })
         .filter(|gate| gate.is_passed() || crd.stored_versions.iter().any(|stored| stored.value == gate.name))
         .collect();
-    // Without exactly one storage version the server takes nothing, and there is no telling what would be lost.
+    // Without exactly one storage version the server refuses the CRD, so nothing can be lost.
     if gates.len() < 2 || gates.iter().filter(|gate| gate.storage).count() != 1 {
         return;
     }
@@ -59,7 +59,7 @@ pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
     }
 }
 
-/// Where every version begins; nothing where a schema is missing or all are the same.
+/// The root of every version, unless a schema is missing or all are the same.
 fn fates<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<FieldFate<'t>>> {
     let (first, rest) = gates.split_first()?;
     let first = first.version.schema.as_ref()?.node();
@@ -73,7 +73,7 @@ fn fates<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<FieldFate<'t>>> {
     gates.iter().map(|gate| Some(FieldFate::root(gate.version.schema.as_ref()?, gate.version.name_node))).collect()
 }
 
-/// Where one version has the status subresource, its main endpoint ignores the status that another version's takes.
+/// Where only one version has the status subresource, its main endpoint ignores a status that another version's accepts.
 fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
     let (with, without): (Vec<&Gate<'_, 't>>, Vec<&Gate<'_, 't>>) =
         gates.iter().filter(|gate| gate.served).partition(|gate| gate.version.status_subresource().is_some());
@@ -86,14 +86,14 @@ fn status<'t>(collector: &mut FactCollector<'t>, gates: &[Gate<'_, 't>]) {
     fact.words.insert(Word::Without, list(without.iter().map(|gate| gate.name)));
 }
 
-/// With a webhook the schemas still prune; whether a value finds another place in time is the webhook's affair.
+/// With a webhook the schemas still prune; whether a value is moved elsewhere before that is up to the webhook.
 fn webhook<'t>(collector: &mut FactCollector<'t>, crd: &Crd<'t>, gates: &[Gate<'_, 't>]) {
     let Some(fates) = fates(gates) else { return };
     let mut aside = FactCollector::new(crd);
     VersionLossWalk::new(gates, &mut aside).run(&fates);
     let lossy: Vec<Fact> = aside.into_facts().into_iter().filter(|fact| fact.effect == Effect::Lossy).collect();
     let paths: BTreeSet<String> = lossy.iter().map(|fact| fact.path.to_string()).collect();
-    // What is lost inside of something that is lost needs no mention.
+    // A loss inside a lost object isn't listed again.
     let inside = |fact: &Fact| std::iter::successors(fact.path.parent(), FieldPath::parent).any(|path| paths.contains(&path.to_string()));
     let lost: Vec<&Fact> = lossy.iter().filter(|fact| !inside(fact)).collect();
     if lost.is_empty() {
@@ -116,7 +116,7 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// A message names so many of a list, and counts the others.
+/// How many items of a list a message names; the others are counted.
 const NAMED: usize = 3;
 
 fn some(names: Vec<String>) -> String {
