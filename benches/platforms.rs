@@ -8,14 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crdwise::input::yaml::Budget;
-use crdwise::input::{Input, Limits, Repository, load};
-use crdwise::judge::finding::{Severity, Spot};
-use crdwise::judge::policy::Policy;
-use crdwise::judge::review::{self, Judgement, Side};
-use crdwise::judge::rule::Book;
-use crdwise::model::Documents;
-use crdwise::render::{self, Anchors, View, human};
+use crdwise::stages::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};
+use crdwise::{Book, Documents, Input, Judgement, Limits, Policy, Repository, Severity, Side, Spot, YamlBudget, load, review};
 
 fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
@@ -95,11 +89,11 @@ fn formats(name: &str, old: &Path, new: &Path, rounds: usize) {
     };
     for _ in 0..rounds {
         let start = Instant::now();
-        let budget = Budget::default();
+        let budget = YamlBudget::default();
         let (old, new) = (Documents::parse(old_files.clone(), &budget), Documents::parse(new_files.clone(), &budget));
         let (old, new) = (Side::new("old", &old), Side::new("new", &new));
-        let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
-        let report = review::review(&old, &new, &Judgement::new(Book::builtin(), &policy));
+        let policy = Policy::find(crdwise::DEFAULT_POLICY).expect("the default policy");
+        let report = review(&old, &new, &Judgement::new(Book::builtin(), &policy));
         note("the review", (start.elapsed(), report.findings.len()));
         let (anchoring, anchors) = time(|| Anchors::new(Some(old.documents), new.documents, repository.as_ref()));
         note("anchors", (anchoring, 0));
@@ -113,13 +107,13 @@ fn formats(name: &str, old: &Path, new: &Path, rounds: usize) {
             (duration, text.len())
         };
         note("human", sized(&|| human::render(&report, &texts, &options)));
-        note("json", sized(&|| render::json::render(&report)));
-        note("github", sized(&|| render::github::render(&view)));
-        note("sarif", sized(&|| render::sarif::render(&view)));
-        note("gitlab", sized(&|| render::gitlab::render(&view)));
-        note("junit", sized(&|| render::junit::render(&view)));
-        note("markdown", sized(&|| render::markdown::render(&view)));
-        note("env", sized(&|| render::env::render(&view)));
+        note("json", sized(&|| crdwise::to_json(&report)));
+        note("github", sized(&|| github::render(&view)));
+        note("sarif", sized(&|| sarif::render(&view)));
+        note("gitlab", sized(&|| gitlab::render(&view)));
+        note("junit", sized(&|| junit::render(&view)));
+        note("markdown", sized(&|| markdown::render(&view)));
+        note("env", sized(&|| env::render(&view)));
     }
     let review = best.first().map_or(1.0, |(_, duration, _)| millis(*duration));
     println!("{name}: {} findings, review {review:.1} ms", best.first().map_or(0, |(.., size)| *size));

@@ -8,24 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdwise::find::change::{Options, diff};
-use crdwise::input::yaml::Budget;
-use crdwise::input::{Input, Limits, load};
-use crdwise::judge::policy::Policy;
-use crdwise::judge::review::{self, Judgement, Side};
-use crdwise::judge::rule::Book;
-use crdwise::model::{Bundle, Documents};
+use crdwise::stages::{Bundle, Options, diff};
+use crdwise::{Book, Documents, Input, Judgement, Limits, Policy, Side, YamlBudget, load, review};
 
 /// As in the program itself.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn files(path: &Path) -> Vec<crdwise::input::File> {
+fn files(path: &Path) -> Vec<crdwise::File> {
     load(&[Input::path(path)], &Limits::default()).files
 }
 
 /// Every event of every document, and nothing kept.
-fn bare_parse(files: &[crdwise::input::File]) -> usize {
+fn bare_parse(files: &[crdwise::File]) -> usize {
     let mut count = 0;
     for file in files {
         let mut options = granit_parser::options! { flow_nesting_limit: 200, block_nesting_limit: 200 };
@@ -40,28 +35,28 @@ fn bare_parse(files: &[crdwise::input::File]) -> usize {
 }
 
 /// What `crdwise review` does between reading bytes and writing text.
-fn whole_review(old: &[crdwise::input::File], new: &[crdwise::input::File]) -> usize {
-    let budget = Budget::default();
-    let parse = |files: &[crdwise::input::File]| Documents::parse(files.to_vec(), &budget);
+fn whole_review(old: &[crdwise::File], new: &[crdwise::File]) -> usize {
+    let budget = YamlBudget::default();
+    let parse = |files: &[crdwise::File]| Documents::parse(files.to_vec(), &budget);
     let (old, new) = rayon::join(|| parse(old), || parse(new));
     let (old, new) = rayon::join(|| Side::new("old", &old), || Side::new("new", &new));
-    let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
-    let report = review::review(&old, &new, &Judgement::new(Book::builtin(), &policy));
-    crdwise::render::json::render(&report).len()
+    let policy = Policy::find(crdwise::DEFAULT_POLICY).expect("the default policy");
+    let report = review(&old, &new, &Judgement::new(Book::builtin(), &policy));
+    crdwise::to_json(&report).len()
 }
 
 /// The comparison alone, of bundles that are read already.
-fn differences(old: &[crdwise::input::File], new: &[crdwise::input::File], witnesses: bool) -> Duration {
-    let budget = Budget::default();
+fn differences(old: &[crdwise::File], new: &[crdwise::File], witnesses: bool) -> Duration {
+    let budget = YamlBudget::default();
     let (old, new) = (Documents::parse(old.to_vec(), &budget), Documents::parse(new.to_vec(), &budget));
     let (old, new) = (Bundle::read(&old), Bundle::read(&new));
     time(|| diff(&old, &new, &Options { witnesses, ..Options::default() }).len())
 }
 
-fn lint(new: &[crdwise::input::File]) -> usize {
-    let new = Documents::parse(new.to_vec(), &Budget::default());
-    let policy = Policy::find(crdwise::judge::policy::DEFAULT).expect("the default policy");
-    review::lint(&Side::new("new", &new), &Judgement::new(Book::builtin(), &policy)).findings.len()
+fn lint(new: &[crdwise::File]) -> usize {
+    let new = Documents::parse(new.to_vec(), &YamlBudget::default());
+    let policy = Policy::find(crdwise::DEFAULT_POLICY).expect("the default policy");
+    crdwise::lint(&Side::new("new", &new), &Judgement::new(Book::builtin(), &policy)).findings.len()
 }
 
 fn time<T>(work: impl FnOnce() -> T) -> Duration {
@@ -89,7 +84,7 @@ fn compare(name: &str, old: &Path, new: &Path, rounds: usize) {
             pool(1).install(|| time(|| lint(&new_files))),
             pool(1).install(|| differences(&old_files, &new_files, true)),
             pool(1).install(|| differences(&old_files, &new_files, false)),
-            pool(1).install(|| time(|| Documents::parse(new_files.to_vec(), &Budget::default()))),
+            pool(1).install(|| time(|| Documents::parse(new_files.to_vec(), &YamlBudget::default()))),
         ];
         for (slot, value) in best.iter_mut().zip(measured) {
             *slot = (*slot).min(value);

@@ -3,19 +3,15 @@
 
 use std::time::{Duration, Instant};
 
-use crdwise::find::conversion::Conversions;
-use crdwise::find::conversion::files::{Target, Workshop};
-use crdwise::input::yaml::Budget;
-use crdwise::input::{File, Origin};
-use crdwise::model::{Bundle, Documents};
-use crdwise::server::object::check_objects;
+use crdwise::stages::{Bundle, Conversions, Target, Workshop, check_objects};
+use crdwise::{Documents, File, Origin, YamlBudget};
 use rayon::prelude::*;
 
 fn main() {
-    let crds = Documents::parse(vec![File::new("crd.yaml", CRD, Origin::Stdin)], &Budget::default());
+    let crds = Documents::parse(vec![File::new("crd.yaml", CRD, Origin::Stdin)], &YamlBudget::default());
     let bundle = Bundle::read(&crds);
     let files = objects();
-    let documents = Documents::parse(files.clone(), &Budget::default());
+    let documents = Documents::parse(files.clone(), &YamlBudget::default());
     let reports = check_objects(&documents, &bundle, None);
     assert_eq!(reports.len(), COUNT);
     assert!(reports.iter().all(|report| report.is_clean()), "{:?}", reports.iter().find(|report| !report.is_clean()));
@@ -28,7 +24,7 @@ fn main() {
     for _ in 0..10 {
         let copy = files.clone();
         let start = Instant::now();
-        std::hint::black_box(Documents::parse(copy, &Budget::default()));
+        std::hint::black_box(Documents::parse(copy, &YamlBudget::default()));
         parse = parse.min(start.elapsed());
         let start = Instant::now();
         std::hint::black_box(check_objects(&documents, &bundle, None).len());

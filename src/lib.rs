@@ -1,14 +1,10 @@
 //! crdwise lints CRDs and reviews changes to them, knowing what an API server does.
 //!
 //! Code finds facts, data judges them, evidence proves them: bundles are read with exact places, compared and inspected, each fact
-//! is judged by a rule file under a policy, and a [`judge::report::Report`] comes out.
+//! is judged by a rule file under a policy, and a [`Report`] comes out.
 //!
 //! ```
-//! use crdwise::model::Documents;
-//! use crdwise::judge::finding::Class;
-//! use crdwise::judge::policy::Policy;
-//! use crdwise::judge::review::{Judgement, Side, review};
-//! use crdwise::judge::rule::Book;
+//! use crdwise::{Book, Class, Documents, Judgement, Policy, Side, review};
 //!
 //! let crd = |maximum: u32| format!("
 //! apiVersion: apiextensions.k8s.io/v1
@@ -28,7 +24,7 @@
 //!           properties:
 //!             spec: {{type: object, properties: {{size: {{type: integer, maximum: {maximum}}}}}}}
 //! ");
-//! // Load: texts from anywhere; `input::load` reads files, directories and git revisions.
+//! // Load: texts from anywhere; [`load`] reads files, directories and git revisions.
 //! let (old, new) = (Documents::of_text("old.yaml", &crd(10)), Documents::of_text("new.yaml", &crd(5)));
 //! // Review: rules and a policy judge what changed.
 //! let policy = Policy::find("guidelines").expect("a built-in policy");
@@ -38,15 +34,50 @@
 //! assert!(report.findings.iter().any(|finding| finding.path == "spec.size"));
 //! ```
 
-pub mod cel;
-pub mod cli;
-pub mod compare;
-pub mod find;
-pub mod go;
-pub mod input;
-pub mod judge;
-pub mod model;
-pub mod render;
-pub mod server;
+mod cel;
+mod cli;
+mod compare;
+mod find;
+mod go;
+mod input;
+mod judge;
+mod model;
+mod render;
+mod server;
 #[cfg(test)]
 mod testing;
+
+// Load: files, directories, archives, git revisions or texts become documents.
+pub use input::yaml::Budget as YamlBudget;
+pub use input::{File, Input, InputError, Limits, Loaded, Origin, Repository, load};
+pub use model::{Documents, Skipped};
+
+// Review and lint: documents are judged by rules under a policy.
+pub use judge::policy::{DEFAULT as DEFAULT_POLICY, Policy, PolicyError};
+pub use judge::review::{Judgement, Side, lint, review};
+pub use judge::rule::Book;
+
+// Report: what was found.
+pub use judge::bump::Recommendation;
+pub use judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
+pub use judge::report::{Report, SideSummary};
+pub use judge::rule::{Family, Kind};
+pub use model::fact::{Affected, Affects, Certainty, Outcome, Ratchet, Witness};
+pub use render::json::render as to_json;
+
+/// The program; for `main.rs` and its tests, no part of the API.
+#[doc(hidden)]
+pub mod program {
+    pub use crate::cli::{Exit, Streams, Terminal, main};
+}
+
+/// Single stages; for the benchmarks, no part of the API.
+#[doc(hidden)]
+pub mod stages {
+    pub use crate::find::change::{Options, diff};
+    pub use crate::find::conversion::Conversions;
+    pub use crate::find::conversion::files::{Target, Workshop};
+    pub use crate::model::Bundle;
+    pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};
+    pub use crate::server::object::check_objects;
+}

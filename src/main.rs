@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use crdwise::cli::{self, Streams};
+use crdwise::program::{self, Streams};
 
 /// Trees, shapes and facts are many small pieces that live briefly.
 #[global_allocator]
@@ -8,5 +8,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let mut streams = Streams::standard();
-    ExitCode::from(cli::main(std::env::args_os(), &mut streams).code())
+    ExitCode::from(program::main(std::env::args_os(), &mut streams).code())
 }

@@ -6,7 +6,7 @@
 //! hold was passed over, and *problems*, where something was.
 //!
 //! ```no_run
-//! use crdwise::input::{Input, Limits, load};
+//! use crdwise::{Input, Limits, load};
 //!
 //! let inputs = [Input::parse("main:config/crd")?];
 //! let loaded = load(&inputs, &Limits::default());
@@ -16,7 +16,7 @@
 //! for problem in &loaded.problems {
 //!     eprintln!("{problem}");
 //! }
-//! # Ok::<(), crdwise::input::InputError>(())
+//! # Ok::<(), crdwise::InputError>(())
 //! ```
 
 mod against;

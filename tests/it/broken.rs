@@ -181,11 +181,11 @@ impl std::io::Write for Gone {
 
 #[test]
 fn who_stops_reading_still_gets_the_exit_code() {
-    let terminal = crdwise::cli::Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
+    let terminal = crdwise::program::Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
     let demo = |side: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/demo").join(side).into_os_string();
     let mut said = Vec::new();
-    let mut streams = crdwise::cli::Streams::new(Box::new(Gone), Box::new(&mut said), terminal);
-    let exit = crdwise::cli::main(["crdwise".into(), "review".into(), demo("old"), demo("new")], &mut streams);
+    let mut streams = crdwise::program::Streams::new(Box::new(Gone), Box::new(&mut said), terminal);
+    let exit = crdwise::program::main(["crdwise".into(), "review".into(), demo("old"), demo("new")], &mut streams);
     drop(streams);
     assert_eq!((exit.code(), String::from_utf8(said).unwrap().as_str()), (1, ""));
 }

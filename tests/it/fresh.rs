@@ -2,13 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crdwise::judge::finding::{Class, Finding, Status};
-use crdwise::judge::policy::{DEFAULT, Policy};
-use crdwise::judge::report::Report;
-use crdwise::judge::review::{Judgement, Side, lint, review};
-use crdwise::judge::rule::Book;
-use crdwise::model::Documents;
-use crdwise::model::fact::Affected;
+use crdwise::{Affected, Book, Class, DEFAULT_POLICY, Documents, Finding, Judgement, Policy, Report, Side, Status, lint, review};
 use serde_json::Value;
 
 use crate::recorded::{committed, id, records};
@@ -32,7 +26,7 @@ const WRONG: &[&str] = &[
 const UNRECOGNISED: usize = 224;
 
 fn judged(old: Option<&Value>, new: &Value) -> Report {
-    let policy = Policy::find(DEFAULT).expect("the default policy");
+    let policy = Policy::find(DEFAULT_POLICY).expect("the default policy");
     let judgement = Judgement::new(Book::builtin(), &policy);
     let new = Documents::of_text("new.json", &new.to_string());
     let new = Side::new("new", &new);

@@ -1,12 +1,6 @@
 //! What policies make of changes whose maturity or channel is not that of a single field.
 
-use crdwise::judge::finding::{Bump, Finding, Severity};
-use crdwise::judge::policy::Policy;
-use crdwise::judge::report::Report;
-use crdwise::judge::review::{Judgement, Side, review};
-use crdwise::judge::rule::{Book, Family, Kind};
-use crdwise::model::Documents;
-use crdwise::model::fact::Affected;
+use crdwise::{Affected, Book, Bump, Documents, Family, Finding, Judgement, Kind, Policy, Report, Severity, Side, review};
 use serde_json::{Value, json};
 
 struct Sort<'a> {

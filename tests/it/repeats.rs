@@ -1,10 +1,6 @@
 //! A version that is written like another one is compared and inspected once, and told as if it had been by itself.
 
-use crdwise::judge::policy::{DEFAULT, Policy};
-use crdwise::judge::report::Report;
-use crdwise::judge::review::{Judgement, Side, lint, review};
-use crdwise::judge::rule::Book;
-use crdwise::model::Documents;
+use crdwise::{Book, DEFAULT_POLICY, Documents, Judgement, Policy, Report, Side, lint, review};
 use serde_json::Value;
 
 const OLD: &str = "
@@ -86,7 +82,7 @@ fn twice(schema: &str) -> [String; 2] {
 
 /// What a report says, with the text of the lines it points at instead of their numbers.
 fn told(report: &Report, old: &str, new: &str) -> Vec<Value> {
-    let report: Value = serde_json::from_str(&crdwise::render::json::render(report)).unwrap();
+    let report: Value = serde_json::from_str(&crdwise::to_json(report)).unwrap();
     let line = |text: &str, spot: &Value| {
         let number = spot.get("line").and_then(Value::as_u64)? as usize;
         Some(Value::from(text.lines().nth(number - 1)?.split(" # ").next()?))
@@ -102,7 +98,7 @@ fn told(report: &Report, old: &str, new: &str) -> Vec<Value> {
 
 #[test]
 fn a_version_that_repeats_another_is_reviewed_like_any_other() {
-    let policy = Policy::find(DEFAULT).unwrap();
+    let policy = Policy::find(DEFAULT_POLICY).unwrap();
     let [alike, apart] = [0, 1].map(|index| {
         let (old, new) = (&twice(OLD)[index], &twice(NEW)[index]);
         let (before, after) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
@@ -119,7 +115,7 @@ fn a_version_that_repeats_another_is_reviewed_like_any_other() {
 
 #[test]
 fn a_version_that_repeats_another_is_linted_like_any_other() {
-    let policy = Policy::find(DEFAULT).unwrap();
+    let policy = Policy::find(DEFAULT_POLICY).unwrap();
     let [alike, apart] = [0, 1].map(|index| {
         let text = &twice(NEW)[index];
         let documents = Documents::of_text("new.yaml", text);

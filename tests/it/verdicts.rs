@@ -1,11 +1,6 @@
 //! Small pairs of schemas whose verdict is known: traps that a comparison of keywords falls into.
 
-use crdwise::judge::finding::Class;
-use crdwise::judge::policy::{DEFAULT, Policy};
-use crdwise::judge::report::Report;
-use crdwise::judge::review::{Judgement, Side, review};
-use crdwise::judge::rule::Book;
-use crdwise::model::Documents;
+use crdwise::{Book, Class, DEFAULT_POLICY, Documents, Judgement, Policy, Report, Side, review};
 use serde_json::{Value, json};
 
 fn crd(spec: &Value) -> String {
@@ -20,7 +15,7 @@ fn crd(spec: &Value) -> String {
 
 fn report(old: &str, new: &str) -> Report {
     let (old, new) = (Documents::of_text("old.json", old), Documents::of_text("new.json", new));
-    let policy = Policy::find(DEFAULT).unwrap();
+    let policy = Policy::find(DEFAULT_POLICY).unwrap();
     review(&Side::new("old", &old), &Side::new("new", &new), &Judgement::new(Book::builtin(), &policy))
 }
 
