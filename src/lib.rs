@@ -53,7 +53,7 @@ pub use input::{File, Input, InputError, Limits, Loaded, Origin, Repository, loa
 pub use model::{Documents, Skipped};
 
 // Review and lint: documents are judged by rules under a policy.
-pub use judge::policy::{DEFAULT as DEFAULT_POLICY, Policy, PolicyError};
+pub use judge::policy::{DEFAULT as DEFAULT_POLICY, Policy};
 pub use judge::review::{Judgement, Side, lint, review};
 pub use judge::rule::Book;
 

@@ -54,7 +54,7 @@ fn a_null_is_looked_at_by_nobody_else() {
 
 #[test]
 fn rules_are_run() {
-    let schema = ruled(json!({"type": "string"}), &["self.reverse() == 'cba'"]);
+    let schema = ruled(json!({"type": "string"}), &["self.substring(1) == 'bc'"]);
     assert_eq!(verdict(&schema, &json!("abc")), Some(true));
     assert_eq!(verdict(&schema, &json!("abd")), Some(false));
     let broken = shape(&ruled(json!({"type": "string"}), &["self +"]));

@@ -43,14 +43,15 @@ fn what_a_rule_looks_at_is_known() {
 fn a_rule_and_a_keyword_can_be_equal() {
     let number = json!({"type": "integer"});
     equal(&ruled(number.clone(), &["self >= 3"]), &json!({"type": "integer", "minimum": 3}));
-    equal(&ruled(number, &["self in [1, 2]"]), &json!({"type": "integer", "enum": [1, 2]}));
+    // The other way round a `1.0` counts, which an enum takes and a rule doesn't, though nobody writes it so.
+    super::unsat(super::refused(&ruled(number, &["self in [1, 2]"]), &json!({"type": "integer", "enum": [1, 2]})));
     let list = json!({"type": "array", "items": {"type": "string"}});
     equal(&ruled(list, &["size(self) <= 2"]), &json!({"type": "array", "maxItems": 2, "items": {"type": "string"}}));
 }
 
 #[test]
 fn an_unchanged_rule_that_is_not_understood_is_no_difference() {
-    let text = |more: u64| ruled(json!({"type": "string", "maxLength": more}), &["self.reverse() == 'abc'"]);
+    let text = |more: u64| ruled(json!({"type": "string", "maxLength": more}), &["self.substring(2) == 'abc'"]);
     equal(&text(9), &text(9));
     super::unsat(super::refused(&text(8), &text(9)));
 }

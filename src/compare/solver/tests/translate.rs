@@ -83,7 +83,7 @@ fn what_compares_with_the_object_before_does_not_run_on_create() {
 #[test]
 fn what_a_formula_can_not_say_is_not_translated() {
     let text = json!({"type": "string"});
-    for rule in ["isURL(self)", "self.reverse() == 'a'", "self +", "self.indexOf('a') > 1"] {
+    for rule in ["isURL(self)", "self.substring(2) == 'a'", "self +", "self.indexOf('a') > 1"] {
         assert_eq!(formula(&text, rule), None, "{rule}");
     }
     // For CEL this is a duration.
