@@ -205,8 +205,10 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
     exit = exit.or(known.problems(streams));
     let coverage = known.now().map(|known| Coverage::new(known, &old_side.bundle, &new_side.bundle));
     let facts = crate::find::change::diff(&old_side.bundle, &new_side.bundle, &crate::find::change::Options::default());
-    let covered = |fact: &crate::model::fact::Fact| coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some());
-    let drafts = drafts::scaffold(&facts, old_side.released(), new_side.released(), &covered);
+    let wanted = |fact: &crate::model::fact::Fact| {
+        crate::judge::review::needs_step(fact) && coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none())
+    };
+    let drafts = drafts::scaffold(&facts, old_side.released(), new_side.released(), &wanted);
     if drafts.is_empty() {
         streams.note("nothing changed that needs a conversion");
         return Ok(exit);

@@ -7,7 +7,7 @@ use semver::Version;
 
 use crate::cli::arguments;
 use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Origin, Repository, StagedChange, against, same_paths};
-use crate::judge::bump;
+use crate::model::release;
 
 use super::input::{Read, Reader, label, names_a_crd, with_advice};
 use super::{Exit, Stop};
@@ -185,7 +185,7 @@ impl arguments::Versions {
     pub(super) fn read(&self) -> Result<(Option<Version>, Option<Version>), Stop> {
         let given = |text: &Option<String>, flag: &str| match text {
             None => Ok(None),
-            Some(text) => bump::parse(text).map(Some).ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is no semantic version"))),
+            Some(text) => release::parse(text).map(Some).ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is no semantic version"))),
         };
         Ok((given(&self.old_version, "--old-version")?, given(&self.new_version, "--new-version")?))
     }

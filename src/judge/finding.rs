@@ -5,6 +5,8 @@ use serde::Serialize;
 use crate::judge::rule::{Family, Kind};
 use crate::model::Place;
 use crate::model::fact::{Affected, Affects, Certainty, Ratchet, Witness, vocabulary};
+use crate::model::hash::fnv1a;
+pub use crate::model::release::Bump;
 
 vocabulary! {
     /// What a change does to those who use the API.
@@ -20,16 +22,6 @@ vocabulary! {
         Info = "info",
         Warning = "warning",
         Error = "error",
-    }
-}
-
-vocabulary! {
-    /// The part of a semantic version that must move.
-    Bump {
-        None = "none",
-        Patch = "patch",
-        Minor = "minor",
-        Major = "major",
     }
 }
 
@@ -107,10 +99,5 @@ impl Finding {
 
 /// Stays the same while lines, texts and values change: rule, CRD, version, path, and what tells twins apart.
 pub fn fingerprint(parts: &[&str]) -> String {
-    format!("{:016x}", hash(parts.iter().flat_map(|part| part.bytes().chain([0]))))
-}
-
-/// FNV-1a with 64 bits: short, stable across releases, and no secret depends on it.
-pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    format!("{:016x}", fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0]))))
 }

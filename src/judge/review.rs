@@ -6,19 +6,20 @@ use rayon::prelude::*;
 use semver::Version;
 
 use crate::find::conversion::Conversions;
-use crate::find::conversion::scaffold::Released;
+use crate::find::conversion::scaffold::ReleasedBundle;
 use crate::find::lint::{self, Outlook, Release};
-use crate::judge::bump::{self, Recommendation};
+use crate::judge::bump::Recommendation;
 use crate::judge::finding::{Bump, Class, Finding, Spot, Status, fingerprint};
 use crate::judge::policy::{Policy, Situation};
 use crate::judge::report::{self, Report, SideSummary};
 use crate::judge::rule::Book;
 use crate::judge::waiver::{Scope, Waivers};
 use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::model::{Bundle, Documents, Place, Priority, Skipped};
+use crate::model::{Bundle, Documents, Place, Priority, Skipped, release};
 
 use conversions::Covering;
 pub use conversions::Manifests;
+pub(crate) use conversions::needs_step;
 
 /// One side of a review, read and ready to be compared.
 pub struct Side<'t> {
@@ -34,8 +35,8 @@ pub struct Side<'t> {
 }
 
 impl<'t> Side<'t> {
-    pub(crate) fn released(&self) -> Released<'_, 't> {
-        Released { bundle: &self.bundle, version: self.version.as_ref() }
+    pub(crate) fn released(&self) -> ReleasedBundle<'_, 't> {
+        ReleasedBundle { bundle: &self.bundle, version: self.version.as_ref() }
     }
 
     pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {
@@ -61,7 +62,7 @@ impl<'t> Side<'t> {
         annotated.sort_unstable();
         annotated.dedup();
         match annotated.as_slice() {
-            [one] => bump::parse(one).or_else(|| self.version.clone()),
+            [one] => release::parse(one).or_else(|| self.version.clone()),
             [] => self.version.clone(),
             _ => None,
         }

@@ -5,9 +5,11 @@ mod crd;
 pub mod fact;
 mod fact_collector;
 mod field_path;
+pub(crate) mod hash;
 pub mod number;
 mod read_crd;
 pub mod relation;
+pub mod release;
 pub mod schema;
 
 pub use bundle::{Bundle, Documents, FileId, Place, Problem, ProblemKind, Repeat, Skipped};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::judge::finding::hash;
+use crate::model::hash::fnv1a;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType};
 use crate::model::{FieldPath, Step};
@@ -242,7 +242,7 @@ impl Walk<'_> {
     fn held(&self, item: &Value, rest: &[Step]) -> u64 {
         let mut item = item.clone();
         self.inner.iter().for_each(|names| strip(&mut item, rest, names));
-        hash(item.to_string().bytes())
+        fnv1a(item.to_string().bytes())
     }
 }
 

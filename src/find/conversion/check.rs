@@ -91,13 +91,13 @@ fn aimless(manifest: &Manifest, fresh: bool, old: &Bundle<'_>, new: &Bundle<'_>)
     let (before, after) = (of_kind(manifest, old), of_kind(manifest, new));
     if before.is_empty() && after.is_empty() {
         let kinds = old.crds.iter().chain(&new.crds).filter(|crd| crd.group() == manifest.group).map(|crd| crd.kind());
-        let hint = crate::judge::rule::nearest(&manifest.kind, kinds);
+        let hint = crate::input::json_schema_check::nearest(&manifest.kind, kinds);
         return Some(format!("neither side has the kind `{}` in {}{hint}", manifest.kind, manifest.group));
     }
     if manifest.webhook || Hop::new(manifest, old, new).is_some() {
         return None;
     }
-    let release = |crds: &[&Crd<'_>]| crate::judge::bump::parse(crds.first()?.bundle_version()?.value);
+    let release = |crds: &[&Crd<'_>]| crate::model::release::parse(crds.first()?.bundle_version()?.value);
     let (past, present) = (release(&before), release(&after));
     let ahead = |end: &Endpoint| end.bundle.is_some() && past.is_some() && end.bundle > past && end.bundle != present;
     let meant =
@@ -494,7 +494,7 @@ fn known(shape: &crate::model::schema::Shape, path: &FieldPath) -> Result<(), St
         }
         let Some(PathStep::Key(name)) = here.steps().last() else { return Err(String::new()) };
         let names = parent.map(|parent| parent.properties.keys().map(String::as_str).collect::<Vec<_>>()).unwrap_or_default();
-        return Err(crate::judge::rule::nearest(name, names.into_iter()));
+        return Err(crate::input::json_schema_check::nearest(name, names.into_iter()));
     }
     Ok(())
 }

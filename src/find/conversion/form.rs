@@ -48,7 +48,7 @@ fn explain(root: Node<'_>, pointer: &str, kind: &Kind, text: &str) -> Vec<Malfor
                 .iter()
                 .map(|name| {
                     let key = node.entry(name).map_or(node, |entry| entry.key);
-                    let hint = crate::judge::rule::nearest(name, known.iter().map(String::as_str));
+                    let hint = crate::input::json_schema_check::nearest(name, known.iter().map(String::as_str));
                     Malformed::at(key, format!("unknown key `{name}`{hint}"))
                 })
                 .collect()

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::judge::bump;
+use crate::model::release;
 
 use super::manifest::{Direction, Endpoint, Manifest};
 
@@ -117,8 +117,8 @@ impl<'m> Graph<'m> {
     /// Nodes that a person means by `v1alpha3`, `1.1.0` or `v1alpha3@1.1.0`, oldest first.
     pub fn named(&self, text: &str) -> Vec<usize> {
         let (version, bundle) = match text.split_once('@') {
-            Some((version, bundle)) => (Some(version), bump::parse(bundle)),
-            None => (None, bump::parse(text)),
+            Some((version, bundle)) => (Some(version), release::parse(bundle)),
+            None => (None, release::parse(text)),
         };
         let fits = |node: &Endpoint| match version {
             Some(version) => node.version.as_deref() == Some(version) && node.bundle == bundle,

@@ -1,8 +1,7 @@
 //! Which schemas of two bundles a manifest leads between.
 
-use crate::judge::bump;
 use crate::model::schema::Shape;
-use crate::model::{Bundle, Crd, Version};
+use crate::model::{Bundle, Crd, Version, release};
 
 use super::manifest::{Endpoint, Manifest};
 use super::schema_endpoint::Ground;
@@ -28,7 +27,7 @@ fn is_kind(manifest: &Manifest, crd: &Crd<'_>) -> bool {
 /// Whether a CRD can be meant by an end: nothing that both of them say differs.
 pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
     let channel = crd.channel().map(|channel| channel.value);
-    let bundle = crd.bundle_version().and_then(|bundle| bump::parse(bundle.value));
+    let bundle = crd.bundle_version().and_then(|bundle| release::parse(bundle.value));
     let same_channel = end.channel.is_none() || channel.is_none() || end.channel.as_deref() == channel;
     same_channel && (end.bundle.is_none() || bundle.is_none() || end.bundle == bundle)
 }

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use crate::input::yaml::{Node, Span};
-use crate::judge::bump;
 use crate::model::fact::Effect;
-use crate::model::{FieldPath, FileId, Step as Hop};
+use crate::model::{FieldPath, FileId, Step as Hop, release};
 
 use super::address::Region;
 use super::form::{self, Malformed};
@@ -121,7 +120,7 @@ impl Reader {
         let Some(node) = root.get(key) else { return Endpoint::default() };
         let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::to_owned);
         let bundle = node.get("bundle").and_then(|given| {
-            let version = given.as_str().and_then(bump::parse);
+            let version = given.as_str().and_then(release::parse);
             match given.as_str() {
                 _ if version.is_some() => {}
                 Some(super::scaffold::TODO) => self.wrong(given, "fill in a release, such as `2.0.0`"),

@@ -5,13 +5,11 @@ use std::fmt::Write as _;
 
 use semver::Version;
 
-use crate::judge::bump;
-use crate::judge::finding::{Bump, Class};
-use crate::judge::rule::{Book, Need};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::release::{self, Bump};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Additional, Schema};
-use crate::model::{Bundle, Crd, FieldPath, Step as Hop};
+use crate::model::{Bundle, Crd, FieldPath, Step as PathStep};
 
 use super::manifest::{API_VERSION, KIND};
 
@@ -33,23 +31,23 @@ const MAPPED: usize = 100;
 /// Versions between which a change is.
 type Way = (String, Option<String>, String, String);
 
-/// A bundle, and its version where that stands outside of the CRDs.
+/// A bundle, and its version where the CRDs don't state one.
 #[derive(Debug, Clone, Copy)]
-pub struct Released<'b, 't> {
+pub struct ReleasedBundle<'b, 't> {
     pub bundle: &'b Bundle<'t>,
     pub version: Option<&'b Version>,
 }
 
-impl Released<'_, '_> {
+impl ReleasedBundle<'_, '_> {
     fn version_of(&self, crd: &Crd<'_>) -> Option<String> {
         crd.bundle_version().map(|own| own.value.to_owned()).or_else(|| self.version.map(ToString::to_string))
     }
 }
 
-/// One draft for each CRD and pair of versions with changes that need a conversion. `left_out` says which facts are not to be drafted.
-pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, left_out: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
+/// Writes one draft for each CRD and pair of versions. `wanted` says which changes need a conversion and don't have one.
+pub fn scaffold(facts: &[Fact], old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>, wanted: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
     let mut ways: BTreeMap<Way, Vec<&Fact>> = BTreeMap::new();
-    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion) && needs(fact) && !left_out(fact)) {
+    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion) && wanted(fact)) {
         let Some(version) = &fact.version else { continue };
         let from = fact.against.as_ref().unwrap_or(version);
         ways.entry((fact.crd.clone(), fact.channel.clone(), from.clone(), version.clone())).or_default().push(fact);
@@ -57,18 +55,7 @@ pub fn scaffold(facts: &[Fact], old: Released<'_, '_>, new: Released<'_, '_>, le
     ways.into_iter().filter_map(|(way, facts)| draft(&way, &facts, old, new)).collect()
 }
 
-/// Whether a change asks for a conversion.
-pub fn needs(fact: &Fact) -> bool {
-    Book::builtin().choose(fact, "").is_some_and(|rule| {
-        let breaks = rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion;
-        let added = fact.subject == Subject::NewVersion
-            && matches!(fact.effect, Effect::Added | Effect::Widened)
-            && fact.aspect != Aspect::Required;
-        rule.conversion != Need::None && breaks && !added
-    })
-}
-
-fn draft(way: &Way, facts: &[&Fact], old: Released<'_, '_>, new: Released<'_, '_>) -> Option<Draft> {
+fn draft(way: &Way, facts: &[&Fact], old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>) -> Option<Draft> {
     let (name, channel, from, to) = way;
     let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
     // A new version is compared with the older one as it is now, where that stays.
@@ -86,7 +73,7 @@ fn draft(way: &Way, facts: &[&Fact], old: Released<'_, '_>, new: Released<'_, '_
     let mut parts = vec![after.kind().to_owned(), from.clone()];
     if from == to {
         // Releases tell one version from itself; the one that brings the change often isn't named yet.
-        let next = || was.as_deref().and_then(bump::parse).map(|was| bump::next(&was, Bump::Major).to_string());
+        let next = || was.as_deref().and_then(release::parse).map(|was| release::next(&was, Bump::Major).to_string());
         is = is.filter(|is| was.as_ref() != Some(is)).or_else(next).or_else(|| Some(TODO.to_owned()));
         was = was.or_else(|| Some(TODO.to_owned()));
     }
@@ -271,7 +258,7 @@ impl Writer<'_, '_, '_> {
 fn here(from: &FieldPath, to: &FieldPath) -> FieldPath {
     let same_depth = from.steps().len() == to.steps().len();
     match (from.steps().split_last(), to.steps().last()) {
-        (Some((_, above)), Some(last @ Hop::Key(_))) if same_depth => {
+        (Some((_, above)), Some(last @ PathStep::Key(_))) if same_depth => {
             above.iter().cloned().fold(FieldPath::root(), |path, hop| path.child(hop)).child(last.clone())
         }
         _ => to.clone(),

@@ -8,7 +8,7 @@ use crate::find::conversion::manifest_endpoints::Hop;
 use crate::find::conversion::scaffold::{Draft, scaffold};
 use crate::find::conversion::{Conversions, Manifest};
 use crate::judge::finding::Class;
-use crate::judge::rule::{Need, Rule};
+use crate::judge::rule::{Book, Need, Rule};
 use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 
@@ -44,6 +44,13 @@ impl<'j> Covering<'j> {
 /// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
 fn asks(rule: &Rule, fact: &Fact) -> bool {
     rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion)
+}
+
+/// Whether a draft of a manifest needs a step for a change: what a new version merely adds or accepts beside needs none.
+pub(crate) fn needs_step(fact: &Fact) -> bool {
+    let added =
+        fact.subject == Subject::NewVersion && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
+    !added && Book::builtin().choose(fact, "").is_some_and(|rule| asks(rule, fact))
 }
 
 /// Changes of meaning that only a manifest tells.
@@ -92,11 +99,12 @@ pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &
             None => {}
         }
     }
-    let covered = |fact: &Fact| {
-        !open.contains_key(&(&*fact.crd, fact.channel.as_deref()))
-            || covering.coverage.as_ref().is_some_and(|coverage| coverage.cover(fact).is_some())
+    let wanted = |fact: &Fact| {
+        needs_step(fact)
+            && open.contains_key(&(&*fact.crd, fact.channel.as_deref()))
+            && covering.coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none())
     };
-    let drafts = scaffold(facts, old.released(), new.released(), &covered);
+    let drafts = scaffold(facts, old.released(), new.released(), &wanted);
     for ((name, channel), breaks) in open {
         found.push(undefined(name, channel, &breaks, &drafts, old, new));
     }
