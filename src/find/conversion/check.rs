@@ -11,10 +11,10 @@ use super::keep::Preserve;
 use super::laws::{Counterexample, Trial, Verdict, difference};
 use super::manifest::{Direction, Endpoint, Manifest, Reverse};
 use super::manifest_endpoints::{Hop, fits};
-use super::output_schema::image;
+use super::output_schema::output_schema;
 use super::path_through_steps::destination;
 use super::shape_edit::{declared, open, prefix};
-use super::step::{Op, Step};
+use super::step::{Manual, Op, Step};
 
 /// The laws in the order in which they are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,7 +223,7 @@ impl<'m> Judge<'m> {
 
     fn manual(&mut self) {
         for (index, step) in self.manifest.steps.iter().enumerate() {
-            if let Op::Manual { path, effect, guidance } = &step.op {
+            if let Some(Manual { path, effect, guidance }) = step.op.manual() {
                 let fact = self.at_step(Aspect::Step, Effect::Manual, index, step, path);
                 let guidance = guidance.split_whitespace().collect::<Vec<_>>().join(" ");
                 self.facts.push(
@@ -236,8 +236,8 @@ impl<'m> Judge<'m> {
     /// Fields that become one: what each of them was is hard to tell afterwards.
     fn merges(&mut self) {
         for (index, step) in self.manifest.steps.iter().enumerate() {
-            if let Op::Merge { parts, to, .. } = &step.op {
-                let list: Vec<String> = parts.iter().map(ToString::to_string).collect();
+            if let Some(to) = step.op.writes().first().filter(|_| step.op.merges_fields()) {
+                let list: Vec<String> = step.op.reads().iter().map(ToString::to_string).collect();
                 let mut fact = self.at_step(Aspect::Step, Effect::Lossy, index, step, to);
                 fact = fact.word(Word::List, list.join(", "));
                 self.facts.push(fact.affects(&[Affected::Data]));
@@ -323,7 +323,7 @@ impl<'m> Judge<'m> {
             }
             for path in step.op.writes() {
                 let end = destination(later, path);
-                let gone = later.iter().any(|op| matches!(op, Op::Drop { path: dropped, .. } if path.starts_with(dropped)));
+                let gone = later.iter().any(|op| op.drops_field() && op.reads().iter().any(|dropped| path.starts_with(dropped)));
                 let span =
                     all.iter().rposition(|other| *other == path).and_then(|at| step.path_spans.get(at)).copied().unwrap_or(step.span);
                 if let Err(hint) = known(&hop.new.shape, &end)
@@ -334,7 +334,7 @@ impl<'m> Judge<'m> {
                     self.facts.push(fact.word(Word::Side, hop.to.name).word(Word::Hint, hint));
                 }
             }
-            shape = image(&step.op, &shape);
+            shape = output_schema(&step.op, &shape);
         }
         if let Some(Preserve::Field(path)) = &self.manifest.preserve
             && let (Err(_), Err(hint)) = (known(&hop.old.shape, path), known(&hop.new.shape, path))

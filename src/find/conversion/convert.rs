@@ -10,7 +10,7 @@ use crate::server::object::ObjectPath;
 use super::address::{Keys, place};
 use super::keep::{Kept, Turn};
 use super::manifest::{Direction, Manifest, Ready, Reverse};
-use super::step::{Op, Refusal, view};
+use super::step::{Refusal, view};
 
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ConvertError {
@@ -234,10 +234,10 @@ fn run(
             path: place(&at.path, ready.op_inner.first().map_or(&[][..], Vec::as_slice)),
             reason,
         };
-        if let (Op::Manual { guidance, .. }, Some(names)) = (&ready.op, inner.first())
+        if let (Some(manual), Some(names)) = (ready.op.manual(), inner.first())
             && super::address::get(container, names).is_some_and(|value| !value.is_null())
         {
-            notes.push(Note { path: place(&at.path, names), about: About::Manual(guidance.clone()) });
+            notes.push(Note { path: place(&at.path, names), about: About::Manual(manual.guidance.clone()) });
         }
         let before = (kept.is_some() || told.is_some()).then(|| view(container, inner));
         let restored = kept.as_deref_mut().is_some_and(|kept| kept.restore(&turn, at, container));

@@ -79,7 +79,7 @@ impl<'m> Coverage<'m> {
                 return Some(Cover { manifest: manifest.name.clone(), step: None, unchecked: true });
             }
             let act = acts.iter().find(|act| act.deals_with(fact))?;
-            let unchecked = matches!(act.op, Op::Manual { .. });
+            let unchecked = act.op.manual().is_some();
             Some(Cover { manifest: manifest.name.clone(), step: Some(act.index), unchecked })
         });
         let crosses = fact.against.is_some();
@@ -142,16 +142,12 @@ impl Act<'_> {
         let path = &fact.path;
         let reads = self.reads.contains(path);
         let writes = self.writes.contains(fact.to.as_ref().unwrap_or(path));
-        if let Op::Manual { effect, .. } = self.op {
-            return reads && *effect == fact.effect;
+        if let Some(manual) = self.op.manual() {
+            return reads && manual.effect == fact.effect;
         }
-        match (fact.aspect, fact.effect) {
-            (Aspect::Presence, Effect::Renamed | Effect::Moved) => {
-                reads && (fact.to.as_ref().is_none_or(|to| self.writes.contains(to)) || !matches!(self.op, Op::Move { .. }))
-            }
-            (Aspect::Presence, Effect::Removed) => reads && !matches!(self.op, Op::Copy { .. }),
-            // Something must stand there from now on.
-            (Aspect::Presence | Aspect::Required, Effect::Added) => writes && !matches!(self.op, Op::Add { value: None, .. }),
+        let arrives = fact.to.as_ref().is_none_or(|to| self.writes.contains(to));
+        let at_the_fields = match (fact.aspect, fact.effect) {
+            (Aspect::Presence | Aspect::Required, Effect::Added) => writes,
             (Aspect::Required | Aspect::Default | Aspect::Nullable | Aspect::Meaning, _) => reads || writes,
             // A condition on an object is dealt with where its parts are.
             (
@@ -174,6 +170,7 @@ impl Act<'_> {
                     || self.writes.iter().any(|write| write.starts_with(fact.to.as_ref().unwrap_or(path)))
             }
             _ => reads,
-        }
+        };
+        at_the_fields && self.op.covers(fact, arrives)
     }
 }

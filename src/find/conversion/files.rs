@@ -216,7 +216,7 @@ impl<'m> Workshop<'m> {
             let ops: Vec<Op> = ready.iter().flat_map(|ready| ready.iter()).map(|ready| ready.op.clone()).collect();
             for loss in &told.lost {
                 // Of a deprecated field it was said that it is dropped.
-                if leg.manifest.in_place() && leg.direction == Direction::Forward && matches!(ops.get(loss.turn), Some(Op::Drop { .. })) {
+                if leg.manifest.in_place() && leg.direction == Direction::Forward && ops.get(loss.turn).is_some_and(|op| op.drops_field()) {
                     continue;
                 }
                 let earlier: Vec<Op> = before.iter().chain(ops.iter().take(loss.turn)).cloned().collect();
@@ -289,21 +289,14 @@ fn deprecated(leg: &Leg<'_>, done: &Done) -> Option<(String, ObjectPath)> {
     }
     let step = leg.manifest.steps.get(done.step)?;
     let op = &step.op;
-    let new = match op {
-        Op::Drop { .. } => {
-            let kept = leg.manifest.preserve.is_some() && step.preserve && matches!(leg.manifest.reverse, Reverse::Auto);
-            let fate = if kept { "dropped, and kept for the way back" } else { "dropped" };
-            return Some((format!("`{}` is deprecated and has no replacement: it is {fate}", done.path), done.path.clone()));
-        }
-        Op::Split { into, .. } => into.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" and "),
-        Op::Merge { to, .. } => format!("`{to}`"),
-        _ => {
-            let (from, to) = op.ends()?;
-            if from == to {
-                return None;
-            }
-            format!("`{to}`")
-        }
-    };
-    Some((format!("`{}` is deprecated: use {new}", done.path), done.path.clone()))
+    if op.drops_field() {
+        let kept = leg.manifest.preserve.is_some() && step.preserve && matches!(leg.manifest.reverse, Reverse::Auto);
+        let fate = if kept { "dropped, and kept for the way back" } else { "dropped" };
+        return Some((format!("`{}` is deprecated and has no replacement: it is {fate}", done.path), done.path.clone()));
+    }
+    let new: Vec<String> = op.replacements().into_iter().map(|path| format!("`{path}`")).collect();
+    if new.is_empty() {
+        return None;
+    }
+    Some((format!("`{}` is deprecated: use {}", done.path, new.join(" and ")), done.path.clone()))
 }

@@ -127,7 +127,7 @@ impl Kept {
         let fits = turn.undo(&mut scratch) && view(&scratch, inner) == view(container, inner);
         if fits {
             assign(container, inner, &saved);
-        } else if !matches!(turn.op, Op::Default { .. } | Op::Undefault { .. }) {
+        } else if !turn.op.is_default() {
             self.unfit.extend(whole.map(|value| (at.path.clone(), value)));
         }
         fits
@@ -174,7 +174,7 @@ impl Turn<'_> {
     /// Which of the values before the step its inverse doesn't bring back, and what comes in its place. A default that is written
     /// out where it was left out, or was there anyway, loses nothing.
     pub fn forgets(&self, before: &[Option<Value>], container: &Value) -> Option<(usize, Option<Value>)> {
-        if self.inverse.is_none() || matches!(self.op, Op::Default { .. } | Op::Manual { .. }) {
+        if self.inverse.is_none() || self.op.is_default() {
             return None;
         }
         let mut scratch = scratch(&view(container, self.inner), self.inner, container);
@@ -191,24 +191,8 @@ impl Turn<'_> {
     /// Fields are put only into parents that are there.
     fn may_write(&self, container: &Value) -> bool {
         let parent = |names: &Names| names.split_last().and_then(|(_, above)| super::address::get(container, above)).is_some();
-        match self.op {
-            Op::Add { .. } | Op::Set { .. } | Op::Default { .. } => self.inner.iter().all(parent),
-            _ => true,
-        }
+        !self.op.needs_parent() || self.inner.iter().all(parent)
     }
-}
-
-/// The order in which the inverse takes its paths, from the order of the operation's own.
-pub(crate) fn oriented(op: &Op, inner: &[Names]) -> Vec<Names> {
-    let mut list = inner.to_vec();
-    match op {
-        _ if op.ends().is_some() => list.reverse(),
-        // The one text comes first in a split and last in a merge.
-        Op::Split { .. } => list.rotate_left(1.min(inner.len())),
-        Op::Merge { .. } => list.rotate_right(1.min(inner.len())),
-        _ => {}
-    }
-    list
 }
 
 /// A container with nothing but these values. Parents that fields need are there, as they were.

@@ -8,20 +8,18 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::FieldPath;
-use crate::model::fact::Effect;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::Type;
 
 use super::address::Keys;
 use super::convert::{ConvertError, Converter};
 use super::keep::Preserve;
-use super::lossless::{Obstacle, exact, idle, too_large, total};
+use super::lossless::{Obstacle, lossless, never_fails};
 use super::manifest::{Direction, Manifest, Reverse};
-use super::output_schema::image;
+use super::output_schema::output_schema;
 use super::path_through_steps;
 use super::schema_endpoint::Ground;
-use super::search::{self, Answer, Wanted};
-use super::shape_edit::{always_there, declared, holds_anything, kept_by};
+use super::search::{self, Answer};
+use super::shape_edit::{holds_anything, kept_by};
 use super::step::{Op, Reason};
 
 /// An object that breaks a law.
@@ -128,7 +126,7 @@ impl<'m> Trial<'m> {
     /// The shape of everything that a direction can give.
     fn image(&self, direction: Direction) -> Option<Shape> {
         let (start, _) = self.grounds(direction);
-        Some(self.ops(direction)?.iter().fold(start.shape.clone(), |shape, (op, _)| image(op, &shape)))
+        Some(self.ops(direction)?.iter().fold(start.shape.clone(), |shape, (op, _)| output_schema(op, &shape)))
     }
 
     /// Every converted object is valid on the other side (RT3).
@@ -174,26 +172,15 @@ impl<'m> Trial<'m> {
         let (start, _) = self.grounds(direction);
         let mut shape = start.shape.clone();
         self.manifest.ready(direction).unwrap_or_default().iter().find_map(|ready| {
-            let sure = total(&ready.op, &shape, ready.step.conflict);
-            let number = |path: &FieldPath| {
-                declared(&shape, path).is_some_and(|child| matches!(child.ty, Some(Type::Integer | Type::Number)) && !child.int_or_string)
-            };
-            let why = match &ready.op {
-                Op::Scale { from, factor, .. } if number(from) => too_large(from, *factor),
-                _ => "a step may fail".to_owned(),
-            };
-            shape = image(&ready.op, &shape);
-            (!sure).then_some(why)
+            let why = never_fails(&ready.op, &shape, ready.step.conflict).err();
+            shape = output_schema(&ready.op, &shape);
+            why
         })
     }
 
     /// Paths that people convert.
-    fn manuals(&self) -> Vec<(&FieldPath, Effect)> {
-        let manual = |op: &'m Op| match op {
-            Op::Manual { path, effect, .. } => Some((path, *effect)),
-            _ => None,
-        };
-        self.manifest.steps.iter().filter_map(|step| manual(&step.op)).collect()
+    fn manuals(&self) -> Vec<&FieldPath> {
+        self.manifest.steps.iter().filter_map(|step| step.op.manual()).map(|manual| &manual.path).collect()
     }
 
     fn invalid(&self, object: &Value, direction: Direction) -> Option<Verdict> {
@@ -206,7 +193,7 @@ impl<'m> Trial<'m> {
             }
             Turned::To(converted) => {
                 let outcome = end.request(&converted);
-                let by_hand = |path: &FieldPath| self.manuals().iter().any(|(manual, _)| path.starts_with(manual));
+                let by_hand = |path: &FieldPath| self.manuals().iter().any(|manual| path.starts_with(manual));
                 let error = outcome.errors.iter().find(|error| !by_hand(&error.path.general()))?;
                 (Some(converted), format!("{}: {}", error.field, error.message), Some(error.path.general()), None)
             }
@@ -241,26 +228,26 @@ impl<'m> Trial<'m> {
 
     /// The proof: each step gives back what it took, and the schema between keeps all that arrives there.
     fn returns(&self, direction: Direction) -> Result<(), Obstacle> {
-        let obstacle = |reason: String| Obstacle { reason, keepable: false, hint: None };
         if !matches!(self.manifest.reverse, Reverse::Auto) {
-            return Err(obstacle("the way back has steps of its own".into()));
+            return Err(Obstacle::permanent("the way back has steps of its own".into()));
         }
         let (start, end) = self.grounds(direction);
         let mut shape = start.shape.clone();
         let mut done: Vec<Op> = Vec::new();
         for (op, kept) in self.ops(direction).unwrap_or_default() {
-            match exact(&op, &shape) {
+            match lossless(&op, &shape) {
                 Ok(()) => {}
-                Err(Obstacle { keepable: true, .. }) if kept => {}
+                Err(Obstacle { preservable: true, .. }) if kept => {}
                 Err(mut found) => {
                     found.hint = found.hint.map(|(path, value)| (path_through_steps::origin(&done, &path), value));
                     return Err(found);
                 }
             }
-            shape = image(&op, &shape);
+            shape = output_schema(&op, &shape);
             done.push(op);
         }
-        kept_by(&shape, &end.shape, &FieldPath::root()).map_err(|path| obstacle(format!("`{path}` is not kept on the other side")))
+        kept_by(&shape, &end.shape, &FieldPath::root())
+            .map_err(|path| Obstacle::permanent(format!("`{path}` is not kept on the other side")))
     }
 
     /// The smallest object with this value at a path.
@@ -295,7 +282,7 @@ impl<'m> Trial<'m> {
         let (Some(ops), Some(image)) = (self.ops(Direction::Forward), self.image(Direction::Forward)) else {
             return Verdict::Undecided("there is no such way".into());
         };
-        if ops.iter().all(|(op, _)| idle(op, &image)) {
+        if ops.iter().all(|(op, _)| op.is_noop(&image)) {
             return Verdict::Proved;
         }
         let mut objects = 0;
@@ -342,10 +329,10 @@ impl<'m> Trial<'m> {
         let mut open = None;
         for ready in ready.iter() {
             // The first step that does something acts on the object as it was, so each is looked at alone.
-            if idle(&ready.op, old) || idle(&ready.op, new) || !self.may_act(&ready.op) {
+            if ready.op.is_noop(old) || ready.op.is_noop(new) || !ready.op.acts_on_both(old, new) {
                 continue;
             }
-            for (path, wanted) in triggers(&ready.op) {
+            for (path, wanted) in ready.op.triggers() {
                 match search::shared(old, new, path, &wanted) {
                     Answer::None => {}
                     Answer::Body(body) => {
@@ -358,7 +345,7 @@ impl<'m> Trial<'m> {
                     Answer::Open(reason) => open = open.or(Some(reason)),
                 }
             }
-            if matches!(ready.op, Op::Cel { .. } | Op::Copy { .. }) && open.is_none() {
+            if !ready.op.decided_by_triggers() && open.is_none() {
                 open = Some(format!("`{}` is valid on both sides", ready.op.paths().first().map(ToString::to_string).unwrap_or_default()));
             }
         }
@@ -372,26 +359,6 @@ impl<'m> Trial<'m> {
             }
         }
         Verdict::Tested { objects: tested, because }
-    }
-
-    /// A step can be confused only by what both sides declare: what is undeclared nobody means anything by.
-    fn may_act(&self, op: &Op) -> bool {
-        let (old, new) = (&self.old.shape, &self.new.shape);
-        match op {
-            Op::Default { path, value } | Op::Add { path, value: Some(value) } => {
-                let parent = path.parent().unwrap_or_default();
-                let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
-                let same = declared(new, path).is_some_and(|child| child.default.as_ref() == Some(value));
-                both && !same && !always_there(old, path) && !always_there(new, path)
-            }
-            Op::Set { path, .. } => {
-                let parent = path.parent().unwrap_or_default();
-                declared(old, &parent).is_some()
-                    && declared(new, &parent).is_some()
-                    && !(always_there(new, path) && declared(old, path).is_none())
-            }
-            _ => op.reads().iter().any(|path| declared(old, path).is_some() && declared(new, path).is_some()),
-        }
     }
 
     fn seen_both_ways(&self, body: &Value, step: usize) -> Option<Verdict> {
@@ -421,27 +388,6 @@ impl<'m> Trial<'m> {
             }
         };
         Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), result, because, path, step })))
-    }
-}
-
-/// Places and values on which an operation does something.
-fn triggers(op: &Op) -> Vec<(&FieldPath, Wanted)> {
-    match op {
-        Op::Manual { .. } | Op::Add { value: None, .. } => Vec::new(),
-        Op::Default { path, .. } | Op::Add { path, .. } => vec![(path, Wanted::Missing)],
-        Op::Set { path, .. } => vec![(path, Wanted::Missing), (path, Wanted::Sent)],
-        Op::MapValues { from, to, table } if from == to => {
-            let moved = table.pairs.iter().filter(|(old, new)| old != new);
-            moved.map(|(old, _)| (from, Wanted::Value(old.clone()))).collect()
-        }
-        Op::Scale { from, to, factor } if from == to && factor.multiply != factor.divide => vec![(from, Wanted::Nonzero)],
-        Op::Retype { from, to, .. } if from == to => {
-            let mut wanted = vec![(from, Wanted::Sent)];
-            wanted.extend([1.into(), "1".into(), true.into(), "true".into()].map(|value: Value| (from, Wanted::Value(value))));
-            wanted
-        }
-        Op::Merge { parts, .. } => parts.iter().map(|part| (part, Wanted::Sent)).collect(),
-        _ => op.reads().into_iter().map(|path| (path, Wanted::Sent)).collect(),
     }
 }
 

@@ -9,8 +9,8 @@ use crate::input::yaml::Span;
 use crate::model::{FieldPath, FileId, Place};
 
 use super::address::Names;
-use super::keep::{Preserve, oriented};
-use super::step::{Op, Step};
+use super::keep::Preserve;
+use super::step::{Op, Step, inner_paths};
 
 pub const API_VERSION: &str = "crdwise.dev/v1alpha1";
 pub const KIND: &str = "Conversion";
@@ -160,17 +160,16 @@ impl Manifest {
             return None;
         }
         let auto = matches!(self.reverse, Reverse::Auto);
+        let own_way_back = matches!(self.reverse, Reverse::Steps(_));
         let forward = |index: usize, step: &Step, paired: bool| {
-            let inverse = if paired { step.op.inverse() } else { None };
-            let inner = step.region.inner.clone();
-            let undo = if matches!(self.reverse, Reverse::Steps(_)) { None } else { step.op.inverse() };
+            let inverse = step.op.inverse();
             Ready {
                 index,
-                undo,
                 op: step.op.clone(),
-                inverse_inner: oriented(&step.op, &inner),
-                op_inner: inner,
-                inverse,
+                op_inner: step.region.inner.clone(),
+                inverse_inner: inverse.as_ref().map(inner_paths).unwrap_or_default(),
+                undo: inverse.clone().filter(|_| !own_way_back),
+                inverse: inverse.filter(|_| paired),
                 step: step.clone(),
             }
         };
@@ -182,12 +181,11 @@ impl Manifest {
             }
             (Direction::Back, Reverse::Auto) => {
                 let back = |(index, step): (usize, &Step)| {
-                    let inner = step.region.inner.clone();
                     let op = step.op.inverse()?;
                     Some(Ready {
                         index,
-                        op_inner: oriented(&step.op, &inner),
-                        inverse_inner: inner,
+                        op_inner: inner_paths(&op),
+                        inverse_inner: step.region.inner.clone(),
                         op,
                         inverse: Some(step.op.clone()),
                         undo: Some(step.op.clone()),

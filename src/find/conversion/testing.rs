@@ -1,9 +1,14 @@
 //! Schemas and manifests for tests.
 
+use serde_json::{Value, json};
+
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
 
 use super::catalogue::Conversions;
+use super::convert::Converter;
+use super::laws::{Trial, Verdict};
+use super::manifest::Direction;
 use super::schema_endpoint::Ground;
 
 /// `properties` of `spec`, with other keywords of `spec` before a comma: `required: [a], {a: {type: string}}`.
@@ -30,4 +35,76 @@ pub(super) fn conversions(steps: &str, rest: &str) -> Conversions {
     let conversions = Conversions::of_text("widget.yaml", &text);
     assert!(conversions.unusable.is_empty(), "{:?}", conversions.unusable);
     conversions
+}
+
+/// Preserves lost values beside the object.
+pub(super) const PRESERVE: &str = "preserve: {annotation: shop.example.com/v1}";
+
+pub(super) fn object(version: &str, spec: Value) -> Value {
+    json!({"apiVersion": format!("shop.example.com/{version}"), "kind": "Widget", "metadata": {"name": "w"}, "spec": spec})
+}
+
+/// Forward gives `new`, and back gives `old` again.
+#[track_caller]
+pub(super) fn both_ways(steps: &str, rest: &str, old: Value, new: Value) {
+    let conversions = conversions(steps, rest);
+    let there = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
+    let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
+    let converted = there.converted(&object("v1", old.clone())).unwrap();
+    let mut bare = converted.clone();
+    if let Some(preserve) = &conversions.manifests[0].preserve {
+        preserve.clear(&mut bare);
+    }
+    assert_eq!(bare, object("v2", new));
+    assert_eq!(back.converted(&converted).unwrap(), object("v1", old));
+    assert_eq!(there.converted(&converted).unwrap(), converted, "not idempotent");
+}
+
+pub(super) struct Laws {
+    pub valid: Verdict,
+    pub valid_back: Verdict,
+    pub returns: Verdict,
+    pub returns_back: Verdict,
+    pub idempotent: Verdict,
+    pub blind: Verdict,
+}
+
+pub(super) fn laws(old: &str, new: &str, steps: &str, rest: &str) -> Laws {
+    let (old, new) = (ground(old, "v1"), ground(new, "v2"));
+    let conversions = conversions(steps, rest);
+    let trial = Trial::new(&conversions.manifests[0], &old, &new);
+    Laws {
+        valid: trial.validity(Direction::Forward),
+        valid_back: trial.validity(Direction::Back),
+        returns: trial.round_trip(Direction::Forward),
+        returns_back: trial.round_trip(Direction::Back),
+        idempotent: trial.idempotence(),
+        blind: trial.blindness(),
+    }
+}
+
+/// `p` proved, `t` tested, `x` broken, `-` undecided; in the order of [`Laws`].
+fn short(laws: &Laws) -> String {
+    let letter = |verdict: &Verdict| match verdict {
+        Verdict::Proved => 'p',
+        Verdict::Tested { .. } => 't',
+        Verdict::Broken(_) => 'x',
+        Verdict::Undecided(_) => '-',
+    };
+    [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(letter).iter().collect()
+}
+
+pub(super) fn because(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Broken(broken) => broken.because.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[track_caller]
+pub(super) fn check_laws(old: &str, new: &str, steps: &str, rest: &str, expected: &str) -> Laws {
+    let laws = laws(old, new, steps, rest);
+    let told = [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(because);
+    assert_eq!(short(&laws), expected, "{steps}\n{}", told.join("\n"));
+    laws
 }

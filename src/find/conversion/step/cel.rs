@@ -1,16 +1,31 @@
-//! What no other step can say: an expression for each direction, over `self`.
+//! `cel`: what no other kind can do, as a CEL expression over `self` for each direction.
 
 use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::reason::Reason;
 use crate::cel::decl::{Decl, Kind};
 use crate::cel::eval::FileExpression;
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::shape_edit::anything;
+use crate::input::yaml::Node;
+use crate::model::schema::Shape;
 
-/// A compiled expression. `self` is the value that the step takes away, and null what it gives where there is to be nothing.
+use super::parse::StepNode;
+use super::value_change::{change_schema, change_value, noop_if};
+use super::{Conflict, Ends, Fields, MAY_FAIL, Op, Reason, StepKind};
+
+#[derive(Debug)]
+struct Cel {
+    ends: Ends,
+    forward: Expression,
+    back: Option<Expression>,
+}
+
+/// A compiled expression. `self` is the value; a null result removes it.
 #[derive(Clone)]
-pub struct Expression {
+struct Expression {
     source: Arc<str>,
     program: FileExpression,
 }
@@ -21,25 +36,69 @@ impl std::fmt::Debug for Expression {
     }
 }
 
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.source == other.source
-    }
-}
-
 impl Expression {
-    pub fn parse(source: &str) -> Result<Expression, String> {
+    fn parse(source: &str) -> Result<Expression, String> {
         /// A step can be applied to any value; its schema is not known when the manifest is read.
         static ANY: LazyLock<Arc<Decl>> = LazyLock::new(|| Arc::new(Decl::outside_a_schema(Kind::Json)));
         Ok(Expression { source: source.into(), program: FileExpression::compile(source, "self", &ANY)? })
     }
 
-    pub fn source(&self) -> &str {
-        &self.source
+    fn run(&self, value: &Value) -> Result<Value, Reason> {
+        self.program.result(value).map_err(|error| Reason::Cel(error.to_string()))
+    }
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let from = step.field("from")?;
+    let to = if step.node.get("to").is_some() { step.field("to")? } else { from.clone() };
+    let node = step.node;
+    let mut expression = |node: Node<'_>| match Expression::parse(node.as_str()?) {
+        Ok(expression) => Some(expression),
+        Err(message) => {
+            step.wrong(node, format!("not a CEL expression: {message}"));
+            None
+        }
+    };
+    let forward = expression(node.get("forward")?)?;
+    let back = match node.get("back") {
+        Some(back) => Some(expression(back)?),
+        None => None,
+    };
+    Some(Arc::new(Cel { ends: Ends { from, to }, forward, back }))
+}
+
+impl StepKind for Cel {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
     }
 
-    pub fn run(&self, value: &Value) -> Result<Value, Reason> {
-        self.program.result(value).map_err(|error| Reason::Cel(error.to_string()))
+    fn inverse(&self) -> Option<Op> {
+        let forward = self.back.clone()?;
+        Some(Arc::new(Cel { ends: self.ends.swapped(), forward, back: Some(self.forward.clone()) }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        change_value(container, inner, conflict, |value| self.forward.run(value))
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |child| Some((anything(&child), false)))
+    }
+
+    fn lossless(&self, _shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        lost("expressions are not analysed")
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Err(MAY_FAIL.to_owned())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        noop_if(&self.ends, shape, |_| false)
+    }
+
+    fn decided_by_triggers(&self) -> bool {
+        false
     }
 }
 
@@ -48,6 +107,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::find::conversion::testing::{both_ways, check_laws};
 
     #[test]
     fn an_expression_gives_json() {
@@ -128,5 +188,22 @@ mod tests {
             assert_eq!(result, Err(Reason::Cel("evaluation takes too many steps".to_owned())));
             assert!(start.elapsed().as_secs() < 10);
         }
+    }
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways(
+            "- cel: {from: spec.a, to: spec.b, forward: \"self + '!'\", back: 'self.substring(0, self.size() - 1)'}",
+            "",
+            json!({"a": "x"}),
+            json!({"b": "x!"}),
+        );
+        both_ways("- cel: {from: spec.a, to: spec.b, forward: '!!self', back: '!!self'}", "", json!({"a": true}), json!({"b": true}));
+    }
+
+    #[test]
+    fn expressions_are_tested() {
+        let cel = "- cel: {from: spec.a, to: spec.b, forward: \"self + '!'\", back: 'self.substring(0, self.size() - 1)'}";
+        check_laws("{a: {type: string}}", "{b: {type: string, minLength: 1}}", cel, "", "tttxpp");
     }
 }

@@ -1,145 +1,91 @@
-//! Steps of a conversion, each with its inverse.
+//! Steps of a conversion: one file per kind, and in it all that the kind knows about itself.
 //!
-//! An operation acts on one container of an object at a time: the deepest list item or map value that all of its paths share.
-//! Its inverse is again an operation on the same paths, so that a manifest is read in both directions.
+//! A step acts on one container of an object at a time: the deepest list item or map value that all of its paths share.
+//! Its inverse is again a step on the same paths, so that a manifest can be read in both directions.
+//!
+//! To add a kind: write its file with a `parse` function and an implementation of [`StepKind`], name it in [`KINDS`], and
+//! describe it in `manifest.schema.json`. The compiler and a test name what is missing.
 
-pub mod cel;
-pub mod keyed;
-pub mod parts;
-mod presence;
+mod add;
+mod cel;
+mod copy;
+mod default;
+mod drop;
+mod keyed_list;
+mod list_to_map;
+mod manual;
+mod map_to_list;
+mod map_values;
+mod merge;
+mod move_field;
+pub(crate) mod parse;
+mod put_value;
 pub mod reason;
-pub mod retype;
-pub mod scale;
-mod single;
-pub mod template;
-mod transfer;
-pub mod values;
+mod retype;
+mod scale;
+mod set;
+mod split;
+mod string_values;
+mod template;
+mod unwrap;
+mod value_change;
+mod wrap;
+
+use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::input::yaml::Span;
 use crate::model::FieldPath;
-use crate::model::fact::Effect;
+use crate::model::fact::Fact;
+use crate::model::schema::Shape;
 
-use super::address::{Names, Region, get, get_mut, take};
-use cel::Expression;
-use keyed::Keying;
-use parts::Form;
+use super::address::{Names, Region, get};
+use super::lossless::Obstacle;
+use super::path_through_steps::rebased;
+use super::search::Wanted;
+use super::shape_edit::declared;
+pub(crate) use manual::Manual;
+use parse::StepNode;
 pub use reason::{Conflict, Reason, Refusal};
-use retype::Scalar;
-use scale::Factor;
-use values::Table;
 
-pub(crate) use values::same;
+/// Reads a step. Errors go into the node; without an operation there is at least one, or the schema has reported it.
+type Parse = fn(&mut StepNode<'_, '_>) -> Option<Op>;
 
-/// What a step does.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Op {
-    /// `rename` and `move`.
-    Move {
-        from: FieldPath,
-        to: FieldPath,
-    },
-    Copy {
-        from: FieldPath,
-        to: FieldPath,
-    },
-    /// Takes away what [`Op::Copy`] made.
-    Uncopy {
-        from: FieldPath,
-        to: FieldPath,
-    },
-    /// `restore` is what the reverse direction puts there.
-    Drop {
-        path: FieldPath,
-        restore: Option<Value>,
-    },
-    Add {
-        path: FieldPath,
-        value: Option<Value>,
-    },
-    Set {
-        path: FieldPath,
-        value: Value,
-    },
-    Unset {
-        path: FieldPath,
-        value: Value,
-    },
-    Default {
-        path: FieldPath,
-        value: Value,
-    },
-    Undefault {
-        path: FieldPath,
-        value: Value,
-    },
-    MapValues {
-        from: FieldPath,
-        to: FieldPath,
-        table: Table,
-    },
-    Split {
-        from: FieldPath,
-        into: Vec<FieldPath>,
-        form: Form,
-    },
-    Merge {
-        parts: Vec<FieldPath>,
-        to: FieldPath,
-        form: Form,
-    },
-    Wrap {
-        from: FieldPath,
-        to: FieldPath,
-    },
-    Unwrap {
-        from: FieldPath,
-        to: FieldPath,
-    },
-    MapToList {
-        from: FieldPath,
-        to: FieldPath,
-        keying: Keying,
-    },
-    ListToMap {
-        from: FieldPath,
-        to: FieldPath,
-        keying: Keying,
-    },
-    Scale {
-        from: FieldPath,
-        to: FieldPath,
-        factor: Factor,
-    },
-    Retype {
-        from: FieldPath,
-        to: FieldPath,
-        was: Scalar,
-        becomes: Scalar,
-    },
-    Cel {
-        from: FieldPath,
-        to: FieldPath,
-        forward: Expression,
-        back: Option<Expression>,
-    },
-    /// What no machine does: a person reads the guidance.
-    Manual {
-        path: FieldPath,
-        effect: Effect,
-        guidance: String,
-    },
-}
+/// Every kind of step by the name that manifests give it, apart from `forEach`, which only groups steps.
+const KINDS: &[(&str, Parse)] = &[
+    ("rename", move_field::parse),
+    ("move", move_field::parse),
+    ("copy", copy::parse),
+    ("drop", drop::parse),
+    ("add", add::parse),
+    ("set", set::parse),
+    ("default", default::parse),
+    ("mapValues", map_values::parse),
+    ("split", split::parse),
+    ("merge", merge::parse),
+    ("wrap", wrap::parse),
+    ("unwrap", unwrap::parse),
+    ("mapToList", map_to_list::parse),
+    ("listToMap", list_to_map::parse),
+    ("scale", scale::parse),
+    ("retype", retype::parse),
+    ("cel", cel::parse),
+    ("manual", manual::parse),
+];
 
-/// One step of a manifest, ready to be done.
+/// An operation: what a step does in one direction.
+pub(crate) type Op = Arc<dyn StepKind>;
+
+/// One step of a manifest, ready to be applied.
 #[derive(Debug, Clone)]
 pub struct Step {
-    pub op: Op,
+    pub(crate) op: Op,
     /// What the manifest calls it.
     pub name: &'static str,
     pub conflict: Conflict,
-    /// Whether what the step loses is kept, where the manifest keeps anything.
+    /// Whether the values that the step loses are preserved, where the manifest preserves any.
     pub preserve: bool,
     /// The step in the manifest, and each of its paths.
     pub span: Span,
@@ -147,165 +93,201 @@ pub struct Step {
     pub(crate) region: Region,
 }
 
-impl Op {
-    /// Every path that the operation reads or writes. An operation and its inverse have the same, in the same order of roles.
-    pub fn paths(&self) -> Vec<&FieldPath> {
-        match self {
-            Op::Move { from, to }
-            | Op::Copy { from, to }
-            | Op::Uncopy { from, to }
-            | Op::Wrap { from, to }
-            | Op::Unwrap { from, to }
-            | Op::MapToList { from, to, .. }
-            | Op::ListToMap { from, to, .. }
-            | Op::MapValues { from, to, .. }
-            | Op::Scale { from, to, .. }
-            | Op::Retype { from, to, .. }
-            | Op::Cel { from, to, .. } => {
-                if from == to {
-                    vec![from]
-                } else {
-                    vec![from, to]
-                }
-            }
-            Op::Drop { path, .. }
-            | Op::Add { path, .. }
-            | Op::Set { path, .. }
-            | Op::Unset { path, .. }
-            | Op::Default { path, .. }
-            | Op::Undefault { path, .. }
-            | Op::Manual { path, .. } => vec![path],
-            Op::Split { from, into, .. } => std::iter::once(from).chain(into).collect(),
-            Op::Merge { parts, to, .. } => parts.iter().chain([to]).collect(),
+/// Where one value comes from and where it goes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ends {
+    pub from: FieldPath,
+    pub to: FieldPath,
+}
+
+impl Ends {
+    /// Whether the value stays where it is and becomes another.
+    fn in_place(&self) -> bool {
+        self.from == self.to
+    }
+
+    fn swapped(&self) -> Ends {
+        Ends { from: self.to.clone(), to: self.from.clone() }
+    }
+
+    fn paths(&self) -> Vec<&FieldPath> {
+        if self.in_place() { vec![&self.from] } else { vec![&self.from, &self.to] }
+    }
+}
+
+/// The fields that an operation is about.
+pub(crate) enum Fields<'o> {
+    /// One value, which goes to another place or changes where it is.
+    Value(&'o Ends),
+    Several {
+        /// Fields whose value is taken or changed.
+        reads: Vec<&'o FieldPath>,
+        /// Fields where a value appears or changes.
+        writes: Vec<&'o FieldPath>,
+    },
+}
+
+impl<'o> Fields<'o> {
+    fn read(path: &'o FieldPath) -> Self {
+        Fields::Several { reads: vec![path], writes: Vec::new() }
+    }
+
+    fn written(path: &'o FieldPath) -> Self {
+        Fields::Several { reads: Vec::new(), writes: vec![path] }
+    }
+}
+
+/// Why a step may fail, where a kind can't say anything more helpful.
+const MAY_FAIL: &str = "a step may fail";
+
+/// What conversions need to know about a kind of step.
+///
+/// `container` is the length of the path that leads to the container, which all paths of the step begin with.
+pub(crate) trait StepKind: fmt::Debug + Send + Sync {
+    fn fields(&self) -> Fields<'_>;
+
+    /// The operation that undoes this one on the same paths; `None` where the manifest doesn't define one.
+    fn inverse(&self) -> Option<Op>;
+
+    /// Changes one container. `inner` are the paths of [`StepKind::paths`] inside of it.
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason>;
+
+    /// Turns the schema of the objects before the step into one that accepts all objects after it, and in simple cases no
+    /// others. `None` where there is nothing to act on, so that nothing changes.
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()>;
+
+    /// Shows that the inverse restores every object of the schema, up to normal form.
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle>;
+
+    /// Shows that the step succeeds on every object of the schema; else the reason why it may not.
+    fn never_fails(&self, shape: &Shape, container: usize, conflict: Conflict) -> Result<(), String>;
+
+    /// Whether the step changes no object of the schema.
+    fn is_noop(&self, shape: &Shape) -> bool;
+
+    /// Every path that the operation reads or writes, sources first. The inverse has the same paths.
+    fn paths(&self) -> Vec<&FieldPath> {
+        match self.fields() {
+            Fields::Value(ends) => ends.paths(),
+            Fields::Several { reads, writes } => reads.into_iter().chain(writes).collect(),
         }
     }
 
-    /// Paths whose value is taken or changed.
-    pub fn reads(&self) -> Vec<&FieldPath> {
-        match self {
-            Op::Add { .. } | Op::Set { .. } | Op::Default { .. } => Vec::new(),
-            Op::Uncopy { to, .. } => vec![to],
-            Op::Split { from, .. } => vec![from],
-            Op::Merge { parts, .. } => parts.iter().collect(),
-            _ => self.paths().into_iter().take(1).collect(),
+    fn reads(&self) -> Vec<&FieldPath> {
+        match self.fields() {
+            Fields::Value(ends) => vec![&ends.from],
+            Fields::Several { reads, .. } => reads,
         }
     }
 
-    /// Paths where a value appears or changes.
-    pub fn writes(&self) -> Vec<&FieldPath> {
-        match self {
-            Op::Drop { .. } | Op::Uncopy { .. } | Op::Unset { .. } | Op::Undefault { .. } | Op::Manual { .. } => Vec::new(),
-            Op::Split { into, .. } => into.iter().collect(),
-            Op::Merge { to, .. } => vec![to],
-            _ => self.paths().into_iter().next_back().into_iter().collect(),
+    fn writes(&self) -> Vec<&FieldPath> {
+        match self.fields() {
+            Fields::Value(ends) => vec![&ends.to],
+            Fields::Several { writes, .. } => writes,
         }
     }
 
     /// Where one value comes from and where it goes, for operations on a single value.
-    pub fn ends(&self) -> Option<(&FieldPath, &FieldPath)> {
-        match self {
-            Op::Move { from, to }
-            | Op::Wrap { from, to }
-            | Op::Unwrap { from, to }
-            | Op::MapToList { from, to, .. }
-            | Op::ListToMap { from, to, .. }
-            | Op::MapValues { from, to, .. }
-            | Op::Scale { from, to, .. }
-            | Op::Retype { from, to, .. }
-            | Op::Cel { from, to, .. } => Some((from, to)),
-            _ => None,
+    fn ends(&self) -> Option<&Ends> {
+        match self.fields() {
+            Fields::Value(ends) => Some(ends),
+            Fields::Several { .. } => None,
         }
     }
 
     /// Whether the value stays where it is and becomes another.
-    pub fn in_place(&self) -> bool {
-        self.ends().is_some_and(|(from, to)| from == to)
+    fn in_place(&self) -> bool {
+        self.ends().is_some_and(Ends::in_place)
     }
 
-    /// The operation that takes this one back; `None` where nobody wrote one.
-    pub fn inverse(&self) -> Option<Op> {
-        let op = self.clone();
-        Some(match op {
-            Op::Move { from, to } => Op::Move { from: to, to: from },
-            Op::Copy { from, to } => Op::Uncopy { from, to },
-            Op::Uncopy { from, to } => Op::Copy { from, to },
-            Op::Drop { path, restore } => Op::Add { path, value: restore },
-            Op::Add { path, value } => Op::Drop { path, restore: value },
-            Op::Set { path, value } => Op::Unset { path, value },
-            Op::Unset { path, value } => Op::Set { path, value },
-            Op::Default { path, value } => Op::Undefault { path, value },
-            Op::Undefault { path, value } => Op::Default { path, value },
-            Op::MapValues { from, to, table } => Op::MapValues { from: to, to: from, table: table.inverse() },
-            Op::Split { from, into, form } => Op::Merge { parts: into, to: from, form },
-            Op::Merge { parts, to, form } => Op::Split { from: to, into: parts, form },
-            Op::Wrap { from, to } => Op::Unwrap { from: to, to: from },
-            Op::Unwrap { from, to } => Op::Wrap { from: to, to: from },
-            Op::MapToList { from, to, keying } => Op::ListToMap { from: to, to: from, keying },
-            Op::ListToMap { from, to, keying } => Op::MapToList { from: to, to: from, keying },
-            Op::Scale { from, to, factor } => Op::Scale { from: to, to: from, factor: factor.inverse() },
-            Op::Retype { from, to, was, becomes } => Op::Retype { from: to, to: from, was: becomes, becomes: was },
-            Op::Cel { from, to, forward, back } => Op::Cel { from: to, to: from, forward: back?, back: Some(forward) },
-            Op::Manual { .. } => op,
-        })
+    /// Where the value at `path` was before the step, if the step put it there.
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        let ends = self.ends()?;
+        rebased(path, &ends.to, &ends.from)
     }
 
-    /// Acts on one container. `inner` are the operation's own paths inside of it.
-    pub(crate) fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
-        let (Some(first), Some(last)) = (inner.first(), inner.last()) else { return Ok(()) };
-        match self {
-            Op::Move { .. } => transfer::relocate(container, first, last, conflict)?,
-            Op::Copy { .. } => transfer::copy(container, first, last, conflict)?,
-            Op::Uncopy { .. } => transfer::uncopy(container, last),
-            Op::Drop { .. } => presence::drop(container, first),
-            Op::Add { value, .. } => presence::fill(container, first, value.as_ref()),
-            Op::Set { value, .. } => presence::set(container, first, value),
-            Op::Unset { .. } => presence::drop(container, first),
-            Op::Default { value, .. } => presence::fill(container, first, Some(value)),
-            Op::Undefault { value, .. } => presence::unfill(container, first, value),
-            Op::MapValues { table, .. } => transform(container, first, last, conflict, |value| table.look_up(value))?,
-            Op::Split { form, .. } => parts::split(container, first, inner.get(1..).unwrap_or_default(), form, conflict)?,
-            Op::Merge { form, .. } => {
-                let sources = inner.len().saturating_sub(1);
-                parts::merge(container, inner.get(..sources).unwrap_or_default(), last, form, conflict)?;
-            }
-            Op::Wrap { .. } => single::wrap(container, first, last, conflict)?,
-            Op::Unwrap { .. } => single::unwrap(container, first, last, conflict)?,
-            Op::MapToList { keying, .. } => keyed::to_list(container, first, last, keying, conflict)?,
-            Op::ListToMap { keying, .. } => keyed::to_map(container, first, last, keying, conflict)?,
-            Op::Scale { factor, .. } => transform(container, first, last, conflict, |value| factor.apply(value))?,
-            Op::Retype { was, becomes, .. } => transform(container, first, last, conflict, |value| retype::retype(value, *was, *becomes))?,
-            Op::Cel { forward, .. } => transform(container, first, last, conflict, |value| forward.run(value))?,
-            Op::Manual { effect, guidance, .. } => {
-                let gone = matches!(effect, Effect::Removed | Effect::Renamed | Effect::Moved);
-                if gone && get(container, first).is_some_and(|value| !value.is_null()) {
-                    return Err(Reason::Manual(guidance.clone()));
-                }
-            }
-        }
-        Ok(())
+    /// Where users find the value of a field that the step does away with.
+    fn replacements(&self) -> Vec<&FieldPath> {
+        self.ends().filter(|ends| !ends.in_place()).map(|ends| &ends.to).into_iter().collect()
+    }
+
+    /// Places and values on which the step changes an object.
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        self.reads().into_iter().map(|path| (path, Wanted::Sent)).collect()
+    }
+
+    /// Whether searching for [`StepKind::triggers`] settles if the step changes objects that are valid in both versions.
+    fn decided_by_triggers(&self) -> bool {
+        true
+    }
+
+    /// Whether both versions declare what the step acts on. A field that one of them doesn't declare has no meaning there.
+    fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
+        self.reads().iter().any(|path| declared(old, path).is_some() && declared(new, path).is_some())
+    }
+
+    /// Whether the step is an answer to a change at its fields. `arrives`: it writes to where the change moved the field.
+    fn covers(&self, _change: &Fact, _arrives: bool) -> bool {
+        true
+    }
+
+    /// The step, if a person must do it.
+    fn manual(&self) -> Option<&Manual> {
+        None
+    }
+
+    /// Whether the step removes a field without a replacement.
+    fn drops_field(&self) -> bool {
+        false
+    }
+
+    /// Whether the step makes one field of several.
+    fn merges_fields(&self) -> bool {
+        false
+    }
+
+    /// Whether the step writes out or removes a default, by which nothing is lost.
+    fn is_default(&self) -> bool {
+        false
+    }
+
+    /// Whether the step writes only where the parent of its field exists.
+    fn needs_parent(&self) -> bool {
+        false
     }
 }
 
-/// Changes a value, where it stands or on its way to another place. An expression that gives null takes it away.
-fn transform(
-    container: &mut Value,
-    from: &Names,
-    to: &Names,
-    conflict: Conflict,
-    change: impl Fn(&Value) -> Result<Value, Reason>,
-) -> Result<(), Reason> {
-    let Some(value) = get_mut(container, from) else { return Ok(()) };
-    let was_null = value.is_null();
-    let result = change(value)?;
-    if from == to && (was_null || !result.is_null()) {
-        *value = result;
-        return Ok(());
-    }
-    take(container, from);
-    if result.is_null() && !was_null { Ok(()) } else { transfer::place(container, to, result, conflict) }
+/// The operation's paths inside of their container.
+pub(crate) fn inner_paths(op: &Op) -> Vec<Names> {
+    Region::of(&op.paths()).map(|region| region.inner).unwrap_or_default()
 }
 
 /// The values at an operation's paths inside one container.
 pub(crate) fn view(container: &Value, inner: &[Names]) -> Vec<Option<Value>> {
     inner.iter().map(|names| get(container, names).cloned()).collect()
+}
+
+/// Equal as JSON, `1` and `1.0` included.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => x == y || x.as_f64() == y.as_f64(),
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_knows_every_kind() {
+        let schema: Value = serde_json::from_str(crate::find::conversion::manifest::SCHEMA).unwrap();
+        let described = schema["$defs"]["step"]["properties"].as_object().unwrap().keys();
+        let options = ["conflict", "preserve", "note", parse::FOR_EACH];
+        let mut described: Vec<&str> = described.map(String::as_str).filter(|name| !options.contains(name)).collect();
+        let mut known: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+        described.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(described, known);
+    }
 }

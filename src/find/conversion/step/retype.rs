@@ -1,11 +1,35 @@
-//! The same scalar as another JSON type: `80` becomes `"80"`.
+//! `retype`: the same scalar as another JSON type, such as `80` as `"80"`.
+
+use std::sync::Arc;
 
 use serde_json::{Number, Value};
 
-use super::reason::Reason;
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
+use crate::find::conversion::search::Wanted;
+use crate::find::conversion::shape_edit::anything;
+use crate::model::FieldPath;
+use crate::model::relation::Find;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{Bounds, Type};
+
+use super::parse::StepNode;
+use super::string_values::{string_longer_than, string_outside};
+use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+
+/// Integers as they are written.
+const INTEGER: &str = "^(0|-?[1-9][0-9]*)$";
+
+#[derive(Debug)]
+struct Retype {
+    ends: Ends,
+    was: Scalar,
+    becomes: Scalar,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scalar {
+enum Scalar {
     String,
     Integer,
     Number,
@@ -13,9 +37,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    pub const NAMES: [&'static str; 4] = ["string", "integer", "number", "boolean"];
-
-    pub fn parse(text: &str) -> Option<Scalar> {
+    fn parse(text: &str) -> Option<Scalar> {
         Some(match text {
             "string" => Scalar::String,
             "integer" => Scalar::Integer,
@@ -25,7 +47,16 @@ impl Scalar {
         })
     }
 
-    pub fn named(self) -> &'static str {
+    fn schema_type(self) -> Type {
+        match self {
+            Scalar::String => Type::String,
+            Scalar::Integer => Type::Integer,
+            Scalar::Number => Type::Number,
+            Scalar::Boolean => Type::Boolean,
+        }
+    }
+
+    fn named(self) -> &'static str {
         match self {
             Scalar::String => "a string",
             Scalar::Integer => "an integer",
@@ -34,7 +65,7 @@ impl Scalar {
         }
     }
 
-    pub fn holds(self, value: &Value) -> bool {
+    fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Scalar::String, Value::String(_)) | (Scalar::Boolean, Value::Bool(_)) | (Scalar::Number, Value::Number(_)) => true,
             (Scalar::Integer, Value::Number(number)) => number.is_i64() || number.is_u64(),
@@ -44,11 +75,11 @@ impl Scalar {
 }
 
 /// A value that is already of the new type stays.
-pub(crate) fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
-    if value.is_null() || (to.holds(value) && !(from.holds(value) && to != Scalar::Number)) {
+fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
+    if value.is_null() || (to.accepts(value) && !(from.accepts(value) && to != Scalar::Number)) {
         return Ok(value.clone());
     }
-    if !from.holds(value) {
+    if !from.accepts(value) {
         return Err(Reason::ty(from.named(), value));
     }
     let unreadable = |text: &str| Reason::Unreadable(text.to_owned(), to.named());
@@ -63,7 +94,7 @@ pub(crate) fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, R
         }
         (Value::String(text), Scalar::Boolean) => text.parse::<bool>().map(Value::Bool).map_err(|_| unreadable(text)),
         (Value::Number(number), Scalar::Integer) => {
-            // A fraction is not cut off: nobody could bring it back.
+            // A fraction is not cut off, because the inverse couldn't restore it.
             let whole = number.as_f64().filter(|float| float.abs() < 9.0e15 && float.fract() == 0.0).map(|float| float as i64);
             number.as_i64().or(whole).map(Value::from).ok_or_else(|| unreadable(&number.to_string()))
         }
@@ -79,11 +110,122 @@ pub(crate) fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, R
     }
 }
 
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let (was, becomes) = (Scalar::parse(step.text("was")?)?, Scalar::parse(step.text("becomes")?)?);
+    Some(Arc::new(Retype { ends: step.ends_or_path()?, was, becomes }))
+}
+
+impl StepKind for Retype {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Retype { ends: self.ends.swapped(), was: self.becomes, becomes: self.was }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        change_value(container, inner, conflict, |value| retype(value, self.was, self.becomes))
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |child| Some((self.retyped(&child), true)))
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        lossless_if(&self.ends, shape, container, |child| self.values_return(child))
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        succeeds_if(&self.ends, shape, conflict, |child| match (child.and_then(|child| child.ty), self.was, self.becomes) {
+            (Some(Type::Integer), Scalar::Integer | Scalar::Number, Scalar::String | Scalar::Number) => true,
+            (Some(Type::Number), Scalar::Number, Scalar::String) => true,
+            (Some(Type::Boolean), Scalar::Boolean, _) => true,
+            _ => child.is_some_and(|child| self.values_return(child).is_ok()),
+        })
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        let Retype { was, becomes, .. } = self;
+        let overlap = matches!((was, becomes), (Scalar::Number, Scalar::Integer) | (Scalar::Integer, Scalar::Number));
+        noop_if(&self.ends, shape, |child| {
+            let ty = only_type(child);
+            let new = ty == Some(becomes.schema_type());
+            new && (!overlap || *becomes == Scalar::Number || ty == Some(Type::Integer)) && was != becomes
+        })
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        let from = &self.ends.from;
+        let mut wanted = vec![(from, Wanted::Sent)];
+        if self.ends.in_place() {
+            wanted.extend([1.into(), "1".into(), true.into(), "true".into()].map(|value: Value| (from, Wanted::Value(value))));
+        }
+        wanted
+    }
+}
+
+impl Retype {
+    fn retyped(&self, child: &Shape) -> Shape {
+        let (was, becomes) = (self.was, self.becomes);
+        let each = |values: &Vec<Value>| values.iter().filter_map(|value| retype(value, was, becomes).ok()).collect::<Vec<_>>();
+        let enum_values = match (&child.enum_values, was, becomes) {
+            (Some(values), _, _) => Some(each(values)),
+            (None, Scalar::Boolean, Scalar::String) => Some(vec!["false".into(), "true".into()]),
+            (None, Scalar::Boolean, Scalar::Integer | Scalar::Number) => Some(vec![0.into(), 1.into()]),
+            _ => None,
+        };
+        let pattern = (was == Scalar::Integer && becomes == Scalar::String && enum_values.is_none()).then(|| INTEGER.into());
+        let bounds = if was == Scalar::Integer && becomes == Scalar::Number { child.bounds.clone() } else { Bounds::default() };
+        let default = child.default.as_ref().and_then(|default| retype(default, was, becomes).ok());
+        if child.int_or_string {
+            return Shape { default, ..anything(child) };
+        }
+        let ty = Some(becomes.schema_type());
+        Shape { ty, nullable: child.nullable, enum_values, pattern, bounds, default, ..Shape::any(child.at) }
+    }
+
+    /// Shows that every value is written in the one way that the inverse writes it.
+    fn values_return(&self, child: &Shape) -> Result<(), Obstacle> {
+        let (at, was, becomes) = (&self.ends.from, self.was, self.becomes);
+        if child.int_or_string {
+            return lost(format!("`{at}` may be an integer or a string"));
+        }
+        if let Some(values) = &child.enum_values {
+            let changes = |value: &&Value| retype(value, was, becomes).and_then(|new| retype(&new, becomes, was)).as_ref() != Ok(*value);
+            return match values.iter().find(changes) {
+                None => Ok(()),
+                Some(value) => lost(format!("{value} at `{at}` is not restored")),
+            };
+        }
+        match (was, becomes, child.ty) {
+            (Scalar::Integer, Scalar::String | Scalar::Number, Some(Type::Integer)) => Ok(()),
+            (Scalar::Boolean, _, Some(Type::Boolean)) => Ok(()),
+            (Scalar::Number, Scalar::String, Some(Type::Number)) => Ok(()),
+            // Eighteen digits always fit into 64 bits.
+            (Scalar::String, Scalar::Integer, Some(Type::String)) => {
+                match (string_outside(child, INTEGER), string_longer_than(child, 18)) {
+                    (Find::None, Find::None) => Ok(()),
+                    (Find::Found(text), _) => {
+                        let reason = format!("`{text}` at `{at}` is not an integer, or not in its usual form");
+                        lost_by(at, text, reason)
+                    }
+                    (_, Find::Found(_)) => lost(format!("`{at}` has no maxLength, and a very long number doesn't fit into 64 bits")),
+                    (Find::Undecided(reason), _) | (_, Find::Undecided(reason)) => lost(reason),
+                }
+            }
+            _ => lost(format!("a value of `{at}` may be written in several ways")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::find::conversion::laws::Verdict;
+    use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws};
 
     #[test]
     fn scalars_become_each_other() {
@@ -102,5 +244,40 @@ mod tests {
         assert!(retype(&json!("x"), Scalar::String, Scalar::Integer).is_err());
         assert!(retype(&json!(0.5), Scalar::Number, Scalar::Integer).is_err());
         assert!(retype(&json!([]), Scalar::String, Scalar::Integer).is_err());
+    }
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- retype: {path: spec.port, was: integer, becomes: string}", "", json!({"port": 80}), json!({"port": "80"}));
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- retype: {path: spec.p, was: string, becomes: integer}", PRESERVE, json!({"p": "007"}), json!({"p": 7}));
+    }
+
+    #[test]
+    fn integers_and_strings() {
+        let (number, text) = ("{p: {type: integer}}", "{p: {type: string, maxLength: 18, pattern: '^(0|-?[1-9][0-9]*)$'}}");
+        check_laws(
+            "{p: {type: integer, minimum: 0, maximum: 99}}",
+            "{p: {type: string}}",
+            "- retype: {path: spec.p, was: integer, becomes: string}",
+            "",
+            "pxptpp",
+        );
+        check_laws(text, number, "- retype: {path: spec.p, was: string, becomes: integer}", "", "pxpppp");
+    }
+
+    #[test]
+    fn fractions_are_not_cut_off() {
+        let retype = "- retype: {path: spec.a, was: number, becomes: integer}";
+        let laws = check_laws("{a: {type: number}}", "{a: {type: integer}}", retype, "", "xptppp");
+        let Verdict::Broken(broken) = &laws.valid else { panic!("{:?}", laws.valid) };
+        assert_eq!(broken.object["spec"]["a"], json!(0.5));
+        // One level down, between bounds.
+        let old = "{l: {type: array, items: {type: object, properties: {a: {type: number, minimum: 3, maximum: 4}}}}}";
+        let new = "{l: {type: array, items: {type: object, properties: {b: {type: integer, minimum: 3, maximum: 4}}}}}";
+        check_laws(old, new, "- retype: {from: 'spec.l[].a', to: 'spec.l[].b', was: number, becomes: integer}", "", "xptppp");
     }
 }

@@ -1,12 +1,31 @@
-//! Another unit: seconds become milliseconds.
+//! `scale`: a number in another unit, such as seconds as milliseconds.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::reason::Reason;
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
+use crate::find::conversion::search::Wanted;
+use crate::find::conversion::shape_edit::declared;
+use crate::input::yaml::Node;
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{Bounds, Type};
+
+use super::parse::StepNode;
+use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+struct Scale {
+    ends: Ends,
+    factor: Factor,
+}
 
 /// What becomes of a remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Round {
+enum Round {
     /// Towards zero.
     #[default]
     Down,
@@ -17,19 +36,19 @@ pub enum Round {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Factor {
-    pub multiply: i64,
+struct Factor {
+    multiply: i64,
     /// Never zero.
-    pub divide: i64,
-    pub round: Round,
+    divide: i64,
+    round: Round,
 }
 
 impl Factor {
-    pub fn inverse(self) -> Factor {
+    fn inverse(self) -> Factor {
         Factor { multiply: self.divide, divide: self.multiply, round: self.round }
     }
 
-    pub fn apply(self, value: &Value) -> Result<Value, Reason> {
+    fn apply(self, value: &Value) -> Result<Value, Reason> {
         let Value::Number(number) = value else {
             return if value.is_null() { Ok(Value::Null) } else { Err(Reason::ty("a number", value)) };
         };
@@ -52,11 +71,146 @@ impl Factor {
     }
 }
 
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let number = |key: &str| step.node.get(key).and_then(Node::as_int).filter(|number| *number > 0).unwrap_or(1);
+    let round = match step.text("round") {
+        Some("up") => Round::Up,
+        Some("nearest") => Round::Nearest,
+        _ => Round::Down,
+    };
+    let factor = Factor { multiply: number("multiply"), divide: number("divide"), round };
+    Some(Arc::new(Scale { ends: step.ends_or_path()?, factor }))
+}
+
+impl StepKind for Scale {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Scale { ends: self.ends.swapped(), factor: self.factor.inverse() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        change_value(container, inner, conflict, |value| self.factor.apply(value))
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |child| Some((self.factor.scaled(&child), true)))
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        lossless_if(&self.ends, shape, container, |child| self.values_return(child))
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        let number = matches!(only_type(declared(shape, &self.ends.from)), Some(Type::Integer | Type::Number));
+        let fits = |child: Option<&Shape>| child.is_some_and(|child| self.factor.fits(child));
+        succeeds_if(&self.ends, shape, conflict, fits).map_err(|reason| if number { self.too_large() } else { reason })
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        noop_if(&self.ends, shape, |_| false)
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        let changes = self.ends.in_place() && self.factor.multiply != self.factor.divide;
+        vec![(&self.ends.from, if changes { Wanted::Nonzero } else { Wanted::Sent })]
+    }
+}
+
+impl Scale {
+    /// Why values may not fit after scaling.
+    fn too_large(&self) -> String {
+        let limit = i128::from(i64::MAX) * i128::from(self.factor.divide) / i128::from(self.factor.multiply.max(1));
+        format!("`{}` has no maximum, and values above {limit} can't be converted", self.ends.from)
+    }
+
+    /// Shows that no value is rounded or too large.
+    fn values_return(&self, child: &Shape) -> Result<(), Obstacle> {
+        let (at, factor) = (&self.ends.from, self.factor);
+        if let Some(values) = &child.enum_values {
+            let changes = |value: &&Value| factor.apply(value).and_then(|scaled| factor.inverse().apply(&scaled)).as_ref() != Ok(*value);
+            return match values.iter().find(changes) {
+                None => Ok(()),
+                Some(value) => lost(format!("{value} at `{at}` is not restored")),
+            };
+        }
+        if child.ty != Some(Type::Integer) || child.int_or_string {
+            return lost(format!("`{at}` is not an integer, and fractions are rounded"));
+        }
+        if factor.multiply % factor.divide == 0 {
+            return if factor.fits(child) { Ok(()) } else { lost(self.too_large()) };
+        }
+        let step = child.bounds.multiple_of.filter(|step| step.fract() == 0.0 && *step < 9.0e15).map_or(1, |step| step as i64);
+        let whole = step.checked_mul(factor.multiply).is_some_and(|step| step % factor.divide == 0);
+        // The least value above the minimum that leaves a remainder.
+        let least = child.bounds.minimum.filter(|bound| bound.abs() < 9.0e15).map_or(0, |bound| bound.ceil() as i64);
+        let odd =
+            (least..least.saturating_add(factor.divide).saturating_add(2)).find(|value| value % step == 0 && value % factor.divide != 0);
+        let reason = format!("the remainder of `{at}` divided by {} is lost", factor.divide);
+        match odd {
+            _ if whole => Ok(()),
+            Some(odd) => lost_by(at, odd, reason),
+            None => lost(reason),
+        }
+    }
+}
+
+impl Factor {
+    /// The schema of scaled values.
+    fn scaled(self, child: &Shape) -> Shape {
+        let bound = |bound: Option<f64>| {
+            let bound = bound?;
+            let whole = bound.fract() == 0.0 && bound.abs() < 9.0e15;
+            let value = if whole { Value::from(bound as i64) } else { Value::from(bound) };
+            self.apply(&value).ok()?.as_f64()
+        };
+        let whole_factor = self.multiply % self.divide == 0;
+        let step = child.bounds.multiple_of.or((child.ty == Some(Type::Integer)).then_some(1.0));
+        let multiple_of = step.filter(|_| whole_factor).map(|step| step * (self.multiply / self.divide) as f64);
+        let bounds = Bounds {
+            minimum: bound(child.bounds.minimum),
+            maximum: bound(child.bounds.maximum),
+            exclusive_minimum: child.bounds.exclusive_minimum && whole_factor,
+            exclusive_maximum: child.bounds.exclusive_maximum && whole_factor,
+            multiple_of,
+        };
+        let each = |values: &Vec<Value>| values.iter().filter_map(|value| self.apply(value).ok()).collect();
+        Shape {
+            ty: child.ty,
+            nullable: child.nullable,
+            enum_values: child.enum_values.as_ref().map(each),
+            default: child.default.as_ref().and_then(|default| self.apply(default).ok()),
+            bounds,
+            ..Shape::any(child.at)
+        }
+    }
+
+    /// Whether every value of the schema still fits into 64 bits after scaling.
+    fn fits(self, child: &Shape) -> bool {
+        if let Some(values) = &child.enum_values {
+            return values.iter().all(|value| self.apply(value).is_ok());
+        }
+        let times = self.multiply as f64 / self.divide as f64;
+        if !matches!(child.ty, Some(Type::Integer | Type::Number)) {
+            return false;
+        }
+        // Whole values of a number are scaled as integers too.
+        let largest = i64::MAX as f64;
+        let below = |bound: Option<f64>| bound.is_some_and(|bound| bound.abs() < largest / times);
+        let small = child.format.as_deref() == Some("int32") && child.ty == Some(Type::Integer) && times < f64::from(u32::MAX);
+        times <= 1.0 || small || (below(child.bounds.minimum) && below(child.bounds.maximum))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::find::conversion::laws::Verdict;
+    use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws, laws};
 
     #[test]
     fn remainders_are_rounded_as_asked() {
@@ -67,5 +221,60 @@ mod tests {
         assert_eq!(by(Round::Down).inverse().apply(&json!(3)), Ok(json!(3000)));
         assert!(by(Round::Down).inverse().apply(&json!(i64::MAX)).is_err());
         assert_eq!(by(Round::Down).apply(&json!(1.5)), Ok(json!(0.0015)));
+    }
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways(
+            "- scale: {from: spec.timeoutSeconds, to: spec.timeoutMilliseconds, multiply: 1000}",
+            "",
+            json!({"timeoutSeconds": 5}),
+            json!({"timeoutMilliseconds": 5000}),
+        );
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- scale: {from: spec.a, to: spec.b, divide: 1000}", PRESERVE, json!({"a": 1500}), json!({"b": 1}));
+    }
+
+    #[test]
+    fn units_change_the_name() {
+        let seconds = "{timeoutSeconds: {type: integer, minimum: 0, maximum: 3600}}";
+        let scale = "- scale: {from: spec.timeoutSeconds, to: spec.timeoutMilliseconds, multiply: 1000}";
+        // In place the same number means two things.
+        let laws = check_laws(
+            "{timeout: {type: integer, minimum: 0, maximum: 3600}}",
+            "{timeout: {type: integer, minimum: 0, maximum: 3600000}}",
+            "- scale: {path: spec.timeout, multiply: 1000}",
+            "",
+            "pppxxx",
+        );
+        assert!(because(&laws.blind).contains("spec.timeout"), "{}", because(&laws.blind));
+        // With its name it passes forward; the way back loses remainders ….
+        let any = "{timeoutMilliseconds: {type: integer, minimum: 0, maximum: 3600000}}";
+        let laws = check_laws(seconds, any, scale, "", "pppxpp");
+        assert!(because(&laws.returns_back).contains("spec.timeoutMilliseconds"));
+        // … unless there are none, or they are kept.
+        let whole = "{timeoutMilliseconds: {type: integer, minimum: 0, maximum: 3600000, multipleOf: 1000}}";
+        check_laws(seconds, whole, scale, "", "pppppp");
+        check_laws(seconds, any, scale, "preserve: {annotation: shop.example.com/kept}", "pppppp");
+    }
+
+    #[test]
+    fn large_numbers_are_not_proved() {
+        let scale = "- scale: {from: spec.s, to: spec.ms, multiply: 1000}";
+        for old in [
+            "{s: {type: integer}}",
+            "{s: {type: integer, format: int64, minimum: 0}}",
+            "{s: {type: integer, minimum: 0, maximum: 9223372036854775807}}",
+        ] {
+            let laws = check_laws(old, "{ms: {type: integer}}", scale, "", if old.contains("minimum") { "txtxpp" } else { "tptxpp" });
+            assert!(because(&laws.valid).contains("values above 9223372036854775 can't be converted"), "{}", because(&laws.valid));
+        }
+        let number = "{s: {type: number, minimum: 0, maximum: 1000000000000000000}}";
+        let laws = laws(number, "{ms: {type: number}}", scale, "");
+        assert!(matches!(laws.valid, Verdict::Tested { .. }), "{}", because(&laws.valid));
+        check_laws("{s: {type: integer, format: int32}}", "{ms: {type: integer}}", scale, "", "pxpxpp");
     }
 }

@@ -1,5 +1,11 @@
-//! Texts put together of parts: `{host}:{port}`.
+//! Strings composed of fields by a template such as `{host}:{port}`, for `split` and `merge`.
 
+use serde_json::Value;
+
+use crate::input::yaml::Node;
+use crate::model::FieldPath;
+
+use super::parse::{PathRole, StepNode};
 use super::reason::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +14,7 @@ enum Piece {
     Part(usize),
 }
 
-/// A template, with the names of its parts in the order in which they first stand in it.
+/// A template, with the names of its parts in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     source: String,
@@ -17,7 +23,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// `{{` and `}}` stand for braces. Two parts need something between them, else no text could be taken apart.
+    /// `{{` and `}}` are literal braces. Two parts need a text between them, or no string could be split.
     pub fn parse(source: &str) -> Result<Template, String> {
         let mut pieces = Vec::new();
         let mut names: Vec<String> = Vec::new();
@@ -39,13 +45,13 @@ impl Template {
                         }
                     }
                     if text.is_empty() && matches!(pieces.last(), Some(Piece::Part(_))) {
-                        return Err(format!("nothing stands between `{{{name}}}` and the part before it, so a text can't be taken apart"));
+                        return Err(format!("there is no text between `{{{name}}}` and the part before it, so a string can't be split"));
                     }
                     if !text.is_empty() {
                         pieces.push(Piece::Text(std::mem::take(&mut text)));
                     }
                     if names.contains(&name) {
-                        return Err(format!("the part `{name}` is there twice"));
+                        return Err(format!("the part `{name}` is in the template twice"));
                     }
                     pieces.push(Piece::Part(names.len()));
                     names.push(name);
@@ -75,7 +81,7 @@ impl Template {
         self.pieces.iter().map(piece).collect()
     }
 
-    /// Each part ends where the text after it begins for the first time; the last one takes the rest.
+    /// Splits a string. Each part ends at the first occurrence of the text after it; the last part takes the rest.
     pub fn split(&self, text: &str) -> Result<Vec<String>, Reason> {
         let wrong = || Reason::Form { text: text.to_owned(), template: self.source.clone() };
         let mut parts = vec![String::new(); self.names.len()];
@@ -100,7 +106,7 @@ impl Template {
         if rest.is_empty() { Ok(parts) } else { Err(wrong()) }
     }
 
-    /// Every text that the template can give, as a regular expression.
+    /// A regular expression for every string that the template can produce.
     pub fn pattern(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => regex_syntax::escape(text),
@@ -109,18 +115,80 @@ impl Template {
         format!("^{}$", self.pieces.iter().map(piece).collect::<String>())
     }
 
-    /// For each part the text that ends it, if a further part follows: that text must not stand inside of the part.
-    pub fn fences(&self) -> Vec<Option<&str>> {
-        let mut fences = vec![None; self.names.len()];
+    /// For each part the text that ends it, if another part follows: the part must not contain that text.
+    pub fn delimiters(&self) -> Vec<Option<&str>> {
+        let mut delimiters = vec![None; self.names.len()];
         for (at, pair) in self.pieces.windows(2).enumerate() {
             if let [Piece::Part(index), Piece::Text(text)] = pair
                 && at + 2 < self.pieces.len()
-                && let Some(fence) = fences.get_mut(*index)
+                && let Some(delimiter) = delimiters.get_mut(*index)
             {
-                *fence = Some(text.as_str());
+                *delimiter = Some(text.as_str());
             }
         }
-        fences
+        delimiters
+    }
+}
+
+/// The type of a part as a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PartType {
+    #[default]
+    String,
+    Integer,
+}
+
+/// A template and the type of each of its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedTemplate {
+    pub template: Template,
+    pub types: Vec<PartType>,
+}
+
+impl TypedTemplate {
+    /// Reads the template, and the field of each part from the map at `key`.
+    pub fn parse(step: &mut StepNode<'_, '_>, key: &str) -> Option<(TypedTemplate, Vec<FieldPath>)> {
+        let at = step.node.get("template")?;
+        let template = match Template::parse(at.as_str()?) {
+            Ok(template) => template,
+            Err(message) => {
+                step.wrong(at, message);
+                return None;
+            }
+        };
+        let fields = step.node.get(key)?;
+        for entry in fields.entries().filter(|entry| !template.names.iter().any(|name| name == entry.name())) {
+            step.wrong(entry.key, format!("the template has no part `{{{}}}`", entry.name()));
+        }
+        let (mut paths, mut types) = (Vec::new(), Vec::new());
+        for name in &template.names {
+            let Some(field) = fields.get(name) else {
+                step.wrong(at, format!("the part `{{{name}}}` has no field"));
+                return None;
+            };
+            paths.push(step.path_at(field.get("path").unwrap_or(field), PathRole::Field)?);
+            let integer = field.get("type").and_then(Node::as_str) == Some("integer");
+            types.push(if integer { PartType::Integer } else { PartType::String });
+        }
+        Some((TypedTemplate { template, types }, paths))
+    }
+
+    /// The value of a part from its text.
+    pub fn read(&self, index: usize, text: String) -> Result<Value, Reason> {
+        match self.types.get(index).copied().unwrap_or_default() {
+            PartType::String => Ok(Value::String(text)),
+            PartType::Integer => text.parse::<i64>().map(Value::from).map_err(|_| Reason::Unreadable(text, "an integer")),
+        }
+    }
+
+    /// The text of a part from its value.
+    pub fn write(&self, index: usize, value: &Value) -> Result<String, Reason> {
+        match (self.types.get(index).copied().unwrap_or_default(), value) {
+            (PartType::String, Value::String(text)) => Ok(text.clone()),
+            (PartType::Integer, Value::Number(number)) if number.is_i64() => Ok(number.to_string()),
+            (PartType::String, other) => Err(Reason::ty("a string", other)),
+            (PartType::Integer, other) => Err(Reason::ty("an integer", other)),
+        }
     }
 }
 
@@ -134,9 +202,9 @@ mod tests {
         let parts = template.split("http://a:80/").unwrap();
         assert_eq!(parts, ["http", "a", "80"]);
         assert_eq!(template.join(&parts), "http://a:80/");
-        assert_eq!(template.fences(), [Some("://"), Some(":"), None]);
+        assert_eq!(template.delimiters(), [Some("://"), Some(":"), None]);
         assert!(template.split("http://a").is_err());
-        assert_eq!(Template::parse("{a}{b}").unwrap_err().split(' ').next(), Some("nothing"));
+        assert_eq!(Template::parse("{a}{b}").unwrap_err().split(' ').next(), Some("there"));
         assert_eq!(Template::parse("{{{a}}}").unwrap().join(&["x".into()]), "{x}");
     }
 

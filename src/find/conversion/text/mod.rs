@@ -34,8 +34,8 @@ pub(crate) fn rename_pairs(legs: &[Leg<'_>]) -> Renames {
     let mut found = Renames::new();
     for leg in legs {
         for step in &leg.manifest.steps {
-            let Some((from, to)) = step.op.ends().filter(|(from, to)| from != to) else { continue };
-            let (Some(old), Some(new)) = (from.name(), to.name()) else { continue };
+            let Some(ends) = step.op.ends().filter(|ends| ends.from != ends.to) else { continue };
+            let (Some(old), Some(new)) = (ends.from.name(), ends.to.name()) else { continue };
             let pair = if leg.direction == Direction::Forward { (old, new) } else { (new, old) };
             found.push((pair.0.to_owned(), pair.1.to_owned()));
         }

@@ -1,0 +1,80 @@
+//! `add`: a field that the old version doesn't have. Its inverse is `drop`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::search::Wanted;
+use crate::find::conversion::shape_edit::never_there;
+use crate::model::FieldPath;
+use crate::model::fact::{Aspect, Effect, Fact};
+use crate::model::schema::Shape;
+
+use super::default::{always_present, fills_on_both, with_default};
+use super::drop::Drop;
+use super::parse::StepNode;
+use super::put_value::put_if_missing;
+use super::{Conflict, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct Add {
+    pub path: FieldPath,
+    /// What the field gets where it is missing; without a value the step only names the field.
+    pub value: Option<Value>,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(Add { path: step.field("path")?, value: step.json("value") }))
+}
+
+impl StepKind for Add {
+    fn fields(&self) -> Fields<'_> {
+        Fields::written(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Drop { path: self.path.clone(), restore: self.value.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        if let (Some(value), Some(path)) = (&self.value, inner.first()) {
+            put_if_missing(container, path, value);
+        }
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        with_default(shape, container, &self.path, self.value.as_ref()?)
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        if never_there(shape, &self.path) { Ok(()) } else { lost(format!("`{}` may already have a value", self.path)) }
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        self.value.is_none() || always_present(shape, &self.path)
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        self.value.iter().map(|_| (&self.path, Wanted::Missing)).collect()
+    }
+
+    fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
+        self.value.as_ref().is_some_and(|value| fills_on_both(&self.path, value, old, new))
+    }
+
+    /// A field that every object must have now needs a value.
+    fn covers(&self, change: &Fact, _arrives: bool) -> bool {
+        self.value.is_some() || !matches!((change.aspect, change.effect), (Aspect::Presence | Aspect::Required, Effect::Added))
+    }
+
+    fn needs_parent(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,141 @@
+//! `copy`: a second field gets the value of the first.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::lossless::{Obstacle, arrives, lost};
+use crate::find::conversion::path_through_steps::rebased;
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
+use crate::model::FieldPath;
+use crate::model::fact::{Aspect, Effect, Fact};
+use crate::model::schema::Shape;
+
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::value_change::can_put;
+use super::{Conflict, Ends, Fields, MAY_FAIL, Op, Reason, StepKind};
+
+#[derive(Debug)]
+struct Copy {
+    ends: Ends,
+}
+
+/// The inverse: removes what a copy made.
+#[derive(Debug)]
+struct RemoveCopy {
+    ends: Ends,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(Copy { ends: step.ends()? }))
+}
+
+impl StepKind for Copy {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Several { reads: vec![&self.ends.from], writes: vec![&self.ends.to] }
+    }
+
+    fn paths(&self) -> Vec<&FieldPath> {
+        self.ends.paths()
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(RemoveCopy { ends: self.ends.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
+        match get(container, from).cloned() {
+            Some(value) => put_value(container, to, value, conflict),
+            None => Ok(()),
+        }
+    }
+
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        rebased(path, &self.ends.to, &self.ends.from)
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        let Ends { from, to } = &self.ends;
+        let always = always_below(shape, container, from);
+        let child = declared(shape, from)?.clone();
+        forget(shape, to);
+        attach(shape, container, to, child, always)
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        arrives(shape, container, &self.ends.from, &self.ends.to)
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        if can_put(&self.ends.from, &self.ends.to, shape, conflict) { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        never_there(shape, &self.ends.from)
+    }
+
+    /// An object may have both fields with the same value, or with different ones.
+    fn decided_by_triggers(&self) -> bool {
+        false
+    }
+
+    /// A field that was removed is still there after a copy.
+    fn covers(&self, change: &Fact, _arrives: bool) -> bool {
+        (change.aspect, change.effect) != (Aspect::Presence, Effect::Removed)
+    }
+}
+
+impl StepKind for RemoveCopy {
+    fn fields(&self) -> Fields<'_> {
+        Fields::read(&self.ends.to)
+    }
+
+    fn paths(&self) -> Vec<&FieldPath> {
+        self.ends.paths()
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Copy { ends: self.ends.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        if let Some(to) = inner.last() {
+            take(container, to);
+        }
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        forget(shape, &self.ends.to);
+        detach_with_parents(shape, container, &self.ends.to).map(|_| ())
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        let Ends { from, to } = &self.ends;
+        if never_there(shape, to) { Ok(()) } else { lost(format!("`{to}` may differ from `{from}`")) }
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        never_there(shape, &self.ends.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::both_ways;
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- copy: {from: spec.a, to: spec.b}", "", json!({"a": 1}), json!({"a": 1, "b": 1}));
+    }
+}

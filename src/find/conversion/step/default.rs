@@ -1,0 +1,190 @@
+//! `default`: a field gets a value where it is missing.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::output_schema::with_value;
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::search::Wanted;
+use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
+use crate::model::schema::Shape;
+use crate::model::{FieldPath, Step as PathStep};
+
+use super::parse::StepNode;
+use super::put_value::{parent, put_if_missing};
+use super::{Conflict, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+struct Default {
+    path: FieldPath,
+    value: Value,
+}
+
+/// The inverse: removes the field where it has the default value.
+#[derive(Debug)]
+struct RemoveDefault {
+    path: FieldPath,
+    value: Value,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(Default { path: step.field("path")?, value: step.json("value")? }))
+}
+
+impl StepKind for Default {
+    fn fields(&self) -> Fields<'_> {
+        Fields::written(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(RemoveDefault { path: self.path.clone(), value: self.value.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        inner.iter().for_each(|path| put_if_missing(container, path, &self.value));
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        with_default(shape, container, &self.path, &self.value)
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        let Default { path, value } = self;
+        if never_there(shape, path) {
+            return Ok(());
+        }
+        match declared(shape, path) {
+            Some(child) if child.default.as_ref() == Some(value) && !child.nullable => Ok(()),
+            _ => lost(format!("a `{path}` that was left out can't be told from one that was written as {value}")),
+        }
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        always_present(shape, &self.path)
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        vec![(&self.path, Wanted::Missing)]
+    }
+
+    fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
+        fills_on_both(&self.path, &self.value, old, new)
+    }
+
+    fn is_default(&self) -> bool {
+        true
+    }
+
+    fn needs_parent(&self) -> bool {
+        true
+    }
+}
+
+impl StepKind for RemoveDefault {
+    fn fields(&self) -> Fields<'_> {
+        Fields::read(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Default { path: self.path.clone(), value: self.value.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        if let Some((map, name)) = inner.first().and_then(|path| parent(container, path))
+            && map.get(&name) == Some(&self.value)
+        {
+            map.remove(&name);
+        }
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
+        forget(shape, &self.path);
+        let (PathStep::Key(name), above) = self.path.steps().split_last()? else { return None };
+        shape.at_mut(above)?.required.remove(&**name);
+        Some(())
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        let RemoveDefault { path, value } = self;
+        match declared(shape, path) {
+            None if never_there(shape, path) => Ok(()),
+            Some(child) if !child.nullable && (always_there(shape, path) || child.default.as_ref() == Some(value)) => Ok(()),
+            _ => lost(format!("a `{path}` that was left out would become {value}")),
+        }
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, _shape: &Shape) -> bool {
+        true
+    }
+
+    fn is_default(&self) -> bool {
+        true
+    }
+}
+
+/// The schema of objects in which a missing field got this value.
+pub(super) fn with_default(shape: &mut Shape, container: usize, path: &FieldPath, value: &Value) -> Option<()> {
+    let child = match declared(shape, path) {
+        Some(child) => with_value(child, value),
+        None => literal(value, shape),
+    };
+    forget(shape, path);
+    detach(shape, path);
+    attach(shape, container, path, child, true)
+}
+
+/// Whether a field has a value whenever its parent is there, so that no default is filled in.
+pub(super) fn always_present(shape: &Shape, path: &FieldPath) -> bool {
+    always_there(shape, path) && declared(shape, path).is_some_and(|child| !child.nullable)
+}
+
+/// Whether a value may be filled into objects of both versions, where the new one doesn't have the same default.
+pub(super) fn fills_on_both(path: &FieldPath, value: &Value, old: &Shape, new: &Shape) -> bool {
+    let parent = path.parent().unwrap_or_default();
+    let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
+    let same = declared(new, path).is_some_and(|child| child.default.as_ref() == Some(value));
+    both && !same && !always_there(old, path) && !always_there(new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- default: {path: spec.n, value: 3}", "", json!({}), json!({"n": 3}));
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- default: {path: spec.n, value: 3}", PRESERVE, json!({"n": 3}), json!({"n": 3}));
+    }
+
+    #[test]
+    fn defaults_that_differ_are_ambiguous() {
+        // Absence means something else now.
+        let laws = check_laws(
+            "{m: {type: string, default: a}}",
+            "{m: {type: string, default: b}}",
+            "- default: {path: spec.m, value: a}",
+            "",
+            "pppxpx",
+        );
+        assert!(because(&laws.blind).contains("spec.m"));
+    }
+}

@@ -1,0 +1,102 @@
+//! `drop`: a field that the new version doesn't have. Its inverse is `add`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::shape_edit::{always_there, declared, detach, never_there};
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+
+use super::add::Add;
+use super::parse::StepNode;
+use super::put_value::remove;
+use super::{Conflict, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct Drop {
+    pub path: FieldPath,
+    /// What the reverse direction puts there.
+    pub restore: Option<Value>,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(Drop { path: step.field("path")?, restore: step.json("restore") }))
+}
+
+impl StepKind for Drop {
+    fn fields(&self) -> Fields<'_> {
+        Fields::read(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Add { path: self.path.clone(), value: self.restore.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        inner.iter().for_each(|path| remove(container, path));
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
+        forget(shape, &self.path);
+        detach(shape, &self.path).map(|_| ())
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        restored(shape, &self.path, self.restore.as_ref())
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        never_there(shape, &self.path)
+    }
+
+    fn drops_field(&self) -> bool {
+        true
+    }
+}
+
+/// Shows that a field which is removed and gets this value again is as it was.
+pub(super) fn restored(shape: &Shape, path: &FieldPath, restore: Option<&Value>) -> Result<(), Obstacle> {
+    if never_there(shape, path) {
+        return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added though it was never there")) };
+    }
+    let only = declared(shape, path).is_some_and(|child| {
+        let single = child.enum_values.as_deref().is_some_and(|values| values.len() == 1 && values.first() == restore);
+        single && !child.nullable && (always_there(shape, path) || child.default.as_ref() == restore)
+    });
+    if only { Ok(()) } else { lost(format!("the value of `{path}` is dropped")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws};
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- drop: {path: spec.ref.ns}", PRESERVE, json!({"ref": {"n": 1, "ns": "x"}}), json!({"ref": {"n": 1}}));
+        both_ways("- drop: {path: spec.ref.ns, restore: d}", PRESERVE, json!({"ref": {"n": 1}}), json!({"ref": {"n": 1}}));
+    }
+
+    #[test]
+    fn dropped_and_added_values() {
+        let (old, new) = ("{a: {type: string}, k: {type: string}}", "{k: {type: string}}");
+        let laws = check_laws(old, new, "- drop: {path: spec.a}", "", "ppxppp");
+        assert!(because(&laws.returns).starts_with("`spec.a` is lost"));
+        check_laws(old, new, "- drop: {path: spec.a}", "preserve: {annotation: shop.example.com/kept}", "pppppp");
+        // Without a step the server drops it all the same.
+        check_laws(old, new, "", "", "ppxppp");
+        let laws = check_laws(new, old, "- add: {path: spec.a}", "", "pppxpp");
+        assert!(because(&laws.returns_back).starts_with("`spec.a` is lost"));
+        check_laws(new, old, "- add: {path: spec.a}", "preserve: {annotation: shop.example.com/kept}", "pppppp");
+    }
+}

@@ -1,0 +1,135 @@
+//! `listToMap`: a list of items that hold their key becomes a map. Its inverse is `mapToList`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::path_through_steps::rebased;
+use crate::find::conversion::shape_edit::open;
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{Count, Extra, ListType, Type};
+
+use super::keyed_list::ItemFields;
+use super::map_to_list::MapToList;
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct ListToMap {
+    pub ends: Ends,
+    pub item: ItemFields,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(ListToMap { ends: step.ends()?, item: ItemFields::parse(step)? }))
+}
+
+impl StepKind for ListToMap {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(MapToList { ends: self.ends.swapped(), item: self.item.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
+        match take(container, from) {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::Array(items)) => {
+                let mut map = Map::new();
+                for item in items {
+                    let (key, value) = self.item.entry(item)?;
+                    if map.contains_key(&key) {
+                        return Err(Reason::Duplicate(key));
+                    }
+                    map.insert(key, value);
+                }
+                put_value(container, to, Value::Object(map), conflict)
+            }
+            Some(map @ Value::Object(_)) if from == to => put_value(container, to, map, conflict),
+            Some(other) => Err(Reason::ty("a list", &other)),
+        }
+    }
+
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        let Ends { from, to } = &self.ends;
+        rebased(path, &to.values(), &from.items()).or_else(|| rebased(path, to, from))
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |list| {
+            let mut item = list.items.as_deref()?.clone();
+            item.properties.remove(&self.item.key);
+            item.required.remove(&self.item.key);
+            item.property_count = Count::default();
+            let value = match &self.item.value {
+                Some(field) => Arc::unwrap_or_clone(item.properties.remove(field)?),
+                // Conditions on an item may be about its key.
+                None => Shape { all_of: Vec::new(), any_of: Vec::new(), one_of: Vec::new(), not: None, rules: Vec::new(), ..item },
+            };
+            let extra = Extra::Values(Arc::new(value));
+            Some((Shape { ty: Some(Type::Object), extra, property_count: list.item_count, ..Shape::any(list.at) }, true))
+        })
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        lossless_if(&self.ends, shape, container, |list| self.items_return(list))
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        succeeds_if(&self.ends, shape, conflict, |child| match child {
+            Some(list) if list.ty == Some(Type::Array) => self.items_return(list).is_ok(),
+            other => self.ends.in_place() && other.is_some_and(|other| other.ty.is_some()),
+        })
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Object))
+    }
+}
+
+impl ListToMap {
+    /// Shows that every item can become an entry and an item again.
+    fn items_return(&self, list: &Shape) -> Result<(), Obstacle> {
+        let (at, key) = (&self.ends.from, &self.item.key);
+        let keyed = list.list_type == ListType::Map && list.map_keys == [key.clone()] && !list.nullable;
+        let Some(item) = list.items.as_deref().filter(|_| keyed) else {
+            return lost(format!("the order of `{at}` is lost, and two items may have the same key"));
+        };
+        let text = item.property(key).is_some_and(|key| key.ty == Some(Type::String) && key.default.is_none());
+        let closed = item.ty == Some(Type::Object) && !open(item) && !item.nullable && text;
+        let fields = match &self.item.value {
+            None => true,
+            Some(field) => {
+                item.required.contains(field)
+                    && item.property(field).is_some_and(|value| !value.nullable)
+                    && item.properties.keys().all(|name| name == key || name == field)
+            }
+        };
+        if closed && fields { Ok(()) } else { lost(format!("an item of `{at}` may hold more than a map can")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::both_ways;
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways(
+            "- listToMap: {from: spec.env, to: spec.env, key: name, value: value}",
+            "",
+            json!({"env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}),
+            json!({"env": {"A": "1", "B": "2"}}),
+        );
+    }
+}

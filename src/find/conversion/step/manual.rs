@@ -1,0 +1,70 @@
+//! `manual`: what no program can convert, with guidance for the person who does.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, get};
+use crate::find::conversion::lossless::Obstacle;
+use crate::find::conversion::search::Wanted;
+use crate::model::FieldPath;
+use crate::model::fact::Effect;
+use crate::model::schema::Shape;
+
+use super::parse::{PathRole, StepNode};
+use super::{Conflict, Fields, Op, Reason, StepKind};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Manual {
+    pub path: FieldPath,
+    /// What the change does to the field.
+    pub effect: Effect,
+    pub guidance: String,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let path = step.path_at(step.node.get("path")?, PathRole::Value)?;
+    let effect = step.text("effect").and_then(Effect::parse)?;
+    Some(Arc::new(Manual { path, effect, guidance: step.text("guidance")?.to_owned() }))
+}
+
+impl StepKind for Manual {
+    fn fields(&self) -> Fields<'_> {
+        Fields::read(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(self.clone()))
+    }
+
+    /// An object that has a value in a field which goes away can't be converted.
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        let gone = matches!(self.effect, Effect::Removed | Effect::Renamed | Effect::Moved);
+        let present = inner.first().and_then(|path| get(container, path)).is_some_and(|value| !value.is_null());
+        if gone && present { Err(Reason::Manual(self.guidance.clone())) } else { Ok(()) }
+    }
+
+    fn output_schema(&self, _shape: &mut Shape, _container: usize) -> Option<()> {
+        None
+    }
+
+    fn lossless(&self, _shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        Ok(())
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, _shape: &Shape) -> bool {
+        true
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        Vec::new()
+    }
+
+    fn manual(&self) -> Option<&Manual> {
+        Some(self)
+    }
+}

@@ -1,0 +1,143 @@
+//! `mapToList`: a map becomes a list of items that hold their key. Its inverse is `listToMap`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::output_schema::without_absence;
+use crate::find::conversion::path_through_steps::rebased;
+use crate::find::conversion::shape_edit::open;
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::{Count, Extra, ListType, Type};
+
+use super::keyed_list::ItemFields;
+use super::list_to_map::ListToMap;
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct MapToList {
+    pub ends: Ends,
+    pub item: ItemFields,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(MapToList { ends: step.ends()?, item: ItemFields::parse(step)? }))
+}
+
+impl StepKind for MapToList {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(ListToMap { ends: self.ends.swapped(), item: self.item.clone() }))
+    }
+
+    /// Items are in the order of their keys.
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
+        match take(container, from) {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::Object(map)) => {
+                let items: Result<Vec<Value>, Reason> = map.into_iter().map(|(key, value)| self.item.item(key, value)).collect();
+                put_value(container, to, Value::Array(items?), conflict)
+            }
+            Some(list @ Value::Array(_)) if from == to => put_value(container, to, list, conflict),
+            Some(other) => Err(Reason::ty("an object", &other)),
+        }
+    }
+
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        let Ends { from, to } = &self.ends;
+        rebased(path, &to.items(), &from.values()).or_else(|| rebased(path, to, from))
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |map| {
+            let Extra::Values(values) = &map.extra else { return None };
+            let key = Shape { ty: Some(Type::String), ..Shape::any(map.at) };
+            let value = without_absence((**values).clone());
+            let mut item = match &self.item.value {
+                Some(field) => {
+                    let mut item = Shape { ty: Some(Type::Object), ..Shape::any(map.at) };
+                    item.properties.insert(field.clone(), Arc::new(value));
+                    item.required.insert(field.clone());
+                    item
+                }
+                None => Shape { rules: Vec::new(), ..value },
+            };
+            item.property_count = Count::default();
+            item.properties.insert(self.item.key.clone(), Arc::new(key));
+            item.required.insert(self.item.key.clone());
+            let list = Shape {
+                ty: Some(Type::Array),
+                item_count: map.property_count,
+                items: Some(Arc::new(item)),
+                list_type: ListType::Map,
+                map_keys: vec![self.item.key.clone()],
+                ..Shape::any(map.at)
+            };
+            Some((list, true))
+        })
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        lossless_if(&self.ends, shape, container, |map| self.entries_return(map))
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        succeeds_if(&self.ends, shape, conflict, |map| map.is_some_and(|map| self.entries_return(map).is_ok()))
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        noop_if(&self.ends, shape, |child| only_type(child) == Some(Type::Array))
+    }
+}
+
+impl MapToList {
+    /// Shows that every entry can become an item and an entry again.
+    fn entries_return(&self, map: &Shape) -> Result<(), Obstacle> {
+        let at = &self.ends.from;
+        let Extra::Values(values) = &map.extra else { return lost(format!("`{at}` is not a map")) };
+        if map.nullable || values.nullable || !map.properties.is_empty() {
+            return lost(format!("`{at}` may be or hold null"));
+        }
+        let key = &self.item.key;
+        let apart = values.ty == Some(Type::Object) && !open(values) && !values.properties.contains_key(key);
+        if self.item.value.is_some() || apart { Ok(()) } else { lost(format!("a value of `{at}` may already have `{key}`")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{both_ways, check_laws};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways(
+            "- mapToList: {from: spec.m, to: spec.l, key: name}",
+            "",
+            json!({"m": {"a": {"x": 1}, "b": {}}}),
+            json!({"l": [{"name": "a", "x": 1}, {"name": "b"}]}),
+        );
+    }
+
+    #[test]
+    fn maps_and_keyed_lists() {
+        let map = "{m: {type: object, additionalProperties: {type: object, properties: {x: {type: integer}}}}}";
+        let list = "{m: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], \
+                    properties: {name: {type: string}, x: {type: integer}}}}}";
+        check_laws(map, list, "- mapToList: {from: spec.m, to: spec.m, key: name}", "", "pppppp");
+        check_laws(list, map, "- listToMap: {from: spec.m, to: spec.m, key: name}", "", "pppppp");
+        let atomic = "{m: {type: array, items: {type: object, required: [name], properties: {name: {type: string}, x: {type: integer}}}}}";
+        check_laws(atomic, map, "- listToMap: {from: spec.m, to: spec.m, key: name}", "", "xpxppp");
+    }
+}

@@ -1,0 +1,204 @@
+//! `mapValues`: values are replaced by a table, such as `Disabled: Off`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
+use crate::find::conversion::output_schema::{fits_type, has_only_type};
+use crate::find::conversion::search::Wanted;
+use crate::find::conversion::shape_edit::{anything, literal};
+use crate::input::yaml::Node;
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+
+use super::parse::StepNode;
+use super::value_change::{change_schema, change_value, lossless_if, noop_if, succeeds_if};
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind, same};
+
+#[derive(Debug)]
+struct MapValues {
+    ends: Ends,
+    table: Table,
+}
+
+/// What becomes of a value that the table doesn't name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Otherwise {
+    Keep,
+    Error,
+}
+
+#[derive(Debug, Clone)]
+struct Table {
+    pairs: Vec<(Value, Value)>,
+    otherwise: Otherwise,
+}
+
+impl Table {
+    /// What a value becomes; one that is already new stays.
+    fn look_up(&self, value: &Value) -> Result<Value, Reason> {
+        if let Some((_, new)) = self.pairs.iter().find(|(old, _)| same(old, value)) {
+            return Ok(new.clone());
+        }
+        let known = self.otherwise == Otherwise::Keep || self.pairs.iter().any(|(_, new)| same(new, value));
+        if known { Ok(value.clone()) } else { Err(Reason::Unmapped(value.clone())) }
+    }
+
+    /// The table read from right to left. Where several values became one, it goes back to the first of them.
+    fn inverse(&self) -> Table {
+        let mut pairs: Vec<(Value, Value)> = Vec::new();
+        for (old, new) in &self.pairs {
+            if !pairs.iter().any(|(known, _)| same(known, new)) {
+                pairs.push((new.clone(), old.clone()));
+            }
+        }
+        Table { pairs, otherwise: self.otherwise }
+    }
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let ends = step.ends_or_path()?;
+    let values = step.node.get("values")?;
+    let side = |item: Node<'_>, key: &str| item.entry(key).map(|entry| entry.value.to_json()).unwrap_or_default();
+    let pairs: Vec<(Node<'_>, Value, Value)> = if values.is_seq() {
+        values.items().map(|item| (item, side(item, "old"), side(item, "new"))).collect()
+    } else {
+        values.entries().map(|entry| (entry.key, entry.key.to_json(), entry.value.to_json())).collect()
+    };
+    for (index, (at, old, _)) in pairs.iter().enumerate() {
+        if pairs.iter().take(index).any(|(_, earlier, _)| same(earlier, old)) {
+            step.wrong(*at, "this value is in the table twice");
+        }
+    }
+    let otherwise = if step.text("otherwise") == Some("error") { Otherwise::Error } else { Otherwise::Keep };
+    let table = Table { pairs: pairs.into_iter().map(|(_, old, new)| (old, new)).collect(), otherwise };
+    Some(Arc::new(MapValues { ends, table }))
+}
+
+impl StepKind for MapValues {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(MapValues { ends: self.ends.swapped(), table: self.table.inverse() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        change_value(container, inner, conflict, |value| self.table.look_up(value))
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |child| Some((self.mapped(child), true)))
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        lossless_if(&self.ends, shape, container, |child| self.values_return(child))
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        succeeds_if(&self.ends, shape, conflict, |child| {
+            self.table.otherwise == Otherwise::Keep || child.is_some_and(|child| self.values_return(child).is_ok())
+        })
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        let stays = |value: &Value| self.table.look_up(value).is_ok_and(|new| new == *value);
+        noop_if(&self.ends, shape, |child| child.and_then(all_values).is_some_and(|values| values.iter().all(stays)))
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        let from = &self.ends.from;
+        if !self.ends.in_place() {
+            return vec![(from, Wanted::Sent)];
+        }
+        let changed = self.table.pairs.iter().filter(|(old, new)| old != new);
+        changed.map(|(old, _)| (from, Wanted::Value(old.clone()))).collect()
+    }
+}
+
+/// Every value that a schema accepts, where it lists them.
+fn all_values(child: &Shape) -> Option<Vec<Value>> {
+    match (&child.enum_values, child.ty) {
+        (Some(values), _) => Some(values.clone()),
+        (None, Some(Type::Boolean)) => Some(vec![false.into(), true.into()]),
+        _ => None,
+    }
+}
+
+impl MapValues {
+    fn mapped(&self, child: Shape) -> Shape {
+        let table = &self.table;
+        let Some(values) = all_values(&child) else {
+            // Values that the table doesn't name stay; those that it results in are added.
+            let fits = has_only_type(&child) && table.pairs.iter().all(|(_, new)| fits_type(&child, new));
+            return if fits { child } else { anything(&child) };
+        };
+        let mut results: Vec<Value> = Vec::new();
+        for value in values {
+            if let Ok(result) = table.look_up(&value)
+                && !results.contains(&result)
+            {
+                results.push(result);
+            }
+        }
+        let types: Vec<Option<Type>> = results.iter().map(|value| literal(value, &child).ty).collect();
+        let ty = types.first().copied().flatten().filter(|first| types.iter().all(|ty| *ty == Some(*first)));
+        let default = child.default.as_ref().and_then(|default| table.look_up(default).ok());
+        Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown: ty.is_none(), ..Shape::any(child.at) }
+    }
+
+    /// Shows that every value which the table changes or results in is restored by its inverse.
+    fn values_return(&self, child: &Shape) -> Result<(), Obstacle> {
+        let (at, table, inverse) = (&self.ends.from, &self.table, self.table.inverse());
+        let returns =
+            |value: &Value| table.look_up(value).ok().and_then(|new| inverse.look_up(&new).ok()).is_some_and(|back| back == *value);
+        let values = match all_values(child) {
+            Some(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
+            None if table.otherwise == Otherwise::Error => {
+                return lost(format!("`{at}` may have values that are not in the table"));
+            }
+            None => table.pairs.iter().flat_map(|(old, new)| [old.clone(), new.clone()]).collect::<Vec<_>>(),
+        };
+        match values.into_iter().find(|value| !returns(value)) {
+            None => Ok(()),
+            Some(value) => {
+                let reason = format!("the table doesn't restore {value} at `{at}`");
+                lost_by(at, value, reason)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- mapValues: {path: spec.m, values: {true: Enabled, false: Disabled}}", "", json!({"m": true}), json!({"m": "Enabled"}));
+        both_ways("- mapValues: {path: 'spec.modes[]', values: {A: B}}", "", json!({"modes": ["A", "C"]}), json!({"modes": ["B", "C"]}));
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- mapValues: {path: spec.m, values: {A: X, B: X}}", PRESERVE, json!({"m": "B"}), json!({"m": "X"}));
+    }
+
+    #[test]
+    fn values_by_a_table() {
+        let (old, new) = ("{m: {type: string, enum: [Never, Auto, Full]}}", "{m: {type: string, enum: [Disabled, Auto, Full]}}");
+        check_laws(old, new, "- mapValues: {path: spec.m, values: {Never: Disabled}}", "", "pppppp");
+        // Two become one.
+        check_laws(old, "{m: {type: string, enum: [Auto, Full]}}", "- mapValues: {path: spec.m, values: {Never: Auto}}", "", "ppxppp");
+        // A swap means two things.
+        check_laws(old, old, "- mapValues: {path: spec.m, values: {Auto: Full, Full: Auto}}", "", "ppppxx");
+        // A value that is refused, and none becomes another.
+        check_laws(old, new, "", "", "xxpppp");
+    }
+}

@@ -1,0 +1,158 @@
+//! `merge`: several fields become one string. Its inverse is `split`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::lossless::{Obstacle, arrives, lost, lost_by};
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
+use crate::model::FieldPath;
+use crate::model::relation::Find;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::split::Split;
+use super::string_values::{plain_string, string_containing};
+use super::template::{PartType, TypedTemplate};
+use super::value_change::{can_put, only_type};
+use super::{Conflict, Fields, MAY_FAIL, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct Merge {
+    pub parts: Vec<FieldPath>,
+    pub to: FieldPath,
+    pub form: TypedTemplate,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let to = step.field("to")?;
+    let (form, parts) = TypedTemplate::parse(step, "from")?;
+    // `to` was read first and is the last of the paths.
+    step.spans.rotate_left(1);
+    Some(Arc::new(Merge { parts, to, form }))
+}
+
+impl StepKind for Merge {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Several { reads: self.parts.iter().collect(), writes: vec![&self.to] }
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Split { from: self.to.clone(), into: self.parts.clone(), form: self.form.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let Some((to, parts)) = inner.split_last() else { return Ok(()) };
+        let present = |names: &Names| get(container, names).filter(|value| !value.is_null());
+        if parts.iter().all(|names| present(names).is_none()) {
+            return Ok(());
+        }
+        let mut texts = Vec::with_capacity(parts.len());
+        for (index, names) in parts.iter().enumerate() {
+            let missing = || Reason::PartMissing(self.form.template.names.get(index).cloned().unwrap_or_default());
+            texts.push(self.form.write(index, present(names).ok_or_else(missing)?)?);
+        }
+        for names in parts {
+            take(container, names);
+        }
+        put_value(container, to, Value::String(self.form.template.join(&texts)), conflict)
+    }
+
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        path.starts_with(&self.to).then(|| self.parts.first().cloned()).flatten()
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        let always = self.parts.iter().all(|part| always_below(shape, container, part));
+        for part in &self.parts {
+            forget(shape, part);
+            detach_with_parents(shape, container, part);
+        }
+        let pattern = Some(self.form.template.pattern().into());
+        let child = Shape { ty: Some(Type::String), pattern, ..Shape::any(shape.at) };
+        attach(shape, container, &self.to, child, always)
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        self.parts.iter().try_for_each(|part| arrives(shape, container, part, &self.to))?;
+        let delimiters = self.form.template.delimiters();
+        for ((part, delimiter), ty) in self.parts.iter().zip(delimiters).zip(&self.form.types) {
+            if !always_below(shape, container, part) {
+                return lost(format!("`{part}` may be missing"));
+            }
+            if *ty == PartType::Integer {
+                let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '-');
+                let whole = declared(shape, part).is_some_and(|child| child.ty == Some(Type::Integer) && !child.nullable);
+                if !whole || delimiter.is_some_and(digits) {
+                    return lost(format!("`{part}` can't be told from the text after it"));
+                }
+                continue;
+            }
+            let child = plain_string(shape, part)?;
+            match delimiter.map_or(Find::None, |delimiter| string_containing(child, delimiter)) {
+                Find::None => {}
+                Find::Found(text) => {
+                    let reason = format!("`{text}` at `{part}` can't be told from the text after it");
+                    return lost_by(part, text, reason);
+                }
+                Find::Undecided(reason) => return lost(reason),
+            }
+        }
+        Ok(())
+    }
+
+    fn never_fails(&self, shape: &Shape, container: usize, conflict: Conflict) -> Result<(), String> {
+        let sure = self.parts.iter().zip(&self.form.types).all(|(part, ty)| {
+            let wanted = if *ty == PartType::Integer { Type::Integer } else { Type::String };
+            let child = declared(shape, part);
+            can_put(part, &self.to, shape, conflict)
+                && always_below(shape, container, part)
+                && only_type(child) == Some(wanted)
+                && child.is_some_and(|child| !child.nullable)
+        });
+        if sure { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        self.parts.iter().all(|part| never_there(shape, part))
+    }
+
+    fn replacements(&self) -> Vec<&FieldPath> {
+        vec![&self.to]
+    }
+
+    fn merges_fields(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{PRESERVE, both_ways};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways(
+            "- merge: {from: {a: spec.a, b: spec.b}, template: '{a}/{b}', to: spec.c}",
+            "",
+            json!({"a": "x", "b": "y/z"}),
+            json!({"c": "x/y/z"}),
+        );
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways(
+            "- merge: {from: {a: spec.a, b: spec.b}, template: '{a}/{b}', to: spec.c}",
+            PRESERVE,
+            json!({"a": "x/y", "b": "z"}),
+            json!({"c": "x/y/z"}),
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! `rename` and `move`: a value gets another name or another place.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::lossless::{Obstacle, arrives};
+use crate::find::conversion::rename_references::follow;
+use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents};
+use crate::model::fact::{Aspect, Effect, Fact};
+use crate::model::schema::Shape;
+
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::value_change::{noop_if, succeeds_if};
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+struct Move {
+    ends: Ends,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let ends = step.ends()?;
+    if ends.in_place() {
+        step.wrong(step.node, "`from` and `to` are the same");
+    }
+    if step.name == "rename" && ends.from.parent() != ends.to.parent() {
+        step.wrong(step.node.get("to").unwrap_or(step.node), "`rename` keeps a field under its parent; use `move` for another place");
+    }
+    Some(Arc::new(Move { ends }))
+}
+
+impl StepKind for Move {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Move { ends: self.ends.swapped() }))
+    }
+
+    /// Missing parents are created; parents that are left empty are removed.
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
+        match take(container, from) {
+            Some(value) => put_value(container, to, value, conflict),
+            None => Ok(()),
+        }
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        let Ends { from, to } = &self.ends;
+        let always = always_below(shape, container, from);
+        follow(shape, from, to);
+        let child = detach_with_parents(shape, container, from)?;
+        attach(shape, container, to, child, always)
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        arrives(shape, container, &self.ends.from, &self.ends.to)
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        succeeds_if(&self.ends, shape, conflict, |_| true)
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        noop_if(&self.ends, shape, |_| false)
+    }
+
+    /// A field that was renamed must be moved to its new name.
+    fn covers(&self, change: &Fact, arrives: bool) -> bool {
+        arrives || !matches!((change.aspect, change.effect), (Aspect::Presence, Effect::Renamed | Effect::Moved))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{because, both_ways, check_laws};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- rename: {from: spec.a, to: spec.b}", "", json!({"a": 1, "c": 2}), json!({"b": 1, "c": 2}));
+        both_ways("- move: {from: spec.a, to: spec.x.y.a}", "", json!({"a": 1}), json!({"x": {"y": {"a": 1}}}));
+        both_ways(
+            "- move: {from: 'spec.l[].a', to: 'spec.l[].x.a'}",
+            "",
+            json!({"l": [{"a": 1}, {}]}),
+            json!({"l": [{"x": {"a": 1}}, {}]}),
+        );
+    }
+
+    #[test]
+    fn renames_are_lossless() {
+        let (old, new) = ("{a: {type: string}, c: {type: integer}}", "{b: {type: string}, c: {type: integer}}");
+        check_laws(old, new, "- rename: {from: spec.a, to: spec.b}", "", "pppppp");
+        // The old name got another meaning.
+        let reused = "{a: {type: string}, b: {type: string}, c: {type: integer}}";
+        let laws = check_laws(old, reused, "- rename: {from: spec.a, to: spec.b}", "", "pxpxpx");
+        assert!(because(&laws.blind).contains("it is valid before and after"), "{}", because(&laws.blind));
+        // The old name takes other types now, so that nothing is confused.
+        check_laws("{a: {type: string}}", "{a: {type: integer}, b: {type: string}}", "- rename: {from: spec.a, to: spec.b}", "", "pxpxpp");
+        // Narrower at its new place.
+        let laws =
+            check_laws("{a: {type: string}}", "{b: {type: string, maxLength: 3}}", "- rename: {from: spec.a, to: spec.b}", "", "xppppp");
+        assert!(because(&laws.valid).contains("spec.b"), "{}", because(&laws.valid));
+    }
+
+    #[test]
+    fn moves_are_lossless() {
+        check_laws(
+            "{a: {type: string}}",
+            "{x: {type: object, properties: {a: {type: string}}}}",
+            "- move: {from: spec.a, to: spec.x.a}",
+            "",
+            "pppxpp",
+        );
+        let always = "{x: {type: object, required: [a], properties: {a: {type: string}}}}";
+        check_laws("{a: {type: string}}", always, "- move: {from: spec.a, to: spec.x.a}", "", "pppppp");
+    }
+}

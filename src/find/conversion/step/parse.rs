@@ -1,0 +1,115 @@
+//! The node of a step in a manifest, and what kinds of steps read from it.
+
+use serde_json::Value;
+
+use crate::find::conversion::form::Malformed;
+use crate::input::yaml::{Node, Span};
+use crate::model::{FieldPath, Step as PathStep};
+
+use super::{Ends, KINDS, Op};
+
+/// Groups steps for each item of a list or each value of a map.
+pub(crate) const FOR_EACH: &str = "forEach";
+
+/// What a path must lead to.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum PathRole {
+    /// A field that can appear and disappear: the path ends with a name.
+    Field,
+    /// A value that becomes another: `[]` and `{}` at the end are fine.
+    Value,
+}
+
+/// The name of a kind of step, if there is such a kind.
+pub(crate) fn kind_name(name: &str) -> Option<&'static str> {
+    KINDS.iter().map(|(known, _)| *known).chain([FOR_EACH]).find(|known| *known == name)
+}
+
+/// Reads a path.
+pub(crate) fn read_path(node: Node<'_>, role: PathRole, errors: &mut Vec<Malformed>) -> Option<FieldPath> {
+    let Some(path) = node.as_str().and_then(FieldPath::parse).filter(|path| !path.is_root()) else {
+        errors.push(Malformed::at(node, "not a field path; write for example `spec.rules[].name`, `spec.labels{}` or `spec[\"a.b\"]`"));
+        return None;
+    };
+    if role == PathRole::Field && !matches!(path.steps().last(), Some(PathStep::Key(_))) {
+        errors.push(Malformed::at(node, "this path must end with the name of a field"));
+        return None;
+    }
+    Some(path)
+}
+
+/// `path` below `within`.
+pub(crate) fn joined(within: &FieldPath, path: &FieldPath) -> FieldPath {
+    path.steps().iter().cloned().fold(within.clone(), |path, step| path.child(step))
+}
+
+/// A step while it is read.
+pub(crate) struct StepNode<'r, 'n> {
+    /// What the manifest calls the kind.
+    pub name: &'static str,
+    pub node: Node<'n>,
+    pub errors: &'r mut Vec<Malformed>,
+    /// The list or map whose elements the step is for; the root outside of `forEach`.
+    pub within: &'r FieldPath,
+    /// The bytes of each path, in the order of the operation's paths.
+    pub spans: Vec<Span>,
+}
+
+impl<'n> StepNode<'_, 'n> {
+    /// The operation, by the kind's own parser.
+    pub fn parse(&mut self) -> Option<Op> {
+        let (_, parse) = KINDS.iter().find(|(name, _)| *name == self.name)?;
+        parse(self)
+    }
+
+    pub fn wrong(&mut self, node: Node<'_>, message: impl Into<String>) {
+        self.errors.push(Malformed::at(node, message));
+    }
+
+    /// A path in the manifest, as a path of the whole object.
+    pub fn path_at(&mut self, node: Node<'n>, role: PathRole) -> Option<FieldPath> {
+        let path = joined(self.within, &read_path(node, role, self.errors)?);
+        self.check_mutable(node, &path);
+        self.spans.push(node.span());
+        Some(path)
+    }
+
+    /// The path of a field.
+    pub fn field(&mut self, key: &str) -> Option<FieldPath> {
+        self.path_at(self.node.get(key)?, PathRole::Field)
+    }
+
+    /// A value that goes `from` one place `to` another.
+    pub fn ends(&mut self) -> Option<Ends> {
+        Some(Ends { from: self.field("from")?, to: self.field("to")? })
+    }
+
+    /// As [`StepNode::ends`], or a value that changes at its `path`.
+    pub fn ends_or_path(&mut self) -> Option<Ends> {
+        match self.node.get("path") {
+            Some(node) => {
+                let path = self.path_at(node, PathRole::Value)?;
+                Some(Ends { from: path.clone(), to: path })
+            }
+            None => self.ends(),
+        }
+    }
+
+    pub fn json(&self, key: &str) -> Option<Value> {
+        self.node.entry(key).map(|entry| entry.value.to_json())
+    }
+
+    pub fn text(&self, key: &str) -> Option<&'n str> {
+        self.node.get(key).and_then(Node::as_str)
+    }
+
+    /// Of the fields that every object has, a conversion may only change labels and annotations.
+    fn check_mutable(&mut self, node: Node<'_>, path: &FieldPath) {
+        let head = path.head().unwrap_or_default();
+        let second = path.steps().get(1);
+        let label = matches!(second, Some(PathStep::Key(name)) if &**name == "labels" || &**name == "annotations");
+        if matches!(head, "apiVersion" | "kind") || (head == "metadata" && !label) {
+            self.wrong(node, "a conversion can't change `apiVersion`, `kind` or `metadata`, apart from labels and annotations");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! How values get into an object, whatever the step that brings them.
+
+use serde_json::{Map, Value};
+
+use crate::find::conversion::address::{Names, get, get_mut, put};
+
+use super::reason::{Conflict, Reason};
+
+/// Puts a value where there is none; where there is another one, the conflict rule of the step decides.
+pub(super) fn put_value(container: &mut Value, to: &Names, value: Value, conflict: Conflict) -> Result<(), Reason> {
+    match get(container, to).filter(|present| !present.is_null()) {
+        Some(present) if *present == value => return Ok(()),
+        Some(_) => match conflict {
+            Conflict::Error => return Err(Reason::Conflict),
+            Conflict::PreferNew => return Ok(()),
+            Conflict::PreferOld => {}
+        },
+        None => {}
+    }
+    Ok(put(container, to, value)?)
+}
+
+/// The parent of a field and the field's name, if the parent is an object. Steps that add or remove a single field act only
+/// there, as the server's defaults do.
+pub(super) fn parent<'v>(container: &'v mut Value, path: &Names) -> Option<(&'v mut Map<String, Value>, String)> {
+    let (last, above) = path.split_last()?;
+    Some((get_mut(container, above)?.as_object_mut()?, last.as_ref().to_owned()))
+}
+
+/// Puts a value where there is none; a null counts as none.
+pub(super) fn put_if_missing(container: &mut Value, path: &Names, value: &Value) {
+    if let Some((map, name)) = parent(container, path)
+        && map.get(&name).is_none_or(Value::is_null)
+    {
+        map.insert(name, value.clone());
+    }
+}
+
+/// Removes a field, and leaves its parent even if that is empty now.
+pub(super) fn remove(container: &mut Value, path: &Names) {
+    if let Some((map, name)) = parent(container, path) {
+        map.remove(&name);
+    }
+}

@@ -1,0 +1,147 @@
+//! `set`: a field gets a fixed value, whatever it was.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::Names;
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::search::Wanted;
+use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+
+use super::drop::restored;
+use super::parse::StepNode;
+use super::put_value::{parent, remove};
+use super::{Conflict, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+struct Set {
+    path: FieldPath,
+    value: Value,
+}
+
+/// The inverse: removes the field.
+#[derive(Debug)]
+struct Unset {
+    path: FieldPath,
+    value: Value,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(Set { path: step.field("path")?, value: step.json("value")? }))
+}
+
+impl StepKind for Set {
+    fn fields(&self) -> Fields<'_> {
+        Fields::written(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Unset { path: self.path.clone(), value: self.value.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        if let Some((map, name)) = inner.first().and_then(|path| parent(container, path)) {
+            map.insert(name, self.value.clone());
+        }
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        let child = literal(&self.value, shape);
+        forget(shape, &self.path);
+        detach(shape, &self.path);
+        attach(shape, container, &self.path, child, true)
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        if never_there(shape, &self.path) { Ok(()) } else { lost(format!("`{}` may already have a value", self.path)) }
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        let values = declared(shape, &self.path).and_then(|child| child.enum_values.as_deref());
+        values.is_some_and(|values| values == [self.value.clone()]) && always_there(shape, &self.path)
+    }
+
+    fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
+        vec![(&self.path, Wanted::Missing), (&self.path, Wanted::Sent)]
+    }
+
+    fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
+        let parent = self.path.parent().unwrap_or_default();
+        let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
+        both && !(always_there(new, &self.path) && declared(old, &self.path).is_none())
+    }
+
+    fn needs_parent(&self) -> bool {
+        true
+    }
+}
+
+impl StepKind for Unset {
+    fn fields(&self) -> Fields<'_> {
+        Fields::read(&self.path)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Set { path: self.path.clone(), value: self.value.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+        inner.iter().for_each(|path| remove(container, path));
+        Ok(())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
+        forget(shape, &self.path);
+        detach(shape, &self.path).map(|_| ())
+    }
+
+    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
+        restored(shape, &self.path, Some(&self.value))
+    }
+
+    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        never_there(shape, &self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- set: {path: spec.mode, value: Fast}", "", json!({}), json!({"mode": "Fast"}));
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- set: {path: spec.n, value: 3}", PRESERVE, json!({"n": 4}), json!({"n": 3}));
+    }
+
+    #[test]
+    fn a_required_constant_is_added() {
+        // A required field that only the new version has.
+        check_laws(
+            "{k: {type: string}}",
+            "required: [m], {m: {type: string, enum: [x]}, k: {type: string}}",
+            "- set: {path: spec.m, value: x}",
+            "",
+            "pppppp",
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! `split`: one string becomes several fields. Its inverse is `merge`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::lossless::{Obstacle, arrives, lost, lost_by};
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents, never_there};
+use crate::model::FieldPath;
+use crate::model::relation::Find;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+
+use super::merge::Merge;
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::string_values::{plain_string, string_outside};
+use super::template::{PartType, TypedTemplate};
+use super::value_change::can_put;
+use super::{Conflict, Fields, MAY_FAIL, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct Split {
+    pub from: FieldPath,
+    pub into: Vec<FieldPath>,
+    pub form: TypedTemplate,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    let from = step.field("from")?;
+    let (form, into) = TypedTemplate::parse(step, "into")?;
+    Some(Arc::new(Split { from, into, form }))
+}
+
+impl StepKind for Split {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Several { reads: vec![&self.from], writes: self.into.iter().collect() }
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Merge { parts: self.into.clone(), to: self.from.clone(), form: self.form.clone() }))
+    }
+
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let Some((from, into)) = inner.split_first() else { return Ok(()) };
+        let text = match get(container, from) {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => return Err(Reason::ty("a string", other)),
+        };
+        let texts = self.form.template.split(&text)?;
+        take(container, from);
+        for (index, (names, text)) in into.iter().zip(texts).enumerate() {
+            put_value(container, names, self.form.read(index, text)?, conflict)?;
+        }
+        Ok(())
+    }
+
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        self.into.iter().any(|part| path.starts_with(part)).then(|| self.from.clone())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        let always = always_below(shape, container, &self.from);
+        forget(shape, &self.from);
+        detach_with_parents(shape, container, &self.from)?;
+        for (path, ty) in self.into.iter().zip(&self.form.types) {
+            let ty = if *ty == PartType::Integer { Type::Integer } else { Type::String };
+            let child = Shape { ty: Some(ty), ..Shape::any(shape.at) };
+            attach(shape, container, path, child, always)?;
+        }
+        Some(())
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        self.into.iter().try_for_each(|to| arrives(shape, container, &self.from, to))?;
+        self.every_string_splits(shape)
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        let arrives = self.into.iter().all(|to| can_put(&self.from, to, shape, conflict));
+        if arrives && self.every_string_splits(shape).is_ok() { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        never_there(shape, &self.from)
+    }
+
+    fn replacements(&self) -> Vec<&FieldPath> {
+        self.into.iter().collect()
+    }
+}
+
+impl Split {
+    fn every_string_splits(&self, shape: &Shape) -> Result<(), Obstacle> {
+        let Split { from, form, .. } = self;
+        let child = plain_string(shape, from)?;
+        if form.types.contains(&PartType::Integer) {
+            return lost(format!("a number in `{from}` may be written in several ways"));
+        }
+        match string_outside(child, &form.template.pattern()) {
+            Find::None => Ok(()),
+            Find::Found(text) => {
+                let reason = format!("`{text}` at `{from}` doesn't match the template `{}`", form.template.source());
+                lost_by(from, text, reason)
+            }
+            Find::Undecided(reason) => lost(reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{because, both_ways, check_laws};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways(
+            "- split: {from: spec.at, template: '{host}:{port}', into: {host: spec.host, port: {path: spec.port, type: integer}}}",
+            "",
+            json!({"at": "a.b:80"}),
+            json!({"host": "a.b", "port": 80}),
+        );
+    }
+
+    #[test]
+    fn strings_and_their_parts() {
+        let one = "{at: {type: string, pattern: '^[a-z.]+:[0-9]+$'}}";
+        let two = "{host: {type: string}, port: {type: string}}";
+        let split = "- split: {from: spec.at, template: '{host}:{port}', into: {host: spec.host, port: spec.port}}";
+        let laws = check_laws(one, two, split, "", "pxptpp");
+        assert!(because(&laws.valid_back).contains("spec.at"), "{}", because(&laws.valid_back));
+        let merge = "- merge: {from: {host: spec.host, port: spec.port}, template: '{host}:{port}', to: spec.at}";
+        let parts = "required: [host, port], {host: {type: string, pattern: '^[a-z.]*$'}, port: {type: string}}";
+        let whole = "required: [at], {at: {type: string, pattern: ':'}}";
+        check_laws(parts, whole, merge, "", "pxpppp");
+        let loose = "required: [host, port], {host: {type: string}, port: {type: string}}";
+        check_laws(loose, whole, merge, "", "ppxppp");
+    }
+}

@@ -1,0 +1,107 @@
+//! `unwrap`: a list of one becomes its item. Its inverse is `wrap`.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::lossless::{Obstacle, lost};
+use crate::find::conversion::path_through_steps::rebased;
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+
+use super::parse::StepNode;
+use super::put_value::put_value;
+use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
+use super::wrap::Wrap;
+use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+
+#[derive(Debug)]
+pub(super) struct Unwrap {
+    pub ends: Ends,
+}
+
+pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
+    Some(Arc::new(Unwrap { ends: step.ends()? }))
+}
+
+impl StepKind for Unwrap {
+    fn fields(&self) -> Fields<'_> {
+        Fields::Value(&self.ends)
+    }
+
+    fn inverse(&self) -> Option<Op> {
+        Some(Arc::new(Wrap { ends: self.ends.swapped() }))
+    }
+
+    /// The first item is taken; an empty list becomes nothing.
+    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+        let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
+        match take(container, from) {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::Array(items)) => match items.into_iter().next() {
+                Some(first) => put_value(container, to, first, conflict),
+                None => Ok(()),
+            },
+            Some(value) if from == to => put_value(container, to, value, conflict),
+            Some(other) => Err(Reason::ty("a list", &other)),
+        }
+    }
+
+    fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
+        rebased(path, &self.ends.to, &self.ends.from.items())
+    }
+
+    fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
+        change_schema(&self.ends, shape, container, |child| {
+            if self.ends.in_place() && child.ty != Some(Type::Array) {
+                return Some((child, true));
+            }
+            let never_empty = child.item_count.min > 0;
+            Some((Arc::unwrap_or_clone(child.items?), never_empty))
+        })
+    }
+
+    fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
+        let from = &self.ends.from;
+        lossless_if(&self.ends, shape, container, |child| {
+            let single = child.item_count.min == 1 && child.item_count.max == Some(1);
+            let item = child.items.as_deref().filter(|item| single && !child.nullable && !item.nullable);
+            let Some(item) = item else { return lost(format!("`{from}` may have no item, or more than one")) };
+            if self.ends.in_place() && item.ty.is_none_or(|ty| ty == Type::Array) {
+                return lost(format!("an item of `{from}` may be a list"));
+            }
+            Ok(())
+        })
+    }
+
+    fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
+        succeeds_if(&self.ends, shape, conflict, |child| match child.and_then(|child| child.ty) {
+            Some(Type::Array) => true,
+            ty => self.ends.in_place() && ty.is_some(),
+        })
+    }
+
+    fn is_noop(&self, shape: &Shape) -> bool {
+        noop_if(&self.ends, shape, |child| only_type(child).is_some_and(|ty| ty != Type::Array))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::find::conversion::testing::{PRESERVE, both_ways};
+
+    #[test]
+    fn it_is_applied_and_undone() {
+        both_ways("- unwrap: {from: spec.refs, to: spec.ref}", "", json!({"refs": [1]}), json!({"ref": 1}));
+    }
+
+    #[test]
+    fn lost_values_are_preserved() {
+        both_ways("- unwrap: {from: spec.refs, to: spec.ref}", PRESERVE, json!({"refs": [1, 2, 3]}), json!({"ref": 1}));
+        both_ways("- unwrap: {from: spec.refs, to: spec.ref}", PRESERVE, json!({"refs": []}), json!({}));
+    }
+}

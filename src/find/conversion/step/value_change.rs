@@ -1,0 +1,97 @@
+//! What the kinds have in common that turn one value into another, where it is or on its way to another place.
+
+use serde_json::Value;
+
+use crate::find::conversion::address::{Names, get_mut, take};
+use crate::find::conversion::lossless::{Obstacle, arrives, declared_or_absent};
+use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+use crate::model::{FieldPath, Step as PathStep};
+
+use super::put_value::put_value;
+use super::{Conflict, Ends, MAY_FAIL, Reason};
+
+/// Changes a value. A change to null removes it.
+pub(super) fn change_value(
+    container: &mut Value,
+    inner: &[Names],
+    conflict: Conflict,
+    change: impl Fn(&Value) -> Result<Value, Reason>,
+) -> Result<(), Reason> {
+    let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
+    let Some(value) = get_mut(container, from) else { return Ok(()) };
+    let was_null = value.is_null();
+    let result = change(value)?;
+    if from == to && (was_null || !result.is_null()) {
+        *value = result;
+        return Ok(());
+    }
+    take(container, from);
+    if result.is_null() && !was_null { Ok(()) } else { put_value(container, to, result, conflict) }
+}
+
+/// Changes the schema of a value. The change also says whether every value becomes a value, and none disappears.
+pub(super) fn change_schema(
+    ends: &Ends,
+    shape: &mut Shape,
+    container: usize,
+    change: impl FnOnce(Shape) -> Option<(Shape, bool)>,
+) -> Option<()> {
+    let Ends { from, to } = ends;
+    let always = always_below(shape, container, from);
+    forget(shape, from);
+    if matches!(from.steps().last(), Some(PathStep::Key(_))) {
+        let child = if from == to { detach(shape, from)? } else { detach_with_parents(shape, container, from)? };
+        let (child, sure) = change(child)?;
+        return attach(shape, container, to, child, always && sure);
+    }
+    let node = shape.at_mut(from.steps())?;
+    let (child, _) = change(node.clone())?;
+    *node = child;
+    Some(())
+}
+
+/// Shows that a change is undone by its inverse, given the condition on the schema of the value.
+pub(super) fn lossless_if(
+    ends: &Ends,
+    shape: &Shape,
+    container: usize,
+    condition: impl FnOnce(&Shape) -> Result<(), Obstacle>,
+) -> Result<(), Obstacle> {
+    let Some(child) = declared_or_absent(shape, &ends.from)? else { return Ok(()) };
+    condition(child)?;
+    if ends.in_place() { Ok(()) } else { arrives(shape, container, &ends.from, &ends.to) }
+}
+
+/// Shows that a change succeeds, given the condition on the schema of the value; `None` for a schema that doesn't say enough.
+pub(super) fn succeeds_if(
+    ends: &Ends,
+    shape: &Shape,
+    conflict: Conflict,
+    condition: impl FnOnce(Option<&Shape>) -> bool,
+) -> Result<(), String> {
+    let Ends { from, to } = ends;
+    let child = declared(shape, from).filter(|child| !child.int_or_string);
+    let sure = never_there(shape, from) || (condition(child) && can_put(from, to, shape, conflict));
+    if sure { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
+}
+
+/// Whether a value can always be put at its target: nothing else is there, and no parent is anything but an object.
+pub(super) fn can_put(from: &FieldPath, to: &FieldPath, shape: &Shape, conflict: Conflict) -> bool {
+    let free = || conflict != Conflict::Error || never_there(shape, to);
+    let container = |node: &Shape| matches!(node.ty, Some(Type::Object | Type::Array));
+    let reachable = || (1..to.steps().len()).all(|depth| declared(shape, &prefix(to, depth)).is_none_or(container));
+    from == to || (free() && reachable())
+}
+
+/// Whether a change does nothing: there is never a value, or it stays in its place and the condition holds for its schema.
+pub(super) fn noop_if(ends: &Ends, shape: &Shape, condition: impl FnOnce(Option<&Shape>) -> bool) -> bool {
+    never_there(shape, &ends.from) || (ends.in_place() && condition(declared(shape, &ends.from)))
+}
+
+/// The type of a value that has exactly one.
+pub(super) fn only_type(child: Option<&Shape>) -> Option<Type> {
+    child.filter(|child| !child.int_or_string).and_then(|child| child.ty)
+}
