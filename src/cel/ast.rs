@@ -185,6 +185,13 @@ impl Expr {
         }
     }
 
+    /// Whether it names `oldSelf`, so that as a rule it compares with the object before: a transition rule.
+    pub fn reads_old_self(&self) -> bool {
+        self.descendants()
+            .into_iter()
+            .any(|part| matches!(&part.kind, Kind::Ident(name) if matches!(name.as_str(), "oldSelf" | ".oldSelf")))
+    }
+
     /// This node and everything below it, parents first.
     pub fn descendants(&self) -> Vec<&Expr> {
         let mut out = vec![];

@@ -84,7 +84,6 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Typ
         overloads: Learnt::about(&expr),
         scope,
         problem: None,
-        uses_old_self: false,
     };
     let mut expr = Expr::clone(&expr);
     checker.expr(&mut expr);
@@ -94,7 +93,8 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Typ
     for t in checker.types.values_mut().filter(|t| !t.is_plain()) {
         *t = checker.substitution.apply(t, true);
     }
-    let checked = Checked { expr, types: checker.types, overloads: checker.overloads, uses_old_self: checker.uses_old_self };
+    let uses_old_self = expr.reads_old_self();
+    let checked = Checked { expr, types: checker.types, overloads: checker.overloads, uses_old_self };
     literals::validate(&checked, purpose)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
@@ -125,7 +125,6 @@ struct Checker<'d> {
     scope: Vec<(String, Type)>,
     /// The first thing that is wrong, or, if nothing is, the first doubt.
     problem: Option<Problem>,
-    uses_old_self: bool,
 }
 
 impl Checker<'_> {
@@ -179,7 +178,6 @@ impl Checker<'_> {
         let name = name.strip_prefix('.').unwrap_or(name);
         if let Some((_, t)) = self.scope.iter().rev().find(|(n, _)| n == name) {
             let t = t.clone();
-            self.uses_old_self |= name == "oldSelf";
             return Some(t);
         }
         library::type_name(name).map(|t| Type::Type(Some(t.into())))

@@ -19,8 +19,7 @@ pub fn same(a: &str, b: &str) -> bool {
 
 /// Whether a rule compares with the object before, and doesn't only quote the word. What can't be read is taken at its word.
 pub fn is_transition(rule: &str) -> bool {
-    let names_it = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if name == "oldSelf");
-    rule.contains("oldSelf") && parse(rule).map_or(true, |expr| expr.descendants().into_iter().any(names_it))
+    rule.contains("oldSelf") && parse(rule).map_or(true, |expr| expr.reads_old_self())
 }
 
 /// The normal form of an expression, as text. Errors and truth of `&&` and `||` don't depend on order or repetition,

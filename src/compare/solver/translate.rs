@@ -25,8 +25,7 @@ const MAX_CASES: usize = 64;
 
 pub(super) fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
     let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable())?;
-    let transition = expr.descendants().iter().any(|part| matches!(&part.kind, Node::Ident(name) if name == "oldSelf"));
-    if transition {
+    if expr.reads_old_self() {
         // What compares with the object before doesn't run when there is none.
         return (rule.optional_old_self != Some(true)).then(|| constant(true));
     }
