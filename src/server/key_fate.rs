@@ -175,3 +175,39 @@ impl PruneNode for Schema<'_> {
         self.flag(Keyword::EmbeddedResource)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::yaml::{Budget, parse};
+
+    fn fate(schema: &str, key: &str) -> KeyFate<()> {
+        let documents = parse(&schema.into(), &Budget::default());
+        let view = Schema::new(documents[0].tree.as_ref().unwrap().root());
+        let shape = Shape::of(&view);
+        let of_shape = Pruning::of(&shape).key_fate(key).without_schema();
+        let of_view = Pruning::of(view).key_fate(key).without_schema();
+        assert_eq!(of_view, of_shape, "both forms of a schema say the same");
+        of_view
+    }
+
+    #[test]
+    fn every_key_has_one_fate() {
+        let preserve = "x-kubernetes-preserve-unknown-fields: true";
+        for (schema, key, expected) in [
+            ("{type: object}".to_owned(), "a", KeyFate::Pruned),
+            ("{type: object, properties: {a: {type: string}}}".to_owned(), "a", KeyFate::Declared(())),
+            ("{type: object, properties: {a: {type: string}}}".to_owned(), "b", KeyFate::Pruned),
+            ("{type: object, additionalProperties: {type: string}}".to_owned(), "a", KeyFate::MapValue(())),
+            ("{type: object, additionalProperties: true}".to_owned(), "a", KeyFate::Emptied),
+            (format!("{{type: object, additionalProperties: true, {preserve}}}"), "a", KeyFate::Emptied),
+            ("{type: object, additionalProperties: false}".to_owned(), "a", KeyFate::Refused),
+            (format!("{{type: object, {preserve}, properties: {{a: {{type: object}}}}}}"), "a", KeyFate::Declared(())),
+            (format!("{{type: object, {preserve}}}"), "b", KeyFate::Kept),
+            ("{type: object, x-kubernetes-embedded-resource: true}".to_owned(), "metadata", KeyFate::Meta),
+            ("{type: object, x-kubernetes-embedded-resource: true}".to_owned(), "spec", KeyFate::Pruned),
+        ] {
+            assert_eq!(fate(&schema, key), expected, "{key} under {schema}");
+        }
+    }
+}

@@ -223,7 +223,8 @@ pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
     declared(shape, path).is_some_and(|node| {
         let inside = match Pruning::of(node).undeclared() {
             KeyFate::MapValue(values) => object(values) && values.properties.is_empty() && values.preserve_unknown,
-            fate => matches!(fate, KeyFate::Kept | KeyFate::Emptied),
+            // `additionalProperties: true` would empty the objects in it.
+            fate => matches!(fate, KeyFate::Kept),
         };
         object(node) && node.properties.is_empty() && inside
     })
