@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use crate::model::schema::is_meta;
-use crate::model::schema::shape::{Extra, ListType, Shape};
+use crate::model::schema::shape::{Extra, Shape};
+use crate::server::object::{enum_lists, has_duplicates, list_type_holds, names_its_type};
 
 use super::formula::{self, Formula};
 use super::kind::{self, Kind};
@@ -71,7 +72,7 @@ impl Judge<'_, '_> {
         let pair = self.pair.filter(|pair| spine && pair.has(shape));
         all.and(Some(kind::kinds(shape, format.is_some()).has(kind)))?;
         if let Some(values) = &shape.enum_values {
-            all.and(Some(values.iter().any(|one| in_enum(value, one))))?;
+            all.and(Some(values.iter().any(|one| enum_lists(value, one))))?;
         }
         if kind == Kind::Null {
             // Nothing else is looked at, junctors and rules included.
@@ -102,10 +103,10 @@ impl Judge<'_, '_> {
                     }
                 }
                 if shape.unique_items {
-                    all.and(Some(distinct(items.iter())))?;
+                    all.and(Some(!has_duplicates(items)))?;
                 }
                 if spine {
-                    all.and(Some(list_type_holds(shape, items)))?;
+                    all.and(Some(list_type_holds(shape.list_type, &shape.map_keys, items)))?;
                 }
             }
             Value::Object(map) => {
@@ -224,71 +225,9 @@ fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     every(verdicts.map(|verdict| verdict.map(|holds| !holds))).map(|none| !none)
 }
 
-/// Whether a value equals a member of an enum after Go's conversion of the one to the other's type.
-pub(crate) fn in_enum(value: &Value, one: &Value) -> bool {
-    match (value, one) {
-        (Value::Null, _) | (_, Value::Null) => false,
-        (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {
-            (Some(x), Some(y)) => x == y,
-            (None, Some(y)) => x.as_f64().is_some_and(|x| x.trunc() == y as f64),
-            _ => x.as_f64() == y.as_f64(),
-        },
-        // An integer turns into the character of that number.
-        (Value::Number(x), Value::String(y)) => x.as_i64().is_some_and(|x| rune(x).is_some_and(|c| y.chars().eq([c]))),
-        _ => value == one,
-    }
-}
-
-fn rune(number: i64) -> Option<char> {
-    match u32::try_from(number).ok().and_then(char::from_u32) {
-        Some(c) => Some(c),
-        None => Some(char::REPLACEMENT_CHARACTER),
-    }
-}
-
-fn distinct<'v>(values: impl Iterator<Item = &'v Value> + Clone) -> bool {
-    let mut rest = values.clone();
-    for value in values {
-        rest.next();
-        if rest.clone().any(|other| other == value) {
-            return false;
-        }
-    }
-    true
-}
-
-pub(crate) fn list_type_holds(shape: &Shape, items: &[Value]) -> bool {
-    match shape.list_type {
-        ListType::Atomic => true,
-        ListType::Set => distinct(items.iter()),
-        ListType::Map => {
-            if !items.iter().all(|item| item.is_object() || item.is_null()) {
-                return false;
-            }
-            let keys: Vec<Value> = items.iter().map(|item| map_key(shape, item)).collect();
-            distinct(keys.iter())
-        }
-    }
-}
-
-/// The part of a list item that names it in a list of type `map`.
-pub(crate) fn map_key(shape: &Shape, item: &Value) -> Value {
-    let part = |key: &String| item.get(key).map(|value| (key.clone(), value.clone()));
-    Value::Object(shape.map_keys.iter().filter_map(part).collect())
-}
-
 /// An embedded resource names its apiVersion and kind. Its metadata is not judged here.
 fn embedded_holds(map: &serde_json::Map<String, Value>) -> Verdict {
-    let text = |key: &str| map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let (Some(version), Some(kind)) = (text("apiVersion"), text("kind")) else { return Some(false) };
-    let label = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        text.len() <= 63
-            && text.starts_with(|c: char| c.is_ascii_lowercase())
-            && text.ends_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-            && text.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-')
-    };
-    if version.matches('/').count() > 1 || !label(kind) {
+    if !names_its_type(map) {
         return Some(false);
     }
     match map.get("metadata") {

@@ -184,7 +184,7 @@ fn typed(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
 
 fn enumerated(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
     let Some(values) = node.shape.enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
-    if values.iter().any(|allowed| enumeration::matches(value, allowed)) {
+    if values.iter().any(|allowed| enumeration::enum_lists(value, allowed)) {
         return;
     }
     out.fail(|| {

@@ -76,7 +76,14 @@ pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut 
     }
 }
 
-fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+/// Whether a resource has an `apiVersion` and a `kind` that the server accepts.
+pub(crate) fn names_its_type(map: &Map<String, Value>) -> bool {
+    let mut errors = Vec::new();
+    type_names(map, &Trail::Root, &mut errors);
+    errors.is_empty()
+}
+
+fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
     for (field, form) in [("apiVersion", api_version as metadata::TextForm), ("kind", kind)] {
         let trail = Trail::Key(trail, field);
         match map.get(field) {
@@ -90,6 +97,10 @@ fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>
             }
         }
     }
+}
+
+fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+    type_names(map, trail, errors);
     if let Some(metadata) = map.get("metadata").and_then(Value::as_object) {
         metadata::check_embedded(metadata, &Trail::Key(trail, "metadata"), errors);
     }

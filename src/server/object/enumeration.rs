@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 ///
 /// The conversion is Go's: a float is cut to an integer before it is compared with one, an integer becomes the
 /// character of that code before it is compared with a string. Null equals nothing, not even a listed null.
-pub(super) fn matches(value: &Value, allowed: &Value) -> bool {
+pub(crate) fn enum_lists(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Null, _) | (_, Value::Null) => false,
         (Value::Number(value), Value::Number(allowed)) => match (integer(value), integer(allowed)) {
@@ -44,7 +44,8 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-pub(super) fn has_duplicates(items: &[Value]) -> bool {
+/// Whether a list holds the same value twice.
+pub(crate) fn has_duplicates(items: &[Value]) -> bool {
     let mut seen = std::collections::HashSet::new();
     items.iter().any(|item| !seen.insert(item.to_string()))
 }
@@ -56,13 +57,13 @@ mod tests {
 
     #[test]
     fn enum_values_are_compared_after_conversion() {
-        assert!(matches(&json!(2), &json!(2)));
-        assert!(matches(&json!(2.0), &json!(2)));
-        assert!(matches(&json!(2.7), &json!(2)), "a float is cut");
-        assert!(!matches(&json!(2), &json!(2.5)));
-        assert!(matches(&json!(97), &json!("a")), "a number becomes its character");
-        assert!(!matches(&json!("2"), &json!(2)));
-        assert!(!matches(&json!(null), &json!(null)));
-        assert!(!matches(&json!({"a": 1}), &json!({"a": 1.0})));
+        assert!(enum_lists(&json!(2), &json!(2)));
+        assert!(enum_lists(&json!(2.0), &json!(2)));
+        assert!(enum_lists(&json!(2.7), &json!(2)), "a float is cut");
+        assert!(!enum_lists(&json!(2), &json!(2.5)));
+        assert!(enum_lists(&json!(97), &json!("a")), "a number becomes its character");
+        assert!(!enum_lists(&json!("2"), &json!(2)));
+        assert!(!enum_lists(&json!(null), &json!(null)));
+        assert!(!enum_lists(&json!({"a": 1}), &json!({"a": 1.0})));
     }
 }

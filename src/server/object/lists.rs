@@ -10,6 +10,21 @@ use super::error::{Error, Kind, Reason};
 use super::node::Node;
 use super::path::Trail;
 
+/// Whether the items of a list keep to its list type: no duplicates in a set, no two items of one key in a map.
+pub(crate) fn list_type_holds(list_type: ListType, keys: &[String], items: &[Value]) -> bool {
+    let mut errors = Vec::new();
+    list(items, (list_type, keys), &Trail::Root, &mut errors);
+    errors.is_empty()
+}
+
+fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail<'_>, errors: &mut Vec<Error>) {
+    match list_type {
+        ListType::Atomic => {}
+        ListType::Set => set(items, trail, errors),
+        ListType::Map => keyed(items, keys, trail, errors),
+    }
+}
+
 /// The duplicates of every set and map list below.
 pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
     if !node.below.lists {
@@ -18,11 +33,7 @@ pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut 
     match value {
         Value::Object(map) => object(map, node, trail, errors),
         Value::Array(items) => {
-            match node.shape.list_type {
-                ListType::Atomic => {}
-                ListType::Set => set(items, trail, errors),
-                ListType::Map => keyed(items, &node.shape.map_keys, trail, errors),
-            }
+            list(items, (node.shape.list_type, &node.shape.map_keys), trail, errors);
             if let Some(child) = &node.items {
                 for (index, item) in items.iter().enumerate() {
                     check(item, child, &Trail::Index(trail, index), errors);

@@ -25,8 +25,11 @@ use crate::model::schema::Shape;
 use crate::server::key_fate::Pruning;
 
 pub use default::default_of_schema;
+pub(crate) use embedded::names_its_type;
+pub(crate) use enumeration::{enum_lists, has_duplicates};
 pub use error::{Error, Kind, Reason};
 pub(crate) use fill::DefaultNode;
+pub(crate) use lists::list_type_holds;
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use scale::Scale;
