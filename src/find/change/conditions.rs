@@ -46,6 +46,7 @@ impl<'t> Conditions<'t> {
         let mut parts = self.list.iter().enumerate().map(|(index, schema)| only(schema, condition, index == 0));
         let mut node = parts.next().unwrap_or_else(|| unreachable!("the node itself comes first"));
         types.apply(&mut node);
+        node.format = node.format.filter(|_| types.read_formats());
         node.preserve_unknown = true;
         node.all_of = parts.filter(|part| *part != Shape::any(part.at)).collect();
         node

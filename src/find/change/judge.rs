@@ -152,6 +152,8 @@ impl<'p, 'f, 't> Comparison<'p, 'f, 't> {
             constraints.ty = constraints.ty.or(Some(Type::Object));
         }
         constraints.rules.clear();
+        old.format = old.format.filter(|_| self.old.types.read_formats());
+        constraints.format = constraints.format.filter(|_| self.new.types.read_formats());
         let new = constrained_by(&old, &constraints);
         (old, new)
     }

@@ -50,6 +50,12 @@ impl Types {
         self.0 == 0
     }
 
+    /// Whether a format beside these types restricts values. Beside a format servers also let strings pass that are no value of the
+    /// type; nobody relies on that.
+    pub(super) fn read_formats(self) -> bool {
+        self.has(Types::STRING) || self.has(Types::INTEGER)
+    }
+
     /// Gives a shape these types.
     pub(super) fn apply(self, shape: &mut Shape) {
         shape.int_or_string = self == Types::INT_OR_STRING;

@@ -288,6 +288,13 @@ fn formats_are_compared_by_the_texts_that_have_them() {
     formats("quantity", "int32", Class::None, &["schema-rewritten@spec.o"]);
     formats("uuid", "uuid4", Class::SemanticBreaking, &["format-narrowed@spec.o"]);
     formats("uuid4", "uuid", Class::Additive, &["format-widened@spec.o"]);
+    // Beside a list it restricts nothing.
+    objects(
+        "{type: array, items: {type: string}}",
+        "{type: array, format: cidr, items: {type: string}}",
+        Class::None,
+        &["schema-rewritten@spec.o"],
+    );
     formats("date", "email", Class::SemanticBreaking, &["format-changed@spec.o"]);
 }
 
