@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::fact::Certainty;
+use crate::model::relation::{Comparison, Search};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
-use super::solver::{Find, Found, Goal, Literal, Pair, Quest, ReadBy, Reader, Reason, Solver, Taste, Term, View};
-use super::{Budget, Order, Relation, Role, Sample};
+use super::solver::{Goal, Literal, Pair, Quest, ReadBy, Reader, Solver, Taste, Term, View, unconfirmed};
+use super::{Budget, Role, Sample};
 
 /// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
 /// kind and metadata.
-pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Order {
+pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Comparison<Sample> {
     let mut solver = Solver::new(Taste::Small, budget).with_roots(&[a, b]);
     if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
-        return Order::equal();
+        return Comparison::equal();
     }
     let sides = Sides { read_by: [ReadBy::shape_of(a), ReadBy::shape_of(b)], shapes: [a, b], root: true };
-    Comparison { solver, sides, local: false }.order()
+    Searches { solver, sides, local: false }.order()
 }
 
 /// Whether two shapes are written alike, wherever they stand.
@@ -28,20 +28,20 @@ pub(crate) fn is_same(a: &Shape, b: &Shape, budget: &Budget) -> bool {
 }
 
 /// Compares two nodes that stand at the same place, with everything below them.
-pub fn order(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Order {
+pub fn order(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     compare(a, b, role, false, budget)
 }
 
 /// Compares two nodes that stand at the same place without their children: a child that both have counts as the same, and
 /// that a child is there on one side only is neither a loss nor a gain of the node itself. Where properties turn into a
 /// map or a list, [`order`] says more.
-pub fn order_local(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Order {
+pub fn order_local(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     compare(a, b, role, true, budget)
 }
 
 /// As [`order_local`], of nodes that mean no list. Beside a format of strings servers let lists pass, whatever the type is: nobody
 /// relies on that.
-pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Order {
+pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let order = order_local(a, b, role, budget);
     let is_list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(Value::Array(_))));
     if !is_list(&order.lost) && !is_list(&order.gained) {
@@ -56,13 +56,13 @@ pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) ->
     order_local(&without(a), &without(b), role, budget)
 }
 
-fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Budget) -> Order {
+fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Budget) -> Comparison<Sample> {
     let mut solver = Solver::new(Taste::Small, budget);
     if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
-        return Order::equal();
+        return Comparison::equal();
     }
     if local && solver.same_locally(a, b) {
-        return Order::equal();
+        return Comparison::equal();
     }
     let alone = |shape| {
         ReadBy::of(match role {
@@ -72,7 +72,7 @@ fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Bud
         })
     };
     let sides = Sides { read_by: [alone(a), alone(b)], shapes: [a, b], root: false };
-    Comparison { solver, sides, local }.order()
+    Searches { solver, sides, local }.order()
 }
 
 /// Before and after.
@@ -106,49 +106,24 @@ impl<'s> Sides<'s> {
     }
 }
 
-/// Whether there is such an object.
-#[derive(Debug, Clone)]
-enum Answer {
-    Yes(Sample),
-    No,
-    Open(Reason),
-}
-
-impl Answer {
-    fn is_yes(&self) -> Option<bool> {
-        match self {
-            Answer::Yes(_) => Some(true),
-            Answer::No => Some(false),
-            Answer::Open(_) => None,
-        }
-    }
-
-    fn sample(self) -> Option<Sample> {
-        match self {
-            Answer::Yes(sample) => Some(sample),
-            _ => None,
-        }
-    }
-}
-
-struct Comparison<'s> {
+struct Searches<'s> {
     solver: Solver<'s>,
     sides: Sides<'s>,
     local: bool,
 }
 
-impl Comparison<'_> {
-    fn order(mut self) -> Order {
+impl Searches<'_> {
+    fn order(mut self) -> Comparison<Sample> {
         let lost = self.lost(false);
         let gained = self.lost(true);
         let differs = self.sides.goal(true, Quest::Differs, true);
         self.pair(self.sides, true);
         let changed = self.first([differs]);
-        joined(lost, gained, changed)
+        Comparison::of(lost, gained, changed)
     }
 
     /// What the first side accepts and keeps and the second doesn't; or the other way round.
-    fn lost(&mut self, swapped: bool) -> Answer {
+    fn lost(&mut self, swapped: bool) -> Search<Sample> {
         let sides = if swapped { self.sides.swapped() } else { self.sides };
         self.pair(sides, false);
         let refused = sides.goal(false, Quest::Nothing, false);
@@ -157,7 +132,7 @@ impl Comparison<'_> {
     }
 }
 
-impl<'s> Comparison<'s> {
+impl<'s> Searches<'s> {
     fn pair(&mut self, sides: Sides<'s>, joined: bool) {
         if self.local {
             let [first, second] = sides.shapes;
@@ -165,58 +140,20 @@ impl<'s> Comparison<'s> {
         }
     }
 
-    fn first<const N: usize>(&mut self, goals: [Goal<'s>; N]) -> Answer {
-        let mut open = None;
-        for goal in goals {
+    fn first<const N: usize>(&mut self, goals: [Goal<'s>; N]) -> Search<Sample> {
+        Search::any(goals.into_iter().map(|goal| {
             self.solver.refill();
-            match self.sample(&goal) {
-                Found::Sat(sample) => return Answer::Yes(sample),
-                Found::Unsat => {}
-                Found::Open(reason) => open = open.or(Some(reason)),
-            }
-        }
-        open.map_or(Answer::No, Answer::Open)
+            self.sample(&goal)
+        }))
     }
 
-    fn sample(&mut self, goal: &Goal<'s>) -> Found<Sample> {
+    fn sample(&mut self, goal: &Goal<'s>) -> Search<Sample> {
         if !goal.root {
-            return match self.solver.solve_alone(goal) {
-                Found::Sat(None) => Found::Sat(Sample::Absent),
-                Found::Sat(Some(value)) => Found::Sat(Sample::Sent(value)),
-                Found::Unsat => Found::Unsat,
-                Found::Open(reason) => Found::Open(reason),
-            };
+            return self.solver.solve_alone(goal).map(|sent| sent.map_or(Sample::Absent, Sample::Sent));
         }
-        match self.solver.solve(goal) {
-            Find::Sat(value) => self.confirmed(goal, value),
-            Find::Unsat => Found::Unsat,
-            Find::Open(reason) => Found::Open(reason),
-        }
+        self.solver.solve(goal).and_then(|value| match self.solver.meets(goal, &value) {
+            Some(true) => Search::Found(Sample::Sent(value)),
+            verdict => Search::Undecided(unconfirmed(verdict)),
+        })
     }
-
-    fn confirmed(&self, goal: &Goal<'s>, value: Value) -> Found<Sample> {
-        match self.solver.meets(goal, &value) {
-            Some(true) => Found::Sat(Sample::Sent(value)),
-            Some(false) => Found::Open(Reason::Method("a candidate that does not stand")),
-            None => Found::Open(Reason::Method("a rule that can't be run")),
-        }
-    }
-}
-
-fn joined(lost: Answer, gained: Answer, changed: Answer) -> Order {
-    let relation = match (&lost, &gained, &changed) {
-        (Answer::Open(_), _, _) | (Answer::No, Answer::Open(_), _) | (Answer::No, Answer::No, Answer::Open(_)) => Relation::Undecided,
-        (Answer::Yes(_), Answer::No, _) => Relation::Narrower,
-        (Answer::Yes(_), _, _) => Relation::Incomparable,
-        (Answer::No, Answer::Yes(_), _) => Relation::Wider,
-        (Answer::No, Answer::No, Answer::Yes(_)) => Relation::Incomparable,
-        (Answer::No, Answer::No, Answer::No) => Relation::Equal,
-    };
-    let reason = [&lost, &gained, &changed].into_iter().find_map(|answer| match answer {
-        Answer::Open(reason) => Some(reason.to_string()),
-        _ => None,
-    });
-    let certainty = if relation == Relation::Undecided { Certainty::Undecided } else { Certainty::Proved };
-    let (loses, gains) = (lost.is_yes(), gained.is_yes());
-    Order { relation, lost: lost.sample(), gained: gained.sample(), changed: changed.sample(), loses, gains, certainty, reason }
 }

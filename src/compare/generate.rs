@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::model::relation::Search;
 use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 
 use super::Budget;
-use super::solver::{Find, Formula, Goal, Pin, Solver, Target, Taste};
+use super::solver::{Formula, Goal, Pin, Solver, Target, Taste};
 
 /// Objects that [`around`] makes at most.
 pub const MAX_AROUND: usize = 600;
@@ -75,8 +76,8 @@ impl<'s> Maker<'s> {
         self.solver.refill();
         let goal = Goal { pin, ..self.goal.clone() };
         match self.solver.solve(&goal) {
-            Find::Sat(value) => (self.solver.meets(&goal, &value) == Some(true)).then_some(value),
-            Find::Unsat | Find::Open(_) => None,
+            Search::Found(value) => (self.solver.meets(&goal, &value) == Some(true)).then_some(value),
+            Search::Impossible | Search::Undecided(_) => None,
         }
     }
 }

@@ -19,31 +19,16 @@ mod witness;
 
 use serde_json::Value;
 
-use crate::model::fact::Certainty;
-
+pub use crate::model::relation::{Comparison, Relation};
 pub use budget::Budget;
 pub(crate) use compare::is_same;
 pub use compare::{order, order_local, order_roots, order_without_lists};
 pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
 pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized, is_oversized_shape};
+pub use solver::MAX_STEPS;
 pub(crate) use solver::completed;
-pub use solver::{MAX_STEPS, Reason};
-pub use witness::{Cause, Unshown, What, Witnesses};
-
-/// How what one shape accepts and keeps compares with what another does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// The same requests are accepted, and the same is stored.
-    Equal,
-    /// The second accepts or keeps less.
-    Narrower,
-    /// The second accepts or keeps more.
-    Wider,
-    /// Less here and more there, or something else is stored.
-    Incomparable,
-    Undecided,
-}
+pub use witness::{Cause, What, Witnesses};
 
 /// Where a node stands in the schema: it decides what becomes of a null, of a default, and of a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,40 +54,6 @@ impl Sample {
         match self {
             Sample::Absent => None,
             Sample::Sent(value) => Some(value),
-        }
-    }
-}
-
-/// The comparison of two shapes, `a` before and `b` after.
-#[derive(Debug, Clone)]
-pub struct Order {
-    pub relation: Relation,
-    /// `a` accepts and keeps it; `b` refuses it or prunes a part.
-    pub lost: Option<Sample>,
-    /// `b` accepts and keeps it; `a` refuses it or prunes a part.
-    pub gained: Option<Sample>,
-    /// Both accept and keep it, and store something different: another default, or a null that only one of them keeps.
-    pub changed: Option<Sample>,
-    /// Whether something is lost at all; `None` where that is undecided.
-    pub loses: Option<bool>,
-    /// Whether something is gained at all; `None` where that is undecided.
-    pub gains: Option<bool>,
-    pub certainty: Certainty,
-    /// Why something is left undecided.
-    pub reason: Option<String>,
-}
-
-impl Order {
-    pub fn equal() -> Order {
-        Order {
-            relation: Relation::Equal,
-            lost: None,
-            gained: None,
-            changed: None,
-            loses: Some(false),
-            gains: Some(false),
-            certainty: Certainty::Proved,
-            reason: None,
         }
     }
 }

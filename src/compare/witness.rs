@@ -5,13 +5,14 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use crate::model::fact::{Aspect, Outcome, Witness};
+use crate::model::relation::{Reason, Search};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::condition::restore;
 use super::generate::Maker;
-use super::solver::{Find, Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
+use super::solver::{Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
 use super::{Budget, Sample};
 
 /// What to show at a path.
@@ -45,14 +46,6 @@ pub enum Cause<'c> {
 /// Items of a list that is built anew to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
-/// Why there is no witness.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unshown {
-    /// Proved: whatever has this at the path is accepted and stored as before.
-    Nothing,
-    Undecided(String),
-}
-
 /// Shows the differences between the schemas of a version before and after.
 pub struct Witnesses<'s> {
     old: &'s Shape,
@@ -76,7 +69,7 @@ impl<'s> Witnesses<'s> {
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
         let items = self.old.at(path.steps())?.items.as_deref()?;
         match Solver::new(Taste::Small, &self.budget).solve(&Goal::of(items, false)) {
-            Find::Sat(item) => Some(json!([item, item])),
+            Search::Found(item) => Some(json!([item, item])),
             _ => None,
         }
     }
@@ -103,12 +96,12 @@ impl<'s> Witnesses<'s> {
 
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
     /// something else, and the reason has to do with the path.
-    pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Result<Witness, Unshown> {
+    pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Search<Witness> {
         let search = |target| self.search(path, Some(target), cause);
         match what {
             What::Sample(Sample::Sent(value)) => {
                 let target = if value.is_null() { Target::Null } else { Target::Value(value) };
-                search(target).or_else(|_| search(Target::Sent))
+                search(target).or_else(|| search(Target::Sent))
             }
             What::Sample(Sample::Absent) | What::Absent => search(Target::Missing),
             What::Sent => search(Target::Sent),
@@ -116,14 +109,14 @@ impl<'s> Witnesses<'s> {
         }
     }
 
-    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Result<Witness, Unshown> {
+    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Search<Witness> {
         let mut solver = Solver::new(Taste::Small, &self.budget).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
         let goal = |accepted: Option<bool>, quest: Quest| self.goal(&[(self.new, accepted)], quest, pin);
         // That there is none that shows this change alone proves nothing.
         if let Some(witness) = self.alone(path, pin, cause) {
-            return Ok(witness);
+            return Search::Found(witness);
         }
         // The smallest object that has the value mostly shows the difference already.
         let plain = pin.map(|_| goal(None, Quest::Nothing));
@@ -138,16 +131,16 @@ impl<'s> Witnesses<'s> {
         for goal in plain.into_iter().chain(asked) {
             solver.refill();
             match solver.solve(&goal) {
-                Find::Sat(body) => match self.confirm(&body, path, cause) {
-                    Some(witness) => return Ok(witness),
-                    None => open = open.or_else(|| goal.literals.get(1).map(|_| "another difference hides it".to_owned())),
+                Search::Found(body) => match self.confirm(&body, path, cause) {
+                    Some(witness) => return Search::Found(witness),
+                    None => open = open.or_else(|| goal.literals.get(1).map(|_| Reason::from("another difference hides it"))),
                 },
-                Find::Unsat if goal.literals.len() == 1 => return Err(Unshown::Nothing),
-                Find::Unsat => {}
-                Find::Open(reason) => open = open.or_else(|| Some(reason.to_string())),
+                Search::Impossible if goal.literals.len() == 1 => return Search::Impossible,
+                Search::Impossible => {}
+                Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
-        Err(open.map_or(Unshown::Nothing, Unshown::Undecided))
+        Err(open).into()
     }
 
     /// An object that is fine apart from the one change that is to be seen.
@@ -173,7 +166,7 @@ impl<'s> Witnesses<'s> {
                 .is_some_and(|node| [node.item_count.max, node.property_count.max].into_iter().flatten().all(|most| most <= MAX_BUILT));
         let sent = small.then(|| self.goal(&others, Quest::Nothing, sent));
         found.into_iter().chain(sent).find_map(|goal| match solver.solve(&goal) {
-            Find::Sat(body) => self.confirm(&body, path, cause),
+            Search::Found(body) => self.confirm(&body, path, cause),
             _ => None,
         })
     }
@@ -316,7 +309,7 @@ fn resource_name(root: &Shape, budget: &Budget) -> Option<String> {
         root: false,
     };
     match Solver::new(Taste::Small, budget).solve(&goal) {
-        Find::Sat(Value::String(name)) => Some(name),
+        Search::Found(Value::String(name)) => Some(name),
         _ => None,
     }
 }

@@ -1,80 +1,225 @@
-//! The two answers that every domain of values gives: one value with stated properties, and how two domains compare.
+//! How two sets of values compare, and what the search for one value found.
+//!
+//! There is one direction everywhere: the first set is the one before, the second the one after. `Narrower` means that
+//! the second has fewer members.
+
+use std::fmt;
+
+use super::fact::Effect;
 
 /// The answer to "is there a value such that …".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Find<T> {
+pub enum Search<T> {
     /// Such a value.
     Found(T),
     /// Proved: there is none.
-    None,
-    /// Neither found nor excluded within the stated budget.
-    Undecided(String),
+    Impossible,
+    /// Neither found nor excluded.
+    Undecided(Reason),
 }
 
-/// How the set on the left compares with the set on the right.
+/// Why a search was left undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order<T> {
-    Equal,
-    /// Everything on the left is on the right too.
-    Narrower {
-        only_right: T,
-    },
-    /// Everything on the right is on the left too.
-    Wider {
-        only_left: T,
-    },
-    Incomparable {
-        only_left: T,
-        only_right: T,
-    },
-    /// At least one direction is open; a witness of the other may still be known.
-    Undecided {
-        reason: String,
-        only_left: Option<T>,
-        only_right: Option<T>,
-    },
+pub enum Reason {
+    /// More alternatives than the budget allows.
+    Budget,
+    /// A CEL rule that the search doesn't understand.
+    Rule(String),
+    /// Values were found, but none of them passed a check that the search itself knows only in part.
+    Unverified,
+    /// A combination that the search has no complete method for.
+    Method(&'static str),
+    /// Anything else, in words.
+    Text(String),
 }
 
-impl<T> Order<T> {
-    /// Joins the searches for a value that only one side has.
-    pub fn of(only_left: Find<T>, only_right: Find<T>) -> Self {
-        match (only_left, only_right) {
-            (Find::None, Find::None) => Order::Equal,
-            (Find::None, Find::Found(only_right)) => Order::Narrower { only_right },
-            (Find::Found(only_left), Find::None) => Order::Wider { only_left },
-            (Find::Found(only_left), Find::Found(only_right)) => Order::Incomparable { only_left, only_right },
-            (Find::Undecided(reason), right) => Order::Undecided { reason, only_left: None, only_right: right.found() },
-            (left, Find::Undecided(reason)) => Order::Undecided { reason, only_left: left.found(), only_right: None },
-        }
-    }
-}
-
-impl<T> Find<T> {
+impl<T> Search<T> {
+    /// The value, if one was found.
     pub fn found(self) -> Option<T> {
+        self.into_result().ok()
+    }
+
+    /// As a result, for `?`: an error without a reason is a proof that there is no such value.
+    pub fn into_result(self) -> Result<T, Option<Reason>> {
         match self {
-            Find::Found(value) => Some(value),
-            Find::None | Find::Undecided(_) => None,
+            Search::Found(value) => Ok(value),
+            Search::Impossible => Err(None),
+            Search::Undecided(reason) => Err(Some(reason)),
         }
     }
 
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Find<U> {
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Search<U> {
+        self.into_result().map(f).into()
+    }
+
+    /// Goes on with the value, if one was found.
+    pub fn and_then<U>(self, f: impl FnOnce(T) -> Search<U>) -> Search<U> {
+        self.into_result().and_then(|value| f(value).into_result()).into()
+    }
+
+    /// Searches again if nothing was found; the second answer counts.
+    pub fn or_else(self, again: impl FnOnce() -> Search<T>) -> Search<T> {
         match self {
-            Find::Found(value) => Find::Found(f(value)),
-            Find::None => Find::None,
-            Find::Undecided(reason) => Find::Undecided(reason),
+            Search::Found(_) => self,
+            Search::Impossible | Search::Undecided(_) => again(),
         }
     }
 
-    /// The first of several searches that succeeds; `None` only if all of them prove absence.
-    pub fn any(searches: impl IntoIterator<Item = Find<T>>) -> Find<T> {
+    /// The first of several searches that succeeds; `Impossible` only if all of them prove absence.
+    pub fn any(searches: impl IntoIterator<Item = Search<T>>) -> Search<T> {
         let mut open = None;
         for search in searches {
             match search {
-                Find::Found(value) => return Find::Found(value),
-                Find::None => {}
-                Find::Undecided(reason) => open = open.or(Some(reason)),
+                Search::Found(value) => return Search::Found(value),
+                Search::Impossible => {}
+                Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
-        open.map_or(Find::None, Find::Undecided)
+        Err(open).into()
+    }
+
+    /// Whether there is such a value; `None` where that is undecided.
+    fn is_possible(&self) -> Option<bool> {
+        match self {
+            Search::Found(_) => Some(true),
+            Search::Impossible => Some(false),
+            Search::Undecided(_) => None,
+        }
+    }
+
+    fn reason(&self) -> Option<&Reason> {
+        match self {
+            Search::Undecided(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl<T> From<Result<T, Option<Reason>>> for Search<T> {
+    fn from(result: Result<T, Option<Reason>>) -> Self {
+        match result {
+            Ok(value) => Search::Found(value),
+            Err(None) => Search::Impossible,
+            Err(Some(reason)) => Search::Undecided(reason),
+        }
+    }
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        Reason::Text(text)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(text: &str) -> Self {
+        Reason::Text(text.to_owned())
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Budget => f.write_str("there are more alternatives than the search may look at"),
+            Reason::Rule(rule) => write!(f, "the CEL rule `{rule}` is not understood well enough"),
+            Reason::Unverified => f.write_str("no candidate holds"),
+            Reason::Method(what) => write!(f, "no complete method for {what}"),
+            Reason::Text(what) => f.write_str(what),
+        }
+    }
+}
+
+/// How a set of values compares with the one that takes its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// The same values are accepted, and the same is stored.
+    Equal,
+    /// The second accepts or keeps less.
+    Narrower,
+    /// The second accepts or keeps more.
+    Wider,
+    /// Less here and more there, or something else is stored.
+    Incomparable,
+    /// Not known; it counts as `Incomparable`.
+    Undecided,
+}
+
+impl Relation {
+    /// By whether something is lost, and whether something is gained.
+    pub fn of(lost: bool, gained: bool) -> Self {
+        match (lost, gained) {
+            (false, false) => Relation::Equal,
+            (true, false) => Relation::Narrower,
+            (false, true) => Relation::Wider,
+            (true, true) => Relation::Incomparable,
+        }
+    }
+
+    /// The relation of two conditions that hold together.
+    pub fn and(self, other: Relation) -> Self {
+        use Relation::{Equal, Incomparable, Undecided};
+        match (self, other) {
+            (Equal, one) | (one, Equal) => one,
+            (Undecided, _) | (_, Undecided) => Undecided,
+            (a, b) if a == b => a,
+            _ => Incomparable,
+        }
+    }
+
+    /// Whether something may be lost.
+    pub fn narrows(self) -> bool {
+        matches!(self, Relation::Narrower | Relation::Incomparable | Relation::Undecided)
+    }
+
+    /// The effect of a change that has this relation.
+    pub fn effect(self) -> Effect {
+        match self {
+            Relation::Equal => Effect::Rewritten,
+            Relation::Narrower => Effect::Narrowed,
+            Relation::Wider => Effect::Widened,
+            Relation::Incomparable => Effect::Changed,
+            Relation::Undecided => Effect::Undecided,
+        }
+    }
+}
+
+/// The comparison of two sets, with a value for each difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison<T> {
+    pub relation: Relation,
+    /// The first accepts and keeps it; the second refuses it or prunes a part.
+    pub lost: Option<T>,
+    /// The second accepts and keeps it; the first refuses it or prunes a part.
+    pub gained: Option<T>,
+    /// Both accept and keep it, and store something different: another default, or a null that only one of them keeps.
+    pub changed: Option<T>,
+    /// Whether something is lost at all; `None` where that is undecided.
+    pub loses: Option<bool>,
+    /// Whether something is gained at all; `None` where that is undecided.
+    pub gains: Option<bool>,
+    /// Why something is left undecided.
+    pub reason: Option<String>,
+}
+
+impl<T> Comparison<T> {
+    /// Two sets that don't differ.
+    pub fn equal() -> Self {
+        Self::of(Search::Impossible, Search::Impossible, Search::Impossible)
+    }
+
+    /// Joins the searches for a value that is lost, gained, or stored differently.
+    pub fn of(lost: Search<T>, gained: Search<T>, changed: Search<T>) -> Self {
+        use Search::{Found, Impossible, Undecided};
+        let relation = match (&lost, &gained, &changed) {
+            (Undecided(_), _, _) | (Impossible, Undecided(_), _) | (Impossible, Impossible, Undecided(_)) => Relation::Undecided,
+            (Found(_), Impossible, _) => Relation::Narrower,
+            (Found(_), _, _) => Relation::Incomparable,
+            (Impossible, Found(_), _) => Relation::Wider,
+            (Impossible, Impossible, Found(_)) => Relation::Incomparable,
+            (Impossible, Impossible, Impossible) => Relation::Equal,
+        };
+        let reason = [&lost, &gained, &changed].into_iter().find_map(Search::reason).map(ToString::to_string);
+        let (loses, gains) = (lost.is_possible(), gained.is_possible());
+        Comparison { relation, lost: lost.found(), gained: gained.found(), changed: changed.found(), loses, gains, reason }
     }
 }

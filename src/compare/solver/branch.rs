@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use crate::model::Step;
 
 use super::formula::Formula;
 use super::kind::Kind;
 use super::part::{Never, Part, Parts, reads, same_part, same_term};
 use super::read::Request;
-use super::{Find, Goal, Pin, Reason, Solver, Term};
+use super::{Goal, Pin, Reason, Search, Solver, Term};
 
 /// A condition on one view that has to hold, or has to fail.
 #[derive(Debug, Clone)]
@@ -43,7 +45,7 @@ fn differ(a: &Atom<'_>, b: &Atom<'_>) -> bool {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn solve_kind(&mut self, goal: &Goal<'s>, kind: Kind) -> Find {
+    pub(super) fn solve_kind(&mut self, goal: &Goal<'s>, kind: Kind) -> Search<Value> {
         if matches!(kind, Kind::Bool) {
             return self.first_of(goal, vec![false.into(), true.into()]);
         }
@@ -67,20 +69,20 @@ impl<'s> Solver<'s> {
         self.search(goal, kind, branch)
     }
 
-    fn search(&mut self, goal: &Goal<'s>, kind: Kind, mut branch: Branch<'s>) -> Find {
+    fn search(&mut self, goal: &Goal<'s>, kind: Kind, mut branch: Branch<'s>) -> Search<Value> {
         loop {
             if branch.dead {
-                return Find::Unsat;
+                return Search::Impossible;
             }
             let options: usize = branch.choices.iter().map(|choice| choice.options.len()).sum();
             if !self.step((1 + options) * branch.atoms.len()) {
-                return Find::Open(Reason::Budget);
+                return Search::Undecided(Reason::Budget);
             }
             self.settle(&mut branch, goal, kind);
             let narrowest = branch.choices.iter().enumerate().min_by_key(|(_, choice)| choice.options.len());
             let Some((index, choice)) = narrowest else { break };
             match choice.options.len() {
-                0 => return Find::Unsat,
+                0 => return Search::Impossible,
                 1 => {
                     let Choice { mut options } = branch.choices.swap_remove(index);
                     for atom in options.pop().unwrap_or_default() {
@@ -93,10 +95,10 @@ impl<'s> Solver<'s> {
                 }
             }
         }
-        if branch.dead { Find::Unsat } else { self.leaf(goal, kind, &branch.atoms) }
+        if branch.dead { Search::Impossible } else { self.leaf(goal, kind, &branch.atoms) }
     }
 
-    fn choose(&mut self, goal: &Goal<'s>, kind: Kind, branch: &Branch<'s>, choice: Choice<'s>) -> Find {
+    fn choose(&mut self, goal: &Goal<'s>, kind: Kind, branch: &Branch<'s>, choice: Choice<'s>) -> Search<Value> {
         let mut open = None;
         for option in choice.options {
             let mut next = branch.clone();
@@ -112,15 +114,15 @@ impl<'s> Solver<'s> {
                 continue;
             }
             match self.search(goal, kind, next) {
-                Find::Sat(value) => return Find::Sat(value),
-                Find::Unsat => {}
-                Find::Open(reason) => open = open.or(Some(reason)),
+                Search::Found(value) => return Search::Found(value),
+                Search::Impossible => {}
+                Search::Undecided(reason) => open = open.or(Some(reason)),
             }
             if self.steps == 0 {
-                return Find::Open(Reason::Budget);
+                return Search::Undecided(Reason::Budget);
             }
         }
-        open.map_or(Find::Unsat, Find::Open)
+        Err(open).into()
     }
 
     /// Drops choices that are already met and options that can't be taken any more.
@@ -374,7 +376,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    fn leaf(&mut self, goal: &Goal<'s>, kind: Kind, atoms: &[Atom<'s>]) -> Find {
+    fn leaf(&mut self, goal: &Goal<'s>, kind: Kind, atoms: &[Atom<'s>]) -> Search<Value> {
         if !kind.is_scalar()
             && let Some(values) = atoms.iter().find_map(|atom| match &atom.part {
                 Part::Enum(values) if atom.holds => Some(*values),
@@ -389,7 +391,7 @@ impl<'s> Solver<'s> {
             Kind::Array => self.list(goal, atoms),
             Kind::String => self.string(atoms),
             Kind::Int | Kind::Float => self.number(kind, atoms),
-            Kind::Bool | Kind::Null => Find::Unsat,
+            Kind::Bool | Kind::Null => Search::Impossible,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::formula::{self, Formula};
 use super::object::{child_goal, not_equal, quest_at};
 use super::part::{Part, Unique};
 use super::read::{Effect, Request};
-use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Taste, Term};
+use super::{Goal, Literal, Pin, Quest, Reason, Search, Solver, Taste, Term};
 
 /// Items that are made to reach a count.
 const MAX_ITEMS: u64 = 300;
@@ -40,7 +40,7 @@ struct Frame<'s> {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn list(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Find {
+    pub(super) fn list(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Search<Value> {
         let mut frame = enter(goal, atoms);
         if let Some(pin) = goal.pin
             && let Some((Step::Items, rest)) = pin.steps.split_first()
@@ -51,65 +51,65 @@ impl<'s> Solver<'s> {
             frame.wanted.push(Wanted { quest: true, ..Wanted::default() });
         }
         if frame.low > frame.high {
-            return Find::Unsat;
+            return Search::Impossible;
         }
         if frame.equal.len() > 1 {
-            return Find::Open(Reason::Method("a list that is not unique in two ways"));
+            return Search::Undecided(Reason::Method("a list that is not unique in two ways"));
         }
         let found = match frame.equal.first().copied() {
             Some((view, unique)) => self.repeated(goal, &frame, view, unique),
             None => self.fitted(goal, &frame),
         };
         match found {
-            Find::Sat(value) if frame.unlike.iter().any(|other| formula::equal(other, &value)) => {
-                Find::Open(Reason::Method("a list other than given ones"))
+            Search::Found(value) if frame.unlike.iter().any(|other| formula::equal(other, &value)) => {
+                Search::Undecided(Reason::Method("a list other than given ones"))
             }
             found => found,
         }
     }
 
     /// An item that is looked at on its own.
-    pub(super) fn alone_item(&mut self, goal: &Goal<'s>) -> Find {
+    pub(super) fn alone_item(&mut self, goal: &Goal<'s>) -> Search<Value> {
         let wanted = Wanted { quest: goal.quest != Quest::Nothing, ..Wanted::default() };
         self.item_with(goal, goal.literals.clone(), &wanted)
     }
 
     /// With each wanted item on its own, else with all of them in one.
-    fn fitted(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
+    fn fitted(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Search<Value> {
         let count = frame.wanted.len() as u64;
         if count <= frame.high {
             let found = self.build(goal, frame, &frame.wanted);
-            if !matches!(found, Find::Unsat) || count < 2 {
+            if !matches!(found, Search::Impossible) || count < 2 {
                 return found;
             }
             // Items that must differ may get in each other's way in one order and not in the other, or one of them be all that is wanted.
             let reversed: Vec<Wanted<'s>> = frame.wanted.iter().rev().cloned().collect();
             return match self.build(goal, frame, &reversed) {
-                Find::Unsat if frame.distinct.is_empty() => Find::Unsat,
-                Find::Unsat => match self.in_one(goal, frame) {
-                    Find::Unsat if count > 2 => Find::Open(Reason::Method("several distinct items")),
+                Search::Impossible if frame.distinct.is_empty() => Search::Impossible,
+                Search::Impossible => match self.in_one(goal, frame) {
+                    Search::Impossible if count > 2 => Search::Undecided(Reason::Method("several distinct items")),
                     found => found,
                 },
                 found => found,
             };
         }
         if frame.high == 0 {
-            return Find::Unsat;
+            return Search::Impossible;
         }
         match self.in_one(goal, frame) {
-            Find::Unsat if frame.high > 1 => Find::Open(Reason::Method("several items in a short list")),
+            Search::Impossible if frame.high > 1 => Search::Undecided(Reason::Method("several items in a short list")),
             found => found,
         }
     }
 
     /// With one item that is all that is wanted.
-    fn in_one(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
+    fn in_one(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Search<Value> {
         let mut all = Wanted::default();
         for one in &frame.wanted {
             all.literals.extend(one.literals.iter().cloned());
             all.quest |= one.quest;
             if all.pin.is_some() && one.pin.is_some() {
-                return Find::Open(Reason::Method("several items in a short list"));
+                return Search::Undecided(Reason::Method("several items in a short list"));
             }
             all.pin = all.pin.or(one.pin);
         }
@@ -117,11 +117,11 @@ impl<'s> Solver<'s> {
     }
 
     /// The wanted items, and as many others as the count needs.
-    fn build(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &[Wanted<'s>]) -> Find {
+    fn build(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &[Wanted<'s>]) -> Search<Value> {
         let least = if self.taste == Taste::Full { frame.low.max(1).min(frame.high) } else { frame.low };
         let target = least.max(wanted.len() as u64);
         if target > MAX_ITEMS {
-            return Find::Open(Reason::Budget);
+            return Search::Undecided(Reason::Budget);
         }
         let mut items: Vec<Value> = Vec::new();
         let mut filler: Option<Value> = None;
@@ -140,22 +140,22 @@ impl<'s> Solver<'s> {
                 continue;
             }
             match self.item(goal, frame, one.unwrap_or(&plain), &items) {
-                Find::Sat(value) => {
+                Search::Found(value) => {
                     if one.is_none() {
                         filler = Some(value.clone());
                     }
                     items.push(value);
                 }
                 // What was wanted is there: a list that tastes better with one more item may do without.
-                Find::Unsat if one.is_none() && index >= frame.low => break,
+                Search::Impossible if one.is_none() && index >= frame.low => break,
                 found => return found,
             }
         }
-        Find::Sat(Value::Array(items))
+        Search::Found(Value::Array(items))
     }
 
     /// One item that differs from those before it as far as the list wants it.
-    fn item(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &Wanted<'s>, before: &[Value]) -> Find {
+    fn item(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &Wanted<'s>, before: &[Value]) -> Search<Value> {
         let mut literals = frame.each.clone();
         literals.extend(wanted.literals.iter().cloned());
         let mut keyed: Option<(usize, &'s Shape)> = None;
@@ -183,18 +183,18 @@ impl<'s> Solver<'s> {
                 literals.push(Literal { view, holds: true, term: Term::Formula(Rc::new(other)) });
             }
             match self.item_with(goal, literals, wanted) {
-                Find::Sat(value) => return Find::Sat(value),
-                Find::Unsat => {}
-                Find::Open(reason) => open = open.or(Some(reason)),
+                Search::Found(value) => return Search::Found(value),
+                Search::Impossible => {}
+                Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
         if open.is_none() && shape.map_keys.len() > 1 && before.len() > 1 {
             open = Some(Reason::Method("items with several keys"));
         }
-        open.map_or(Find::Unsat, Find::Open)
+        Err(open).into()
     }
 
-    fn item_with(&mut self, goal: &Goal<'s>, literals: Vec<Literal<'s>>, wanted: &Wanted<'s>) -> Find {
+    fn item_with(&mut self, goal: &Goal<'s>, literals: Vec<Literal<'s>>, wanted: &Wanted<'s>) -> Search<Value> {
         let mut open = None;
         let forced = wanted.pin.map(Pin::request);
         for request in [Request::Value, Request::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
@@ -203,15 +203,15 @@ impl<'s> Solver<'s> {
             let Some(quest) = quest else { continue };
             if request == Request::Value {
                 match self.solve(&child_goal(goal, &effects, &literals, quest, wanted.pin)) {
-                    Find::Sat(value) => return Find::Sat(value),
-                    Find::Unsat => {}
-                    Find::Open(reason) => open = open.or(Some(reason)),
+                    Search::Found(value) => return Search::Found(value),
+                    Search::Impossible => {}
+                    Search::Undecided(reason) => open = open.or(Some(reason)),
                 }
             } else if self.null_item(&effects, &literals) {
-                return Find::Sat(Value::Null);
+                return Search::Found(Value::Null);
             }
         }
-        open.map_or(Find::Unsat, Find::Open)
+        Err(open).into()
     }
 
     fn null_item(&self, effects: &[Effect<'s>], literals: &[Literal<'s>]) -> bool {
@@ -225,19 +225,19 @@ impl<'s> Solver<'s> {
     }
 
     /// A list with two items that are the same to one view.
-    fn repeated(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, unique: Unique<'s>) -> Find {
+    fn repeated(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, unique: Unique<'s>) -> Search<Value> {
         // An item of a keyed list that is no object.
         if let Unique::Keys(_) = unique {
             let stranger = Formula::Is(super::Kinds::of(&[super::Kind::Object, super::Kind::Null]));
             let literal = Literal { view, holds: false, term: Term::Formula(Rc::new(stranger)) };
             let mut wanted = frame.wanted.clone();
             wanted.push(Wanted { literals: vec![literal], ..Wanted::default() });
-            if let Find::Sat(value) = self.build(goal, frame, &wanted) {
-                return Find::Sat(value);
+            if let Search::Found(value) = self.build(goal, frame, &wanted) {
+                return Search::Found(value);
             }
         }
         if frame.high < 2 {
-            return Find::Unsat;
+            return Search::Impossible;
         }
         if frame.distinct.is_empty() {
             let mut wanted = frame.wanted.clone();
@@ -254,7 +254,7 @@ impl<'s> Solver<'s> {
                 Term::Node(shape) => literal.holds && takes_scalars(shape),
                 _ => false,
             });
-            return if alike || scalar { Find::Unsat } else { Find::Open(Reason::Method("items that become equal")) };
+            return if alike || scalar { Search::Impossible } else { Search::Undecided(Reason::Method("items that become equal")) };
         };
         self.same_keys(goal, frame, view, shape)
     }
@@ -264,11 +264,11 @@ impl<'s> Solver<'s> {
     }
 
     /// Two items with the same keys for one view, and different ones as the others want it.
-    fn same_keys(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, shape: &'s Shape) -> Find {
+    fn same_keys(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, shape: &'s Shape) -> Search<Value> {
         let plain = Wanted::default();
         let wanted = frame.wanted.first().unwrap_or(&plain);
         let first = match self.item(goal, frame, wanted, &[]) {
-            Find::Sat(value) => value,
+            Search::Found(value) => value,
             found => return found,
         };
         let mut literals = Vec::new();
@@ -287,21 +287,21 @@ impl<'s> Solver<'s> {
         }
         let second = Wanted { literals, ..Wanted::default() };
         match self.item(goal, frame, &second, std::slice::from_ref(&first)) {
-            Find::Sat(value) => {
+            Search::Found(value) => {
                 let mut items = vec![first, value];
                 for one in frame.wanted.iter().skip(1) {
                     match self.item(goal, frame, one, &items) {
-                        Find::Sat(value) => items.push(value),
+                        Search::Found(value) => items.push(value),
                         found => return found,
                     }
                 }
                 while (items.len() as u64) < frame.low {
                     match self.item(goal, frame, &plain, &items) {
-                        Find::Sat(value) => items.push(value),
+                        Search::Found(value) => items.push(value),
                         found => return found,
                     }
                 }
-                Find::Sat(Value::Array(items))
+                Search::Found(Value::Array(items))
             }
             found => found,
         }

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use foldhash::HashMap;
+use serde_json::Value;
 
 use super::formula::Formula;
 use super::read::Reader;
-use super::{Find, Goal, Quest, Reason, Target, Term};
+use super::{Goal, Quest, Reason, Search, Target, Term};
 use crate::server::key_fate::Pruning;
 
 /// What a goal is made of, by address: shapes live as long as the solver, formulas as long as their answer.
@@ -19,7 +20,7 @@ pub(super) struct Memo {
 }
 
 struct Answer {
-    found: Find,
+    found: Search<Value>,
     /// Kept so that no other formula gets the address.
     _formulas: Vec<Rc<Formula>>,
 }
@@ -74,12 +75,12 @@ impl Key {
 }
 
 impl Memo {
-    pub(super) fn get(&self, key: &Key) -> Option<Find> {
+    pub(super) fn get(&self, key: &Key) -> Option<Search<Value>> {
         self.answers.get(key).map(|answer| answer.found.clone())
     }
 
-    pub(super) fn put(&mut self, key: Key, goal: &Goal<'_>, found: &Find) {
-        if matches!(found, Find::Open(Reason::Budget)) {
+    pub(super) fn put(&mut self, key: Key, goal: &Goal<'_>, found: &Search<Value>) {
+        if matches!(found, Search::Undecided(Reason::Budget)) {
             return;
         }
         let formulas = goal.literals.iter().filter_map(|literal| match &literal.term {

@@ -29,6 +29,7 @@ use serde_json::Value;
 
 use crate::compare::budget::Budget;
 use crate::model::Step;
+use crate::model::relation::{Reason, Search};
 use crate::model::schema::shape::{CelRule, Shape};
 use crate::server::key_fate::Pruning;
 
@@ -45,35 +46,6 @@ use same::Same;
 pub const MAX_STEPS: u32 = 60_000;
 /// Nesting of values that are built.
 const MAX_DEPTH: u32 = 64;
-
-/// The answer of a search.
-#[derive(Debug, Clone)]
-pub(crate) enum Find {
-    Sat(Value),
-    Unsat,
-    Open(Reason),
-}
-
-/// The answer of a search for something other than a value.
-#[derive(Debug, Clone)]
-pub(crate) enum Found<T> {
-    Sat(T),
-    Unsat,
-    Open(Reason),
-}
-
-/// Why a search was left undecided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// More alternatives than the budget allows.
-    Budget,
-    /// A CEL rule that the search doesn't understand.
-    Rule(String),
-    /// A pattern or format that is not analysed.
-    Text(String),
-    /// A combination that the search has no complete method for.
-    Method(&'static str),
-}
 
 /// A condition on a value.
 #[derive(Debug, Clone)]
@@ -220,9 +192,9 @@ impl<'s> Solver<'s> {
     }
 
     /// A value other than null that meets the goal.
-    pub(crate) fn solve(&mut self, goal: &Goal<'s>) -> Find {
+    pub(crate) fn solve(&mut self, goal: &Goal<'s>) -> Search<Value> {
         if !self.step(goal.literals.len()) || self.depth >= MAX_DEPTH {
-            return Find::Open(Reason::Budget);
+            return Search::Undecided(Reason::Budget);
         }
         let key = memo::Key::of(goal);
         if let Some(known) = self.memo.get(&key) {
@@ -230,7 +202,7 @@ impl<'s> Solver<'s> {
         }
         self.depth += 1;
         let found = match self.solve_kinds(goal) {
-            Find::Unsat => Find::Unsat,
+            Search::Impossible => Search::Impossible,
             found => self.confirm(goal, found),
         };
         self.depth -= 1;
@@ -240,28 +212,19 @@ impl<'s> Solver<'s> {
 
     /// What to send at a node that is looked at on its own, by views of a [`Reader::Field`], [`Reader::Entry`] or
     /// [`Reader::Item`]: `None` stands for nothing at all.
-    pub(crate) fn solve_alone(&mut self, goal: &Goal<'s>) -> Found<Option<Value>> {
+    pub(crate) fn solve_alone(&mut self, goal: &Goal<'s>) -> Search<Option<Value>> {
         let found = if goal.views.iter().any(|view| matches!(view.read_by.reader(), Some(Reader::Item(_)))) {
-            match self.alone_item(goal) {
-                Find::Sat(value) => Found::Sat(Some(value)),
-                Find::Unsat => Found::Unsat,
-                Find::Open(reason) => Found::Open(reason),
-            }
+            self.alone_item(goal).map(Some)
         } else {
-            match self.alone(goal) {
-                Find::Sat(Value::Array(sent)) => Found::Sat(sent.into_iter().next()),
-                Find::Sat(_) | Find::Unsat => Found::Unsat,
-                Find::Open(reason) => Found::Open(reason),
-            }
+            self.alone(goal).and_then(|found| match found {
+                Value::Array(sent) => Search::Found(sent.into_iter().next()),
+                _ => Search::Impossible,
+            })
         };
-        match found {
-            Found::Sat(sample) => match self.meets_alone(goal, sample.as_ref()) {
-                Some(true) => Found::Sat(sample),
-                Some(false) => Found::Open(Reason::Method("a candidate that does not stand")),
-                None => Found::Open(Reason::Method("a rule that can't be run")),
-            },
-            found => found,
-        }
+        found.and_then(|sample| match self.meets_alone(goal, sample.as_ref()) {
+            Some(true) => Search::Found(sample),
+            verdict => Search::Undecided(unconfirmed(verdict)),
+        })
     }
 
     fn meets_alone(&self, goal: &Goal<'s>, sample: Option<&Value>) -> Option<bool> {
@@ -327,7 +290,7 @@ impl<'s> Solver<'s> {
     }
 
     /// A rule that is no formula was taken for granted so far: the value is shown to it, and others like it are tried.
-    fn confirm(&mut self, goal: &Goal<'s>, found: Find) -> Find {
+    fn confirm(&mut self, goal: &Goal<'s>, found: Search<Value>) -> Search<Value> {
         let rules: Vec<(usize, &'s CelRule, &'s Shape)> = goal
             .literals
             .iter()
@@ -339,7 +302,7 @@ impl<'s> Solver<'s> {
             .filter(|(_, rule, shape)| self.rules.formula(rule, shape).is_none())
             .collect();
         let Some((_, first, _)) = rules.first() else { return found };
-        if let Find::Sat(value) = &found
+        if let Search::Found(value) = &found
             && self.meets(goal, value) == Some(true)
         {
             return found;
@@ -349,20 +312,20 @@ impl<'s> Solver<'s> {
             for probe in probe::probes(rule, shape) {
                 let mut narrowed = goal.clone();
                 narrowed.literals.push(Literal { view, holds: true, term: Term::Formula(probe) });
-                if let Find::Sat(value) = self.solve_kinds(&narrowed)
+                if let Search::Found(value) = self.solve_kinds(&narrowed)
                     && self.meets(goal, &value) == Some(true)
                 {
-                    return Find::Sat(value);
+                    return Search::Found(value);
                 }
                 if self.steps == 0 {
-                    return Find::Open(Reason::Budget);
+                    return Search::Undecided(Reason::Budget);
                 }
             }
         }
-        Find::Open(reason)
+        Search::Undecided(reason)
     }
 
-    fn solve_kinds(&mut self, goal: &Goal<'s>) -> Find {
+    fn solve_kinds(&mut self, goal: &Goal<'s>) -> Search<Value> {
         let met;
         let goal = match goal.pin {
             Some(Pin { steps: [], target: Target::Meets(formula) }) => {
@@ -386,7 +349,7 @@ impl<'s> Solver<'s> {
         let goal = match self.merge(goal) {
             Some(one) => {
                 if goal.quest != Quest::Nothing {
-                    return Find::Unsat;
+                    return Search::Impossible;
                 }
                 merged = one;
                 &merged
@@ -394,7 +357,7 @@ impl<'s> Solver<'s> {
             None => goal,
         };
         if is_hopeless(goal) || self.contradicts_itself(&goal.literals) {
-            return Find::Unsat;
+            return Search::Impossible;
         }
         if let Some(candidates) = candidates(goal) {
             return self.first_of(goal, candidates);
@@ -413,12 +376,12 @@ impl<'s> Solver<'s> {
                 continue;
             }
             match self.solve_kind(goal, kind) {
-                Find::Sat(value) => return Find::Sat(value),
-                Find::Unsat => {}
-                Find::Open(reason) => open = open.or(Some(reason)),
+                Search::Found(value) => return Search::Found(value),
+                Search::Impossible => {}
+                Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
-        open.map_or(Find::Unsat, Find::Open)
+        Err(open).into()
     }
 
     /// Two views that read alike are one.
@@ -458,11 +421,11 @@ impl<'s> Solver<'s> {
     }
 
     /// The first of finitely many values that meets the goal.
-    fn first_of(&mut self, goal: &Goal<'s>, candidates: Vec<Value>) -> Find {
+    fn first_of(&mut self, goal: &Goal<'s>, candidates: Vec<Value>) -> Search<Value> {
         let mut open = None;
         for value in candidates {
             match self.meets(goal, &value) {
-                Some(true) => return Find::Sat(value),
+                Some(true) => return Search::Found(value),
                 Some(false) => {}
                 None => {
                     // A rule that is not understood is left to the confirmation.
@@ -470,7 +433,7 @@ impl<'s> Solver<'s> {
                 }
             }
         }
-        open.map_or(Find::Unsat, Find::Sat)
+        open.map_or(Search::Impossible, Search::Found)
     }
 
     /// Whether a given value meets a goal.
@@ -510,6 +473,11 @@ impl<'s> Solver<'s> {
         }
         known.then_some(true)
     }
+}
+
+/// Why a candidate doesn't count as found, by what was made of it.
+pub(crate) fn unconfirmed(met: Option<bool>) -> Reason {
+    Reason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
 }
 
 /// A quest that no value can fulfil: without a schema nothing is defaulted, and what is kept is kept.
@@ -579,17 +547,6 @@ fn has_pin(value: &Value, pin: Pin<'_>) -> bool {
         },
         Step::Items => value.as_array().is_some_and(|items| items.iter().any(|item| has_pin(item, below))),
         Step::Values => value.as_object().is_some_and(|map| map.values().any(|item| has_pin(item, below))),
-    }
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Reason::Budget => f.write_str("there are more alternatives than the search may look at"),
-            Reason::Rule(rule) => write!(f, "the CEL rule `{rule}` is not understood well enough"),
-            Reason::Text(what) => f.write_str(what),
-            Reason::Method(what) => write!(f, "no complete method for {what}"),
-        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::part::Part;
 use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::read::{Effect, ReadBy, Request};
-use super::{Find, Goal, Literal, Pin, Quest, Reason, Solver, Target, Taste, Term, View};
+use super::{Goal, Literal, Pin, Quest, Reason, Search, Solver, Target, Taste, Term, View};
 
 /// The only key of an object that holds a field on its own.
 pub(super) const ALONE: &str = "value";
@@ -106,7 +106,7 @@ struct Frame<'s> {
 
 enum Weighed<'s> {
     Impossible,
-    Open(Reason),
+    Undecided(Reason),
     Ready { seen: Vec<bool> },
     Child { seen: Vec<bool>, goal: Goal<'s> },
 }
@@ -159,7 +159,7 @@ const NOT_SOLID: Demand = Demand { present: None, solid: Some(false) };
 struct Contradiction;
 
 impl<'s> Solver<'s> {
-    pub(super) fn object(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Find {
+    pub(super) fn object(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Search<Value> {
         match self.frame(goal, atoms) {
             Ok(mut frame) => {
                 let is_map =
@@ -170,12 +170,12 @@ impl<'s> Solver<'s> {
                 }
                 self.place(goal, frame)
             }
-            Err(Contradiction) => Find::Unsat,
+            Err(Contradiction) => Search::Impossible,
         }
     }
 
     /// What to send at a field or map entry that is looked at on its own: a list with the value, or an empty one.
-    pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Find {
+    pub(super) fn alone(&mut self, goal: &Goal<'s>) -> Search<Value> {
         let mut cell = Cell::new(ALONE, goal.views.len());
         cell.literals.clone_from(&goal.literals);
         cell.quest = goal.quest != Quest::Nothing;
@@ -199,7 +199,7 @@ impl<'s> Solver<'s> {
             .collect();
         let Ok(frame) = self.frame(goal, &about) else { return true };
         let Some(cell) = frame.cells.get(&**name) else { return false };
-        matches!(self.fill(goal, cell), Find::Unsat)
+        matches!(self.fill(goal, cell), Search::Impossible)
     }
 
     fn frame(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Result<Frame<'s>, Contradiction> {
@@ -301,27 +301,23 @@ impl<'s> Solver<'s> {
     }
 
     /// Gives each duty to some key, one way after the other.
-    fn place(&mut self, goal: &Goal<'s>, mut frame: Frame<'s>) -> Find {
+    fn place(&mut self, goal: &Goal<'s>, mut frame: Frame<'s>) -> Search<Value> {
         if !self.step(CELL * frame.cells.len()) {
-            return Find::Open(Reason::Budget);
+            return Search::Undecided(Reason::Budget);
         }
         let Some(duty) = frame.duties.pop() else { return self.complete(goal, &frame) };
         let mut open = None;
         for carrier in self.carriers(goal, &frame, &duty) {
             let mut next = frame.clone();
             let entered = self.charge(goal, &mut next, &duty, carrier);
-            let found = match entered {
-                Ok(()) => self.place(goal, next),
-                Err(Some(reason)) => Find::Open(reason),
-                Err(None) => Find::Unsat,
-            };
+            let found = Search::from(entered).and_then(|()| self.place(goal, next));
             match found {
-                Find::Sat(value) => return Find::Sat(value),
-                Find::Unsat => {}
-                Find::Open(reason) => open = open.or(Some(reason)),
+                Search::Found(value) => return Search::Found(value),
+                Search::Impossible => {}
+                Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
-        open.map_or(Find::Unsat, Find::Open)
+        Err(open).into()
     }
 
     /// The keys that could do a duty; `None` stands for a new one.
@@ -424,10 +420,9 @@ impl<'s> Solver<'s> {
             literals.extend(against.map(|formula| Literal { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
             literals.extend(taken.map(|name| not_equal(0, Value::from(name))));
             literals.push(not_equal(0, Value::from("")));
-            match self.solve_kind(&Goal::scalar(literals), super::Kind::String) {
-                Find::Sat(Value::String(name)) => name,
-                Find::Sat(_) | Find::Unsat => return Err(None),
-                Find::Open(reason) => return Err(Some(reason)),
+            match self.solve_kind(&Goal::scalar(literals), super::Kind::String).into_result()? {
+                Value::String(name) => name,
+                _ => return Err(None),
             }
         };
         let mut cell = Cell::new(&name, goal.views.len());
@@ -442,7 +437,7 @@ impl<'s> Solver<'s> {
     }
 
     /// Decides every cell.
-    fn complete(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Find {
+    fn complete(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Search<Value> {
         let counted = frame.ranges.iter().any(|range| range.low > 0 || range.high < u64::MAX);
         // Where keys are counted, one that nobody has named may be null, which not every view counts.
         let mut with_stranger = frame.clone();
@@ -452,49 +447,40 @@ impl<'s> Solver<'s> {
         // Those with something to fail at come first.
         order.sort_by_key(|cell| cell.is_plain());
         let filled = if counted { self.fill_counted(goal, frame, &order) } else { self.fill_each(goal, &order) };
-        match filled {
-            Ok(mut map) => {
-                if goal.root {
-                    map.retain(|key, _| !is_meta(key));
-                }
-                let value = Value::Object(map);
-                if frame.unlike.iter().any(|other| formula::equal(other, &value)) {
-                    return Find::Open(Reason::Method("an object other than given ones"));
-                }
-                Find::Sat(value)
+        Search::from(filled).and_then(|mut map| {
+            if goal.root {
+                map.retain(|key, _| !is_meta(key));
             }
-            Err(None) => Find::Unsat,
-            Err(Some(reason)) => Find::Open(reason),
-        }
+            let value = Value::Object(map);
+            if frame.unlike.iter().any(|other| formula::equal(other, &value)) {
+                return Search::Undecided(Reason::Method("an object other than given ones"));
+            }
+            Search::Found(value)
+        })
     }
 
     fn fill_each(&mut self, goal: &Goal<'s>, order: &[&Cell<'s>]) -> Result<Map<String, Value>, Option<Reason>> {
         let mut map = Map::new();
         for cell in order {
-            match self.fill(goal, cell) {
-                // A cell that is left out is answered by null, which is never sent unless it is needed.
-                Find::Sat(Value::Array(sent)) => {
-                    map.extend(sent.into_iter().next().map(|value| (cell.name.clone(), value)));
-                }
-                Find::Sat(_) => {}
-                Find::Unsat => return Err(None),
-                Find::Open(reason) => return Err(Some(reason)),
+            // A cell that is left out is answered by null, which is never sent unless it is needed.
+            if let Value::Array(sent) = self.fill(goal, cell).into_result()? {
+                map.extend(sent.into_iter().next().map(|value| (cell.name.clone(), value)));
             }
         }
         Ok(map)
     }
 
     /// What to send for a key: a list with the value, or an empty one to leave it out.
-    fn fill(&mut self, goal: &Goal<'s>, cell: &Cell<'s>) -> Find {
+    fn fill(&mut self, goal: &Goal<'s>, cell: &Cell<'s>) -> Search<Value> {
         let mut open = None;
         for request in self.requests(cell) {
             match self.option(goal, cell, *request) {
-                Ok(filled) => return Find::Sat(Value::Array(filled.value.into_iter().collect())),
+                Ok(filled) => return Search::Found(Value::Array(filled.value.into_iter().collect())),
                 Err(None) => {}
                 Err(Some(reason)) => open = open.or(Some(reason)),
             }
         }
-        open.map_or(Find::Unsat, Find::Open)
+        Err(open).into()
     }
 
     fn requests(&self, cell: &Cell<'s>) -> &'static [Request] {
@@ -510,18 +496,14 @@ impl<'s> Solver<'s> {
     fn option(&mut self, goal: &Goal<'s>, cell: &Cell<'s>, request: Request) -> Result<Filled, Option<Reason>> {
         match self.weigh(goal, cell, request) {
             Weighed::Impossible => Err(None),
-            Weighed::Open(reason) => Err(Some(reason)),
+            Weighed::Undecided(reason) => Err(Some(reason)),
             Weighed::Ready { seen } => Ok(Filled { value: (request == Request::Null).then_some(Value::Null), seen }),
             Weighed::Child { seen, goal } => match &cell.fixed {
                 Some(value) => match self.meets(&goal, value) {
                     Some(false) => Err(None),
                     _ => Ok(Filled { value: Some(value.clone()), seen }),
                 },
-                None => match self.solve(&goal) {
-                    Find::Sat(value) => Ok(Filled { value: Some(value), seen }),
-                    Find::Unsat => Err(None),
-                    Find::Open(reason) => Err(Some(reason)),
-                },
+                None => Ok(Filled { value: Some(self.solve(&goal).into_result()?), seen }),
             },
         }
     }
@@ -574,7 +556,7 @@ impl<'s> Solver<'s> {
             }
         }
         if let Some(reason) = open {
-            return Weighed::Open(reason);
+            return Weighed::Undecided(reason);
         }
         let seen = effects.iter().map(|effect| !matches!(effect, Effect::Absent)).collect();
         if request != Request::Value {

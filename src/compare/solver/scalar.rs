@@ -5,21 +5,20 @@ use serde_json::{Number, Value};
 use crate::compare::text::TextGoal;
 use crate::go::regexp::Pattern;
 use crate::model::number::NumberGoal;
-use crate::model::relation::Find as Search;
 
 use super::branch::Atom;
 use super::kind::Kind;
 use super::part::Part;
-use super::{Find, Reason, Solver};
+use super::{Reason, Search, Solver};
 
 impl<'s> Solver<'s> {
-    pub(super) fn string(&mut self, atoms: &[Atom<'s>]) -> Find {
+    pub(super) fn string(&mut self, atoms: &[Atom<'s>]) -> Search<Value> {
         let mut patterns: Vec<(bool, Pattern)> = Vec::new();
         for atom in atoms {
             if let Part::Pattern(text) = &atom.part {
                 match Pattern::new(text).ok() {
                     Some(pattern) => patterns.push((atom.holds, pattern)),
-                    None => return Find::Open(Reason::Text(format!("the pattern {text:?} is not analysed"))),
+                    None => return Search::Undecided(Reason::Text(format!("the pattern {text:?} is not analysed"))),
                 }
             }
         }
@@ -40,14 +39,10 @@ impl<'s> Solver<'s> {
                 _ => {}
             }
         }
-        match goal.find(&self.budget) {
-            Search::Found(text) => Find::Sat(text.into()),
-            Search::None => Find::Unsat,
-            Search::Undecided(reason) => Find::Open(Reason::Text(reason)),
-        }
+        goal.find(&self.budget).map(Value::from)
     }
 
-    pub(super) fn number(&mut self, kind: Kind, atoms: &[Atom<'s>]) -> Find {
+    pub(super) fn number(&mut self, kind: Kind, atoms: &[Atom<'s>]) -> Search<Value> {
         let enums: Vec<(bool, Vec<Number>)> = atoms
             .iter()
             .filter_map(|atom| match &atom.part {
@@ -71,9 +66,8 @@ impl<'s> Solver<'s> {
             _ => goal.find_float(),
         };
         match found {
-            Search::Found(number) => Find::Sat(number.into()),
-            Search::None => Find::Unsat,
-            Search::Undecided(_) => Find::Open(Reason::Budget),
+            Search::Undecided(_) => Search::Undecided(Reason::Budget),
+            found => found.map(Value::from),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
 
-use crate::compare::{Budget, Order, Relation, Sample, around, filled, order_roots, smallest};
+use crate::compare::{Budget, Comparison, Relation, Sample, around, filled, order_roots, smallest};
 use crate::server::object::Compiled;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -140,7 +140,7 @@ fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bo
     Some(takes(old)? && !takes(new)?)
 }
 
-fn contradiction(order: &Order, sides: [(&Compiled, &Compiled, &Option<Sample>); 2], objects: &[Value]) -> Option<String> {
+fn contradiction(order: &Comparison<Sample>, sides: [(&Compiled, &Compiled, &Option<Sample>); 2], objects: &[Value]) -> Option<String> {
     let never = [
         matches!(order.relation, Relation::Equal | Relation::Wider) || order.loses == Some(false),
         matches!(order.relation, Relation::Equal | Relation::Narrower),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::compare::{
-    Budget, Cause, Order, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest,
+    Budget, Cause, Comparison, Relation, Role, Sample, What, Witnesses, around, embed, filled, order_local, order_roots, smallest,
 };
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
@@ -27,7 +27,7 @@ impl Table {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    fn tell(&mut self, what: &'static str, record: &Value, order: &Order) {
+    fn tell(&mut self, what: &'static str, record: &Value, order: &Comparison<Sample>) {
         self.count(what);
         self.shown += 1;
         if self.shown <= 60 {
@@ -176,10 +176,10 @@ fn recorded_pairs_compare_as_the_server_showed() {
 }
 
 /// Each node that both schemas have, compared on its own; what only one has is told.
-fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut Vec<(FieldPath, String, Order)>) {
+fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut Vec<(FieldPath, String, Comparison<Sample>)>) {
     let order = match role {
         Some(role) => order_local(a, b, role, &Budget::of_each()),
-        None => Order::equal(),
+        None => Comparison::equal(),
     };
     if order.relation != Relation::Equal {
         told.push((path.clone(), format!("{:?}", order.relation), order));
@@ -187,11 +187,11 @@ fn walk(a: &Shape, b: &Shape, path: &FieldPath, role: Option<Role>, told: &mut V
     for (name, child) in &a.properties {
         match b.properties.get(name) {
             Some(other) => walk(child, other, &path.key(name), Some(Role::Field), told),
-            None => told.push((path.key(name), "removed".to_owned(), Order::equal())),
+            None => told.push((path.key(name), "removed".to_owned(), Comparison::equal())),
         }
     }
     for name in b.properties.keys().filter(|name| !a.properties.contains_key(*name)) {
-        told.push((path.key(name), "added".to_owned(), Order::equal()));
+        told.push((path.key(name), "added".to_owned(), Comparison::equal()));
     }
     if let (Some(a), Some(b)) = (&a.items, &b.items) {
         walk(a, b, &path.items(), Some(Role::Item), told);
@@ -217,7 +217,7 @@ fn nodes_on_their_own_tell_what_changed() {
         let flag = |name: &str| record["observed"][name] == true;
         let equal = record["mutations"].as_array().unwrap().iter().all(|name| name.as_str().unwrap().starts_with("eq:"));
         let breaks = flag("writer_break_known") || flag("data_loss");
-        let whole = Order::equal();
+        let whole = Comparison::equal();
         if equal {
             for (path, what, order) in &told {
                 println!("{path} {what}");
@@ -235,7 +235,7 @@ fn nodes_on_their_own_tell_what_changed() {
             let witnesses = Witnesses::new(&old, &new, "vec.example.com/v1", "Item", &Budget::of_each());
             let shown = told.iter().any(|(path, _, order)| {
                 let samples = [&order.lost, &order.changed].into_iter().flatten().map(What::Sample);
-                samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what, Cause::Near).is_ok())
+                samples.chain([What::Sent, What::Absent]).any(|what| witnesses.show(path, what, Cause::Near).found().is_some())
             });
             if shown {
                 table.count("breaks with a witness");
@@ -283,7 +283,7 @@ fn made_objects_are_valid() {
     for record in records.iter().step_by(5) {
         let shape = shape_of_crd(&record["old"]);
         let compiled = Compiled::new(&shape);
-        let order = Order::equal();
+        let order = Comparison::equal();
         let check = |table: &mut Table, what: &'static str, body: &Value| {
             let outcome = compiled.request(whole(body));
             if !outcome.accepted() || !outcome.pruned.is_empty() {

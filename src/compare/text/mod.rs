@@ -5,8 +5,8 @@ mod search;
 use crate::compare::budget::Budget;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::{Bound, Format};
-use crate::model::relation::{Find, Order};
-use search::{Outcome, Search};
+use crate::model::relation::{Comparison, Reason, Search};
+use search::PatternSearch;
 
 pub use search::{MAX_STATES, MAX_WITNESS};
 
@@ -43,51 +43,46 @@ impl<'a> TextGoal<'a> {
     }
 
     /// A string that satisfies the goal: the shortest, and of those the most readable.
-    pub fn find(&self, budget: &Budget) -> Find<String> {
+    pub fn find(&self, budget: &Budget) -> Search<String> {
         if let Some(allowed) = &self.allowed {
             let fit = allowed.iter().filter(|text| self.accepts(text));
             let shortest = fit.min_by_key(|text| text.chars().count());
-            return shortest.map_or(Find::None, |text| Find::Found((*text).to_string()));
+            return shortest.map_or(Search::Impossible, |text| Search::Found((*text).to_string()));
         }
         let contradicts = |not: &Format| self.formats.iter().any(|format| format.implies(*not));
         if self.not_formats.iter().any(contradicts) {
-            return Find::None;
+            return Search::Impossible;
         }
         // An example is easier to read than the shortest string of its format.
         if let [format] = self.formats.as_slice()
             && self.accepts(format.example())
         {
-            return Find::Found(format.example().to_string());
+            return Search::Found(format.example().to_string());
         }
         let all = self.formats.iter().chain(&self.not_formats);
         let exact = all.clone().all(|format| format.exact().is_some());
         if exact {
-            return Find::any(self.branches(false).map(|search| match search.run(budget, None) {
-                Outcome::Word(word) => Find::Found(word),
-                Outcome::Nothing => Find::None,
-                Outcome::Unverified => Find::Undecided("no candidate holds".into()),
-                Outcome::Budget(what) => Find::Undecided(what.into()),
-            }));
+            return Search::any(self.branches(false).map(|search| search.run(budget, None)));
         }
         let verify = |word: &str| self.accepts(word);
         for search in self.branches(false) {
-            if let Outcome::Word(word) = search.run(budget, Some(&verify)) {
-                return Find::Found(word);
+            if let found @ Search::Found(_) = search.run(budget, Some(&verify)) {
+                return found;
             }
         }
         let names: Vec<_> = all.filter(|format| format.exact().is_none()).map(|format| format!("{format:?}")).collect();
-        Find::any(self.branches(true).map(|search| match search.run(budget, Some(&verify)) {
-            Outcome::Word(word) => Find::Found(word),
-            Outcome::Nothing => Find::None,
-            Outcome::Unverified => Find::Undecided(format!("what the format {} takes is known only in part", names.join(", "))),
-            Outcome::Budget(what) => Find::Undecided(what.into()),
+        Search::any(self.branches(true).map(|search| match search.run(budget, Some(&verify)) {
+            Search::Undecided(Reason::Unverified) => {
+                Search::Undecided(format!("what the format {} takes is known only in part", names.join(", ")).into())
+            }
+            found => found,
         }))
     }
 
     /// The goal as searches over patterns, of which one must succeed. `wide`: every string that may satisfy the goal
     /// is searched; else only such that certainly do.
-    fn branches(&self, wide: bool) -> impl Iterator<Item = Search<'a>> {
-        let mut base = Search {
+    fn branches(&self, wide: bool) -> impl Iterator<Item = PatternSearch<'a>> {
+        let mut base = PatternSearch {
             must: self.matches.clone(),
             must_not: self.avoids.clone(),
             excluded: self.excluded.clone(),
@@ -111,7 +106,7 @@ impl<'a> TextGoal<'a> {
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> PatternSearch<'a> {
     fn limit(&mut self, max: Option<u64>) {
         self.max_length = match (self.max_length, max) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -120,7 +115,7 @@ impl<'a> Search<'a> {
     }
 
     /// The ways not to be in the bound.
-    fn outside(self, bound: &'static Bound) -> Vec<Search<'a>> {
+    fn outside(self, bound: &'static Bound) -> Vec<PatternSearch<'a>> {
         let mut ways = Vec::with_capacity(3);
         if let Some(avoids) = &bound.avoids {
             let mut way = self.clone();
@@ -168,7 +163,7 @@ impl<'a> TextDomain<'a> {
     }
 
     /// A string in this domain that is not in the other.
-    pub fn minus(&self, other: &TextDomain<'a>, budget: &Budget) -> Find<String> {
+    pub fn minus(&self, other: &TextDomain<'a>, budget: &Budget) -> Search<String> {
         let here = self.goal();
         if let Some(allowed) = &here.allowed {
             let outside = allowed.iter().filter(|text| !other.accepts(text));
@@ -197,22 +192,19 @@ impl<'a> TextDomain<'a> {
                 continue;
             }
             match goal.find(budget) {
-                Find::Found(text) if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) => {
+                Search::Found(text) if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) => {
                     best = Some(text);
                 }
-                Find::Undecided(reason) => open = open.or(Some(reason)),
+                Search::Undecided(reason) => open = open.or(Some(reason)),
                 _ => {}
             }
         }
-        match best {
-            Some(text) => Find::Found(text),
-            None => open.map_or(Find::None, Find::Undecided),
-        }
+        best.ok_or(open).into()
     }
 
     /// How the two sets compare, with a string for each side that has one of its own.
-    pub fn order(&self, other: &TextDomain<'a>, budget: &Budget) -> Order<String> {
-        Order::of(self.minus(other, budget), other.minus(self, budget))
+    pub fn order(&self, other: &TextDomain<'a>, budget: &Budget) -> Comparison<String> {
+        Comparison::of(self.minus(other, budget), other.minus(self, budget), Search::Impossible)
     }
 }
 

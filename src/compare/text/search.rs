@@ -7,6 +7,7 @@ use foldhash::{HashMap, HashMapExt};
 
 use crate::compare::budget::Budget;
 use crate::go::regexp::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkState};
+use crate::model::relation::{Reason, Search};
 
 /// States of the product that a search may visit. Real patterns need some hundreds.
 pub const MAX_STATES: usize = 10_000;
@@ -17,7 +18,7 @@ pub const MAX_WITNESS: u64 = 1 << 20;
 const TRIES: u8 = 6;
 
 #[derive(Clone)]
-pub(super) struct Search<'a> {
+pub(super) struct PatternSearch<'a> {
     pub must: Vec<&'a Pattern>,
     pub must_not: Vec<&'a Pattern>,
     pub excluded: Vec<&'a str>,
@@ -25,37 +26,28 @@ pub(super) struct Search<'a> {
     pub max_length: Option<u64>,
 }
 
-pub(super) enum Outcome {
-    Word(String),
-    /// There is none.
-    Nothing,
-    /// Words exist, but none of those tried passed the verification.
-    Unverified,
-    Budget(&'static str),
-}
-
-impl Search<'_> {
+impl PatternSearch<'_> {
     /// Looks for a word that `verify` agrees to; with no verification the first is taken.
-    pub(super) fn run(mut self, budget: &Budget, verify: Option<&dyn Fn(&str) -> bool>) -> Outcome {
+    pub(super) fn run(mut self, budget: &Budget, verify: Option<&dyn Fn(&str) -> bool>) -> Search<String> {
         dedup(&mut self.must);
         dedup(&mut self.must_not);
         let hopeless =
             self.max_length.is_some_and(|max| max < self.min_length) || self.must.iter().any(|must| self.must_not.contains(must));
         if hopeless {
-            return Outcome::Nothing;
+            return Search::Impossible;
         }
         if self.min_length > MAX_WITNESS {
-            return Outcome::Budget("a string that long is not built");
+            return Search::Undecided("a string that long is not built".into());
         }
         let Some(most) = budget.work(|| self.print()) else {
-            return Outcome::Budget(INTRICATE);
+            return Search::Undecided(INTRICATE.into());
         };
         let Some(mut product) = Product::new(&self, most) else {
-            return Outcome::Budget("too many kinds of characters to tell apart");
+            return Search::Undecided("too many kinds of characters to tell apart".into());
         };
         let outcome = product.search(self.min_length, self.max_length, verify);
         budget.worked(product.work(), outcome.is_err().then(|| self.print()));
-        outcome.unwrap_or_else(|Exhausted(what)| Outcome::Budget(what))
+        outcome.unwrap_or_else(|Exhausted(what)| Search::Undecided(what.into()))
     }
 
     /// Tells searches apart.
@@ -110,7 +102,7 @@ struct Step {
 const NO_STEP: u32 = u32::MAX;
 
 impl<'a> Product<'a> {
-    fn new(search: &Search<'a>, most: usize) -> Option<Product<'a>> {
+    fn new(search: &PatternSearch<'a>, most: usize) -> Option<Product<'a>> {
         let wanted = search.must.iter().map(|&p| (p, true));
         let patterns: Vec<_> = wanted.chain(search.must_not.iter().map(|&p| (p, false))).collect();
         let mut excluded_chars: Vec<char> = search.excluded.iter().flat_map(|s| s.chars()).collect();
@@ -146,11 +138,11 @@ impl<'a> Product<'a> {
         self.walks.iter().map(|(walk, _)| walk.work).sum()
     }
 
-    fn search(&mut self, min: u64, max: Option<u64>, verify: Option<&dyn Fn(&str) -> bool>) -> Result<Outcome, Exhausted> {
+    fn search(&mut self, min: u64, max: Option<u64>, verify: Option<&dyn Fn(&str) -> bool>) -> Result<Search<String>, Exhausted> {
         let mut first: Vec<WalkState> = self.walks.iter_mut().map(|(walk, _)| walk.start()).collect();
         first.push(Trie::ROOT);
         let Some(start) = self.intern(&first)? else {
-            return Ok(Outcome::Nothing);
+            return Ok(Search::Impossible);
         };
         let mut steps = vec![Step { state: start, from: NO_STEP, letter: 0 }];
         // First every state that a word of exactly `min` characters can reach, one length at a time.
@@ -158,7 +150,7 @@ impl<'a> Product<'a> {
         let mut still = None;
         for length in 0..min {
             let Some(next) = self.advance(&mut steps, layer.clone())? else {
-                return Ok(Outcome::Nothing);
+                return Ok(Search::Impossible);
             };
             if same_states(&steps, &layer, &next) {
                 // From here on each length reaches the same states: the rest is turning in place.
@@ -203,7 +195,7 @@ impl<'a> Product<'a> {
         min: u64,
         max: Option<u64>,
         verify: Option<&dyn Fn(&str) -> bool>,
-    ) -> Result<Outcome, Exhausted> {
+    ) -> Result<Search<String>, Exhausted> {
         let allowed = if verify.is_some() { TRIES } else { 1 };
         let mut visits: HashMap<u32, u8> = HashMap::new();
         let mut unverified = false;
@@ -222,7 +214,7 @@ impl<'a> Product<'a> {
                     let word = self.word(&steps, at, still.as_ref());
                     match verify {
                         Some(verify) if !verify(&word) => unverified = true,
-                        _ => return Ok(Outcome::Word(word)),
+                        _ => return Ok(Search::Found(word)),
                     }
                 }
             }
@@ -250,7 +242,7 @@ impl<'a> Product<'a> {
             }
             queue = end..steps.len();
         }
-        Ok(if unverified { Outcome::Unverified } else { Outcome::Nothing })
+        Ok(if unverified { Search::Undecided(Reason::Unverified) } else { Search::Impossible })
     }
 
     fn word(&self, steps: &[Step], mut at: usize, still: Option<&InPlace>) -> String {

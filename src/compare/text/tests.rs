@@ -3,16 +3,29 @@ use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::compare::budget::MAX_WORK;
+use crate::model::relation::Relation;
+
+fn gains(value: String) -> Comparison<String> {
+    Comparison::of(Search::Impossible, Search::Found(value), Search::Impossible)
+}
+
+fn loses(value: String) -> Comparison<String> {
+    Comparison::of(Search::Found(value), Search::Impossible, Search::Impossible)
+}
+
+fn differs(lost: String, gained: String) -> Comparison<String> {
+    Comparison::of(Search::Found(lost), Search::Found(gained), Search::Impossible)
+}
 
 fn pattern(text: &str) -> Pattern {
     Pattern::new(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn found(text: &str) -> Find<String> {
-    Find::Found(text.to_string())
+fn found(text: &str) -> Search<String> {
+    Search::Found(text.to_string())
 }
 
-fn order_of(left: &str, right: &str) -> Order<String> {
+fn order_of(left: &str, right: &str) -> Comparison<String> {
     let (left, right) = (pattern(left), pattern(right));
     let of = |pattern| TextDomain { patterns: vec![pattern], ..TextDomain::default() };
     of(&left).order(&of(&right), &Budget::of_each())
@@ -41,17 +54,18 @@ fn equal_rewrites_are_equal() {
         let order = order_of(left, right);
         match (left, right) {
             // Folding adds the long s and the Kelvin sign.
-            ("^\\w*$", _) => assert_eq!(order, Order::Narrower { only_right: "ſ".into() }),
-            _ => assert_eq!(order, Order::Equal, "{left} against {right}"),
+            ("^\\w*$", _) => assert_eq!(order, gains("ſ".into())),
+            _ => assert_eq!(order, Comparison::equal(), "{left} against {right}"),
         }
     }
 }
 
 #[test]
 fn witnesses_are_short_and_readable() {
-    let only_left = |left: &str, right: &str| match order_of(left, right) {
-        Order::Wider { only_left } => only_left,
-        other => panic!("{left} against {right}: {other:?}"),
+    let only_left = |left: &str, right: &str| {
+        let order = order_of(left, right);
+        assert_eq!(order.relation, Relation::Narrower, "{left} against {right}: {order:?}");
+        order.lost.unwrap()
     };
     assert_eq!(only_left("^[a-z0-9]+$", "^[a-z][a-z0-9]*$"), "0");
     assert_eq!(only_left("", "^.*$"), "\n");
@@ -70,26 +84,26 @@ fn lengths_and_patterns_together() {
     let bytes = pattern("^(?s).{0,10}$");
     let short = TextDomain { max_length: Some(10), ..TextDomain::default() };
     let with = |pattern, max_length| TextDomain { patterns: vec![pattern], max_length, ..TextDomain::default() };
-    assert_eq!(with(&name, Some(10)).order(&with(&ten, None), &Budget::of_each()), Order::Equal);
-    assert_eq!(short.order(&with(&bytes, None), &Budget::of_each()), Order::Equal);
-    assert_eq!(short.order(&with(&dots, None), &Budget::of_each()), Order::Wider { only_left: "\n".into() });
-    assert_eq!(with(&name, Some(11)).order(&with(&ten, None), &Budget::of_each()), Order::Wider { only_left: "a".repeat(11) });
+    assert_eq!(with(&name, Some(10)).order(&with(&ten, None), &Budget::of_each()), Comparison::equal());
+    assert_eq!(short.order(&with(&bytes, None), &Budget::of_each()), Comparison::equal());
+    assert_eq!(short.order(&with(&dots, None), &Budget::of_each()), loses("\n".into()));
+    assert_eq!(with(&name, Some(11)).order(&with(&ten, None), &Budget::of_each()), loses("a".repeat(11)));
 }
 
 #[test]
 fn lengths_alone() {
     let of = |min_length, max_length| TextDomain { min_length, max_length, ..TextDomain::default() };
-    assert_eq!(of(0, None).order(&of(1, None), &Budget::of_each()), Order::Wider { only_left: String::new() });
-    assert_eq!(of(0, Some(65536)).order(&of(0, Some(65535)), &Budget::of_each()), Order::Wider { only_left: "a".repeat(65536) });
-    assert_eq!(of(3, Some(2)).order(&of(9, Some(8)), &Budget::of_each()), Order::Equal);
-    assert!(matches!(of(0, Some(1 << 40)).order(&of(0, Some(1 << 30)), &Budget::of_each()), Order::Undecided { .. }));
+    assert_eq!(of(0, None).order(&of(1, None), &Budget::of_each()), loses(String::new()));
+    assert_eq!(of(0, Some(65536)).order(&of(0, Some(65535)), &Budget::of_each()), loses("a".repeat(65536)));
+    assert_eq!(of(3, Some(2)).order(&of(9, Some(8)), &Budget::of_each()), Comparison::equal());
+    assert!(of(0, Some(1 << 40)).order(&of(0, Some(1 << 30)), &Budget::of_each()).relation == Relation::Undecided);
     let odd = pattern("^(?:ab)*a$");
     let goal = TextGoal { min_length: 1000, matches: vec![&odd], ..TextGoal::default() };
-    let Find::Found(word) = goal.find(&Budget::of_each()) else { panic!("{:?}", goal.find(&Budget::of_each())) };
+    let Search::Found(word) = goal.find(&Budget::of_each()) else { panic!("{:?}", goal.find(&Budget::of_each())) };
     assert!(goal.accepts(&word) && word.len() == 1001);
     let turning = pattern("^[ab]*c[ab]*$");
     let goal = TextGoal { min_length: 5000, matches: vec![&turning], ..TextGoal::default() };
-    let Find::Found(word) = goal.find(&Budget::of_each()) else { panic!("{:?}", goal.find(&Budget::of_each())) };
+    let Search::Found(word) = goal.find(&Budget::of_each()) else { panic!("{:?}", goal.find(&Budget::of_each())) };
     assert!(goal.accepts(&word) && word.len() == 5000);
 }
 
@@ -98,18 +112,15 @@ fn enums_against_everything() {
     let colours = pattern("^(red|green|blue)$");
     let by_pattern = TextDomain { patterns: vec![&colours], ..TextDomain::default() };
     let by_list = |list: &[&'static str]| TextDomain { allowed: Some(list.to_vec()), ..TextDomain::default() };
-    assert_eq!(by_list(&["red", "green", "blue"]).order(&by_pattern, &Budget::of_each()), Order::Equal);
-    assert_eq!(by_pattern.order(&by_list(&["red", "blue"]), &Budget::of_each()), Order::Wider { only_left: "green".into() });
-    assert_eq!(
-        by_list(&["red", "cyan"]).order(&by_pattern, &Budget::of_each()),
-        Order::Incomparable { only_left: "cyan".into(), only_right: "blue".into() }
-    );
+    assert_eq!(by_list(&["red", "green", "blue"]).order(&by_pattern, &Budget::of_each()), Comparison::equal());
+    assert_eq!(by_pattern.order(&by_list(&["red", "blue"]), &Budget::of_each()), loses("green".into()));
+    assert_eq!(by_list(&["red", "cyan"]).order(&by_pattern, &Budget::of_each()), differs("cyan".into(), "blue".into()));
     let limited = TextDomain { max_length: Some(9), ..by_list(&["red"]) };
-    assert_eq!(limited.order(&by_list(&["red"]), &Budget::of_each()), Order::Equal);
+    assert_eq!(limited.order(&by_list(&["red"]), &Budget::of_each()), Comparison::equal());
     let rest = TextGoal { excluded: vec!["", "a", "b", "0"], max_length: Some(1), ..TextGoal::default() };
     assert_eq!(rest.find(&Budget::of_each()), found("c"));
     let nothing = TextGoal { excluded: vec![""], max_length: Some(0), ..TextGoal::default() };
-    assert_eq!(nothing.find(&Budget::of_each()), Find::None);
+    assert_eq!(nothing.find(&Budget::of_each()), Search::Impossible);
 }
 
 #[test]
@@ -117,11 +128,13 @@ fn formats_compare() {
     let of = |format| TextDomain { formats: vec![format], ..TextDomain::default() };
     let any = TextDomain::default();
     for format in Format::all() {
-        assert_eq!(of(format).order(&of(format), &Budget::of_each()), Order::Equal, "{format:?}");
+        assert_eq!(of(format).order(&of(format), &Budget::of_each()), Comparison::equal(), "{format:?}");
         match (format, of(format).order(&any, &Budget::of_each())) {
-            (Format::Password, order) => assert_eq!(order, Order::Equal),
-            (_, Order::Narrower { only_right }) => assert!(!format.is_valid(&only_right)),
-            (_, order) => panic!("{format:?}: {order:?}"),
+            (Format::Password, order) => assert_eq!(order, Comparison::equal()),
+            (_, order) => {
+                assert_eq!(order.relation, Relation::Wider, "{format:?}: {order:?}");
+                assert!(order.gained.is_some_and(|text| !format.is_valid(&text)));
+            }
         }
     }
     let contained = [
@@ -132,21 +145,21 @@ fn formats_compare() {
     ];
     for (narrow, wide) in contained {
         let order = of(narrow).order(&of(wide), &Budget::of_each());
-        assert!(matches!(order, Order::Narrower { .. }), "{narrow:?} in {wide:?}: {order:?}");
+        assert!(order.relation == Relation::Wider, "{narrow:?} in {wide:?}: {order:?}");
     }
     let uuid = pattern("^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$");
     let by_pattern = TextDomain { patterns: vec![&uuid], ..TextDomain::default() };
-    assert_eq!(by_pattern.order(&of(Format::Uuid), &Budget::of_each()), Order::Equal);
+    assert_eq!(by_pattern.order(&of(Format::Uuid), &Budget::of_each()), Comparison::equal());
     let label = pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$");
     let name = TextDomain { patterns: vec![&label], max_length: Some(63), ..TextDomain::default() };
-    assert_eq!(name.order(&of(Format::K8sShortName), &Budget::of_each()), Order::Equal);
+    assert_eq!(name.order(&of(Format::K8sShortName), &Budget::of_each()), Comparison::equal());
     for (a, b) in [(Format::Uri, Format::Hostname), (Format::Email, Format::Duration), (Format::Date, Format::Uri)] {
         let order = of(a).order(&of(b), &Budget::of_each());
-        assert!(matches!(order, Order::Incomparable { .. }), "{a:?} {b:?}: {order:?}");
+        assert!(order.relation == Relation::Incomparable && order.reason.is_none(), "{a:?} {b:?}: {order:?}");
     }
     let seconds = pattern("^[0-9]{1,9}s$");
     let durations = TextDomain { patterns: vec![&seconds], ..TextDomain::default() };
-    assert!(matches!(durations.order(&of(Format::Duration), &Budget::of_each()), Order::Narrower { .. }));
+    assert!(durations.order(&of(Format::Duration), &Budget::of_each()).relation == Relation::Wider);
 }
 
 #[test]
@@ -155,9 +168,9 @@ fn hard_patterns_end() {
     let b = pattern("(a|b)*b(a|b){29}c");
     let goal = TextGoal { matches: vec![&a], avoids: vec![&b], ..TextGoal::default() };
     match goal.find(&Budget::of_each()) {
-        Find::Found(word) => assert!(goal.accepts(&word)),
-        Find::None => panic!("there is one"),
-        Find::Undecided(_) => {}
+        Search::Found(word) => assert!(goal.accepts(&word)),
+        Search::Impossible => panic!("there is one"),
+        Search::Undecided(_) => {}
     }
 }
 
@@ -222,13 +235,13 @@ fn searches_of_one_comparison_share_their_work() {
     let budget = Budget::shared();
     for (old, new) in &intricate {
         let goal = TextGoal { matches: vec![old], avoids: vec![new], min_length: 60, ..TextGoal::default() };
-        assert!(matches!(goal.find(&budget), Find::Undecided(_)));
+        assert!(matches!(goal.find(&budget), Search::Undecided(_)));
     }
     assert!(budget.work(|| 0).is_some_and(|work| work < MAX_WORK), "all is used up");
     // What is simple is still found.
     let (digits, zero) = (pattern("^[0-9]+$"), pattern("^0$"));
     let goal = TextGoal { matches: vec![&digits], avoids: vec![&zero], ..TextGoal::default() };
-    assert!(matches!(goal.find(&budget), Find::Found(word) if word != "0"));
+    assert!(matches!(goal.find(&budget), Search::Found(word) if word != "0"));
 }
 
 proptest! {
@@ -253,13 +266,8 @@ proptest! {
         let strings = strings();
         let only_left = strings.iter().find(|text| a.accepts(text) && !b.accepts(text));
         let only_right = strings.iter().find(|text| b.accepts(text) && !a.accepts(text));
-        let (left_claim, right_claim) = match &order {
-            Order::Equal => (None, None),
-            Order::Narrower { only_right } => (None, Some(only_right)),
-            Order::Wider { only_left } => (Some(only_left), None),
-            Order::Incomparable { only_left, only_right } => (Some(only_left), Some(only_right)),
-            Order::Undecided { .. } => panic!("{order:?}"),
-        };
+        prop_assert!(order.reason.is_none(), "{:?}", order);
+        let (left_claim, right_claim) = (order.lost.as_ref(), order.gained.as_ref());
         prop_assert_eq!(only_left.is_some() && left_claim.is_none(), false, "{:?} misses {:?}", order, only_left);
         prop_assert_eq!(only_right.is_some() && right_claim.is_none(), false, "{:?} misses {:?}", order, only_right);
         if let Some(witness) = left_claim {
@@ -286,12 +294,12 @@ proptest! {
             ..TextGoal::default()
         };
         match goal.find(&Budget::of_each()) {
-            Find::Found(word) => prop_assert!(goal.accepts(&word), "{:?}", word),
-            Find::None => {
+            Search::Found(word) => prop_assert!(goal.accepts(&word), "{:?}", word),
+            Search::Impossible => {
                 let fits = strings().into_iter().find(|text| goal.accepts(text));
                 prop_assert_eq!(fits, None);
             }
-            Find::Undecided(reason) => prop_assert!(false, "{}", reason),
+            Search::Undecided(reason) => prop_assert!(false, "{}", reason),
         }
     }
 }

@@ -7,11 +7,11 @@ use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::change::Changes;
-use super::judge::{Comparison, Judgement};
-use super::relation::Relation;
+use super::judge::{Judgement, NodeComparison};
 use super::types::Types;
 use super::walk::{Pair, Walk};
 use super::wording::{self, names};
+use crate::model::relation::Relation;
 
 /// Keywords that say which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];
@@ -29,7 +29,7 @@ impl<'a> Walk<'a> {
     /// What became of the values that a node accepts. The comparison of both nodes decides; each condition that differs is a cause as far
     /// as it makes the same difference by itself.
     pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
-        let comparison = Comparison::of(pair, self.demanded_by_scale(pair));
+        let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
         let moved = changes.has_any(JUNCTORS);
         let differ = CONDITIONS.iter().filter(|(aspect, words)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
         let differ: Vec<(Aspect, &'static [Keyword])> = differ.copied().collect();
@@ -46,8 +46,8 @@ impl<'a> Walk<'a> {
         let unexplained = match (whole.relation, explained) {
             (Relation::Equal | Relation::Undecided, _) => None,
             (whole, explained) if whole == explained || explained == Relation::Undecided => None,
-            (Relation::Changed, Relation::Narrowed) => Some(Relation::Widened),
-            (Relation::Changed, Relation::Widened) => Some(Relation::Narrowed),
+            (Relation::Incomparable, Relation::Narrower) => Some(Relation::Wider),
+            (Relation::Incomparable, Relation::Wider) => Some(Relation::Narrower),
             (whole, Relation::Equal) => Some(whole),
             _ => None,
         };
@@ -62,7 +62,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn part_fact<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, part: &Part, comparison: &Comparison<'_, '_, 't>) -> Fact {
+    fn part_fact<'t>(
+        &mut self,
+        pair: &Pair<'_, 't>,
+        changes: &mut Changes<'t>,
+        part: &Part,
+        comparison: &NodeComparison<'_, '_, 't>,
+    ) -> Fact {
         let own = changes.first(part.words);
         // A keyword that moved into a clause, or only stands there, is shown at the clause.
         let change = own.or_else(|| changes.first(JUNCTORS));
@@ -83,8 +89,8 @@ impl<'a> Walk<'a> {
         let (before, after) = (change.and_then(|change| change.old), change.and_then(|change| change.new));
         let values = (part.aspect == Aspect::Enum).then(|| comparison.values());
         let effect = match (&values, part.relation) {
-            (Some((None, _)), Relation::Narrowed) => Effect::Added,
-            (Some((_, None)), Relation::Widened) => Effect::Removed,
+            (Some((None, _)), Relation::Narrower) => Effect::Added,
+            (Some((_, None)), Relation::Wider) => Effect::Removed,
             (_, relation) => relation.effect(),
         };
         let mut fact = self.keyword_fact(pair, aspect, effect, before, after);
@@ -228,9 +234,9 @@ pub(super) fn type_name(schema: &Schema<'_>) -> &'static str {
 pub(super) fn constrained(fact: Fact, relation: Relation) -> Fact {
     match relation {
         Relation::Equal => fact,
-        Relation::Narrowed | Relation::Undecided => fact.affects(&[Affected::Writers, Affected::Stored]),
-        Relation::Widened => fact.affects(&[Affected::Readers]),
-        Relation::Changed => fact.affects(&[Affected::Writers, Affected::Stored, Affected::Readers]),
+        Relation::Narrower | Relation::Undecided => fact.affects(&[Affected::Writers, Affected::Stored]),
+        Relation::Wider => fact.affects(&[Affected::Readers]),
+        Relation::Incomparable => fact.affects(&[Affected::Writers, Affected::Stored, Affected::Readers]),
     }
 }
 

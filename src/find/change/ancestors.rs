@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compare::{self, Order, Sample, order_roots};
+use crate::compare::{self, Comparison, Sample, order_roots};
 use crate::input::yaml::Entry;
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Keyword, Schema, Shape};
@@ -71,7 +71,7 @@ pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<
 }
 
 /// How a node compares with another in its place, seen from where it is noticed; rules are left aside.
-pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Order> {
+pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Comparison<Sample>> {
     let (mut before, mut after) = (old, new);
     let mut here = pair;
     for _ in 0..notice.map_or(0, |notice| notice.hops.len()) {

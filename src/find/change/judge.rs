@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::compare::{
-    self, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
+    Comparison, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
     order_without_lists,
 };
 use crate::model::fact::Aspect;
@@ -13,10 +13,10 @@ use crate::model::schema::{Schema, Shape};
 
 use super::conditions::Conditions;
 use super::implicit::is_reserved;
-use super::relation::Relation;
 use super::types::Types;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Position};
+use crate::model::relation::Relation;
 
 #[derive(Debug, Clone)]
 pub(super) struct Judgement {
@@ -28,15 +28,11 @@ pub(super) struct Judgement {
 }
 
 impl Judgement {
-    fn of(order: compare::Order) -> Self {
+    fn of(order: Comparison<Sample>) -> Self {
         let relation = match (order.relation, order.loses) {
-            (compare::Relation::Equal, _) => Relation::Equal,
-            (compare::Relation::Narrower, _) => Relation::Narrowed,
-            (compare::Relation::Wider, _) => Relation::Widened,
-            (compare::Relation::Incomparable, _) => Relation::Changed,
             // Nothing is lost, and whether anything is gained hurts nobody.
-            (compare::Relation::Undecided, Some(false)) => Relation::Widened,
-            (compare::Relation::Undecided, _) => Relation::Undecided,
+            (Relation::Undecided, Some(false)) => Relation::Wider,
+            (relation, _) => relation,
         };
         Judgement { relation, lost: order.lost, reason: order.reason }
     }
@@ -47,7 +43,7 @@ impl Judgement {
 }
 
 /// Two nodes at the same place, compared as a whole and condition by condition; their children are left aside.
-pub(super) struct Comparison<'p, 'f, 't> {
+pub(super) struct NodeComparison<'p, 'f, 't> {
     pair: &'p Pair<'f, 't>,
     old: Side<'t>,
     new: Side<'t>,
@@ -71,9 +67,9 @@ impl<'t> Side<'t> {
     }
 }
 
-impl<'p, 'f, 't> Comparison<'p, 'f, 't> {
+impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
     pub(super) fn of(pair: &'p Pair<'f, 't>, demanded: Option<Shape>) -> Self {
-        Comparison { pair, old: Side::of(&pair.old, pair.position), new: Side::of(&pair.new, pair.position), demanded }
+        NodeComparison { pair, old: Side::of(&pair.old, pair.position), new: Side::of(&pair.new, pair.position), demanded }
     }
 
     /// Values that the enums of both sides name.
@@ -184,19 +180,19 @@ impl<'p, 'f, 't> Comparison<'p, 'f, 't> {
         let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(Types::ARRAY));
         match (Judgement::of(order.clone()).relation, order.gains) {
             // What is written more strictly counts as narrower, even where no value is found that shows it.
-            (Relation::Undecided, Some(false)) => Relation::Narrowed,
+            (Relation::Undecided, Some(false)) => Relation::Narrower,
             (relation, _) => relation,
         }
     }
 
-    fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> compare::Order {
+    fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> Comparison<Sample> {
         let compare = if listed { order_local } else { order_without_lists };
         compare(old, new, role(self.pair.position), self.pair.budget)
     }
 }
 
 fn widens(relation: Relation) -> bool {
-    matches!(relation, Relation::Widened | Relation::Changed | Relation::Undecided)
+    matches!(relation, Relation::Wider | Relation::Incomparable | Relation::Undecided)
 }
 
 /// What becomes of the values of the old node when rules take the place of others, or come, or go.

@@ -16,7 +16,6 @@ mod logic;
 mod metadata;
 mod null;
 mod presence;
-mod relation;
 mod rename;
 mod rules;
 mod scale;

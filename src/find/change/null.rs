@@ -6,9 +6,9 @@ use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::ancestors;
 use super::change::Changes;
-use super::relation::Relation;
 use super::walk::{Pair, Position, Walk};
 use super::wording;
+use crate::model::relation::Relation;
 
 /// What the server makes of `field: null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +39,13 @@ impl Null {
     fn relation(old: Null, new: Null, noticed: bool) -> Relation {
         match (old, new) {
             (old, new) if old == new => Relation::Equal,
-            (Null::Refused, _) => Relation::Widened,
-            (_, Null::Refused) => Relation::Narrowed,
+            (Null::Refused, _) => Relation::Wider,
+            (_, Null::Refused) => Relation::Narrower,
             (Null::Dropped, Null::Defaulted) | (Null::Defaulted, Null::Dropped) => Relation::Equal,
-            (Null::Defaulted, Null::Kept) | (Null::Kept, Null::Defaulted) => Relation::Changed,
-            (Null::Dropped, _) if !noticed => Relation::Widened,
-            (Null::Kept, _) if !noticed => Relation::Narrowed,
-            _ => Relation::Changed,
+            (Null::Defaulted, Null::Kept) | (Null::Kept, Null::Defaulted) => Relation::Incomparable,
+            (Null::Dropped, _) if !noticed => Relation::Wider,
+            (Null::Kept, _) if !noticed => Relation::Narrower,
+            _ => Relation::Incomparable,
         }
     }
 }
@@ -71,9 +71,9 @@ impl Walk<'_> {
             .word(Word::Old, fate(old))
             .word(Word::New, fate(new));
         fact = match relation {
-            Relation::Widened => fact.affects(&[Affected::Readers]),
+            Relation::Wider => fact.affects(&[Affected::Readers]),
             _ if new == Null::Refused => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(false)),
-            Relation::Narrowed => fact.affects(&[Affected::Data, Affected::Behaviour]),
+            Relation::Narrower => fact.affects(&[Affected::Data, Affected::Behaviour]),
             _ => fact.affects(&[Affected::Writers, Affected::Behaviour]),
         };
         self.push(fact);
@@ -83,8 +83,8 @@ impl Walk<'_> {
     fn enum_hides(&self, relation: Relation) -> bool {
         let last = self.found.last().map(|found| &found.fact).filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
         match last.map(|fact| fact.effect) {
-            Some(Effect::Added | Effect::Narrowed) => relation != Relation::Narrowed,
-            Some(Effect::Removed | Effect::Widened) => relation != Relation::Widened,
+            Some(Effect::Added | Effect::Narrowed) => relation != Relation::Narrower,
+            Some(Effect::Removed | Effect::Widened) => relation != Relation::Wider,
             Some(_) => false,
             None => true,
         }

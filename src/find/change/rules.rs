@@ -14,13 +14,13 @@ use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
 use super::change::Changes;
 use super::judge::{Judgement, judge_rules};
 use super::logic::{Known, Term};
-use super::relation::Relation;
 use super::rename;
 use super::types::Types;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Walk};
 use super::wording::{apart, cut};
 use crate::compare::bounded_shape;
+use crate::model::relation::Relation;
 
 /// Rules that are matched by likeness; more than this on one node are taken as removed and added.
 const MATCHED: usize = 40;
@@ -147,7 +147,7 @@ impl Walk<'_> {
         let effect = match judgement.relation {
             _ if on_new_fields => Effect::Added,
             Relation::Equal => Effect::Rewritten,
-            Relation::Widened => Effect::Removed,
+            Relation::Wider => Effect::Removed,
             _ => Effect::Added,
         };
         let entry = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
@@ -203,8 +203,8 @@ impl Walk<'_> {
         match (relation, rule.is_transition()) {
             (Relation::Equal, _) => fact,
             // A rule that was lifted may have been what controllers relied on.
-            (Relation::Widened, true) => fact.affects(&[Affected::Readers, Affected::Behaviour]),
-            (Relation::Widened, false) => fact.affects(&[Affected::Readers]),
+            (Relation::Wider, true) => fact.affects(&[Affected::Readers, Affected::Behaviour]),
+            (Relation::Wider, false) => fact.affects(&[Affected::Readers]),
             (_, true) => fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never),
             (_, false) => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(whole)),
         }
@@ -397,17 +397,17 @@ fn added(pair: &Pair<'_, '_>, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &R
     if rule.is_transition() {
         let reason = || "rules that compare with the object before are compared by their form only".to_owned();
         let reason = gone.iter().any(|other| other.is_transition()).then(reason);
-        return Judgement { reason, ..Judgement::known(Relation::Narrowed) };
+        return Judgement { reason, ..Judgement::known(Relation::Narrower) };
     }
     // More rules never accept more.
-    let asks_nothing = |judgement: &Judgement| matches!(judgement.relation, Relation::Equal | Relation::Widened);
+    let asks_nothing = |judgement: &Judgement| matches!(judgement.relation, Relation::Equal | Relation::Wider);
     let judgement = judge_rules(pair, &[], &[rule.text]);
     let held = texts(gone);
     if asks_nothing(&judgement) || (!held.is_empty() && asks_nothing(&judge_rules(pair, &held, &[held.as_slice(), &[rule.text]].concat())))
     {
         return Judgement::known(Relation::Equal);
     }
-    Judgement { relation: Relation::Narrowed, ..judgement }
+    Judgement { relation: Relation::Narrower, ..judgement }
 }
 
 /// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
@@ -416,12 +416,12 @@ fn removed(pair: &Pair<'_, '_>, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: 
         return Judgement::known(Relation::Equal);
     }
     if rule.is_transition() {
-        return Judgement::known(Relation::Widened);
+        return Judgement::known(Relation::Wider);
     }
     let held = texts(came);
     match judge_rules(pair, &[held.as_slice(), &[rule.text]].concat(), &held).relation {
         Relation::Equal => Judgement::known(Relation::Equal),
-        _ => Judgement::known(Relation::Widened),
+        _ => Judgement::known(Relation::Wider),
     }
 }
 
@@ -436,24 +436,24 @@ fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
         // What creates an object has to satisfy it from now on.
         return match judge_rules(pair, &[], &[new.text]) {
             _ if new.is_transition() => Judgement::known(Relation::Undecided),
-            judgement if judgement.relation == Relation::Equal => Judgement::known(Relation::Widened),
-            judgement => Judgement { relation: Relation::Narrowed, ..judgement },
+            judgement if judgement.relation == Relation::Equal => Judgement::known(Relation::Wider),
+            judgement => Judgement { relation: Relation::Narrower, ..judgement },
         };
     }
     match (old.implies(new), new.implies(old)) {
         (true, true) => Judgement::known(Relation::Equal),
-        (true, false) if transition => Judgement::known(Relation::Widened),
+        (true, false) if transition => Judgement::known(Relation::Wider),
         (true, false) => match judge_rules(pair, &[old.text], &[new.text]).relation {
             Relation::Equal => Judgement::known(Relation::Equal),
-            _ => Judgement::known(Relation::Widened),
+            _ => Judgement::known(Relation::Wider),
         },
-        (false, true) if transition => Judgement::known(Relation::Narrowed),
+        (false, true) if transition => Judgement::known(Relation::Narrower),
         (false, false) if transition => Judgement::known(Relation::Undecided),
         (_, nothing_gained) => {
             let judgement = judge_rules(pair, &[old.text], &[new.text]);
             match judgement.relation {
                 Relation::Equal => judgement,
-                _ if nothing_gained => Judgement { relation: Relation::Narrowed, ..judgement },
+                _ if nothing_gained => Judgement { relation: Relation::Narrower, ..judgement },
                 _ => judgement,
             }
         }

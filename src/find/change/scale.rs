@@ -1,8 +1,9 @@
 //! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
 
-use crate::compare::{Budget, Cause, Sample, Unshown, What};
+use crate::compare::{Budget, Cause, Sample, What};
 use crate::input::yaml::Entry;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::{FieldPath, Version};
 use crate::server::object::Scale;
@@ -77,15 +78,15 @@ impl<'t> Review<'_, 't> {
         let mut refused = Refused { fields: Vec::new(), evidence: Evidence::proved() };
         for path in read {
             let shown = witnesses.show(&path, What::Sent, Cause::Here(Aspect::ScaleSubresource));
-            match shown.or_else(|_| witnesses.show(&path, What::Sample(&null), Cause::Here(Aspect::ScaleSubresource))) {
-                Ok(mut witness) => {
+            match shown.or_else(|| witnesses.show(&path, What::Sample(&null), Cause::Here(Aspect::ScaleSubresource))) {
+                Search::Found(mut witness) => {
                     witness.because = scales.1.complaint(&witness.object).unwrap_or(witness.because);
                     refused.evidence.witness = refused.evidence.witness.or(Some(witness));
                 }
                 // That nothing shows it proves something only where some object is known.
-                Err(Unshown::Nothing) if witnesses.is_inhabited() => continue,
-                Err(Unshown::Nothing) => refused.evidence = Evidence::undecided("no object of the old schema was found"),
-                Err(Unshown::Undecided(reason)) => refused.evidence = Evidence::undecided(reason),
+                Search::Impossible if witnesses.is_inhabited() => continue,
+                Search::Impossible => refused.evidence = Evidence::undecided("no object of the old schema was found"),
+                Search::Undecided(reason) => refused.evidence = Evidence::undecided(reason.to_string()),
             }
             refused.fields.push(path);
         }

@@ -8,11 +8,11 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::ancestors;
 use super::change::Changes;
-use super::relation::Relation;
 use super::types::Types;
 use super::walk::{Pair, Position, Walk};
 use super::wording;
 use crate::input::yaml::Entry;
+use crate::model::relation::Relation;
 
 /// The fate of the keys that a node doesn't declare.
 pub(super) type Undeclared = KeyFate<()>;
@@ -73,7 +73,7 @@ impl Walk<'_> {
         let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
         let (guess, walked) = match (old, new) {
             (_, KeyFate::MapValue(()) | KeyFate::Emptied | KeyFate::Kept) if had && !has => (self.released(pair), false),
-            (KeyFate::MapValue(()), _) if has && !had => (Relation::Narrowed, false),
+            (KeyFate::MapValue(()), _) if has && !had => (Relation::Narrower, false),
             _ => (self.reopened(pair, old, new), true),
         };
         let opening = exactly(pair, (old, new), walked, guess);
@@ -93,7 +93,7 @@ impl Walk<'_> {
             changes.tell(Keyword::Properties);
         }
         // A node that lost its type as well is told as a retyped one.
-        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accept::TYPES) && relation == Relation::Widened {
+        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accept::TYPES) && relation == Relation::Wider {
             return walked;
         }
         let mut fact =
@@ -140,7 +140,7 @@ impl Walk<'_> {
                 _ => false,
             };
         }
-        if lost { Relation::Changed } else { Relation::Widened }
+        if lost { Relation::Incomparable } else { Relation::Wider }
     }
 
     fn reopened(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
@@ -148,20 +148,20 @@ impl Walk<'_> {
         let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
         let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
         match (old, new) {
-            (Refused, _) => Relation::Widened,
-            (_, Refused) => Relation::Narrowed,
-            (Pruned, _) => Relation::Widened,
-            (_, Pruned) => Relation::Narrowed,
-            (Emptied, Kept) => Relation::Widened,
-            (Kept, Emptied) => Relation::Narrowed,
-            (MapValue(()), Kept) => Relation::Widened,
+            (Refused, _) => Relation::Wider,
+            (_, Refused) => Relation::Narrower,
+            (Pruned, _) => Relation::Wider,
+            (_, Pruned) => Relation::Narrower,
+            (Emptied, Kept) => Relation::Wider,
+            (Kept, Emptied) => Relation::Narrower,
+            (MapValue(()), Kept) => Relation::Wider,
             (Kept, MapValue(())) if anything(&pair.new) => Relation::Equal,
-            (Kept, MapValue(())) => Relation::Narrowed,
-            (MapValue(()), Emptied) if objects(&pair.old) => Relation::Changed,
-            (MapValue(()), Emptied) => Relation::Widened,
-            (Emptied, MapValue(())) if anything(&pair.new) => Relation::Widened,
-            (Emptied, MapValue(())) if objects(&pair.new) => Relation::Changed,
-            (Emptied, MapValue(())) => Relation::Narrowed,
+            (Kept, MapValue(())) => Relation::Narrower,
+            (MapValue(()), Emptied) if objects(&pair.old) => Relation::Incomparable,
+            (MapValue(()), Emptied) => Relation::Wider,
+            (Emptied, MapValue(())) if anything(&pair.new) => Relation::Wider,
+            (Emptied, MapValue(())) if objects(&pair.new) => Relation::Incomparable,
+            (Emptied, MapValue(())) => Relation::Narrower,
             _ => Relation::Equal,
         }
     }
@@ -241,14 +241,14 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
         || (old.keeps() && values_default(&pair.new))
         || (old == KeyFate::MapValue(()) && !walked && pair.new.properties().any(|(_, child)| has_default(&child)));
     // Where a default comes or goes nothing is refused or pruned, and yet something else is stored.
-    let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Changed } else { relation };
+    let filled = |relation: Relation| if refilled && !relation.narrows() { Relation::Incomparable } else { relation };
     let notice = ancestors::notice(pair, ancestors::KEYS);
     let order = open_shapes(pair, walked).and_then(|(before, after)| ancestors::compare(pair, notice.as_ref(), before, after));
     let Some(order) = order else { return known(filled(guess)) };
     let relation = match (order.loses, guess) {
-        (Some(true), Relation::Equal | Relation::Widened) => Relation::of(true, order.gained.is_some()),
-        (Some(false), Relation::Narrowed | Relation::Undecided) => Relation::of(false, order.gained.is_some()),
-        (None, Relation::Equal | Relation::Widened) if old.keeps() || notice.is_some() => Relation::Undecided,
+        (Some(true), Relation::Equal | Relation::Wider) => Relation::of(true, order.gained.is_some()),
+        (Some(false), Relation::Narrower | Relation::Undecided) => Relation::of(false, order.gained.is_some()),
+        (None, Relation::Equal | Relation::Wider) if old.keeps() || notice.is_some() => Relation::Undecided,
         (_, guess) => guess,
     };
     let sample = match &notice {
@@ -305,9 +305,9 @@ fn forgo(shape: &mut Shape, name: &str) {
 fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {
     let fact = match relation {
         Relation::Equal => fact,
-        Relation::Widened => fact.affects(&[Affected::Readers]),
-        Relation::Narrowed | Relation::Undecided => fact.affects(&[Affected::Data]),
-        Relation::Changed => fact.affects(&[Affected::Data, Affected::Readers]),
+        Relation::Wider => fact.affects(&[Affected::Readers]),
+        Relation::Narrower | Relation::Undecided => fact.affects(&[Affected::Data]),
+        Relation::Incomparable => fact.affects(&[Affected::Data, Affected::Readers]),
     };
     match new {
         KeyFate::Refused | KeyFate::MapValue(()) if relation.narrows() => fact.affects(&[Affected::Writers, Affected::Stored]),

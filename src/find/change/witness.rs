@@ -2,10 +2,11 @@
 
 use std::cell::LazyCell;
 
-use crate::compare::{Budget, Cause, Sample, Unshown, What, Witnesses};
+use crate::compare::{Budget, Cause, Sample, What, Witnesses};
 use crate::input::yaml::Node;
 use crate::model::Step;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Word};
+use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::Scale;
 
@@ -108,16 +109,16 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
     let shown = match witnesses.show(&fact.path, what, cause) {
         // What can't be dropped from an object that is fine otherwise may be refused with it.
-        Err(_) if cause == Cause::Lost => witnesses.show(&fact.path, what, Cause::Near),
+        Search::Impossible | Search::Undecided(_) if cause == Cause::Lost => witnesses.show(&fact.path, what, Cause::Near),
         shown => shown,
     };
-    let shown = match shown {
+    let shown = match (shown, &fact.to) {
         // Under its new name the field is missing, which may be what the server says.
-        Err(why) if fact.effect == Effect::Renamed => fact.to.as_ref().map_or(Err(why), |to| witnesses.show(to, What::Absent, cause)),
-        shown => shown,
+        (Search::Impossible | Search::Undecided(_), Some(to)) if fact.effect == Effect::Renamed => witnesses.show(to, What::Absent, cause),
+        (shown, _) => shown,
     };
     match shown {
-        Ok(witness) => {
+        Search::Found(witness) => {
             if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
@@ -129,17 +130,17 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
                 fact.effect = Effect::Narrowed;
             }
         }
-        Err(Unshown::Nothing) if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
+        Search::Impossible if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
             return harmless(fact);
         }
-        Err(Unshown::Nothing) => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
-        Err(Unshown::Undecided(reason)) => {
+        Search::Impossible => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
+        Search::Undecided(reason) => {
             *left = left.saturating_sub(VAIN - 1);
             // The rule by itself refuses something; whether the rest of the schema let it pass is open.
             if fact.aspect == Aspect::CelRule {
                 fact.evidence.certainty = Certainty::Undecided;
             }
-            fact.evidence.reason = fact.evidence.reason.or(Some(reason));
+            fact.evidence.reason = fact.evidence.reason.or_else(|| Some(reason.to_string()));
         }
     }
     fact

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::model::FieldPath;
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 
 use super::address::Keys;
@@ -18,7 +19,7 @@ use super::manifest::{Direction, Manifest, Reverse};
 use super::output_schema::output_schema;
 use super::path_through_steps;
 use super::schema_endpoint::Ground;
-use super::search::{self, Answer};
+use super::search;
 use super::shape_edit::{holds_anything, kept_by};
 use super::step::{Op, Reason};
 
@@ -139,11 +140,11 @@ impl<'m> Trial<'m> {
             "the field that keeps what is lost has no room for it".to_owned()
         } else if manual.is_empty() {
             match search::refused(&image, &end.shape) {
-                Answer::None => match self.stumbles(direction) {
+                Search::Impossible => match self.stumbles(direction) {
                     None => return Verdict::Proved,
                     Some(why) => why,
                 },
-                Answer::Body(body) => {
+                Search::Found(body) => {
                     if let Turned::To(origin) = self.turn(&end.whole(body), direction.turned())
                         && start.accepts(&origin)
                         && let Some(broken) = self.invalid(&origin, direction)
@@ -152,7 +153,7 @@ impl<'m> Trial<'m> {
                     }
                     "what the steps give is known only in part".to_owned()
                 }
-                Answer::Open(reason) => reason,
+                Search::Undecided(reason) => reason.to_string(),
             }
         } else {
             "a step is done by hand".to_owned()
@@ -334,15 +335,15 @@ impl<'m> Trial<'m> {
             }
             for (path, wanted) in ready.op.triggers() {
                 match search::shared(old, new, path, &wanted) {
-                    Answer::None => {}
-                    Answer::Body(body) => {
+                    Search::Impossible => {}
+                    Search::Found(body) => {
                         tested += 1;
                         if let Some(verdict) = self.seen_both_ways(&body, ready.index) {
                             return verdict;
                         }
                         open = open.or_else(|| Some(format!("objects with `{path}` are valid on both sides")));
                     }
-                    Answer::Open(reason) => open = open.or(Some(reason)),
+                    Search::Undecided(reason) => open = open.or(Some(reason.to_string())),
                 }
             }
             if !ready.op.decided_by_triggers() && open.is_none() {

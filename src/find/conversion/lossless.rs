@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::compare::Budget;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 

@@ -4,8 +4,9 @@
 use serde_json::Value;
 
 use crate::compare::Budget;
-use crate::compare::solver::{Find, Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
+use crate::compare::solver::{Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
 use crate::model::FieldPath;
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 
 /// What is asked of a place in the object.
@@ -18,14 +19,6 @@ pub(crate) enum Wanted {
     Nonzero,
 }
 
-/// The answer of a search for a body.
-#[derive(Debug, Clone)]
-pub(crate) enum Answer {
-    Body(Value),
-    None,
-    Open(String),
-}
-
 fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'s> {
     Goal {
         views: vec![View { read_by: ReadBy::shape_of(a), faithful: true }, View { read_by: ReadBy::shape_of(b), faithful: b_keeps }],
@@ -36,25 +29,21 @@ fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'
     }
 }
 
-fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Answer {
+fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Search<Value> {
     let mut solver = Solver::new(Taste::Small, &Budget::of_each()).with_roots(&[a, b]);
-    match solver.solve(goal) {
-        Find::Sat(value) => match solver.meets(goal, &value) {
-            Some(true) => Answer::Body(value),
-            _ => Answer::Open("a rule that can't be run".to_owned()),
-        },
-        Find::Unsat => Answer::None,
-        Find::Open(reason) => Answer::Open(reason.to_string()),
-    }
+    solver.solve(goal).and_then(|value| match solver.meets(goal, &value) {
+        Some(true) => Search::Found(value),
+        _ => Search::Undecided("a rule that can't be run".into()),
+    })
 }
 
 /// A body that `a` takes and keeps, and `b` refuses.
-pub(crate) fn refused(a: &Shape, b: &Shape) -> Answer {
+pub(crate) fn refused(a: &Shape, b: &Shape) -> Search<Value> {
     solve(a, b, &sides(a, b, false, false))
 }
 
 /// A body that both take and keep, with this at a path.
-pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Answer {
+pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Search<Value> {
     let zero = std::rc::Rc::new(Formula::Equals(0.into())).negated();
     let target = match wanted {
         Wanted::Sent => Target::Sent,
@@ -64,13 +53,5 @@ pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) ->
     };
     let mut goal = sides(a, b, true, true);
     goal.pin = Some(Pin { steps: path.steps(), target });
-    let mut solver = Solver::new(Taste::Small, &Budget::of_each()).with_roots(&[a, b]);
-    match solver.solve(&goal) {
-        Find::Sat(value) => match solver.meets(&goal, &value) {
-            Some(true) => Answer::Body(value),
-            _ => Answer::Open("a rule that can't be run".to_owned()),
-        },
-        Find::Unsat => Answer::None,
-        Find::Open(reason) => Answer::Open(reason.to_string()),
-    }
+    solve(a, b, &goal)
 }

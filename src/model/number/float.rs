@@ -8,7 +8,7 @@
 use super::goal::NumberGoal;
 use super::integer::lcm;
 use super::{MAX_SAFE, NumberDomain, NumberFormat, NumberKind, Value};
-use crate::model::relation::Find;
+use crate::model::relation::{Reason, Search};
 
 /// Multiples tried in one stretch before the search gives up.
 const MAX_TRIES: usize = 2_000;
@@ -80,17 +80,17 @@ impl Rule {
     }
 }
 
-pub(super) fn find(goal: &NumberGoal) -> Find<f64> {
+pub(super) fn find(goal: &NumberGoal) -> Search<f64> {
     let within: Option<Vec<Rule>> = goal.within.iter().map(|domain| rule(domain)).collect();
     let Some(mut within) = within else {
-        return Find::None;
+        return Search::Impossible;
     };
     for rule in &mut within {
         rule.limit();
     }
     let outside: Vec<Rule> = goal.outside.iter().filter_map(|domain| rule(domain)).collect();
     let Some(grid) = Grid::new(&within, &outside) else {
-        return Find::Undecided("multipleOf has too many decimal places".into());
+        return Search::Undecided("multipleOf has too many decimal places".into());
     };
     let mut edges = vec![f64::MIN, 0.0, f64::MAX];
     for rule in within.iter().chain(&outside) {
@@ -120,19 +120,19 @@ pub(super) fn find(goal: &NumberGoal) -> Find<f64> {
         }
         let avoid: Vec<&Rule> = outside.iter().filter(|rule| rule.spans(low)).collect();
         match grid.search(goal, low, high, &avoid) {
-            Find::Found(float) => {
+            Search::Found(float) => {
                 if best.is_none_or(|best| simple(float) < simple(best)) {
                     best = Some(float);
                 }
             }
-            Find::None => {}
-            Find::Undecided(_) => open = true,
+            Search::Impossible => {}
+            Search::Undecided(_) => open = true,
         }
     }
     match best {
-        Some(float) => Find::Found(float),
-        None if open => Find::Undecided("no fraction was found, nor excluded".into()),
-        None => Find::None,
+        Some(float) => Search::Found(float),
+        None if open => Search::Undecided("no fraction was found, nor excluded".into()),
+        None => Search::Impossible,
     }
 }
 
@@ -166,12 +166,12 @@ impl Grid {
     }
 
     /// A value between the two that is a multiple of what it must be, and not of what it must not be.
-    fn search(&self, goal: &NumberGoal, low: f64, high: f64, avoid: &[&Rule]) -> Find<f64> {
+    fn search(&self, goal: &NumberGoal, low: f64, high: f64, avoid: &[&Rule]) -> Search<f64> {
         let mut hopeless = false;
         for rule in avoid {
             let factors: Option<Vec<i128>> = rule.factors().map(|factor| scaled(factor, self.places)).collect();
             let Some(factors) = factors else {
-                return Find::Undecided(String::new());
+                return Search::Undecided(Reason::Budget);
             };
             // To leave the rule is to miss one of its factors; it can't be done if all divide what is wanted.
             hopeless |= match self.by {
@@ -180,45 +180,45 @@ impl Grid {
             };
         }
         if hopeless {
-            return Find::None;
+            return Search::Impossible;
         }
         let fits = |float: &f64| (low..=high).contains(float) && goal.accepts(Value::Float(*float));
         if low == high {
-            return if fits(&low) { Find::Found(low) } else { Find::None };
+            return if fits(&low) { Search::Found(low) } else { Search::Impossible };
         }
         match self.by {
             Some(by) => self.multiples(by, low, high, &fits),
             None => {
                 let candidates = fractions(low, high).filter(fits);
                 let best = candidates.min_by(|a, b| simple(*a).cmp(&simple(*b)));
-                best.map_or(Find::Undecided(String::new()), Find::Found)
+                best.map_or(Search::Undecided(Reason::Budget), Search::Found)
             }
         }
     }
 
-    fn multiples(&self, by: i128, low: f64, high: f64, fits: &dyn Fn(&f64) -> bool) -> Find<f64> {
+    fn multiples(&self, by: i128, low: f64, high: f64, fits: &dyn Fn(&f64) -> bool) -> Search<f64> {
         let unit = 10f64.powi(self.places as i32);
         let near = if low >= 0.0 { low } else { high };
         let step: i128 = if low >= 0.0 { 1 } else { -1 };
         let quotient = near * unit / by as f64;
         if quotient.abs() > MAX_SAFE {
-            return Find::Undecided(String::new());
+            return Search::Undecided(Reason::Budget);
         }
         // One step early: the quotient is rounded.
         let first = quotient as i128 - step;
         for count in 0..MAX_TRIES as i128 {
             let Some(scaled) = (first + step * count).checked_mul(by) else {
-                return Find::Undecided(String::new());
+                return Search::Undecided(Reason::Budget);
             };
             let float = decimal(scaled, self.places);
             if fits(&float) {
-                return Find::Found(float);
+                return Search::Found(float);
             }
             if step > 0 && float > high || step < 0 && float < low {
-                return Find::None;
+                return Search::Impossible;
             }
         }
-        Find::Undecided(String::new())
+        Search::Undecided(Reason::Budget)
     }
 }
 

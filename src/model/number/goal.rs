@@ -3,7 +3,7 @@
 use serde_json::Number;
 
 use super::{NumberDomain, Value, float, integer};
-use crate::model::relation::Find;
+use crate::model::relation::Search;
 
 /// What a number must satisfy, all of it at once.
 #[derive(Debug, Clone, Default)]
@@ -36,34 +36,30 @@ impl NumberGoal<'_> {
     }
 
     /// A number written as an integer.
-    pub fn find_integer(&self) -> Find<i64> {
+    pub fn find_integer(&self) -> Search<i64> {
         integer::find(self)
     }
 
     /// A number written with a fraction.
-    pub fn find_float(&self) -> Find<Number> {
+    pub fn find_float(&self) -> Search<Number> {
         written(float::find(self).map(Value::Float))
     }
 
     /// A number that satisfies the goal: a small integer if there is one, else a short fraction, and only as the
     /// last resort an integer that must be written with a fraction (`2.0`).
-    pub fn find(&self) -> Find<Number> {
+    pub fn find(&self) -> Search<Number> {
         let integer = integer::find(self).map(Value::Int);
         let found = match integer {
-            Find::Found(_) => integer,
-            open => Find::any([float::find(self).map(Value::Float), open]),
+            Search::Found(_) => integer,
+            open => Search::any([float::find(self).map(Value::Float), open]),
         };
         written(found)
     }
 }
 
-fn written(found: Find<Value>) -> Find<Number> {
-    match found {
-        Find::Found(value) => match value.number() {
-            Some(number) => Find::Found(number),
-            None => Find::Undecided("the number can't be written down".into()),
-        },
-        Find::None => Find::None,
-        Find::Undecided(reason) => Find::Undecided(reason),
-    }
+fn written(found: Search<Value>) -> Search<Number> {
+    found.and_then(|value| match value.number() {
+        Some(number) => Search::Found(number),
+        None => Search::Undecided("the number can't be written down".into()),
+    })
 }

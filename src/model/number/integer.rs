@@ -2,7 +2,7 @@
 
 use super::goal::NumberGoal;
 use super::{NumberDomain, NumberFormat, NumberKind, Value, go_int64};
-use crate::model::relation::Find;
+use crate::model::relation::{Reason, Search};
 
 /// Multiples tried in one stretch before the search gives up.
 const MAX_TRIES: i128 = 20_000;
@@ -36,10 +36,10 @@ fn rule(domain: &NumberDomain) -> Option<Rule> {
     (factor > 0 && low <= high).then_some(Rule { low, high, factor })
 }
 
-pub(super) fn find(goal: &NumberGoal) -> Find<i64> {
+pub(super) fn find(goal: &NumberGoal) -> Search<i64> {
     let within: Option<Vec<Rule>> = goal.within.iter().map(|domain| rule(domain)).collect();
     let Some(within) = within else {
-        return Find::None;
+        return Search::Impossible;
     };
     // What takes no integer at all excludes none.
     let outside: Vec<Rule> = goal.outside.iter().filter_map(|domain| rule(domain)).collect();
@@ -72,27 +72,27 @@ pub(super) fn find(goal: &NumberGoal) -> Find<i64> {
         // In this stretch those that hold leave only not to be a multiple.
         let not_by: Vec<i128> = outside.iter().filter(|rule| holds(rule)).map(|rule| rule.factor).collect();
         match in_stretch(low, end - 1, divisor, &not_by) {
-            Find::Found(int) => {
+            Search::Found(int) => {
                 let simple = |int: i64| (int.unsigned_abs(), int < 0);
                 if best.is_none_or(|best| simple(int) < simple(best)) {
                     best = Some(int);
                 }
             }
-            Find::None => {}
-            Find::Undecided(_) => open = true,
+            Search::Impossible => {}
+            Search::Undecided(_) => open = true,
         }
     }
     match best {
-        Some(int) => Find::Found(int),
-        None if open => Find::Undecided("too many multiples to try".into()),
-        None => Find::None,
+        Some(int) => Search::Found(int),
+        None if open => Search::Undecided("too many multiples to try".into()),
+        None => Search::Impossible,
     }
 }
 
 /// The multiple of `by` between the two that is nearest to zero and not a multiple of any of `not_by`.
-fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Find<i64> {
+fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Search<i64> {
     if not_by.iter().any(|not_by| by % not_by == 0) {
-        return Find::None;
+        return Search::Impossible;
     }
     // The stretch doesn't cross zero: it is an edge.
     let (first, step) = if low >= 0 {
@@ -103,14 +103,14 @@ fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Find<i64> {
     let mut at = first;
     for _ in 0..MAX_TRIES {
         if at < low || at > high {
-            return Find::None;
+            return Search::Impossible;
         }
         if not_by.iter().all(|not_by| at % not_by != 0) {
-            return i64::try_from(at).map_or(Find::None, Find::Found);
+            return i64::try_from(at).map_or(Search::Impossible, Search::Found);
         }
         at += step;
     }
-    Find::Undecided(String::new())
+    Search::Undecided(Reason::Budget)
 }
 
 /// Past what 64 bits hold any larger number will do: only zero is a multiple.

@@ -10,7 +10,7 @@ mod integer;
 
 use serde_json::Number;
 
-use super::relation::{Find, Order};
+use super::relation::{Comparison, Search};
 use crate::go::strfmt::Format;
 
 pub use failure::{Broken, Failure};
@@ -163,11 +163,11 @@ impl NumberDomain {
     }
 
     /// How the two sets compare, with a number for each side that has one of its own.
-    pub fn order(&self, other: &NumberDomain) -> Order<Number> {
-        let minus = |a: &NumberDomain, b: &NumberDomain| -> Find<Number> {
+    pub fn order(&self, other: &NumberDomain) -> Comparison<Number> {
+        let minus = |a: &NumberDomain, b: &NumberDomain| -> Search<Number> {
             NumberGoal { within: vec![a], outside: vec![b], ..NumberGoal::default() }.find()
         };
-        Order::of(minus(self, other), minus(other, self))
+        Comparison::of(minus(self, other), minus(other, self), Search::Impossible)
     }
 }
 

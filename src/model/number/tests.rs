@@ -3,6 +3,19 @@ use proptest::test_runner::RngSeed;
 use serde_json::json;
 
 use super::{Value, *};
+use crate::model::relation::Relation;
+
+fn gains(value: Number) -> Comparison<Number> {
+    Comparison::of(Search::Impossible, Search::Found(value), Search::Impossible)
+}
+
+fn loses(value: Number) -> Comparison<Number> {
+    Comparison::of(Search::Found(value), Search::Impossible, Search::Impossible)
+}
+
+fn differs(lost: Number, gained: Number) -> Comparison<Number> {
+    Comparison::of(Search::Found(lost), Search::Found(gained), Search::Impossible)
+}
 
 fn integer() -> NumberDomain {
     NumberDomain { kind: NumberKind::Integer, ..NumberDomain::default() }
@@ -45,7 +58,7 @@ fn a_fractional_bound_on_an_integer_rejects_all() {
         NumberDomain { maximum: Some(3e9), format: Some(NumberFormat::Int32), ..integer() },
     ] {
         says(&domain, &[], &["0", "1", "-1", "1.0"]);
-        assert_eq!(NumberGoal { within: vec![&domain], ..NumberGoal::default() }.find(), Find::None);
+        assert_eq!(NumberGoal { within: vec![&domain], ..NumberGoal::default() }.find(), Search::Impossible);
     }
 }
 
@@ -100,22 +113,22 @@ fn goals_find_small_numbers() {
     let at_least = |min| NumberDomain { minimum: Some(min), ..integer() };
     let at_most = |max| NumberDomain { maximum: Some(max), ..integer() };
     let by = |factor| NumberDomain { multiple_of: Some(factor), ..integer() };
-    assert_eq!(find(&integer(), &at_least(1.0)), Find::Found(0.into()));
-    assert_eq!(find(&at_least(1.0), &at_least(5.0)), Find::Found(1.into()));
-    assert_eq!(find(&at_least(5.0), &at_least(1.0)), Find::None);
-    assert_eq!(find(&at_most(100.0), &at_most(99.0)), Find::Found(100.into()));
-    assert_eq!(find(&by(2.0), &by(4.0)), Find::Found(2.into()));
-    assert_eq!(find(&by(4.0), &by(2.0)), Find::None);
-    assert_eq!(find(&integer(), &by(1.0)), Find::None);
+    assert_eq!(find(&integer(), &at_least(1.0)), Search::Found(0.into()));
+    assert_eq!(find(&at_least(1.0), &at_least(5.0)), Search::Found(1.into()));
+    assert_eq!(find(&at_least(5.0), &at_least(1.0)), Search::Impossible);
+    assert_eq!(find(&at_most(100.0), &at_most(99.0)), Search::Found(100.into()));
+    assert_eq!(find(&by(2.0), &by(4.0)), Search::Found(2.into()));
+    assert_eq!(find(&by(4.0), &by(2.0)), Search::Impossible);
+    assert_eq!(find(&integer(), &by(1.0)), Search::Impossible);
     let exclusive = NumberDomain { maximum: Some(10.0), exclusive_maximum: true, ..integer() };
-    assert_eq!(exclusive.order(&at_most(9.0)), Order::Equal);
+    assert_eq!(exclusive.order(&at_most(9.0)), Comparison::equal());
     let int32 = NumberDomain { format: Some(NumberFormat::Int32), ..integer() };
-    assert_eq!(int32.order(&integer()), Order::Narrower { only_right: 2147483648u32.into() });
+    assert_eq!(int32.order(&integer()), gains(2147483648u32.into()));
     let typed = NumberDomain { format: Some(NumberFormat::Int64), ..integer() };
-    assert_eq!(typed.order(&integer()), Order::Equal);
-    assert_eq!(integer().order(&number()), Order::Narrower { only_right: Number::from_f64(0.5).unwrap() });
+    assert_eq!(typed.order(&integer()), Comparison::equal());
+    assert_eq!(integer().order(&number()), gains(Number::from_f64(0.5).unwrap()));
     let double = NumberDomain { format: Some(NumberFormat::Double), ..number() };
-    assert_eq!(double.order(&number()), Order::Equal);
+    assert_eq!(double.order(&number()), Comparison::equal());
 }
 
 #[test]
@@ -124,19 +137,19 @@ fn goals_on_fractions() {
     let open = |bound| NumberDomain { exclusive_minimum: true, ..min(bound) };
     let by = |factor| NumberDomain { multiple_of: Some(factor), ..number() };
     let f = |text: &str| from(text);
-    assert_eq!(min(0.5).order(&min(0.75)), Order::Wider { only_left: f("0.5") });
-    assert_eq!(min(0.5).order(&open(0.5)), Order::Wider { only_left: f("0") });
-    assert_eq!(by(0.5).order(&by(0.25)), Order::Narrower { only_right: f("0.25") });
-    assert_eq!(by(0.1).order(&by(0.2)), Order::Wider { only_left: f("0.1") });
-    assert_eq!(by(0.5).order(&by(0.5)), Order::Equal);
-    assert_eq!(by(2.0).order(&number()), Order::Narrower { only_right: f("1") });
+    assert_eq!(min(0.5).order(&min(0.75)), loses(f("0.5")));
+    assert_eq!(min(0.5).order(&open(0.5)), loses(f("0")));
+    assert_eq!(by(0.5).order(&by(0.25)), gains(f("0.25")));
+    assert_eq!(by(0.1).order(&by(0.2)), loses(f("0.1")));
+    assert_eq!(by(0.5).order(&by(0.5)), Comparison::equal());
+    assert_eq!(by(2.0).order(&number()), gains(f("1")));
     // An integer without a bound can be written both ways, a half-step only as a fraction.
-    assert_eq!(by(0.5).order(&by(1.0)), Order::Incomparable { only_left: f("0.5"), only_right: f("0") });
+    assert_eq!(by(0.5).order(&by(1.0)), differs(f("0.5"), f("0")));
     let float = NumberDomain { format: Some(NumberFormat::Float), ..number() };
-    assert!(matches!(float.order(&number()), Order::Narrower { .. }));
+    assert!(float.order(&number()).relation == Relation::Wider);
     let between = NumberDomain { minimum: Some(0.25), maximum: Some(0.5), ..number() };
     let goal = NumberGoal { within: vec![&between], ..NumberGoal::default() };
-    assert_eq!(goal.find(), Find::Found(f("0")));
+    assert_eq!(goal.find(), Search::Found(f("0")));
 }
 
 #[test]
@@ -146,14 +159,14 @@ fn goals_with_enums() {
     let (members, wide) = (list(&members), list(&wide));
     let integer = integer();
     let goal = |allowed, excluded| NumberGoal { within: vec![&integer], allowed, excluded, ..NumberGoal::default() };
-    assert_eq!(goal(vec![&wide[..]], vec![&members[..]]).find(), Find::Found(3.into()));
-    assert_eq!(goal(vec![&members[..]], vec![&wide[..]]).find(), Find::None);
-    assert_eq!(goal(vec![], vec![&wide[..]]).find(), Find::Found(0.into()));
+    assert_eq!(goal(vec![&wide[..]], vec![&members[..]]).find(), Search::Found(3.into()));
+    assert_eq!(goal(vec![&members[..]], vec![&wide[..]]).find(), Search::Impossible);
+    assert_eq!(goal(vec![], vec![&wide[..]]).find(), Search::Found(0.into()));
     let number = number();
     let half = NumberDomain { minimum: Some(2.5), ..NumberDomain::default() };
     let goal = NumberGoal { within: vec![&number], outside: vec![&half], allowed: vec![&members[1..]], ..NumberGoal::default() };
     // As an integer 2 passes the truncated bound; as 2.25 it doesn't, and still is in the enum.
-    assert_eq!(goal.find(), Find::Found(Number::from_f64(2.1).unwrap()));
+    assert_eq!(goal.find(), Search::Found(Number::from_f64(2.1).unwrap()));
 }
 
 fn domains() -> impl Strategy<Value = NumberDomain> {
@@ -205,14 +218,8 @@ proptest! {
                 _ => {}
             }
         }
-        let (left_claim, right_claim) = match &order {
-            Order::Equal => (None, None),
-            Order::Narrower { only_right } => (None, Some(only_right)),
-            Order::Wider { only_left } => (Some(only_left), None),
-            Order::Incomparable { only_left, only_right } => (Some(only_left), Some(only_right)),
-            Order::Undecided { only_left, only_right, .. } => (only_left.as_ref(), only_right.as_ref()),
-        };
-        let decided = !matches!(order, Order::Undecided { .. });
+        let (left_claim, right_claim) = (order.lost.as_ref(), order.gained.as_ref());
+        let decided = order.reason.is_none();
         prop_assert!(only_left.is_none() || left_claim.is_some() || !decided, "{:?} has {:?}", order, only_left);
         prop_assert!(only_right.is_none() || right_claim.is_some() || !decided, "{:?} has {:?}", order, only_right);
         if let Some(witness) = left_claim {
@@ -232,12 +239,12 @@ proptest! {
         let (allowed, excluded) = if not { (vec![], list) } else { (list, vec![]) };
         let goal = NumberGoal { within: within.iter().collect(), outside: outside.iter().collect(), allowed, excluded };
         match goal.find() {
-            Find::Found(number) => prop_assert!(goal.accepts(Value::of(&number)), "{:?}", number),
-            Find::None => {
+            Search::Found(number) => prop_assert!(goal.accepts(Value::of(&number)), "{:?}", number),
+            Search::Impossible => {
                 let fits = samples().into_iter().find(|value| goal.accepts(*value));
                 prop_assert!(fits.is_none(), "{:?}", fits);
             }
-            Find::Undecided(_) => {}
+            Search::Undecided(_) => {}
         }
     }
 }

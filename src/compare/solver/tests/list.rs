@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::{Find, Reason};
+use super::super::{Reason, Search};
 use super::{accepted, equal, open, refused, sat, stored_differently, unsat};
 
 fn list(items: Value, more: Value) -> Value {
@@ -50,7 +50,7 @@ fn a_set_refuses_a_repeat_and_a_map_a_repeated_key() {
     // Two items with one name that differ in something else are not looked for yet, and not ruled out.
     let differ = list(item.clone(), json!({"x-kubernetes-list-type": "set"}));
     let found = refused(&differ, &list(item, keyed));
-    assert!(!matches!(found, Find::Unsat), "{found:?}");
+    assert!(!matches!(found, Search::Impossible), "{found:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::memo::{Key, Memo};
-use super::super::{Find, Goal, Quest, Reason, Solver, Taste};
+use super::super::{Goal, Quest, Reason, Search, Solver, Taste};
 use super::{sat, shape};
 use crate::compare::Budget;
 
@@ -24,10 +24,10 @@ fn an_answer_that_only_lacked_steps_is_forgotten() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
     let mut memo = Memo::default();
-    memo.put(Key::of(&goal), &goal, &Find::Open(Reason::Budget));
+    memo.put(Key::of(&goal), &goal, &Search::Undecided(Reason::Budget));
     assert!(memo.get(&Key::of(&goal)).is_none());
-    memo.put(Key::of(&goal), &goal, &Find::Unsat);
-    assert!(matches!(memo.get(&Key::of(&goal)), Some(Find::Unsat)));
+    memo.put(Key::of(&goal), &goal, &Search::Impossible);
+    assert!(matches!(memo.get(&Key::of(&goal)), Some(Search::Impossible)));
 }
 
 #[test]

@@ -22,16 +22,16 @@ use serde_json::{Value, json};
 use super::*;
 use crate::testing::shape;
 
-fn solve(goal: &Goal<'_>) -> Find {
+fn solve(goal: &Goal<'_>) -> Search<Value> {
     Solver::new(Taste::Small, &Budget::of_each()).solve(goal)
 }
 
 /// A value that the schema accepts and keeps.
-fn accepted(schema: &Value) -> Find {
+fn accepted(schema: &Value) -> Search<Value> {
     solve(&Goal::of(&shape(schema), false))
 }
 
-fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bool) -> Find {
+fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bool) -> Search<Value> {
     let (old, new) = (shape(old), shape(new));
     solve(&Goal {
         views: vec![
@@ -49,37 +49,37 @@ fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bo
 }
 
 /// A value that the first schema accepts and keeps, and the second refuses.
-fn refused(old: &Value, new: &Value) -> Find {
+fn refused(old: &Value, new: &Value) -> Search<Value> {
     between(old, new, false, Quest::Nothing, false)
 }
 
 /// A value that both accept, and of which only the first keeps everything.
-fn pruned(old: &Value, new: &Value) -> Find {
+fn pruned(old: &Value, new: &Value) -> Search<Value> {
     between(old, new, true, Quest::Loses(1), false)
 }
 
 /// A value that both accept and keep, and store differently.
-fn stored_differently(old: &Value, new: &Value) -> Find {
+fn stored_differently(old: &Value, new: &Value) -> Search<Value> {
     between(old, new, true, Quest::Differs, true)
 }
 
 #[track_caller]
-fn sat(found: Find) -> Value {
+fn sat(found: Search<Value>) -> Value {
     match found {
-        Find::Sat(value) => value,
+        Search::Found(value) => value,
         other => panic!("{other:?}"),
     }
 }
 
 #[track_caller]
-fn unsat(found: Find) {
-    assert!(matches!(found, Find::Unsat), "{found:?}");
+fn unsat(found: Search<Value>) {
+    assert!(matches!(found, Search::Impossible), "{found:?}");
 }
 
 #[track_caller]
-fn open(found: Find) -> Reason {
+fn open(found: Search<Value>) -> Reason {
     match found {
-        Find::Open(reason) => reason,
+        Search::Undecided(reason) => reason,
         other => panic!("{other:?}"),
     }
 }

@@ -57,7 +57,7 @@ fn names_of_keys_follow_the_rules_about_them() {
     assert!(keys(&found).iter().all(|key| key.len() == 2 && key.starts_with('x')), "{found}");
     // There are ten such names.
     let found = accepted(&ruled(map(json!({"minProperties": 11})), &["self.all(k, k.matches('^x[0-9]$'))"]));
-    assert!(!matches!(found, super::Find::Sat(_)), "{found:?}");
+    assert!(!matches!(found, super::Search::Found(_)), "{found:?}");
 }
 
 #[test]

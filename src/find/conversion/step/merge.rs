@@ -9,7 +9,7 @@ use crate::find::conversion::lossless::{Obstacle, arrives, lost, lost_by};
 use crate::find::conversion::rename_references::forget;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
 use crate::model::FieldPath;
-use crate::model::relation::Find;
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
@@ -93,13 +93,13 @@ impl StepKind for Merge {
                 continue;
             }
             let child = plain_string(shape, part)?;
-            match delimiter.map_or(Find::None, |delimiter| string_containing(child, delimiter)) {
-                Find::None => {}
-                Find::Found(text) => {
+            match delimiter.map_or(Search::Impossible, |delimiter| string_containing(child, delimiter)) {
+                Search::Impossible => {}
+                Search::Found(text) => {
                     let reason = format!("`{text}` at `{part}` can't be told from the text after it");
                     return lost_by(part, text, reason);
                 }
-                Find::Undecided(reason) => return lost(reason),
+                Search::Undecided(reason) => return lost(reason.to_string()),
             }
         }
         Ok(())

@@ -9,7 +9,7 @@ use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::anything;
 use crate::model::FieldPath;
-use crate::model::relation::Find;
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Bounds, Type};
 
@@ -205,13 +205,13 @@ impl Retype {
             // Eighteen digits always fit into 64 bits.
             (Scalar::String, Scalar::Integer, Some(Type::String)) => {
                 match (string_outside(child, INTEGER), string_longer_than(child, 18)) {
-                    (Find::None, Find::None) => Ok(()),
-                    (Find::Found(text), _) => {
+                    (Search::Impossible, Search::Impossible) => Ok(()),
+                    (Search::Found(text), _) => {
                         let reason = format!("`{text}` at `{at}` is not an integer, or not in its usual form");
                         lost_by(at, text, reason)
                     }
-                    (_, Find::Found(_)) => lost(format!("`{at}` has no maxLength, and a very long number doesn't fit into 64 bits")),
-                    (Find::Undecided(reason), _) | (_, Find::Undecided(reason)) => lost(reason),
+                    (_, Search::Found(_)) => lost(format!("`{at}` has no maxLength, and a very long number doesn't fit into 64 bits")),
+                    (Search::Undecided(reason), _) | (_, Search::Undecided(reason)) => lost(reason.to_string()),
                 }
             }
             _ => lost(format!("a value of `{at}` may be written in several ways")),

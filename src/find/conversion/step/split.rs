@@ -9,7 +9,7 @@ use crate::find::conversion::lossless::{Obstacle, arrives, lost, lost_by};
 use crate::find::conversion::rename_references::forget;
 use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents, never_there};
 use crate::model::FieldPath;
-use crate::model::relation::Find;
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
@@ -101,12 +101,12 @@ impl Split {
             return lost(format!("a number in `{from}` may be written in several ways"));
         }
         match string_outside(child, &form.template.pattern()) {
-            Find::None => Ok(()),
-            Find::Found(text) => {
+            Search::Impossible => Ok(()),
+            Search::Found(text) => {
                 let reason = format!("`{text}` at `{from}` doesn't match the template `{}`", form.template.source());
                 lost_by(from, text, reason)
             }
-            Find::Undecided(reason) => lost(reason),
+            Search::Undecided(reason) => lost(reason.to_string()),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::find::conversion::shape_edit::declared;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
 use crate::model::FieldPath;
-use crate::model::relation::Find;
+use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
@@ -30,23 +30,23 @@ fn patterns(shape: &Shape) -> Vec<Pattern> {
 }
 
 /// A string that the schema accepts and the pattern doesn't match.
-pub(super) fn string_outside(shape: &Shape, pattern: &str) -> Find<String> {
+pub(super) fn string_outside(shape: &Shape, pattern: &str) -> Search<String> {
     let own = patterns(shape);
-    let Ok(pattern) = Pattern::new(pattern) else { return Find::Undecided("a pattern can't be parsed".into()) };
+    let Ok(pattern) = Pattern::new(pattern) else { return Search::Undecided("a pattern can't be parsed".into()) };
     TextGoal { avoids: vec![&pattern], ..domain(shape, &own).goal() }.find(&Budget::of_each())
 }
 
 /// A string that the schema accepts and that contains the text.
-pub(super) fn string_containing(shape: &Shape, text: &str) -> Find<String> {
+pub(super) fn string_containing(shape: &Shape, text: &str) -> Search<String> {
     let own = patterns(shape);
-    let Ok(pattern) = Pattern::new(&regex_syntax::escape(text)) else { return Find::Undecided("a text can't be searched for".into()) };
+    let Ok(pattern) = Pattern::new(&regex_syntax::escape(text)) else { return Search::Undecided("a text can't be searched for".into()) };
     let mut goal = domain(shape, &own).goal();
     goal.matches.push(&pattern);
     goal.find(&Budget::of_each())
 }
 
 /// A string that the schema accepts and that is longer than this.
-pub(super) fn string_longer_than(shape: &Shape, length: u64) -> Find<String> {
+pub(super) fn string_longer_than(shape: &Shape, length: u64) -> Search<String> {
     TextGoal { min_length: length + 1, ..domain(shape, &patterns(shape)).goal() }.find(&Budget::of_each())
 }
 
