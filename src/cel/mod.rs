@@ -8,6 +8,7 @@
 pub mod advice;
 pub mod ast;
 pub mod check;
+pub(crate) mod comparison;
 pub mod cost;
 pub mod decl;
 pub mod eval;
@@ -19,7 +20,7 @@ mod macros;
 pub mod name;
 pub mod need;
 mod nesting;
-pub mod normal;
+pub mod normalise;
 pub mod parse;
 pub mod reads;
 pub mod rename;

@@ -9,6 +9,7 @@
 //! - [`Witnesses`] shows a difference by an object, confirmed by the request path on both sides.
 
 mod budget;
+pub(crate) mod cel_implication;
 mod compare;
 mod condition;
 mod generate;

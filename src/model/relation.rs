@@ -204,7 +204,22 @@ pub struct Comparison<T> {
 impl<T> Comparison<T> {
     /// Two sets that don't differ.
     pub fn equal() -> Self {
-        Self::of(Search::Impossible, Search::Impossible, Search::Impossible)
+        Self::known(Relation::Equal)
+    }
+
+    /// A relation without a value that shows it.
+    pub fn known(relation: Relation) -> Self {
+        let loses = match relation {
+            Relation::Equal | Relation::Wider => Some(false),
+            Relation::Narrower | Relation::Incomparable => Some(true),
+            Relation::Undecided => None,
+        };
+        let gains = match relation {
+            Relation::Equal | Relation::Narrower => Some(false),
+            Relation::Wider | Relation::Incomparable => Some(true),
+            Relation::Undecided => None,
+        };
+        Comparison { relation, lost: None, gained: None, changed: None, loses, gains, reason: None }
     }
 
     /// Joins the searches for a value that is lost, gained, or stored differently.

@@ -3,7 +3,7 @@ use kube_cel::cel::parser::Parser as OtherParser;
 
 use super::*;
 use crate::cel::ast::Comprehension;
-use crate::cel::normal::normal;
+use crate::cel::normalise::normal;
 
 /// The tree of the `cel` crate's parser, as ours.
 fn adopt(e: &other::IdedExpr) -> Expr {

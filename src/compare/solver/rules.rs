@@ -13,7 +13,7 @@ use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
-use crate::cel::normal::normal;
+use crate::cel::normalise::normal;
 use crate::cel::parse::read;
 use crate::model::schema::shape::{CelRule, Shape};
 

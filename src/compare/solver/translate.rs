@@ -9,6 +9,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::cel::ast::{Call, Comprehension, Expr, Kind as Node, Literal, Quantifier};
+use crate::cel::comparison::{Operator, constants, exact_number};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
 use crate::go::regexp::Pattern;
@@ -16,9 +17,6 @@ use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
 use super::formula::Formula;
 use super::kind::{Kind, Kinds};
-
-/// Integers up to here are floats without loss.
-const MAX_EXACT: u64 = 1 << 53;
 
 /// Cases of one expression that are told apart.
 const MAX_CASES: usize = 64;
@@ -69,15 +67,6 @@ enum Operand<'s> {
     Literal(Value),
     TypeName(Kind),
     List(Vec<Value>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Relation {
-    Equal,
-    Less,
-    AtMost,
-    More,
-    AtLeast,
 }
 
 impl<'s> Ty<'s> {
@@ -163,19 +152,12 @@ fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
 }
 
 /// How two constants of one type compare.
-fn constants(a: &Literal, b: &Literal, relation: Relation) -> Option<bool> {
-    let order = match (a, b) {
-        (Literal::Int(a), Literal::Int(b)) => a.cmp(b),
-        (Literal::String(a), Literal::String(b)) => a.cmp(b),
-        _ => return None,
-    };
-    Some(match relation {
-        Relation::Equal => order.is_eq(),
-        Relation::Less => order.is_lt(),
-        Relation::AtMost => order.is_le(),
-        Relation::More => order.is_gt(),
-        Relation::AtLeast => order.is_ge(),
-    })
+fn known(a: &Literal, b: &Literal, operator: Operator) -> Option<bool> {
+    match (a, b) {
+        (Literal::Int(a), Literal::Int(b)) => Some(operator.holds(a.cmp(b))),
+        (Literal::String(a), Literal::String(b)) => Some(operator.holds(a.cmp(b))),
+        _ => None,
+    }
 }
 
 impl<'s> Subject<'s> {
@@ -200,7 +182,9 @@ impl<'s> Subject<'s> {
     }
 
     fn call(&self, call: &Call) -> Option<Truth> {
-        let relation = |relation, swapped| self.relation(call, relation, swapped);
+        if let (Some(operator), [a, b]) = (Operator::of(&call.function), call.args.as_slice()) {
+            return self.compared(a, b, operator);
+        }
         match (&*call.function, call.args.as_slice()) {
             ("!_", [a]) => Some(self.truth(a)?.not()),
             ("_&&_", [a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
@@ -213,14 +197,7 @@ impl<'s> Subject<'s> {
                 };
                 Some(Truth { holds: join(a.holds, b.holds), fails: join(a.fails, b.fails) })
             }
-            ("_==_", [a, b]) => relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))),
-            ("_!=_", [a, b]) => {
-                relation(Relation::Equal, Relation::Equal).or_else(|| Some(self.truth(a)?.same(self.truth(b)?))).map(Truth::not)
-            }
-            ("_<_", _) => relation(Relation::Less, Relation::More),
-            ("_<=_", _) => relation(Relation::AtMost, Relation::AtLeast),
-            ("_>_", _) => relation(Relation::More, Relation::Less),
-            ("_>=_", _) => relation(Relation::AtLeast, Relation::AtMost),
+            ("_!=_", [a, b]) => self.compared(a, b, Operator::Equal).map(Truth::not),
             ("@in", [a, b]) => self.member(a, b),
             ("startsWith" | "endsWith" | "contains" | "matches", [argument]) => {
                 let Some(Literal::String(text)) = argument.literal() else { return None };
@@ -332,25 +309,28 @@ impl<'s> Subject<'s> {
         Some(Truth { holds: Formula::any(holds), fails: Formula::any(fails) })
     }
 
-    fn relation(&self, call: &Call, relation: Relation, swapped: Relation) -> Option<Truth> {
-        let [a, b] = call.args.as_slice() else { return None };
-        self.each_case(a, |a| self.each_case(b, |b| self.related(a, b, relation, swapped)))
+    fn compared(&self, a: &Expr, b: &Expr, operator: Operator) -> Option<Truth> {
+        let by_case = self.each_case(a, |a| self.each_case(b, |b| self.case_compared(a, b, operator)));
+        match operator {
+            Operator::Equal => by_case.or_else(|| Some(self.truth(a)?.same(self.truth(b)?))),
+            _ => by_case,
+        }
     }
 
-    fn related(&self, a: &Expr, b: &Expr, relation: Relation, swapped: Relation) -> Option<Truth> {
+    fn case_compared(&self, a: &Expr, b: &Expr, operator: Operator) -> Option<Truth> {
         if let (Some(a), Some(b)) = (a.literal(), b.literal()) {
-            return constants(a, b, relation).map(Truth::constant);
+            return known(a, b, operator).map(Truth::constant);
         }
         match (self.operand(a)?, self.operand(b)?) {
             (Operand::Path(a, Ty::Text), Operand::Lowered(b)) | (Operand::Lowered(b), Operand::Path(a, Ty::Text))
-                if a == b && relation == Relation::Equal =>
+                if a == b && operator == Operator::Equal =>
             {
                 Some(Truth::at(&a, Ty::Text.kinds(), Formula::Not(Rc::new(Formula::Matches("[A-Z]".into())))))
             }
-            (operand, Operand::Literal(literal)) => compare(operand, relation, literal),
-            (Operand::Literal(literal), operand) => compare(operand, swapped, literal),
+            (operand, Operand::Literal(literal)) => compare(operand, operator, literal),
+            (Operand::Literal(literal), operand) => compare(operand, operator.swapped(), literal),
             (Operand::TypeOf(path), Operand::TypeName(kind)) | (Operand::TypeName(kind), Operand::TypeOf(path))
-                if relation == Relation::Equal =>
+                if operator == Operator::Equal =>
             {
                 Some(Truth::at(&path, Ty::IntOrText.kinds(), Formula::Is(Kinds::of(&[kind]))))
             }
@@ -366,7 +346,7 @@ impl<'s> Subject<'s> {
             Node::Ident(name) if name == "string" => Some(Operand::TypeName(Kind::String)),
             Node::Ident(name) if name == "int" => Some(Operand::TypeName(Kind::Int)),
             Node::Ident(_) | Node::Select(_) => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
-            Node::List(list) => list.items.iter().map(|item| json(item.literal()?)).collect::<Option<_>>().map(Operand::List),
+            Node::List(_) => constants(expr)?.into_iter().map(json).collect::<Option<_>>().map(Operand::List),
             Node::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
                 ("size", Some(target), []) | ("size", None, [target]) => {
                     let (path, ty) = self.path(target)?;
@@ -467,56 +447,56 @@ impl<'s> Subject<'s> {
 fn json(literal: &Literal) -> Option<Value> {
     match literal {
         Literal::Bool(b) => Some((*b).into()),
-        Literal::Int(n) => (n.unsigned_abs() <= MAX_EXACT).then(|| (*n).into()),
-        Literal::Double(x) => x.is_finite().then(|| (*x).into()),
+        Literal::Int(n) => exact_number(literal).map(|_| (*n).into()),
+        Literal::Double(_) => exact_number(literal).map(Value::from),
         Literal::String(text) => Some(text.as_str().into()),
         _ => None,
     }
 }
 
-fn compare(operand: Operand<'_>, relation: Relation, literal: Value) -> Option<Truth> {
+fn compare(operand: Operand<'_>, operator: Operator, literal: Value) -> Option<Truth> {
     match operand {
         Operand::Path(path, ty @ (Ty::Int | Ty::Double)) if literal.is_number() => {
-            Some(Truth::at(&path, ty.kinds(), numeric(relation, literal)?))
+            Some(Truth::at(&path, ty.kinds(), numeric(operator, literal)?))
         }
-        Operand::Path(path, ty @ Ty::IntOrText) => match relation {
-            Relation::Equal => Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal))),
-            _ if literal.is_number() => Some(Truth::at(&path, Ty::Int.kinds(), numeric(relation, literal)?)),
+        Operand::Path(path, ty @ Ty::IntOrText) => match operator {
+            Operator::Equal => Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal))),
+            _ if literal.is_number() => Some(Truth::at(&path, Ty::Int.kinds(), numeric(operator, literal)?)),
             _ => None,
         },
-        Operand::Path(path, ty @ Ty::Text) if literal.is_string() && relation == Relation::Equal => {
+        Operand::Path(path, ty @ Ty::Text) if literal.is_string() && operator == Operator::Equal => {
             Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
         }
-        Operand::Path(path, ty @ Ty::Bool) if literal.is_boolean() && relation == Relation::Equal => {
+        Operand::Path(path, ty @ Ty::Bool) if literal.is_boolean() && operator == Operator::Equal => {
             Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
         }
-        Operand::Size(path, ty) => Some(Truth::at(&path, ty.kinds(), sized(relation, literal.as_i64()?))),
-        Operand::Remainder(path, divisor) if relation == Relation::Equal && literal.as_i64() == Some(0) => {
+        Operand::Size(path, ty) => Some(Truth::at(&path, ty.kinds(), sized(operator, literal.as_i64()?))),
+        Operand::Remainder(path, divisor) if operator == Operator::Equal && literal.as_i64() == Some(0) => {
             Some(Truth::at(&path, Ty::Int.kinds(), Formula::Divisible(divisor)))
         }
         _ => None,
     }
 }
 
-fn numeric(relation: Relation, literal: Value) -> Option<Formula> {
+fn numeric(operator: Operator, literal: Value) -> Option<Formula> {
     let bound = literal.as_f64()?;
-    Some(match relation {
-        Relation::Equal => Formula::Equals(literal),
-        Relation::Less => Formula::AtMost { bound, strict: true },
-        Relation::AtMost => Formula::AtMost { bound, strict: false },
-        Relation::More => Formula::AtLeast { bound, strict: true },
-        Relation::AtLeast => Formula::AtLeast { bound, strict: false },
+    Some(match operator {
+        Operator::Equal => Formula::Equals(literal),
+        Operator::Less => Formula::AtMost { bound, strict: true },
+        Operator::AtMost => Formula::AtMost { bound, strict: false },
+        Operator::More => Formula::AtLeast { bound, strict: true },
+        Operator::AtLeast => Formula::AtLeast { bound, strict: false },
     })
 }
 
-fn sized(relation: Relation, count: i64) -> Formula {
+fn sized(operator: Operator, count: i64) -> Formula {
     let least = |count: i64| u64::try_from(count).map_or(Formula::Const(true), Formula::MinSize);
     let most = |count: i64| u64::try_from(count).map_or(Formula::Const(false), Formula::MaxSize);
-    match relation {
-        Relation::Equal => Formula::All(vec![Rc::new(least(count)), Rc::new(most(count))]),
-        Relation::Less => most(count.saturating_sub(1)),
-        Relation::AtMost => most(count),
-        Relation::More => least(count.saturating_add(1)),
-        Relation::AtLeast => least(count),
+    match operator {
+        Operator::Equal => Formula::All(vec![Rc::new(least(count)), Rc::new(most(count))]),
+        Operator::Less => most(count.saturating_sub(1)),
+        Operator::AtMost => most(count),
+        Operator::More => least(count.saturating_add(1)),
+        Operator::AtLeast => least(count),
     }
 }

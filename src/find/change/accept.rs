@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::compare::CONDITIONS;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
+use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema};
 
 use super::change::Changes;
@@ -11,7 +12,6 @@ use super::judge::{Judgement, NodeComparison};
 use super::types::Types;
 use super::walk::{Pair, Walk};
 use super::wording::{self, names};
-use crate::model::relation::Relation;
 
 /// Keywords that say which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];

@@ -1,22 +1,20 @@
 //! The verdict on what two nodes accept as a whole, by the exact comparison of their shapes.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::compare::{
-    Comparison, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
+    Comparison, MAX_LIST, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
     order_without_lists,
 };
 use crate::model::fact::Aspect;
+use crate::model::relation::Relation;
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Schema, Shape};
 
 use super::conditions::Conditions;
 use super::implicit::is_reserved;
 use super::types::Types;
-use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Position};
-use crate::model::relation::Relation;
 
 #[derive(Debug, Clone)]
 pub(super) struct Judgement {
@@ -193,43 +191,6 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
 
 fn widens(relation: Relation) -> bool {
     matches!(relation, Relation::Wider | Relation::Incomparable | Relation::Undecided)
-}
-
-/// What becomes of the values of the old node when rules take the place of others, or come, or go.
-pub(super) fn judge_rules(pair: &Pair<'_, '_>, old: &[&str], new: &[&str]) -> Judgement {
-    let undecided = |reason: String| Judgement { reason: Some(reason), ..Judgement::known(Relation::Undecided) };
-    if is_oversized(pair.old.node()) {
-        return undecided(format!("a list of more than {MAX_LIST} items"));
-    }
-    if old.iter().chain(new).any(|rule| rule.len() > MAX_RULE) {
-        return undecided(format!("a rule of more than {MAX_RULE} bytes"));
-    }
-    let mut before = bounded_shape(&pair.old);
-    before.default = None;
-    // Rules may look at fields that the old schema dropped: no object that it kept has them.
-    if Undeclared::both(pair).0 == Undeclared::Pruned {
-        let added = pair.new.properties().filter(|(entry, child)| pair.old.property(entry.name()).is_none() && child.default().is_none());
-        for (entry, child) in added {
-            let name = entry.name().to_owned();
-            let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
-            before.all_of.push(Shape { not: Some(Arc::new(there)), ..Shape::any(before.at) });
-            before.properties.insert(name, Arc::new(bounded_shape(&child)));
-        }
-    }
-    before.rules = old.iter().map(|rule| rule_of(rule)).collect();
-    let after = Shape { rules: new.iter().map(|rule| rule_of(rule)).collect(), ..before.clone() };
-    Judgement::of(order_local(&before, &after, role(pair.position), pair.budget))
-}
-
-fn rule_of(rule: &str) -> crate::model::schema::shape::CelRule {
-    crate::model::schema::shape::CelRule {
-        rule: rule.to_owned(),
-        message: None,
-        message_expression: None,
-        reason: None,
-        field_path: None,
-        optional_old_self: None,
-    }
 }
 
 pub(super) fn role(position: Position) -> Role {

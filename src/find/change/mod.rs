@@ -12,7 +12,6 @@ mod crd;
 mod document;
 mod implicit;
 mod judge;
-mod logic;
 mod metadata;
 mod null;
 mod presence;

@@ -2,13 +2,13 @@
 
 use crate::compare::completed;
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Ratchet, Word};
+use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::ancestors;
 use super::change::Changes;
 use super::walk::{Pair, Position, Walk};
 use super::wording;
-use crate::model::relation::Relation;
 
 /// What the server makes of `field: null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

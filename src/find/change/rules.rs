@@ -1,26 +1,23 @@
 //! CEL rules of one node: which came, which went, which only say the same in other words.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::cel::normal::is_transition;
-use crate::compare::Sample;
+use crate::compare::cel_implication::{Known, Rule, RuledValues};
+use crate::compare::{Comparison, Sample, bounded_shape, is_oversized};
 use crate::input::yaml::Entry;
 use crate::model::Step;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
-use crate::model::schema::{CelRule, Keyword, Schema, Shape, is_meta};
+use crate::model::relation::Relation;
+use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use super::change::Changes;
-use super::judge::{Judgement, judge_rules};
-use super::logic::{Known, Term};
+use super::judge::role;
 use super::rename;
 use super::types::Types;
 use super::undeclared_keys::Undeclared;
 use super::walk::{Pair, Walk};
 use super::wording::{apart, cut};
-use crate::compare::bounded_shape;
-use crate::model::relation::Relation;
 
 /// Rules that are matched by likeness; more than this on one node are taken as removed and added.
 const MATCHED: usize = 40;
@@ -30,62 +27,8 @@ const ALIKE: f32 = 0.6;
 const RULE: usize = 120;
 /// Characters of a rule's message that name it.
 const NAME: usize = 60;
-/// Rules that one is held against together.
-const TOGETHER: usize = 8;
 /// Characters of a rule that are compared for likeness.
 const COMPARED: usize = 400;
-
-/// What all rules of a node see.
-struct Seen<'t> {
-    schema: Schema<'t>,
-    shape: OnceCell<Shape>,
-}
-
-struct Rule<'t> {
-    cel: CelRule<'t>,
-    text: &'t str,
-    node: Rc<Seen<'t>>,
-    /// Parsed once, and only where texts differ.
-    term: OnceCell<Option<Term>>,
-}
-
-impl<'t> Rule<'t> {
-    fn list(schema: &Schema<'t>) -> Vec<Self> {
-        let node = Rc::new(Seen { schema: schema.clone(), shape: OnceCell::new() });
-        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
-    }
-
-    fn is_transition(&self) -> bool {
-        is_transition(self.text)
-    }
-
-    /// Rules that compare with the object before don't run when there is none, unless they say that they can.
-    fn runs_on_create(&self) -> bool {
-        !self.is_transition() || self.cel.optional_old_self() == Some(true)
-    }
-
-    /// Whether this rule refuses whatever the other one refuses.
-    fn implies(&self, other: &Rule<'_>) -> bool {
-        implied([self].into_iter(), other)
-    }
-
-    fn aspect(&self) -> Aspect {
-        if self.is_transition() { Aspect::CelTransition } else { Aspect::CelRule }
-    }
-
-    fn term(&self) -> Option<&Term> {
-        self.term.get_or_init(|| self.read(self.text)).as_ref()
-    }
-
-    /// Another text in this rule's place.
-    fn read(&self, text: &str) -> Option<Term> {
-        Term::parse(text, self.node.shape.get_or_init(|| bounded_shape(&self.node.schema)))
-    }
-
-    fn entry(&self) -> Option<Entry<'t>> {
-        self.cel.node.entry("rule")
-    }
-}
 
 impl Walk<'_> {
     pub(super) fn rules<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
@@ -103,32 +46,31 @@ impl Walk<'_> {
         if old.is_empty() && new.is_empty() {
             return;
         }
-        for (before, after) in paired(&mut old, &mut new, |a, b| a.term().is_some() && a.term() == b.term()) {
-            self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
+        for (before, after) in paired(&mut old, &mut new, |a, b| a.is_rewrite_of(b)) {
+            self.changed_rule(pair, before, after, Comparison::equal());
             self.attributes(pair, before, after);
         }
+        let values = RuledValues::new(role(pair.position), pair.budget, || values_before(pair));
         let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
         if !renames.is_empty() {
-            let follows = |a: &Rule<'_>, b: &Rule<'_>| {
-                b.term().is_some() && renamed(a.text, &renames).is_some_and(|text| b.read(&text).as_ref() == b.term())
-            };
+            let follows = |a: &Rule<'_>, b: &Rule<'_>| renamed(a.text, &renames).is_some_and(|text| b.says(&text));
             for (before, after) in paired(&mut old, &mut new, follows) {
-                self.changed_rule(pair, before, after, Judgement::known(Relation::Equal));
+                self.changed_rule(pair, before, after, Comparison::equal());
             }
         }
         for (before, after) in likely(&mut old, &mut new) {
-            let judgement = changed(pair, before, after);
+            let judgement = values.changed(before, after);
             self.changed_rule(pair, before, after, judgement);
         }
         for rule in &old {
-            let judgement = removed(pair, (&all_new, &new), rule);
+            let judgement = values.removed((&all_new, &new), rule);
             // The rules that stand for it are told.
             if judgement.relation != Relation::Equal || new.is_empty() {
                 self.lone_rule(pair, rule, judgement, true);
             }
         }
         for rule in &new {
-            let judgement = added(pair, (&all_old, &old), rule);
+            let judgement = values.added((&all_old, &old), rule);
             self.lone_rule(pair, rule, judgement, false);
         }
     }
@@ -142,7 +84,7 @@ impl Walk<'_> {
         rename::matches(&gone, &come, self.scope.options).iter().map(|found| (found.old.name(), found.new.name())).collect()
     }
 
-    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Judgement, was: bool) {
+    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Comparison<Sample>, was: bool) {
         let on_new_fields = !was && reads_new_fields(pair, rule) && (judgement.relation == Relation::Equal || about_new_fields(pair, rule));
         let effect = match judgement.relation {
             _ if on_new_fields => Effect::Added,
@@ -150,9 +92,9 @@ impl Walk<'_> {
             Relation::Wider => Effect::Removed,
             _ => Effect::Added,
         };
-        let entry = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
-        let (old, new) = if was { (rule.entry(), entry(&pair.new)) } else { (entry(&pair.old), rule.entry()) };
-        let mut fact = self.keyword_fact(pair, rule.aspect(), effect, old, new).key(rule.text).word(Word::Rule, cut(rule.text, RULE));
+        let list = |schema: &Schema<'t>| schema.entry(Keyword::Validations);
+        let (old, new) = if was { (entry(rule), list(&pair.new)) } else { (list(&pair.old), entry(rule)) };
+        let mut fact = self.keyword_fact(pair, aspect(rule), effect, old, new).key(rule.text).word(Word::Rule, cut(rule.text, RULE));
         if let Some(message) = rule.cel.text("message") {
             fact = fact.word(Word::Message, cut(message, RULE));
         }
@@ -167,11 +109,11 @@ impl Walk<'_> {
         self.push_rule(fact, judgement.lost, rule);
     }
 
-    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Judgement) {
+    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Comparison<Sample>) {
         let relation = judgement.relation;
         let (was, is) = apart(old.text, new.text, RULE);
         let mut fact = self
-            .keyword_fact(pair, new.aspect(), relation.effect(), old.entry(), new.entry())
+            .keyword_fact(pair, aspect(new), relation.effect(), entry(old), entry(new))
             .key(old.text)
             .word(Word::Rule, cut(new.text, RULE))
             .word(Word::Old, was)
@@ -225,7 +167,7 @@ impl Walk<'_> {
             if text(old) != text(new) {
                 let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
                 let effect = super::document::presence(before.is_some(), after.is_some());
-                let fact = self.keyword_fact(pair, aspect, effect, before.or(old.entry()), after.or(new.entry())).key(new.text);
+                let fact = self.keyword_fact(pair, aspect, effect, before.or(entry(old)), after.or(entry(new))).key(new.text);
                 self.push(
                     fact.word(Word::Rule, cut(new.text, RULE)).word(Word::Old, cut(text(old), RULE)).word(Word::New, cut(text(new), RULE)),
                 );
@@ -258,7 +200,7 @@ impl Walk<'_> {
             _ => Effect::Rewritten,
         };
         let name = "optionalOldSelf";
-        let (before, after) = (old.cel.node.entry(name).or(old.entry()), new.cel.node.entry(name).or(new.entry()));
+        let (before, after) = (old.cel.node.entry(name).or(entry(old)), new.cel.node.entry(name).or(entry(new)));
         let mut fact =
             self.keyword_fact(pair, Aspect::CelOptionalOldSelf, effect, before, after).key(new.text).word(Word::Rule, cut(new.text, RULE));
         fact = match effect {
@@ -271,10 +213,38 @@ impl Walk<'_> {
     }
 }
 
+fn aspect(rule: &Rule<'_>) -> Aspect {
+    if rule.is_transition() { Aspect::CelTransition } else { Aspect::CelRule }
+}
+
+fn entry<'t>(rule: &Rule<'t>) -> Option<Entry<'t>> {
+    rule.cel.node.entry("rule")
+}
+
+/// The values of the old node, whatever its rules say; `None` where a list is too long to be searched.
+fn values_before(pair: &Pair<'_, '_>) -> Option<Shape> {
+    if is_oversized(pair.old.node()) {
+        return None;
+    }
+    let mut before = bounded_shape(&pair.old);
+    before.default = None;
+    // Rules may look at fields that the old schema dropped: no object that it kept has them.
+    if Undeclared::both(pair).0 == Undeclared::Pruned {
+        let added = pair.new.properties().filter(|(entry, child)| pair.old.property(entry.name()).is_none() && child.default().is_none());
+        for (entry, child) in added {
+            let name = entry.name().to_owned();
+            let there = Shape { required: [name.clone()].into(), ..Shape::any(before.at) };
+            before.all_of.push(Shape { not: Some(Arc::new(there)), ..Shape::any(before.at) });
+            before.properties.insert(name, Arc::new(bounded_shape(&child)));
+        }
+    }
+    Some(before)
+}
+
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
 fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
     let known = |path: &str| new_field((&pair.old, Undeclared::both(pair).0), &pair.new, path.strip_prefix("self")?);
-    rule.term().is_some_and(|term| term.given(&known) == Term::True)
+    rule.always_holds(&known)
 }
 
 /// Whether a rule looks at a field that the old schema didn't have.
@@ -379,83 +349,4 @@ fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
     let message = matches!((old.cel.text("message"), new.cel.text("message")), (Some(a), Some(b)) if a == b);
     let text = similar::TextDiff::from_words(cut(old.text, COMPARED).as_str(), cut(new.text, COMPARED).as_str()).ratio();
     if message { text.max(ALIKE) + 0.3 } else { text }
-}
-
-/// Whether some rules together refuse whatever another one refuses.
-fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'_>) -> bool {
-    let Some(term) = other.term() else { return false };
-    let running = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create());
-    Term::together(running.filter_map(Rule::term)).implies(term)
-}
-
-/// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
-/// rules that it may stand for.
-fn added(pair: &Pair<'_, '_>, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Judgement {
-    if implied(old.iter(), rule) {
-        return Judgement::known(Relation::Equal);
-    }
-    if rule.is_transition() {
-        let reason = || "rules that compare with the object before are compared by their form only".to_owned();
-        let reason = gone.iter().any(|other| other.is_transition()).then(reason);
-        return Judgement { reason, ..Judgement::known(Relation::Narrower) };
-    }
-    // More rules never accept more.
-    let asks_nothing = |judgement: &Judgement| matches!(judgement.relation, Relation::Equal | Relation::Wider);
-    let judgement = judge_rules(pair, &[], &[rule.text]);
-    let held = texts(gone);
-    if asks_nothing(&judgement) || (!held.is_empty() && asks_nothing(&judge_rules(pair, &held, &[held.as_slice(), &[rule.text]].concat())))
-    {
-        return Judgement::known(Relation::Equal);
-    }
-    Judgement { relation: Relation::Narrower, ..judgement }
-}
-
-/// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
-fn removed(pair: &Pair<'_, '_>, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Judgement {
-    if implied(new.iter(), rule) {
-        return Judgement::known(Relation::Equal);
-    }
-    if rule.is_transition() {
-        return Judgement::known(Relation::Wider);
-    }
-    let held = texts(came);
-    match judge_rules(pair, &[held.as_slice(), &[rule.text]].concat(), &held).relation {
-        Relation::Equal => Judgement::known(Relation::Equal),
-        _ => Judgement::known(Relation::Wider),
-    }
-}
-
-/// Rules that hold of every object that is created.
-fn texts<'t>(rules: &[&Rule<'t>]) -> Vec<&'t str> {
-    rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).take(TOGETHER).collect()
-}
-
-fn changed(pair: &Pair<'_, '_>, old: &Rule<'_>, new: &Rule<'_>) -> Judgement {
-    let transition = old.is_transition() || new.is_transition();
-    if new.runs_on_create() && !old.runs_on_create() {
-        // What creates an object has to satisfy it from now on.
-        return match judge_rules(pair, &[], &[new.text]) {
-            _ if new.is_transition() => Judgement::known(Relation::Undecided),
-            judgement if judgement.relation == Relation::Equal => Judgement::known(Relation::Wider),
-            judgement => Judgement { relation: Relation::Narrower, ..judgement },
-        };
-    }
-    match (old.implies(new), new.implies(old)) {
-        (true, true) => Judgement::known(Relation::Equal),
-        (true, false) if transition => Judgement::known(Relation::Wider),
-        (true, false) => match judge_rules(pair, &[old.text], &[new.text]).relation {
-            Relation::Equal => Judgement::known(Relation::Equal),
-            _ => Judgement::known(Relation::Wider),
-        },
-        (false, true) if transition => Judgement::known(Relation::Narrower),
-        (false, false) if transition => Judgement::known(Relation::Undecided),
-        (_, nothing_gained) => {
-            let judgement = judge_rules(pair, &[old.text], &[new.text]);
-            match judgement.relation {
-                Relation::Equal => judgement,
-                _ if nothing_gained => Judgement { relation: Relation::Narrower, ..judgement },
-                _ => judgement,
-            }
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::compare::Sample;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Word};
+use crate::model::relation::Relation;
 use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 
 use crate::server::key_fate::{KeyFate, Pruning};
@@ -12,7 +13,6 @@ use super::types::Types;
 use super::walk::{Pair, Position, Walk};
 use super::wording;
 use crate::input::yaml::Entry;
-use crate::model::relation::Relation;
 
 /// The fate of the keys that a node doesn't declare.
 pub(super) type Undeclared = KeyFate<()>;

@@ -1,21 +1,12 @@
-//! When two expressions say the same.
+//! The normal form of one expression: equal only for expressions that give the same value or fail together on every object.
 //!
-//! Comes in: the text of expressions. Goes out: a normal form that is equal only for expressions that give the same
-//! value or fail together on every object.
+//! It depends on the form alone: blanks, parentheses, names of iteration variables, the order of what `&&` and `||` join and the
+//! sides of a comparison with a constant don't matter. Whether one rule follows from another is asked in `compare::cel_implication`.
 
 use super::ast::{Call, Comprehension, Expr, Kind, Literal};
 use super::parse::parse;
 use crate::cel::name;
 use crate::model::schema::shape::{Shape, Type};
-
-/// Whether two expressions are the same but for spelling: blanks, parentheses, names of iteration variables, the order
-/// of what `&&` and `||` join, sides of a comparison with a constant.
-pub fn same(a: &str, b: &str) -> bool {
-    if a.trim() == b.trim() {
-        return true;
-    }
-    matches!((parse(a), parse(b)), (Ok(a), Ok(b)) if normal(&a, None) == normal(&b, None))
-}
 
 /// Whether a rule compares with the object before, and doesn't only quote the word. What can't be read is taken at its word.
 pub fn is_transition(rule: &str) -> bool {
@@ -334,6 +325,10 @@ fn mentions_dyn(e: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn same(a: &str, b: &str) -> bool {
+        normal(&parse(a).unwrap(), None) == normal(&parse(b).unwrap(), None)
+    }
 
     #[test]
     fn spelling_does_not_matter() {

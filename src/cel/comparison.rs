@@ -1,0 +1,80 @@
+//! How a comparison in a CEL expression is read: its operator, and the constants that it compares with.
+
+use std::cmp::Ordering;
+
+use super::ast::{Expr, Kind, Literal};
+
+/// Integers up to here are floats without loss.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// An operator that compares two values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Operator {
+    Equal,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl Operator {
+    /// The operator that a function stands for. `!=` is left to its callers: it is the negation of `==`.
+    pub(crate) fn of(function: &str) -> Option<Operator> {
+        Some(match function {
+            "_==_" => Operator::Equal,
+            "_<_" => Operator::Less,
+            "_<=_" => Operator::AtMost,
+            "_>_" => Operator::More,
+            "_>=_" => Operator::AtLeast,
+            _ => return None,
+        })
+    }
+
+    /// The operator of the same comparison with its sides swapped.
+    pub(crate) fn swapped(self) -> Operator {
+        match self {
+            Operator::Equal => Operator::Equal,
+            Operator::Less => Operator::More,
+            Operator::AtMost => Operator::AtLeast,
+            Operator::More => Operator::Less,
+            Operator::AtLeast => Operator::AtMost,
+        }
+    }
+
+    /// The ordering that holds where this one fails; `None` for `==`.
+    pub(crate) fn negated(self) -> Option<Operator> {
+        match self {
+            Operator::Equal => None,
+            Operator::Less => Some(Operator::AtLeast),
+            Operator::AtMost => Some(Operator::More),
+            Operator::More => Some(Operator::AtMost),
+            Operator::AtLeast => Some(Operator::Less),
+        }
+    }
+
+    /// Whether it holds for two values that compare like this.
+    pub(crate) fn holds(self, order: Ordering) -> bool {
+        match self {
+            Operator::Equal => order.is_eq(),
+            Operator::Less => order.is_lt(),
+            Operator::AtMost => order.is_le(),
+            Operator::More => order.is_gt(),
+            Operator::AtLeast => order.is_ge(),
+        }
+    }
+}
+
+/// The constants of a list that is written out and has nothing else in it.
+pub(crate) fn constants(list: &Expr) -> Option<Vec<&Literal>> {
+    let Kind::List(list) = &list.kind else { return None };
+    list.items.iter().map(Expr::literal).collect::<Option<_>>().filter(|_| list.optional.is_empty())
+}
+
+/// A number that a float holds without loss.
+pub(crate) fn exact_number(literal: &Literal) -> Option<f64> {
+    match literal {
+        Literal::Int(int) => (int.unsigned_abs() <= MAX_EXACT).then_some(*int as f64),
+        Literal::Double(double) => Some(*double).filter(|double| double.is_finite()),
+        _ => None,
+    }
+}

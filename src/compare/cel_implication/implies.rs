@@ -1,0 +1,121 @@
+//! Whether one rule follows from another, by their form.
+
+use crate::cel::ast::Quantifier;
+use crate::cel::comparison::Operator;
+
+use super::term::{Term, all, is_certain};
+
+/// Steps that one question may take. Rules of real CRDs need a few dozen.
+const MAX_STEPS: u32 = 20_000;
+
+/// A normal form without what stands in its strings.
+fn unquoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for c in text.chars() {
+        match c {
+            '"' if !escaped => quoted = !quoted,
+            _ if !quoted => out.push(c),
+            _ => {}
+        }
+        escaped = quoted && c == '\\' && !escaped;
+    }
+    out
+}
+
+/// Whether a text has this name, and not only as a part of another one.
+fn mentions(text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + name.len()..).unwrap_or_default());
+        !before.ends_with(|c: char| part(c) || c == '.') && !after.starts_with(part)
+    })
+}
+
+/// Whether a term can only be true where this field is there, because it reads the field, and reading what is absent fails.
+fn demands(term: &Term, field: &str) -> bool {
+    match term {
+        Term::True | Term::False | Term::Has(_) => false,
+        Term::And(list) => list.iter().any(|part| demands(part, field)),
+        Term::Or(list) => list.iter().all(|part| demands(part, field)),
+        Term::Not(inner) => !matches!(&**inner, Term::And(_) | Term::Or(_) | Term::Not(_) | Term::Fold { .. }) && demands(inner, field),
+        // Something must be there for which the body is true.
+        Term::Fold { fold, range, first, body } => {
+            reads(range, field) || (*fold != Quantifier::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
+        }
+        Term::Bound { left, .. } | Term::In { left, .. } | Term::Other(left) => reads(left, field),
+        Term::Below { left, right, .. } => reads(left, field) || reads(right, field),
+    }
+}
+
+/// Whether evaluating an expression always reads the field.
+fn reads(text: &str, field: &str) -> bool {
+    let text = unquoted(text);
+    let choices = ["&&", "||", "_?_:_", "fold", "has ", "_?._", "_[?_]", "(.or", "(!"];
+    mentions(&text, field) && !choices.iter().any(|choice| text.contains(choice))
+}
+
+/// Whether `b` gives what `a` gives wherever `a` gives anything: the same conditions, and besides them only that fields are there
+/// which `a` reads anyway.
+fn refines(a: &Term, b: &Term) -> bool {
+    let parts = |term: &Term| match term {
+        Term::And(list) => list.clone(),
+        other => vec![other.clone()],
+    };
+    let (old, new) = (parts(a), parts(b));
+    old.iter().all(|part| new.contains(part))
+        && new.iter().filter(|part| !old.contains(part)).all(|part| matches!(part, Term::Has(field) if demands(a, field)))
+}
+
+/// Whether every value that satisfies `a` satisfies `b`. Sound and far from complete: only said where the form shows it.
+pub(super) fn implies(a: &Term, b: &Term) -> bool {
+    follows(a, b, &mut MAX_STEPS.clone())
+}
+
+fn follows(a: &Term, b: &Term, steps: &mut u32) -> bool {
+    *steps = match steps.checked_sub(1) {
+        Some(left) => left,
+        None => return false,
+    };
+    if a == b {
+        return true;
+    }
+    match (a, b) {
+        (Term::False, _) | (_, Term::True) => true,
+        (_, Term::And(list)) => list.iter().all(|part| follows(a, part, steps)),
+        (_, Term::Has(field)) if demands(a, field) => true,
+        (Term::Or(list), _) => list.iter().all(|part| follows(part, b, steps)),
+        (Term::And(list), _) if list.iter().any(|part| follows(part, b, steps)) => true,
+        (_, Term::Or(list)) if list.iter().any(|part| follows(a, part, steps)) => true,
+        // Either the field is there or it isn't; where it isn't, one of the parts is true.
+        (_, Term::Or(list)) => list.iter().any(|part| match part {
+            Term::Not(inner) if is_certain(part) => {
+                let given = all([a.clone(), (**inner).clone()].into_iter());
+                let rest: Vec<Term> = list.iter().filter(|other| *other != part).cloned().collect();
+                given != *a && rest.iter().any(|other| follows(&given, other, steps))
+            }
+            _ => false,
+        }),
+        (Term::Bound { left: x, operator: p, than: c }, Term::Bound { left: y, operator: q, than: d }) => {
+            x == y
+                && match (p, q) {
+                    (Operator::Less, Operator::Less | Operator::AtMost) | (Operator::AtMost, Operator::AtMost) => c <= d,
+                    (Operator::AtMost, Operator::Less) => c < d,
+                    (Operator::More, Operator::More | Operator::AtLeast) | (Operator::AtLeast, Operator::AtLeast) => c >= d,
+                    (Operator::AtLeast, Operator::More) => c > d,
+                    _ => false,
+                }
+        }
+        (Term::Below { left: x, right: r, or_equal: p }, Term::Below { left: y, right: s, or_equal: q }) => x == y && r == s && (*q || !p),
+        (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && v.is_subset(w),
+        (Term::Fold { fold: f, range: r, first: x, body: p }, Term::Fold { fold: g, range: s, first: y, body: q }) => {
+            f == g && r == s && x == y && if *f == Quantifier::ExistsOne { refines(p, q) } else { follows(p, q, steps) }
+        }
+        (Term::Not(p), Term::Not(q)) => match (&**p, &**q) {
+            // both sides read the same expression, so neither can fail where the other holds
+            (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && w.is_subset(v),
+            _ => false,
+        },
+        _ => false,
+    }
+}

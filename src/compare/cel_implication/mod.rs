@@ -1,0 +1,222 @@
+//! Whether CEL rules of a node follow from others, and what becomes of its values when some take the place of others.
+//!
+//! There are two methods. By form ([`implies`]): rules are compared as they are written, whatever functions they call, and
+//! so are rules that compare with the object before. By search ([`RuledValues::compare`]): the solver looks for a value that tells
+//! the rules apart, given everything else the schema demands. The form is asked first; it is cheap and never needs a value.
+
+mod implies;
+mod term;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{LazyCell, OnceCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use crate::cel::normalise::is_transition;
+use crate::model::relation::{Comparison, Relation};
+use crate::model::schema::{CelRule, Schema, Shape};
+
+use super::{Budget, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, order_local};
+use term::Term;
+
+pub(crate) use term::Known;
+
+/// Rules that one is held against together.
+const MAX_TOGETHER: usize = 8;
+
+/// What all rules of a node see.
+struct Node<'t> {
+    schema: Schema<'t>,
+    shape: OnceCell<Shape>,
+}
+
+/// A rule of a node.
+pub(crate) struct Rule<'t> {
+    pub(crate) cel: CelRule<'t>,
+    pub(crate) text: &'t str,
+    node: Rc<Node<'t>>,
+    /// Parsed once, and only where texts differ.
+    term: OnceCell<Option<Term>>,
+}
+
+impl<'t> Rule<'t> {
+    /// The rules of a node.
+    pub(crate) fn list(schema: &Schema<'t>) -> Vec<Self> {
+        let node = Rc::new(Node { schema: schema.clone(), shape: OnceCell::new() });
+        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
+    }
+
+    /// Whether the rule compares with the object before.
+    pub(crate) fn is_transition(&self) -> bool {
+        is_transition(self.text)
+    }
+
+    /// Whether the rule runs when an object is created. Rules that compare with the object before don't, unless they say that they can.
+    pub(crate) fn runs_on_create(&self) -> bool {
+        !self.is_transition() || self.cel.optional_old_self() == Some(true)
+    }
+
+    /// Whether both say the same, by their form.
+    pub(crate) fn is_rewrite_of(&self, other: &Rule<'_>) -> bool {
+        self.term().is_some() && self.term() == other.term()
+    }
+
+    /// Whether another text in this rule's place would say the same, by its form.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        self.term().is_some() && self.read(text).as_ref() == self.term()
+    }
+
+    /// Whether the rule holds for every value of which this much is known: what became of fields, each written `self.a.b`, or
+    /// `self[].a` in items.
+    pub(crate) fn always_holds(&self, known: &dyn Fn(&str) -> Option<Known>) -> bool {
+        self.term().is_some_and(|term| term.given(known) == Term::True)
+    }
+
+    fn implies(&self, other: &Rule<'_>) -> bool {
+        implied([self].into_iter(), other)
+    }
+
+    fn term(&self) -> Option<&Term> {
+        self.term.get_or_init(|| self.read(self.text)).as_ref()
+    }
+
+    fn read(&self, text: &str) -> Option<Term> {
+        Term::parse(text, self.node.shape.get_or_init(|| bounded_shape(&self.node.schema)))
+    }
+}
+
+/// Whether two nodes have the same rules, by their form: messages, spelling, order and repetition don't matter.
+pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r Rule<'t>>, other: impl Iterator<Item = &'r Rule<'t>>) -> bool {
+    fn forms<'r, 't>(rules: &[&'r Rule<'t>]) -> BTreeSet<(Option<bool>, Result<&'r Term, &'t str>)> {
+        let flag = |rule: &Rule<'_>| rule.cel.optional_old_self().filter(|_| rule.is_transition());
+        rules.iter().map(|rule| (flag(rule), rule.term().ok_or(rule.text))).collect()
+    }
+    let (first, other): (Vec<_>, Vec<_>) = (first.collect(), other.collect());
+    let alike = |(a, b): (&&Rule<'_>, &&Rule<'_>)| a.text == b.text && a.cel.optional_old_self() == b.cel.optional_old_self();
+    (first.len() == other.len() && first.iter().zip(&other).all(alike)) || forms(&first) == forms(&other)
+}
+
+/// Whether some rules together refuse whatever another one refuses, by their form.
+fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'_>) -> bool {
+    let Some(term) = other.term() else { return false };
+    let running = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create());
+    implies::implies(&Term::together(running.filter_map(Rule::term)), term)
+}
+
+/// The values of a node that its rules are asked about.
+pub(crate) struct RuledValues<'f> {
+    role: Role,
+    budget: &'f Budget,
+    /// `None` for a schema that is too large to be searched.
+    shape: LazyCell<Option<Shape>, Box<dyn FnOnce() -> Option<Shape> + 'f>>,
+}
+
+impl<'f> RuledValues<'f> {
+    /// `shape` gives what else is demanded of the values; it is only asked when the search is needed, and gives nothing for a schema
+    /// with a list that is too long.
+    pub(crate) fn new(role: Role, budget: &'f Budget, shape: impl FnOnce() -> Option<Shape> + 'f) -> Self {
+        RuledValues { role, budget, shape: LazyCell::new(Box::new(shape)) }
+    }
+
+    /// What becomes of the values when these rules take the place of those, by search.
+    fn compare(&self, old: &[&str], new: &[&str]) -> Comparison<Sample> {
+        let undecided = |reason: String| Comparison { reason: Some(reason), ..Comparison::known(Relation::Undecided) };
+        let Some(shape) = &*self.shape else { return undecided(format!("a list of more than {MAX_LIST} items")) };
+        if old.iter().chain(new).any(|rule| rule.len() > MAX_RULE) {
+            return undecided(format!("a rule of more than {MAX_RULE} bytes"));
+        }
+        let with = |rules: &[&str]| Shape { rules: rules.iter().map(|rule| rule_of(rule)).collect(), ..shape.clone() };
+        let compared = order_local(&with(old), &with(new), self.role, self.budget);
+        match (compared.relation, compared.loses) {
+            // Nothing is lost, and whether anything is gained hurts nobody.
+            (Relation::Undecided, Some(false)) => Comparison { relation: Relation::Wider, ..compared },
+            _ => compared,
+        }
+    }
+
+    /// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
+    /// rules that it may stand for.
+    pub(crate) fn added(&self, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Comparison<Sample> {
+        if implied(old.iter(), rule) {
+            return Comparison::equal();
+        }
+        if rule.is_transition() {
+            let reason = || "rules that compare with the object before are compared by their form only".to_owned();
+            let reason = gone.iter().any(|other| other.is_transition()).then(reason);
+            return Comparison { reason, ..Comparison::known(Relation::Narrower) };
+        }
+        // More rules never accept more.
+        let asks_nothing = |compared: &Comparison<Sample>| matches!(compared.relation, Relation::Equal | Relation::Wider);
+        let compared = self.compare(&[], &[rule.text]);
+        let held = texts(gone);
+        if asks_nothing(&compared) || (!held.is_empty() && asks_nothing(&self.compare(&held, &[held.as_slice(), &[rule.text]].concat()))) {
+            return Comparison::equal();
+        }
+        Comparison { relation: Relation::Narrower, ..compared }
+    }
+
+    /// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
+    pub(crate) fn removed(&self, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Comparison<Sample> {
+        if implied(new.iter(), rule) {
+            return Comparison::equal();
+        }
+        if rule.is_transition() {
+            return Comparison::known(Relation::Wider);
+        }
+        let held = texts(came);
+        self.equal_or_wider(&[held.as_slice(), &[rule.text]].concat(), &held)
+    }
+
+    /// What becomes of the values when one rule takes the place of another.
+    pub(crate) fn changed(&self, old: &Rule<'_>, new: &Rule<'_>) -> Comparison<Sample> {
+        let transition = old.is_transition() || new.is_transition();
+        if new.runs_on_create() && !old.runs_on_create() {
+            // What creates an object has to satisfy it from now on.
+            return match self.compare(&[], &[new.text]) {
+                _ if new.is_transition() => Comparison::known(Relation::Undecided),
+                compared if compared.relation == Relation::Equal => Comparison::known(Relation::Wider),
+                compared => Comparison { relation: Relation::Narrower, ..compared },
+            };
+        }
+        match (old.implies(new), new.implies(old)) {
+            (true, true) => Comparison::equal(),
+            (true, false) if transition => Comparison::known(Relation::Wider),
+            (true, false) => self.equal_or_wider(&[old.text], &[new.text]),
+            (false, true) if transition => Comparison::known(Relation::Narrower),
+            (false, false) if transition => Comparison::known(Relation::Undecided),
+            (_, nothing_gained) => {
+                let compared = self.compare(&[old.text], &[new.text]);
+                match compared.relation {
+                    Relation::Equal => compared,
+                    _ if nothing_gained => Comparison { relation: Relation::Narrower, ..compared },
+                    _ => compared,
+                }
+            }
+        }
+    }
+
+    /// As [`Self::compare`], where it is known that nothing is lost.
+    fn equal_or_wider(&self, old: &[&str], new: &[&str]) -> Comparison<Sample> {
+        match self.compare(old, new).relation {
+            Relation::Equal => Comparison::equal(),
+            _ => Comparison::known(Relation::Wider),
+        }
+    }
+}
+
+/// Rules that hold of every object that is created.
+fn texts<'t>(rules: &[&Rule<'t>]) -> Vec<&'t str> {
+    rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).take(MAX_TOGETHER).collect()
+}
+
+fn rule_of(rule: &str) -> crate::model::schema::shape::CelRule {
+    crate::model::schema::shape::CelRule {
+        rule: rule.to_owned(),
+        message: None,
+        message_expression: None,
+        reason: None,
+        field_path: None,
+        optional_old_self: None,
+    }
+}

@@ -1,0 +1,303 @@
+//! A CEL rule in a form where order, negation and spelling no longer matter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier};
+use crate::cel::comparison::{Operator, constants, exact_number};
+use crate::cel::normalise::Writer;
+use crate::cel::parse::read;
+use crate::model::schema::Shape;
+
+/// A rule in a form where order, negation and spelling no longer matter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Term {
+    True,
+    False,
+    And(Vec<Term>),
+    Or(Vec<Term>),
+    Not(Box<Term>),
+    /// `has(self.a)`, by the field.
+    Has(String),
+    /// An ordering with a number on the right: `size(self) <= 5`.
+    Bound {
+        left: String,
+        operator: Operator,
+        than: Bits,
+    },
+    /// `left < right` of what is no number but has one: fields and constants, which are all ordered.
+    Below {
+        left: String,
+        right: String,
+        or_equal: bool,
+    },
+    /// `left == 'a'`, `left in ['a', 'b']`.
+    In {
+        left: String,
+        values: BTreeSet<String>,
+    },
+    /// `range.all(x, body)` and its like.
+    Fold {
+        fold: Quantifier,
+        range: String,
+        /// The name of the first variable in `body`.
+        first: String,
+        body: Box<Term>,
+    },
+    Other(String),
+}
+
+/// What became of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Known {
+    Absent,
+    /// A constant, in normal form.
+    Is(String),
+}
+
+impl Known {
+    pub(crate) fn is(value: &serde_json::Value) -> Option<Known> {
+        let literal = match value {
+            serde_json::Value::Bool(b) => Literal::Bool(*b),
+            serde_json::Value::String(text) => Literal::String(text.clone()),
+            serde_json::Value::Number(number) => Literal::Int(number.as_i64()?),
+            _ => return None,
+        };
+        Some(Known::Is(format!("{literal:?}")))
+    }
+}
+
+/// A float with a total order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bits(f64);
+
+impl Eq for Bits {}
+
+impl PartialOrd for Bits {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Bits {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl Term {
+    /// `None` for what is not CEL, or too much of it. The schema tells the types of fields.
+    pub(super) fn parse(rule: &str, schema: &Shape) -> Option<Term> {
+        read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut Writer::typed(schema)))
+    }
+
+    /// All of them.
+    pub(super) fn together<'t>(terms: impl Iterator<Item = &'t Term>) -> Term {
+        all(terms.cloned())
+    }
+
+    /// What is left of the term where it is known what became of some fields, each written `self.a.b`, or `self[].a` in items.
+    pub(super) fn given(&self, known: &dyn Fn(&str) -> Option<Known>) -> Term {
+        match self {
+            Term::And(list) => all(list.iter().map(|part| part.given(known))),
+            Term::Or(list) => any(list.iter().map(|part| part.given(known))),
+            Term::Not(inner) => inner.given(known).negated(),
+            Term::Has(field) => match known(field) {
+                Some(Known::Absent) => Term::False,
+                Some(Known::Is(_)) => Term::True,
+                None => self.clone(),
+            },
+            Term::In { left, values } => match known(left) {
+                Some(Known::Is(value)) if values.contains(&value) => Term::True,
+                Some(Known::Is(_)) => Term::False,
+                _ => self.clone(),
+            },
+            Term::Fold { fold, range, first, body } if range == "self" && !first.ends_with(',') => {
+                let inside = |path: &str| match path.strip_prefix(first.as_str()).and_then(|rest| rest.strip_prefix('.')) {
+                    Some(field) => known(&format!("self[].{field}")),
+                    None => known(path),
+                };
+                match (fold, body.given(&inside)) {
+                    (Quantifier::All, Term::True) => Term::True,
+                    (Quantifier::Exists | Quantifier::ExistsOne, Term::False) => Term::False,
+                    _ => self.clone(),
+                }
+            }
+            other => other.clone(),
+        }
+    }
+
+    pub(super) fn negated(self) -> Term {
+        match self {
+            Term::True => Term::False,
+            Term::False => Term::True,
+            Term::Not(inner) => *inner,
+            Term::And(list) => any(list.into_iter().map(Term::negated)),
+            Term::Or(list) => all(list.into_iter().map(Term::negated)),
+            Term::Bound { left, operator, than } => match operator.negated() {
+                Some(operator) => Term::Bound { left, operator, than },
+                None => Term::Not(Box::new(Term::Bound { left, operator, than })),
+            },
+            Term::Below { left, right, or_equal } => Term::Below { left: right, right: left, or_equal: !or_equal },
+            other => Term::Not(Box::new(other)),
+        }
+    }
+}
+
+pub(super) fn all(parts: impl Iterator<Item = Term>) -> Term {
+    joined(parts, true)
+}
+
+fn any(parts: impl Iterator<Item = Term>) -> Term {
+    joined(parts, false)
+}
+
+/// What `&&` or `||` make of their parts. A value that is one of these or one of those is one of all of them, and one that is neither
+/// is none of them.
+fn joined(parts: impl Iterator<Item = Term>, conjunction: bool) -> Term {
+    let (neutral, decisive) = if conjunction { (Term::True, Term::False) } else { (Term::False, Term::True) };
+    let mut list = BTreeSet::new();
+    let mut members: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut pending: Vec<Term> = parts.collect();
+    while let Some(part) = pending.pop() {
+        match part {
+            part if part == neutral => {}
+            part if part == decisive => return decisive,
+            Term::And(inner) if conjunction => pending.extend(inner),
+            Term::Or(inner) if !conjunction => pending.extend(inner),
+            Term::In { left, values } if !conjunction => members.entry(left).or_default().extend(values),
+            Term::Not(inner) if conjunction => match *inner {
+                Term::In { left, values } => members.entry(left).or_default().extend(values),
+                other => drop(list.insert(Term::Not(Box::new(other)))),
+            },
+            other => drop(list.insert(other)),
+        }
+    }
+    let members = members.into_iter().map(|(left, values)| Term::In { left, values });
+    list.extend(members.map(|term| if conjunction { Term::Not(Box::new(term)) } else { term }));
+    let mut list: Vec<Term> = list.into_iter().collect();
+    match list.len() {
+        0 => neutral,
+        1 => list.pop().unwrap_or(neutral),
+        _ if conjunction => Term::And(list),
+        _ => Term::Or(list),
+    }
+}
+
+fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
+    match &expr.kind {
+        Kind::Literal(Literal::Bool(true)) => Term::True,
+        Kind::Literal(Literal::Bool(false)) => Term::False,
+        Kind::Select(select) if select.test => Term::Has(format!("{}.{}", writer.write(&select.operand, false), select.field)),
+        Kind::Comprehension(fold) => quantifier(fold, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
+        Kind::Call(call) => match (&*call.function, call.args.as_slice()) {
+            ("_&&_", args) => all(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
+            ("_||_", args) => any(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
+            ("!_", [inner]) => term(inner, writer).negated(),
+            ("_?_:_", [condition, yes, no]) => {
+                // Written so that a condition that fails with an error never turns into a truth, not even when negated.
+                let condition = term(condition, writer);
+                match (term(yes, writer), term(no, writer)) {
+                    (yes, no) if is_certain(&condition) => choice(condition, yes, no),
+                    (Term::True, Term::False) => condition,
+                    (Term::False, Term::True) => condition.negated(),
+                    (yes, Term::True) => any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter()),
+                    (Term::True, no) => any([all([condition.clone().negated(), no].into_iter()), condition].into_iter()),
+                    _ => Term::Other(writer.write(expr, false)),
+                }
+            }
+            ("_==_", [a, b]) => equality(expr, a, b, writer),
+            ("_!=_", [a, b]) => unequal(expr, a, b, writer),
+            ("@in", [left, list]) => membership(left, list, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
+            (function, [a, b]) => Operator::of(function)
+                .and_then(|operator| ordering(operator, a, b, writer))
+                .unwrap_or_else(|| Term::Other(writer.write(expr, false))),
+            _ => Term::Other(writer.write(expr, false)),
+        },
+        _ => Term::Other(writer.write(expr, false)),
+    }
+}
+
+fn quantifier(fold: &Comprehension, writer: &mut Writer<'_>) -> Option<Term> {
+    let (kind, condition) = fold.quantifier()?;
+    let range = writer.write(&fold.range, false);
+    let (depth, body) = writer.inside(fold, |writer| term(condition, writer));
+    // Behind the accumulator; whether there is a second variable is part of the name.
+    let first = format!("${}{}", depth + 1, if fold.var2.is_some() { "," } else { "" });
+    Some(Term::Fold { fold: kind, range, first, body: Box::new(body) })
+}
+
+/// One or the other, by a condition that never fails.
+fn choice(condition: Term, yes: Term, no: Term) -> Term {
+    match (&yes, &no) {
+        (Term::True, _) => any([condition, no].into_iter()),
+        (_, Term::True) => any([condition.negated(), yes].into_iter()),
+        _ => {
+            let otherwise = all([condition.clone().negated(), no].into_iter());
+            any([all([condition, yes].into_iter()), otherwise].into_iter())
+        }
+    }
+}
+
+fn equality(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
+    let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
+    if right.literal().is_some() && left.literal().is_none() {
+        return Term::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) };
+    }
+    match tests(a, b, writer) {
+        Some((a, b)) => choice(a, b.clone(), b.negated()),
+        None => Term::Other(writer.write(expr, false)),
+    }
+}
+
+/// Two sides that ask whether fields are there, and never fail.
+fn tests(a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<(Term, Term)> {
+    let asks = |side: &Expr| matches!(&side.kind, Kind::Select(select) if select.test);
+    let sides = (asks(a) && asks(b)).then(|| (term(a, writer), term(b, writer)))?;
+    (is_certain(&sides.0) && is_certain(&sides.1)).then_some(sides)
+}
+
+fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
+    if let Some((a, b)) = tests(a, b, writer) {
+        return choice(a, b.clone().negated(), b);
+    }
+    match equality(expr, a, b, writer) {
+        Term::Other(_) => Term::Not(Box::new(Term::Other(writer.write(expr, true)))),
+        equal => equal.negated(),
+    }
+}
+
+fn membership(left: &Expr, list: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
+    constants(list)?;
+    let Kind::List(list) = &list.kind else { return None };
+    Some(Term::In { left: writer.write(left, false), values: list.items.iter().map(|item| writer.write(item, false)).collect() })
+}
+
+fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
+    let number = |side: &Expr| side.literal().and_then(exact_number).map(Bits);
+    match (number(a), number(b)) {
+        (None, Some(than)) => Some(Term::Bound { left: writer.write(a, false), operator, than }),
+        (Some(than), None) => Some(Term::Bound { left: writer.write(b, false), operator: operator.swapped(), than }),
+        // What is computed may be no number at all, which is neither below nor above.
+        _ if ![a, b].iter().all(|side| matches!(side.kind, Kind::Ident(_) | Kind::Select(_))) => None,
+        _ => {
+            let (a, b) = (writer.write(a, false), writer.write(b, false));
+            let (left, right) = if matches!(operator, Operator::Less | Operator::AtMost) { (a, b) } else { (b, a) };
+            Some(Term::Below { left, right, or_equal: matches!(operator, Operator::AtMost | Operator::AtLeast) })
+        }
+    }
+}
+
+/// Whether a term asks for a field of something that is surely there, so that the answer is no error.
+pub(super) fn is_certain(term: &Term) -> bool {
+    let asked = match term {
+        Term::Not(inner) => inner,
+        other => other,
+    };
+    let there = |root: &str| matches!(root, "self" | "oldSelf") || root.starts_with('$');
+    match asked {
+        Term::Has(field) => {
+            field.split_once('.').is_some_and(|(root, field)| there(root) && field.chars().all(|c| c.is_alphanumeric() || c == '_'))
+        }
+        other => *other == Term::Other("(.hasValue oldSelf)".to_owned()),
+    }
+}

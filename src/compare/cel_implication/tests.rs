@@ -1,0 +1,108 @@
+//! Which rules have the same form, and which follow from others.
+
+use super::term::{Known, Term};
+
+fn parse(rule: &str) -> Term {
+    let number = serde_json::json!({"type": "integer"});
+    let list = serde_json::json!({"type": "array", "items": {"type": "string"}});
+    let schema = serde_json::json!({"type": "object", "properties": {"i": number, "j": number, "l": list}});
+    Term::parse(rule, &crate::testing::shape(&schema)).unwrap()
+}
+
+fn same(a: &str, b: &str) -> bool {
+    parse(a) == parse(b)
+}
+
+fn follows(a: &str, b: &str) -> bool {
+    super::implies::implies(&parse(a), &parse(b))
+}
+
+#[test]
+fn spelling_does_not_matter() {
+    assert!(same("self % 2 == 0", "  self%2==0 "));
+    assert!(same("self >= 2", "(self >= 2) && true"));
+    assert!(same("self != 1.5", "!(!(self != 1.5))"));
+    assert!(same("self <= 2.5", "(self <= 2.5) ? true : false"));
+    assert!(same("!has(self.a) || has(self.b)", "has(self.b) || !has(self.a)"));
+    assert!(same("size(self) < 5", "5 > self.size()"));
+    assert!(same("self.all(x, x > 1 && x < 5)", "self.all(x, x<5 && 1 < x)"));
+    assert!(same("self == 'a'", "\"a\" == self"));
+    assert!(same("self.i == self.j", "self.j == self.i"));
+    assert!(same("self.i + self.j < 3", "self.j + self.i < 3"));
+    assert!(same("self.i <= self.j", "!(self.i > self.j)"));
+    assert!(same("self == oldSelf", "oldSelf == self"));
+    assert!(same("self == 'a' || self == 'b'", "self in ['b', 'a']"));
+    assert!(same("self != 'a' && self != 'b'", "!(self in ['b', 'a'])"));
+    assert!(same("has(self.a) != has(self.b)", "has(self.a) && !has(self.b) || !has(self.a) && has(self.b)"));
+    assert!(same("has(self.a) ? self.b : self.c", "!has(self.a) ? self.c : self.b"));
+    assert!(same("has(self.a) ? self.a > 1 : false", "has(self.a) && self.a > 1"));
+    assert!(same("oldSelf.hasValue() ? self == oldSelf.value() : true", "!oldSelf.hasValue() || self == oldSelf.value()"));
+}
+
+#[test]
+fn absent_fields_are_not_there() {
+    let known = |path: &str| match path {
+        "self.new" | "self[].new" => Some(Known::Absent),
+        "self.mode" => Known::is(&"old".into()),
+        _ => None,
+    };
+    let left = |rule: &str| parse(rule).given(&known);
+    assert_eq!(left("self.mode == 'old' || !has(self.keys)"), Term::True);
+    assert_eq!(left("self.mode in ['x', 'y'] || has(self.keys)"), parse("has(self.keys)"));
+    assert_eq!(left("self.all(a, !has(a.new) || self.exists_one(b, has(b.new) && b.new == a.new))"), Term::True);
+    assert_eq!(left("!self.exists(a, has(a.new))"), Term::True);
+    assert_ne!(left("self.list.all(a, !has(a.new))"), Term::True);
+    assert_eq!(left("!(has(self.new) && has(self.old))"), Term::True);
+    assert_eq!(left("!has(self.new) || self.new > 3"), Term::True);
+    assert_eq!(left("has(self.new) ? self.new > 3 : true"), Term::True);
+    assert_eq!(left("has(self.new) || has(self.old)"), parse("has(self.old)"));
+    assert_ne!(left("self.news > 3"), Term::True);
+}
+
+#[test]
+fn what_differs_differs() {
+    assert!(!same("self.a < self.b", "self.b < self.a"));
+    assert!(!same("has(self.a)", "has(self.b)"));
+    assert!(!same("self.a - self.b == 0", "self.b - self.a == 0"));
+    assert!(!same("self == oldSelf", "self != oldSelf"));
+    assert!(!same("self.all(x, x > 1)", "self.exists(x, x > 1)"));
+    assert!(!same("self == '1'", "self == 1"));
+    assert!(!same("(self.a ? 1 : 2) == 1", "(self.a ? 2 : 1) == 1"));
+    assert!(!same("self.l == self.k", "self.k == self.l"));
+    assert!(!same("self.i / self.j < self.k", "!(self.i / self.j >= self.k)"));
+    // a condition that fails is no lie
+    assert!(!same("self.a.b ? self.c : false", "self.a.b && self.c"));
+}
+
+#[test]
+fn one_rule_follows_from_another() {
+    assert!(follows("self >= 2", "self >= 1"));
+    assert!(!follows("self >= 1", "self >= 2"));
+    assert!(follows("self > 1 && self < 12", "self < 13"));
+    assert!(follows("self == 'a'", "self in ['a', 'b']"));
+    assert!(follows("self.size() <= 2", "type(self) == string || self.size() <= 3"));
+    assert!(!follows("has(self.a) || has(self.b)", "has(self.a)"));
+    assert!(follows("self.all(x, x > 2)", "self.all(y, y > 1)"));
+    assert!(!follows("self.all(x, x > 2)", "self.exists(y, y > 1)"));
+    assert!(!follows("self.exists_one(x, x > 2)", "self.exists_one(x, x > 1)"));
+}
+
+#[test]
+fn a_guard_accepts_more() {
+    assert!(follows("self.a > 1", "!has(self.a) || self.a > 1"));
+    assert!(follows("self.a > 1", "has(self.a) && self.a > 1"));
+    assert!(!follows("!has(self.a) || self.a > 1", "self.a > 1"));
+    assert!(!follows("self.ab > 1", "has(self.a)"));
+    assert!(!follows("self.a > 1 || self.b", "has(self.a)"));
+    assert!(follows("self.kind == 'x' ? self.name != '' : true", "self.kind == 'x' && has(self.name) ? self.name != '' : true"));
+    let unguarded = "self.all(a, a.t == 'x' ? self.exists_one(b, b.t == a.t && b.v == a.v) : true)";
+    let guarded = "self.all(a, a.t == 'x' && has(a.v) ? self.exists_one(b, b.t == a.t && has(b.v) && b.v == a.v) : true)";
+    assert!(follows(unguarded, guarded));
+    assert!(!follows(guarded, unguarded));
+    // a name in a string is no reading
+    assert!(!follows("self.b.startsWith('self.a')", "self.b.startsWith('self.a') && has(self.a)"));
+    assert!(follows("self.b.contains('x')", "has(self.a) ? self.b.contains('x') : true"));
+    assert!(!follows("self.b.contains('x')", "has(self.a) ? self.b.contains('y') : true"));
+    // without the reading, the guard leaves out what counted before
+    assert!(!follows("self.exists_one(b, b.t == 'x')", "self.exists_one(b, has(b.v) && b.t == 'x')"));
+}
