@@ -41,14 +41,14 @@ impl Operator {
         }
     }
 
-    /// The ordering that holds where this one fails; `None` for `==`.
-    pub(crate) fn negated(self) -> Option<Operator> {
+    /// The ordering that holds where this one fails, of values that are ordered; `==` has none and stays as it is.
+    pub(crate) fn negated(self) -> Operator {
         match self {
-            Operator::Equal => None,
-            Operator::Less => Some(Operator::AtLeast),
-            Operator::AtMost => Some(Operator::More),
-            Operator::More => Some(Operator::AtMost),
-            Operator::AtLeast => Some(Operator::Less),
+            Operator::Equal => Operator::Equal,
+            Operator::Less => Operator::AtLeast,
+            Operator::AtMost => Operator::More,
+            Operator::More => Operator::AtMost,
+            Operator::AtLeast => Operator::Less,
         }
     }
 

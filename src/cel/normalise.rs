@@ -222,6 +222,30 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// Whether a number may come out as NaN, which is neither below nor above any other.
+    pub(crate) fn may_be_nan(&self, e: &Expr) -> bool {
+        let Kind::Call(call) = &e.kind else { return false };
+        match &*call.function {
+            // Both sides are of one type, and what is computed from integers is one.
+            "_+_" | "_-_" | "_*_" | "_/_" => !call.args.iter().any(|arg| self.is_integer(arg)),
+            "-_" | "_?_:_" => call.args.iter().any(|arg| self.may_be_nan(arg)),
+            "_[_]" => !call.args.first().is_some_and(|list| matches!(list.kind, Kind::Ident(_) | Kind::Select(_))),
+            "_%_" => false,
+            function => !INTEGERS.contains(&function),
+        }
+    }
+
+    fn is_integer(&self, e: &Expr) -> bool {
+        match &e.kind {
+            Kind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_)),
+            Kind::Call(call) => match &*call.function {
+                "_+_" | "_-_" | "_*_" | "_/_" => call.args.iter().any(|arg| self.is_integer(arg)),
+                function => INTEGERS.contains(&function),
+            },
+            _ => self.typed_as(e) == Some(Type::Integer),
+        }
+    }
+
     /// The type that the schema gives to a part of `self` or `oldSelf`.
     fn typed_as(&self, e: &Expr) -> Option<Type> {
         let shape = match self.part(e)? {
@@ -273,6 +297,9 @@ impl<'s> Writer<'s> {
         }
     }
 }
+
+/// Functions that give an integer, whatever they are given.
+const INTEGERS: [&str; 5] = ["size", "int", "uint", "indexOf", "lastIndexOf"];
 
 /// Functions and operators that give a text, a number or a truth, whatever they are given.
 const PLAIN: [&str; 36] = [

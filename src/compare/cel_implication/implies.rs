@@ -96,7 +96,7 @@ fn follows(a: &Term, b: &Term, steps: &mut u32) -> bool {
             }
             _ => false,
         }),
-        (Term::Bound { left: x, operator: p, than: c }, Term::Bound { left: y, operator: q, than: d }) => {
+        (Term::Bound { left: x, operator: p, than: c, .. }, Term::Bound { left: y, operator: q, than: d, .. }) => {
             x == y
                 && match (p, q) {
                     (Operator::Less, Operator::Less | Operator::AtMost) | (Operator::AtMost, Operator::AtMost) => c <= d,

@@ -23,6 +23,8 @@ pub(super) enum Term {
         left: String,
         operator: Operator,
         than: Bits,
+        /// Whether the left side is always ordered, that is, never NaN.
+        ordered: bool,
     },
     /// `left < right` of what is no number but has one: fields and constants, which are all ordered.
     Below {
@@ -133,10 +135,7 @@ impl Term {
             Term::Not(inner) => *inner,
             Term::And(list) => any(list.into_iter().map(Term::negated)),
             Term::Or(list) => all(list.into_iter().map(Term::negated)),
-            Term::Bound { left, operator, than } => match operator.negated() {
-                Some(operator) => Term::Bound { left, operator, than },
-                None => Term::Not(Box::new(Term::Bound { left, operator, than })),
-            },
+            Term::Bound { left, operator, than, ordered: true } => Term::Bound { left, operator: operator.negated(), than, ordered: true },
             Term::Below { left, right, or_equal } => Term::Below { left: right, right: left, or_equal: !or_equal },
             other => Term::Not(Box::new(other)),
         }
@@ -272,11 +271,15 @@ fn membership(left: &Expr, list: &Expr, writer: &mut Writer<'_>) -> Option<Term>
     Some(Term::In { left: writer.write(left, false), values: list.items.iter().map(|item| writer.write(item, false)).collect() })
 }
 
+fn bound(left: &Expr, operator: Operator, than: Bits, writer: &mut Writer<'_>) -> Term {
+    Term::Bound { left: writer.write(left, false), operator, than, ordered: !writer.may_be_nan(left) }
+}
+
 fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
     let number = |side: &Expr| side.literal().and_then(exact_number).map(Bits);
     match (number(a), number(b)) {
-        (None, Some(than)) => Some(Term::Bound { left: writer.write(a, false), operator, than }),
-        (Some(than), None) => Some(Term::Bound { left: writer.write(b, false), operator: operator.swapped(), than }),
+        (None, Some(than)) => Some(bound(a, operator, than, writer)),
+        (Some(than), None) => Some(bound(b, operator.swapped(), than, writer)),
         // What is computed may be no number at all, which is neither below nor above.
         _ if ![a, b].iter().all(|side| matches!(side.kind, Kind::Ident(_) | Kind::Select(_))) => None,
         _ => {
