@@ -10,10 +10,10 @@
 
 mod budget;
 pub(crate) mod cel_implication;
-mod compare;
 mod condition;
 mod generate;
 mod limits;
+mod order;
 pub(crate) mod solver;
 pub mod text;
 mod witness;
@@ -22,11 +22,11 @@ use serde_json::Value;
 
 pub use crate::model::relation::{Comparison, Relation};
 pub use budget::Budget;
-pub(crate) use compare::is_same;
-pub use compare::{order, order_local, order_roots, order_without_lists};
 pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
 pub use generate::{MAX_AROUND, around, embed, filled, smallest};
 pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized, is_oversized_shape};
+pub(crate) use order::is_same;
+pub use order::{order, order_local, order_roots, order_without_lists};
 pub use solver::MAX_STEPS;
 pub(crate) use solver::completed;
 pub use witness::{Cause, What, Witnesses};

@@ -20,11 +20,11 @@
 //! ```
 
 mod against;
+mod argument;
 mod decode;
 mod directory;
 mod git;
 pub mod glob;
-mod input;
 pub mod json_schema_check;
 mod limits;
 mod load_queue;
@@ -44,9 +44,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use against::{Against, AgainstError, against, same_paths};
+pub use argument::{Input, InputError, InputKind};
 pub use decode::{Encoding, Malformed};
 pub use git::{GitError, Repository, Resolved, Staged, StagedChange, Tag, repo_root};
-pub use input::{Input, InputError, InputKind};
 pub use limits::{Limits, flag};
 pub use loader::{Loader, load};
 pub use place::{Lines, Place};

@@ -46,7 +46,7 @@ impl<'t> FactCollector<'t> {
         self.facts.extend(facts);
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.facts.len()
     }
 

@@ -7,7 +7,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema};
 
-use super::change::Changes;
+use super::change_list::Changes;
 use super::judge::{Judgement, NodeComparison};
 use super::types::Types;
 use super::walk::{Pair, Walk};

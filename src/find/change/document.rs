@@ -3,7 +3,7 @@
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
 use crate::model::schema::Keyword;
 
-use super::change::Changes;
+use super::change_list::Changes;
 use crate::model::schema::is_deprecated;
 
 use super::text;

@@ -5,7 +5,7 @@
 mod accept;
 mod ancestors;
 mod attribute;
-mod change;
+mod change_list;
 mod column;
 mod conditions;
 mod crd;

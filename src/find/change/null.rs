@@ -6,7 +6,7 @@ use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::ancestors;
-use super::change::Changes;
+use super::change_list::Changes;
 use super::walk::{Pair, Position, Walk};
 use super::wording;
 

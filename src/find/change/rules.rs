@@ -11,7 +11,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
-use super::change::Changes;
+use super::change_list::Changes;
 use super::judge::role;
 use super::rename;
 use super::types::Types;

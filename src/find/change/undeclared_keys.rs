@@ -8,7 +8,7 @@ use crate::model::schema::{Additional, Keyword, Schema, Shape, is_meta};
 use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::ancestors;
-use super::change::Changes;
+use super::change_list::Changes;
 use super::types::Types;
 use super::walk::{Pair, Position, Walk};
 use super::wording;

@@ -10,7 +10,7 @@ use crate::model::{FieldPath, FileId, Place, Step};
 use crate::server::object::Scale;
 
 use super::Options;
-use super::change::Changes;
+use super::change_list::Changes;
 use super::presence::Required;
 use super::types::Types;
 use super::witness::{Found, Resource};

@@ -104,14 +104,14 @@ fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> boo
     let mut linted: Vec<((Node<'t>, Node<'t>), std::ops::Range<usize>)> = Vec::new();
     for version in &versions.entries {
         let Some(schema) = &version.schema else { continue };
-        let (place, start) = ((schema.node(), version.schema_key()), collector.len());
+        let (place, start) = ((schema.node(), version.schema_key()), collector.count());
         // Versions often share their schema.
         if let Some((from, facts)) = linted.iter().find(|((known, _), _)| known.alike(schema.node())) {
             collector.repeat(facts.clone(), version.name, Repeat { from: *from, to: place });
             continue;
         }
         LintWalk { collector: &mut *collector, version: version.name, structural: structural(version.index) }.root(schema, place.1);
-        linted.push((place, start..collector.len()));
+        linted.push((place, start..collector.count()));
     }
     resolve_paths::check(collector, &versions);
     version_loss::check(collector);

@@ -53,7 +53,7 @@ impl GitError {
             GitError::NotStarted { .. } => "install git, or give files and directories".to_owned(),
             GitError::NoRepository => "REV:path and :path need one: change into it".to_owned(),
             GitError::DubiousOwnership { path } => {
-                format!("if you trust it, run `git config --global --add safe.directory {}`", super::super::input::quoted(path))
+                format!("if you trust it, run `git config --global --add safe.directory {}`", super::super::argument::quoted(path))
             }
             GitError::NoWorkTree => "name the content by REV:path".to_owned(),
             GitError::NotARevision { .. } => "write a branch, a tag or a commit".to_owned(),
@@ -68,7 +68,7 @@ impl GitError {
             GitError::NoMergeBase { fetch, .. } | GitError::NoTag { fetch, .. } => return fetched(fetch),
             GitError::AmbiguousRevision { .. } => "write more digits of the commit".to_owned(),
             GitError::Absent { rev, .. } => {
-                let rev = rev.as_deref().map(super::super::input::quoted);
+                let rev = rev.as_deref().map(super::super::argument::quoted);
                 match rev {
                     Some(rev) => format!(
                         "`git ls-tree -r --name-only {rev}` lists what is there; paths are from the root of the repository, or from here with `./`"

@@ -1,6 +1,6 @@
 //! Revisions → commits, and the exact `git fetch` for one that a shallow clone hasn't got.
 
-use super::super::input::{is_revision, quoted};
+use super::super::argument::{is_revision, quoted};
 use super::tags::version_of;
 use super::{GitError, Repository, SHORT};
 

@@ -12,11 +12,11 @@ use super::walk::{DefaultSite, SchemaWalk};
 
 /// Validates every default outside of maps. Returns whether the server finds nothing wrong.
 pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
-    let before = walk.collector.len();
+    let before = walk.collector.count();
     for site in sites.iter().filter(|site| !site.in_map) {
         refuse(walk, root, site);
     }
-    walk.collector.len() == before
+    walk.collector.count() == before
 }
 
 fn refuse<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {

@@ -99,7 +99,7 @@ fn validate<'t>(collector: &mut FactCollector<'t>, checks: &ServerChecks, unstru
     for version in &versions.entries {
         let Some(schema) = &version.schema else { continue };
         let key = version.schema_key();
-        let (place, field, start) = ((schema.node(), key), versions.schema_field(version), collector.len());
+        let (place, field, start) = ((schema.node(), key), versions.schema_field(version), collector.count());
         // Versions often share their schema, and the server's answer.
         let known = validated.iter().find(|known| checks.unchanged.is_empty() && known.answers(schema.node(), &field));
         let unsound = if let Some(known) = known {
@@ -113,7 +113,7 @@ fn validate<'t>(collector: &mut FactCollector<'t>, checks: &ServerChecks, unstru
             walk.root(schema, key);
             walk.check_defaults_and_rules(schema);
             let unsound = walk.unsound;
-            validated.push(ValidatedSchema { place, field, facts: start..collector.len(), unsound });
+            validated.push(ValidatedSchema { place, field, facts: start..collector.count(), unsound });
             unsound
         };
         if unsound {

@@ -18,7 +18,7 @@ pub(super) fn check<'t>(
     position: &SchemaPosition<'_, 't>,
     context: NodeContext<'_, 't>,
 ) -> bool {
-    let before = walk.collector.len();
+    let before = walk.collector.count();
     types(walk, schema, position);
     keywords(walk, schema, position);
     default(walk, schema, position, context);
@@ -43,7 +43,7 @@ pub(super) fn check<'t>(
     for (index, rule) in schema.cel_rules().enumerate() {
         rule_form(walk, schema, position, index, &rule);
     }
-    walk.collector.len() == before
+    walk.collector.count() == before
 }
 
 fn types<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {

@@ -13,7 +13,7 @@ use super::walk::{Level, SchemaWalk, any_node};
 
 /// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`. Returns whether it failed.
 pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, level: Level) -> bool {
-    let before = walk.collector.len();
+    let before = walk.collector.count();
     let ty = schema.ty();
     let root = level == Level::Root;
     let embedded = schema.flag(Keyword::EmbeddedResource);
@@ -67,7 +67,7 @@ pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>,
         let reason = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
         walk.refuse((Aspect::EmbeddedResource, Effect::Missing), at, position, ".properties", reason);
     }
-    walk.collector.len() > before
+    walk.collector.count() > before
 }
 
 /// Whether the node has a keyword that the server can't convert to a structural schema.
@@ -162,7 +162,7 @@ pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>
     if unsupported(schema) {
         return false;
     }
-    let before = walk.collector.len();
+    let before = walk.collector.count();
     pattern::check(walk, schema, position);
     for (word, entry) in schema.words() {
         let reason = match word {
@@ -187,7 +187,7 @@ pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>
         fact.key = Some(clause_path(position));
         fact.words.insert(Word::Junctor, clause_path(position));
     }
-    walk.collector.len() > before
+    walk.collector.count() > before
 }
 
 /// The path from the constrained node to one inside a clause: `anyOf[1].properties[a]`.

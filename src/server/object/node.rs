@@ -250,8 +250,8 @@ impl<'n> DefaultNode for &'n Node {
     }
 
     fn properties(&self) -> impl Iterator<Item = (&str, Self)> {
-        let node: &'n Node = *self;
-        node.properties.iter().map(|(name, property)| (name, property))
+        let node: &'n Node = self;
+        node.properties.iter().map(|(name, property): (&str, &'n Node)| (name, property))
     }
 
     fn has_defaults(&self) -> bool {

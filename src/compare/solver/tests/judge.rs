@@ -20,7 +20,7 @@ fn members_of_an_enum_are_compared_after_conversion() {
 fn items_of_a_keyed_list_are_told_apart_by_their_keys() {
     let keyed = shape(&json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a", "b"],
         "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}, "c": {"type": "string"}}}}));
-    let holds = |items: Value| list_type_holds(&keyed, items.as_array().unwrap());
+    let holds = |items: Value| list_type_holds(keyed.list_type, &keyed.map_keys, items.as_array().unwrap());
     assert!(holds(json!([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}])));
     assert!(!holds(json!([{"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "1", "c": "2"}])));
     assert!(!holds(json!([{"a": "1"}, {"a": "1"}])), "a key that is missing is missing in both");
