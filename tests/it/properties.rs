@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::recorded::releases;
+use crate::recorded::{project, releases};
 
 fn review(arguments: &[&std::ffi::OsStr], threads: &str) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_crdwise"))
@@ -21,7 +21,9 @@ const REFUSED: &[&str] = &["rook-helm-templated", "knative-v1.12.0", "openshift-
 #[test]
 fn a_bundle_against_itself_is_silent() {
     let mut wrong = Vec::new();
-    for bundle in releases().into_iter().flatten() {
+    // Configurations, baselines and conversions of the cases are about both sides of a change.
+    let case = project().join("testdata/cases");
+    for bundle in releases().into_iter().flatten().filter(|bundle| !bundle.starts_with(&case)) {
         let (code, text) = review(&[bundle.as_os_str(), bundle.as_os_str()], "2");
         let refused = REFUSED.iter().any(|name| bundle.components().any(|part| part.as_os_str() == *name));
         let report: serde_json::Value = serde_json::from_str(&text).expect("a report");
