@@ -137,14 +137,19 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     findings.extend(judge_all(&version_facts(&bump, old, new)));
     accept(&mut findings, Some(old), new, judgement);
     finish(&mut findings);
+    Report { verdict: Some(class), bump: Some(bump), ..report(Some(old), new, judgement, findings) }
+}
+
+/// A report without a verdict: what a run says that doesn't look for changes.
+fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, findings: Vec<Finding>) -> Report {
     Report {
         schema: report::SCHEMA,
         tool: report::TOOL,
         policy: judgement.policy.id.clone(),
-        old: Some(old.summary()),
+        old: old.map(Side::summary),
         new: new.summary(),
-        verdict: Some(class),
-        bump: Some(bump),
+        verdict: None,
+        bump: None,
         findings,
     }
 }
@@ -159,16 +164,7 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut findings = judge_all(&facts, None, side, judgement, None);
     accept(&mut findings, None, side, judgement);
     finish(&mut findings);
-    Report {
-        schema: report::SCHEMA,
-        tool: report::TOOL,
-        policy: judgement.policy.id.clone(),
-        old: None,
-        new: side.summary(),
-        verdict: None,
-        bump: None,
-        findings,
-    }
+    report(None, side, judgement, findings)
 }
 
 /// What a run looks at.
@@ -189,16 +185,7 @@ fn accept(findings: &mut Vec<Finding>, old: Option<&Side<'_>>, new: &Side<'_>, j
 pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut findings = judge_all(facts, Some(old), new, judgement, None);
     finish(&mut findings);
-    Report {
-        schema: report::SCHEMA,
-        tool: report::TOOL,
-        policy: judgement.policy.id.clone(),
-        old: Some(old.summary()),
-        new: new.summary(),
-        verdict: None,
-        bump: None,
-        findings,
-    }
+    report(Some(old), new, judgement, findings)
 }
 
 /// What only sums up breaks that are all waived is waived with them.
