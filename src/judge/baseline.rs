@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::input::json_schema_check::{Fault, Form};
 use crate::input::yaml::{self, Budget, Node, Span};
 use crate::judge::finding::{Finding, Status};
-use crate::judge::waiver::Scope;
+use crate::judge::scope::Scope;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{FileId, Place};
 

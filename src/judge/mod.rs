@@ -7,6 +7,7 @@ pub mod policy;
 pub mod report;
 pub mod review;
 pub mod rule;
+pub mod scope;
 pub mod waiver;
 
 #[cfg(test)]

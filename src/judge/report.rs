@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::judge::bump::Recommendation;
-use crate::judge::finding::{Bump, Class, Finding, Severity, Status};
+use crate::judge::finding::{Class, Finding, Severity, Status};
 use crate::model::{Bundle, Skipped};
 
 pub const SCHEMA: &str = "crdwise.report/v1";
@@ -72,11 +72,4 @@ impl Report {
     pub fn fails(&self, level: Severity) -> bool {
         self.fresh().any(|finding| finding.severity >= level)
     }
-}
-
-/// The worst class and the highest bump over all change findings; waivers don't lower them.
-pub fn verdict(findings: &[Finding]) -> (Class, Bump) {
-    let class = findings.iter().filter_map(|finding| finding.class).max().unwrap_or(Class::None);
-    let bump = findings.iter().map(|finding| finding.bump).max().unwrap_or(Bump::None);
-    (class, bump)
 }

@@ -2,14 +2,13 @@
 //!
 //! A waiver lowers the gate: its finding no longer fails the run. It never lowers the verdict or the bump.
 
-use std::collections::BTreeSet;
-
 use crate::go::date::Date;
 use crate::input::glob::Glob;
 use crate::input::yaml::Span;
 use crate::judge::baseline::Baseline;
 use crate::judge::finding::{Finding, Status};
-use crate::judge::rule::{Book, Family};
+use crate::judge::rule::Book;
+use crate::judge::scope::Scope;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{FileId, Place};
 
@@ -66,26 +65,6 @@ pub struct Waivers<'a> {
     pub today: Option<Date>,
 }
 
-/// What a run looked at: a waiver for anything else is not unused.
-pub struct Scope<'a> {
-    pub crds: BTreeSet<&'a str>,
-    /// Whether changes were looked for.
-    pub review: bool,
-    pub book: &'a Book,
-}
-
-impl Scope<'_> {
-    fn sees_rule(&self, rule: &Glob) -> bool {
-        let seen = |family: Family| self.review || !matches!(family, Family::Change | Family::Conversion);
-        self.book.ids().filter(|id| self.book.is_meant(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
-    }
-
-    fn sees(&self, waiver: &Waiver) -> bool {
-        let crd = |glob: &Glob| self.crds.iter().any(|crd| glob.matches(crd));
-        waiver.crd.as_ref().is_none_or(crd) && self.sees_rule(&waiver.rule)
-    }
-}
-
 impl Waivers<'_> {
     /// Marks what is accepted, and tells which waivers have lapsed or accept nothing.
     pub fn apply(&self, findings: &mut [Finding], scope: &Scope<'_>) -> Vec<Fact> {
@@ -102,7 +81,7 @@ impl Waivers<'_> {
             }
             let effect = match (lapsed, used) {
                 (true, _) => Effect::Lapsed,
-                (false, false) if scope.sees(waiver) => Effect::Unused,
+                (false, false) if scope.sees(&waiver.rule, waiver.crd.as_ref()) => Effect::Unused,
                 _ => continue,
             };
             let mut fact = Fact::new(Subject::Config, Aspect::Waiver, effect, "")
@@ -118,13 +97,5 @@ impl Waivers<'_> {
             facts.extend(baseline.apply(findings, file, scope));
         }
         facts
-    }
-}
-
-impl Scope<'_> {
-    /// Whether a finding of this rule and CRD could have been found. What is said of a bundle is mostly said of two.
-    pub fn could_find(&self, rule: &str, crd: &str) -> bool {
-        let looked_at = if crd.is_empty() { self.review } else { self.crds.contains(crd) };
-        looked_at && self.sees_rule(&Glob::name(rule))
     }
 }

@@ -7,11 +7,11 @@ use crate::find::conversion::coverage::{Cover, Coverage};
 use crate::find::conversion::manifest_endpoints::Hop;
 use crate::find::conversion::scaffold::{Draft, scaffold};
 use crate::find::conversion::{Conversions, Manifest};
-use crate::judge::finding::Class;
-use crate::judge::rule::{Book, Need, Rule};
+use crate::judge::rule::Book;
 use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 
+use super::ruling::{Ruling, needs_conversion};
 use super::{Judgement, Side};
 
 /// The manifests of both sides.
@@ -32,25 +32,17 @@ impl<'j> Covering<'j> {
         Covering { coverage: manifests.now.map(|now| Coverage::new(now, &old.bundle, &new.bundle)) }
     }
 
-    /// What covers a change that a rule judges, if it is of a sort that needs a conversion.
-    pub fn cover(&self, rule: &Rule, fact: &Fact) -> Option<Cover> {
-        if !asks(rule, fact) {
-            return None;
-        }
+    /// What covers a change that needs a conversion.
+    pub fn cover(&self, fact: &Fact) -> Option<Cover> {
         self.coverage.as_ref()?.cover(fact)
     }
-}
-
-/// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
-fn asks(rule: &Rule, fact: &Fact) -> bool {
-    rule.conversion != Need::None && (rule.class == Some(Class::SemanticBreaking) || fact.subject == Subject::NewVersion)
 }
 
 /// Whether a draft of a manifest needs a step for a change: what a new version merely adds or accepts beside needs none.
 pub(crate) fn needs_step(fact: &Fact) -> bool {
     let added =
         fact.subject == Subject::NewVersion && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
-    !added && Book::builtin().choose(fact, "").is_some_and(|rule| asks(rule, fact))
+    !added && Book::builtin().choose(fact, "").is_some_and(|rule| needs_conversion(rule, fact))
 }
 
 /// Changes of meaning that only a manifest tells.
@@ -81,30 +73,32 @@ pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>
 }
 
 /// Facts about the manifests of this change, and about breaks that none of them covers.
-pub(super) fn facts(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>, covering: &Covering<'_>) -> Vec<Fact> {
+pub(super) fn facts(
+    rulings: &[Ruling<'_>],
+    changes: &[Fact],
+    old: &Side<'_>,
+    new: &Side<'_>,
+    judgement: &Judgement<'_>,
+    covering: &Covering<'_>,
+) -> Vec<Fact> {
     let mut found = Vec::new();
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut open: BTreeMap<(&str, Option<&str>), Vec<&Fact>> = BTreeMap::new();
-    for fact in facts {
-        let Some(rule) = judgement.book.choose(fact, super::maturity(fact)) else { continue };
-        if !asks(rule, fact) {
-            continue;
-        }
-        match covering.cover(rule, fact) {
+    for ruling in rulings.iter().filter(|ruling| !ruling.extra && needs_conversion(ruling.rule, ruling.fact)) {
+        let fact = ruling.fact;
+        match &ruling.cover {
             Some(cover) => {
-                used.insert(cover.manifest);
+                used.insert(cover.manifest.clone());
             }
-            None if !judgement.policy.asks_for_conversion(super::channel(fact)) => {}
-            None if rule.class == Some(Class::SemanticBreaking) => open.entry((&fact.crd, fact.channel.as_deref())).or_default().push(fact),
+            None if ruling.is_break() && judgement.policy.asks_for_conversion(ruling.channel()) => {
+                open.entry((&fact.crd, fact.channel.as_deref())).or_default().push(fact);
+            }
             None => {}
         }
     }
-    let wanted = |fact: &Fact| {
-        needs_step(fact)
-            && open.contains_key(&(&*fact.crd, fact.channel.as_deref()))
-            && covering.coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none())
-    };
-    let drafts = scaffold(facts, old.released(), new.released(), &wanted);
+    let wanted =
+        |fact: &Fact| needs_step(fact) && open.contains_key(&(&*fact.crd, fact.channel.as_deref())) && covering.cover(fact).is_none();
+    let drafts = scaffold(changes, old.released(), new.released(), &wanted);
     for ((name, channel), breaks) in open {
         found.push(undefined(name, channel, &breaks, &drafts, old, new));
     }

@@ -14,7 +14,7 @@ use crate::input::json_schema_check::{Fault, nearest};
 
 use super::condition::{self, Condition};
 use super::page::{Match, PageError, Rule};
-use super::{PAGES, Page, template};
+use super::{PAGES, Page};
 
 /// The rule that takes every change no other rule judges.
 pub const CATCH_ALL: &str = "unclassified-change";
@@ -31,14 +31,14 @@ pub enum RuleError {
     Replaces { id: String, target: String, hint: String },
 }
 
-/// A rule applied to a fact.
+/// A rule that takes a fact.
 #[derive(Debug)]
-pub struct Verdict<'b> {
+pub struct Taken<'b> {
     pub rule: &'b Rule,
-    pub message: String,
-    pub help: String,
     /// The rule's own condition makes this an error.
     pub raised: bool,
+    /// The rule is a team's own and adds to the built-in one.
+    pub extra: bool,
 }
 
 type Coordinates = (Subject, Aspect, Effect);
@@ -185,22 +185,14 @@ impl Book {
     }
 
     /// The built-in rule for a fact, then a team's own that also take it.
-    pub fn judge(&self, fact: &Fact, maturity: &str) -> Vec<Verdict<'_>> {
+    pub fn rules_for(&self, fact: &Fact, maturity: &str) -> Vec<Taken<'_>> {
         let view = View { fact, maturity, value: OnceCell::new() };
         let own = self.extra.iter().filter_map(|&index| self.rule(index)).filter(|rule| {
             rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
         });
-        let words = template::words(fact);
-        self.chosen(fact, &view)
-            .into_iter()
-            .chain(own)
-            .map(|rule| Verdict {
-                rule,
-                message: template::fill(&rule.message, &words),
-                help: template::fill(&rule.help, &words),
-                raised: rule.error_when.as_ref().is_some_and(|when| view.holds(when)),
-            })
-            .collect()
+        let built_in = self.chosen(fact, &view).into_iter().map(|rule| (rule, false));
+        let raised = |rule: &Rule| rule.error_when.as_ref().is_some_and(|when| view.holds(when));
+        built_in.chain(own.map(|rule| (rule, true))).map(|(rule, extra)| Taken { rule, raised: raised(rule), extra }).collect()
     }
 
     /// How many rules take facts of these coordinates, with or without a condition.

@@ -9,7 +9,7 @@ mod page;
 mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
-pub use book::{Book, RuleError, Verdict};
+pub use book::{Book, RuleError, Taken};
 pub use page::{Family, Kind, Match, Need, PageError, Rule};
 
 /// The form of a rule's front matter.

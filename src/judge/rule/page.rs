@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::input::json_schema_check::{Fault, Form};
 use crate::input::yaml::Span;
 use crate::judge::finding::{Class, Severity};
-use crate::model::fact::{Aspect, Effect, Subject, vocabulary};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
 
 use super::Page;
 use super::condition::Condition;
@@ -191,6 +191,12 @@ impl Rule {
         }
         faults.sort_by_key(|fault| fault.span);
         faults
+    }
+
+    /// The message and the help for a fact.
+    pub fn texts(&self, fact: &Fact) -> (String, String) {
+        let words = template::words(fact);
+        (template::fill(&self.message, &words), template::fill(&self.help, &words))
     }
 
     /// Reads a page. serde_yaml reads the values; where they don't fit, the tree with its spans says what is wrong and where.

@@ -26,7 +26,7 @@ fn refusals(facts: &[Fact]) -> Vec<&Fact> {
 /// Each fact is judged by one rule, and what a server refuses by one of family `server`.
 fn judged(facts: &[Fact]) {
     for fact in facts {
-        let verdicts = Book::builtin().judge(fact, "");
+        let verdicts = Book::builtin().rules_for(fact, "");
         let rules: Vec<&str> = verdicts.iter().map(|verdict| &*verdict.rule.id).collect();
         assert_eq!(rules.len(), 1, "{}", describe(fact));
         let rule = verdicts.first().map(|verdict| verdict.rule).expect("one");
