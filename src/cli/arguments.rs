@@ -159,6 +159,7 @@ impl BaselineRun {
             against_tag: None,
             staged: false,
             versions: Versions::default(),
+            released: None,
             history: Vec::new(),
             config_from: None,
             witnesses: None,
@@ -212,6 +213,11 @@ pub struct Review {
 
     #[command(flatten)]
     pub versions: Versions,
+
+    /// Last release: a break of what it doesn't contain is a note; `auto` is the highest release tag that is not newer than OLD,
+    /// `none` counts everything as released [default: auto for git inputs]
+    #[arg(long, value_name = "REV|auto|none", help_heading = "Sides")]
+    pub released: Option<String>,
 
     /// Earlier releases, oldest first: inputs, or revisions to read the same paths from
     #[arg(long, value_name = "REV|INPUT", num_args = 1.., help_heading = "Sides")]

@@ -1,26 +1,29 @@
 //! What a run looks at, and by what it judges: both sides, earlier releases, the standard channel, and the setting.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use crate::cli::arguments::{self, ConfigSide};
 use crate::find::lint::{Outlook, Release};
 use crate::input::{Against, against};
 use crate::judge::report::Report;
-use crate::judge::review::{self, Judgement, Side};
+use crate::judge::review::{self, Judgement, ReadRelease, Side};
 
 use super::conversions::Found;
 use super::input::{Read, Reader, label};
+use super::released::ReleaseSearch;
 use super::setting::{Setting, Sought};
 use super::sides::{Sides, Staged, unread};
 use super::{Exit, Stop, Streams};
 
-pub(super) struct Case {
+pub(super) struct Case<'r> {
     pub setting: Setting,
     old: Option<Read>,
     new: Read,
     standard: Option<Read>,
     history: Vec<(String, Read)>,
     manifests: Found,
+    release: Option<ReleaseSearch<'r>>,
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
 }
@@ -35,11 +38,16 @@ pub(super) struct Judged<'j, 't> {
     pub exit: Exit,
 }
 
-impl Case {
+impl<'r> Case<'r> {
     /// Nothing where no staged change touches a CRD.
-    pub fn review(reader: &Reader, arguments: &arguments::Review, accept: bool, streams: &mut Streams<'_>) -> Result<Option<Case>, Stop> {
+    pub fn review(
+        reader: &'r Reader,
+        arguments: &arguments::Review,
+        accept: bool,
+        streams: &mut Streams<'_>,
+    ) -> Result<Option<Case<'r>>, Stop> {
         let progress = streams.progress("reading");
-        let (Sides { mut old, mut new }, least) = if arguments.staged {
+        let (Sides { mut old, mut new, base }, least) = if arguments.staged {
             match reader.staged(arguments)? {
                 Staged::Nothing => return Ok(None),
                 // A commit may remove the last CRD of a file: that is a finding, not a mistake.
@@ -59,17 +67,27 @@ impl Case {
         let side = arguments.config_from.unwrap_or(ConfigSide::New);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
         let manifests = Found::of_review(reader, arguments)?;
-        Ok(Some(Case { setting, old: Some(old), new, standard, history, manifests, least: arguments.judging.min_crds.unwrap_or(least) }))
+        let release = ReleaseSearch::new(reader, arguments, base.as_deref(), new.inputs())?;
+        Ok(Some(Case {
+            setting,
+            old: Some(old),
+            new,
+            standard,
+            history,
+            manifests,
+            release,
+            least: arguments.judging.min_crds.unwrap_or(least),
+        }))
     }
 
-    pub fn lint(reader: &Reader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Case, Stop> {
+    pub fn lint(reader: &Reader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Self, Stop> {
         let progress = streams.progress("reading");
         let mut new = reader.one(&arguments.inputs, arguments.crds_only)?;
         let standard = standard(reader, arguments.judging.standard.as_ref())?;
         drop(progress);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: None, new: &mut new, accept }, streams)?;
         let least = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
-        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: Found::none(), least })
+        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: Found::none(), release: None, least })
     }
 
     /// Judges, tells what could not be read, and hands the outcome on.
@@ -85,13 +103,16 @@ impl Case {
         let releases: Vec<Release<'_>> = past.iter().map(|(name, side)| Release { name, bundle: &side.bundle }).collect();
         let judgement = self.setting.judgement();
         let outlook = Outlook { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.outlook };
-        let judgement = Judgement { outlook, history: &releases, conversions: self.manifests.manifests(), ..judgement };
+        let read = self.release.as_ref().map(|release| |names: &BTreeSet<&str>| release.read(names));
+        let read_release = read.as_ref().map(|read| read as &ReadRelease<'_>);
+        let judgement = Judgement { outlook, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
         let report = match &old {
             Some(old) => review::review(old, &new, &judgement),
             None => review::lint(&new, &judgement),
         };
         drop(progress);
+        self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
         let read = self.old.iter().zip(&old).chain([(&self.new, &new)]).chain(self.standard.iter().zip(&standard));
         let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));

@@ -7,7 +7,7 @@ use crate::cli::config::{self, Config};
 use crate::input::yaml::Budget;
 use crate::input::{self, File, Input, InputError, Limits, Loaded, Loader};
 use crate::judge::baseline;
-use crate::judge::review::Side;
+use crate::judge::review::{Side, StatedVersion};
 use crate::model::{Documents, FileId, ProblemKind, Skipped};
 use crate::render::human;
 
@@ -24,7 +24,8 @@ pub(super) struct Read {
     documents: Documents,
     inputs: Vec<Input>,
     loaded: Loaded,
-    version: Option<semver::Version>,
+    version: Option<StatedVersion>,
+    pub(super) is_release: bool,
 }
 
 impl Reader {
@@ -62,13 +63,13 @@ impl Reader {
         inputs.iter().map(|text| Input::parse_in(self.loader.dir(), text).map_err(fail)).collect()
     }
 
-    pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<semver::Version>) -> Read {
+    pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<StatedVersion>) -> Read {
         self.understand(source, inputs.to_vec(), self.loader.load(inputs), version)
     }
 
-    pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<semver::Version>) -> Read {
+    pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<StatedVersion>) -> Read {
         let documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
-        Read { source, documents, inputs, loaded, version }
+        Read { source, documents, inputs, loaded, version, is_release: false }
     }
 }
 
@@ -95,6 +96,7 @@ impl Read {
         side.skipped =
             self.loaded.skipped.iter().map(|skipped| Skipped { what: skipped.what.clone(), why: skipped.why.to_string() }).collect();
         side.version = self.version.clone();
+        side.is_release = self.is_release;
         let unread = |problem: &input::Problem| Skipped { what: self.source.clone(), why: format!("not read: {problem}") };
         side.unread.splice(0..0, self.loaded.problems.iter().map(unread));
         side
@@ -155,8 +157,14 @@ impl Read {
     /// Tells what could not be read; anything left unchecked makes the exit code 3.
     pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         let mut exit = self.unread(streams);
-        if let Some((own, given)) = side.overruling() {
-            streams.note(&format!("{} says by its annotations that it is {own}; {given} is not used", self.source));
+        match side.contradiction() {
+            Some((own, StatedVersion::Tag(tag))) => {
+                streams.note(&format!("{} is annotated with version {own}, which counts more than the tag's {tag}", self.source));
+            }
+            Some((own, StatedVersion::Flag(flag))) => {
+                streams.note(&format!("{} is annotated with version {own}; {flag} from the command line is used", self.source));
+            }
+            None => {}
         }
         for problem in &side.bundle.problems {
             let help = match &problem.kind {

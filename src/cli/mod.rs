@@ -13,6 +13,7 @@ mod manual;
 mod objects;
 mod output;
 mod progress;
+mod released;
 mod setting;
 mod sides;
 

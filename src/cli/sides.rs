@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
-use semver::Version;
-
 use crate::cli::arguments;
 use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Origin, Repository, StagedChange, against, same_paths};
+use crate::judge::review::StatedVersion;
 use crate::model::release;
 
 use super::input::{Read, Reader, label, names_a_crd, with_advice};
@@ -15,6 +14,8 @@ use super::{Exit, Stop};
 pub(super) struct Sides {
     pub old: Read,
     pub new: Read,
+    /// The revision of the old side, unless that is a release itself.
+    pub base: Option<String>,
 }
 
 /// What `--staged` found.
@@ -28,7 +29,7 @@ impl Sides {
     /// Reads both at once: neither waits for the other.
     fn together(old: impl FnOnce() -> Read + Send, new: impl FnOnce() -> Read + Send) -> Self {
         let (old, new) = rayon::join(old, new);
-        Sides { old, new }
+        Sides { old, new, base: None }
     }
 }
 
@@ -36,7 +37,20 @@ impl Sides {
 struct Old {
     inputs: Vec<Input>,
     label: String,
-    version: Option<Version>,
+    version: Option<StatedVersion>,
+    base: Option<String>,
+    is_release: bool,
+}
+
+impl Old {
+    fn new(inputs: Vec<Input>, label: String, version: Option<StatedVersion>) -> Self {
+        // What is compared with a tagged version is compared with a release.
+        let base = match inputs.first().map(|input| &input.kind) {
+            Some(InputKind::Revision { rev, .. }) if version.is_none() => Some(rev.clone()),
+            _ => None,
+        };
+        Old { inputs, label, version, base, is_release: false }
+    }
 }
 
 impl Reader {
@@ -46,8 +60,8 @@ impl Reader {
             (Some(old), inputs) => (old, inputs),
             (None, [old, new]) => {
                 let inputs = self.parse(std::slice::from_ref(old))?;
-                let old = Old { version: self.tag(&inputs), inputs, label: old.to_string_lossy().into_owned() };
-                (old, std::slice::from_ref(new))
+                let version = self.tag(&inputs);
+                (Old::new(inputs, old.to_string_lossy().into_owned(), version), std::slice::from_ref(new))
             }
             (None, inputs) => {
                 let help = "give OLD and NEW, or NEW with --against REV";
@@ -56,10 +70,11 @@ impl Reader {
         };
         let new_inputs = self.parse(new)?;
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
-        Ok(Sides::together(
-            || self.read(old.label, &old.inputs, old_version.or(old.version)),
-            || self.read(label(new), &new_inputs, new_version),
-        ))
+        let Old { inputs, label: old_label, version, base, is_release } = old;
+        let mut sides =
+            Sides::together(|| self.read(old_label, &inputs, old_version.or(version)), || self.read(label(new), &new_inputs, new_version));
+        sides.old.is_release = is_release;
+        Ok(Sides { base, ..sides })
     }
 
     /// The old side that a flag names.
@@ -69,7 +84,8 @@ impl Reader {
             let tag = self.repository()?.newest_tag(pattern, revision(&new)).map_err(unread_git)?;
             // The full name: a branch can be called like the tag.
             let Against { inputs, .. } = same_paths(&self.loader, &format!("refs/tags/{}", tag.name), &new).map_err(unread)?;
-            return Ok(Some(Old { inputs, label: tag.name, version: tag.version }));
+            let version = tag.version.map(StatedVersion::Tag);
+            return Ok(Some(Old { is_release: true, base: None, ..Old::new(inputs, tag.name, version) }));
         }
         let Some(target) = &arguments.against else { return Ok(None) };
         let new = self.parse(&arguments.inputs)?;
@@ -77,7 +93,8 @@ impl Reader {
             return self.merge_base(target, &new).map(Some);
         }
         let Against { inputs, .. } = against(&self.loader, target, &new).map_err(unread)?;
-        Ok(Some(Old { version: self.tag(&inputs), inputs, label: target.to_string_lossy().into_owned() }))
+        let version = self.tag(&inputs);
+        Ok(Some(Old::new(inputs, target.to_string_lossy().into_owned(), version)))
     }
 
     fn merge_base(&self, target: &OsStr, new: &[Input]) -> Result<Old, Stop> {
@@ -85,7 +102,7 @@ impl Reader {
         let base = self.repository()?.merge_base(name, revision(new)).map_err(unread_git)?;
         let Against { inputs, .. } = same_paths(&self.loader, &base.id, new).map_err(unread)?;
         let short: String = base.id.chars().take(12).collect();
-        Ok(Old { inputs, label: format!("{name} at its merge base {short}"), version: None })
+        Ok(Old::new(inputs, format!("{name} at its merge base {short}"), None))
     }
 
     /// The index against HEAD.
@@ -100,6 +117,7 @@ impl Reader {
             return Ok(Staged::Nothing);
         }
         let born = repository.resolve("HEAD").is_ok();
+        let head = born.then(|| "HEAD".to_owned());
         let at = |path: &String, head: bool| {
             let path = path.clone();
             Input::from(if head { InputKind::Revision { rev: "HEAD".to_owned(), path } } else { InputKind::Index { path } })
@@ -111,10 +129,11 @@ impl Reader {
             let old = self.loader.load(&old_inputs);
             let new = self.loader.load(&new_inputs);
             let name = label(&arguments.inputs);
-            return Ok(Staged::Sides(Box::new(Sides::together(
+            let sides = Sides::together(
                 || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
                 || self.understand(format!(":{name}"), new_inputs, new, new_version),
-            ))));
+            );
+            return Ok(Staged::Sides(Box::new(Sides { base: head, ..sides })));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
@@ -134,16 +153,17 @@ impl Reader {
         if about.is_empty() && !unread {
             return Ok(Staged::Nothing);
         }
-        Ok(Staged::Sides(Box::new(Sides::together(
+        let sides = Sides::together(
             || self.understand("HEAD".to_owned(), old_inputs, old, old_version),
             || self.understand("the index".to_owned(), new_inputs, new, new_version),
-        ))))
+        );
+        Ok(Staged::Sides(Box::new(Sides { base: head, ..sides })))
     }
 
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.
-    fn tag(&self, inputs: &[Input]) -> Option<Version> {
+    fn tag(&self, inputs: &[Input]) -> Option<StatedVersion> {
         match &inputs.first()?.kind {
-            InputKind::Revision { rev, .. } => self.loader.repository().ok()?.tag_of(rev).ok()??.version,
+            InputKind::Revision { rev, .. } => self.loader.repository().ok()?.tag_of(rev).ok()??.version.map(StatedVersion::Tag),
             _ => None,
         }
     }
@@ -182,10 +202,13 @@ fn contains(dir: &str, path: &str) -> bool {
 }
 
 impl arguments::Versions {
-    pub(super) fn read(&self) -> Result<(Option<Version>, Option<Version>), Stop> {
+    pub(super) fn read(&self) -> Result<(Option<StatedVersion>, Option<StatedVersion>), Stop> {
         let given = |text: &Option<String>, flag: &str| match text {
             None => Ok(None),
-            Some(text) => release::parse(text).map(Some).ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is no semantic version"))),
+            Some(text) => {
+                let version = release::parse(text).map(|version| Some(StatedVersion::Flag(version)));
+                version.ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is not a semantic version")))
+            }
         };
         Ok((given(&self.old_version, "--old-version")?, given(&self.new_version, "--new-version")?))
     }
@@ -204,6 +227,6 @@ pub(super) fn unread(error: AgainstError) -> Stop {
     Stop { exit, message: with_advice(&error, error.advice()) }
 }
 
-fn unread_git(error: GitError) -> Stop {
+pub(super) fn unread_git(error: GitError) -> Stop {
     Stop { exit: Exit::Unread, message: with_advice(&error, error.advice()) }
 }

@@ -78,6 +78,10 @@ pub struct Finding {
     /// The server's own path in the CRD document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// Whether the last release contains what a break breaks; null if that isn't known.
+    pub released: Option<bool>,
+    /// Fingerprints of the findings that this one follows from.
+    pub cause: Vec<String>,
     pub fingerprint: String,
 }
 

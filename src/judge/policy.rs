@@ -7,18 +7,18 @@ use serde::Deserialize;
 
 use crate::judge::finding::{Bump, Severity};
 use crate::judge::rule::front_matter::{self, OneOrMany};
-use crate::judge::rule::{Family, Kind, PAGES, Page, PageError, Rule};
+use crate::judge::rule::{Condition, FactView, Family, Kind, PAGES, Page, PageError, Rule};
+use crate::model::fact::Affected;
 
 /// The policy that holds where nobody chooses one.
-pub const DEFAULT: &str = "guidelines";
+pub const DEFAULT: &str = "recommended";
 
-/// What is known about the place of a change. An empty word matches only cells that don't ask.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Situation<'a> {
+/// What is known about a change. An empty word matches only cells that don't ask.
+#[derive(Clone, Copy)]
+pub(crate) struct Situation<'a> {
+    pub fact: &'a FactView<'a>,
     /// `standard` or `experimental`.
     pub channel: &'a str,
-    /// `alpha`, `beta` or `ga`.
-    pub maturity: &'a str,
     /// Whether the old bundle called the field or version deprecated.
     pub deprecated: bool,
     /// Whether a conversion covers the change.
@@ -39,6 +39,11 @@ struct Cell {
     deprecated: Option<bool>,
     covered: Option<bool>,
     graduates: Option<bool>,
+    /// Affects nobody but these.
+    #[serde(default)]
+    only: OneOrMany<Affected>,
+    /// A condition on the fact, as in a rule.
+    when: Option<Arc<Condition>>,
     severity: Severity,
     bump: Bump,
 }
@@ -46,10 +51,12 @@ struct Cell {
 impl Cell {
     fn holds(&self, situation: &Situation<'_>) -> bool {
         self.channel.as_deref().is_none_or(|channel| channel == situation.channel)
-            && (self.maturity.0.is_empty() || self.maturity.0.iter().any(|maturity| maturity == situation.maturity))
+            && (self.maturity.0.is_empty() || self.maturity.0.iter().any(|maturity| maturity == situation.fact.maturity))
             && self.deprecated.is_none_or(|deprecated| deprecated == situation.deprecated)
             && self.covered.is_none_or(|covered| covered == situation.covered)
             && self.graduates.is_none_or(|graduates| graduates == situation.graduates)
+            && (self.only.0.is_empty() || situation.fact.affects_only(&self.only.0))
+            && self.when.as_ref().is_none_or(|when| situation.fact.holds(when))
     }
 }
 
@@ -132,7 +139,7 @@ impl Policy {
     }
 
     /// Severity and bump of a finding; `None` where the policy switches the rule off.
-    pub fn judge(&self, rule: &Rule, situation: &Situation<'_>) -> Option<(Severity, Bump)> {
+    pub(crate) fn judge(&self, rule: &Rule, situation: &Situation<'_>) -> Option<(Severity, Bump)> {
         let (mut severity, bump) = match rule.family {
             Family::Change => self
                 .kinds

@@ -50,6 +50,9 @@ pub struct Report {
     /// Null for `lint`.
     pub verdict: Option<Class>,
     pub bump: Option<Recommendation>,
+    /// The release that breaks were compared with, where that was necessary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
     pub findings: Vec<Finding>,
 }
 

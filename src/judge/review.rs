@@ -3,7 +3,9 @@
 //! All facts exist before the first finding is written: rulings say which rule takes a fact and what the policy makes of it, facts
 //! that follow from breaks (no conversion defined, the version is too low) are found from rulings, and then everything is written once.
 
+mod causes;
 mod conversions;
+mod released;
 mod ruling;
 mod side;
 mod versions;
@@ -23,8 +25,9 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use conversions::Covering;
 pub use conversions::Manifests;
 pub(crate) use conversions::needs_step;
+pub use released::{ReadRelease, Released};
 use ruling::{Ruling, findings, rule_all, verdict};
-pub use side::Side;
+pub use side::{Side, StatedVersion};
 use versions::{mixed_versions, version_facts};
 
 /// By whom and how facts are judged.
@@ -39,6 +42,8 @@ pub struct Judgement<'j> {
     /// What the change did to the configuration that judges it.
     pub changed: &'j [Fact],
     pub conversions: Manifests<'j>,
+    /// Reads the last release; without it, everything counts as released.
+    pub read_release: Option<&'j ReadRelease<'j>>,
 }
 
 impl<'j> Judgement<'j> {
@@ -51,6 +56,7 @@ impl<'j> Judgement<'j> {
             waivers: Waivers::default(),
             changed: &[],
             conversions: Manifests::default(),
+            read_release: None,
         }
     }
 }
@@ -60,14 +66,16 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     let changes = change_facts(old, new, judgement);
     let covering = Covering::new(&judgement.conversions, old, new);
     let mut rulings = rule_all(&changes, judgement, Some(&covering));
+    let release = released::mark_unreleased(&mut rulings, old, new, judgement);
     let consequences = consequences(&rulings, &changes, old, new, judgement, &covering);
     rulings.extend(rule_all(&consequences, judgement, Some(&covering)));
     let (class, required) = verdict(&rulings);
     let bump = Recommendation::new(required, old.version(), new.version());
-    let declared = version_facts(&bump, old, new);
+    let declared = version_facts(&bump, &rulings, old, new);
     rulings.extend(rule_all(&declared, judgement, None));
-    let findings = accept(rulings, Some(old), new, judgement);
-    Report { verdict: Some(class), bump: Some(bump), ..report(Some(old), new, judgement, findings) }
+    causes::link(&mut rulings, required);
+    let findings = accept(&rulings, Some(old), new, judgement);
+    Report { verdict: Some(class), bump: Some(bump), release, ..report(Some(old), new, judgement, findings) }
 }
 
 /// What changed between two bundles, and what there is to say about the new one by itself.
@@ -98,7 +106,8 @@ fn consequences(
     covering: &Covering<'_>,
 ) -> Vec<Fact> {
     let mut facts = conversions::facts(rulings, changes, old, new, judgement, covering);
-    let broken: BTreeSet<String> = rulings.iter().filter(|ruling| ruling.is_break()).map(|ruling| ruling.fact.crd.clone()).collect();
+    let broken: BTreeSet<String> =
+        rulings.iter().filter(|ruling| ruling.is_break() && ruling.counts()).map(|ruling| ruling.fact.crd.clone()).collect();
     let outlook = Outlook { versioned: new.version.is_some(), ..judgement.outlook };
     facts.extend(lint::guidelines_review(&old.bundle, &new.bundle, &outlook, &broken));
     facts.extend(lint::history(changes, judgement.history, &old.bundle, &new.bundle, &outlook));
@@ -112,13 +121,13 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     facts.extend(lint::guidelines(&side.bundle, &outlook));
     lint::set_maturity_and_channel(&mut facts, None, &side.bundle, &outlook);
     facts.extend(mixed_versions(side));
-    let findings = accept(rule_all(&facts, judgement, None), None, side, judgement);
+    let findings = accept(&rule_all(&facts, judgement, None), None, side, judgement);
     report(None, side, judgement, findings)
 }
 
 /// Judges facts about manifests alone.
 pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
-    let findings = findings(rule_all(facts, judgement, None), Some(old), new, judgement);
+    let findings = findings(&rule_all(facts, judgement, None), Some(old), new, judgement);
     report(Some(old), new, judgement, findings)
 }
 
@@ -132,6 +141,7 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
         new: new.summary(),
         verdict: None,
         bump: None,
+        release: None,
         findings,
     }
 }
@@ -143,12 +153,12 @@ pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -
 }
 
 /// Writes the findings and waives what the team has accepted. Findings about the waivers themselves can't be waived.
-fn accept(rulings: Vec<Ruling<'_>>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
+fn accept(rulings: &[Ruling<'_>], old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
     let mut found = findings(rulings, old, new, judgement);
     let mut facts = judgement.waivers.apply(&mut found, &scope(old, new, judgement.book));
     waive_sums(&mut found);
     facts.extend(judgement.changed.iter().cloned());
-    found.extend(findings(rule_all(&facts, judgement, None), old, new, judgement));
+    found.extend(findings(&rule_all(&facts, judgement, None), old, new, judgement));
     found.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
     found
 }

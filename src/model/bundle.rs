@@ -1,6 +1,6 @@
 //! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -207,6 +207,11 @@ impl<'t> Bundle<'t> {
             }
         }
         self.crds = kept;
+    }
+
+    /// The CRDs of these names alone.
+    pub fn only(&self, names: &BTreeSet<&str>) -> Bundle<'t> {
+        Bundle { crds: self.crds.iter().filter(|crd| names.contains(crd.name)).cloned().collect(), ..Bundle::default() }
     }
 
     /// CRDs of a name, sorted by channel.

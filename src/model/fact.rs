@@ -200,6 +200,8 @@ vocabulary! {
         /// Refused because it must not change.
         Immutable = "immutable",
         Decreased = "decreased",
+        /// Not announced yet: the declared version has to move before the next release.
+        Pending = "pending",
         /// A step of a procedure that came before its turn.
         Early = "early",
         Reused = "reused",
@@ -375,6 +377,10 @@ vocabulary! {
         StillRequired = "still_required",
         /// The version isn't served on both sides.
         Unserved = "unserved",
+        /// A server refuses the update although the old CRD had the same mistake.
+        RefusedAgain = "refused_again",
+        /// A default that came or went is the zero value of its type: an absent field meant the same to most programs.
+        ZeroDefault = "zero_default",
         /// The field or version was deprecated before it changed.
         WasDeprecated = "was_deprecated",
     }

@@ -43,6 +43,8 @@ pub fn finding() -> Finding {
         suggestion: None,
         waiver: None,
         field: None,
+        released: None,
+        cause: Vec::new(),
         fingerprint: "0123456789abcdef".into(),
     }
 }
@@ -60,6 +62,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         new: side("config/crd"),
         verdict: Some(verdict),
         bump: Some(Recommendation::new(bump, crate::model::release::parse("v1.2.0"), None)),
+        release: None,
         findings,
     }
 }

@@ -122,6 +122,8 @@ impl Walk<'_> {
             .affects(affects);
         let fact = if effect == Effect::Narrowed { fact.ratchet(self.ratchet(true)) } else { fact };
         let fact = if pair.position == Position::Item { fact.mark(Mark::Item) } else { fact };
+        let only = change.old.or(change.new).filter(|_| change.old.is_none() || change.new.is_none());
+        let fact = if only.is_some_and(|entry| is_zero(&entry.value.to_json())) { fact.mark(Mark::ZeroDefault) } else { fact };
         self.push(fact);
     }
 
@@ -230,5 +232,19 @@ fn fate(null: Null) -> &'static str {
         Null::Dropped => "dropped",
         Null::Defaulted => "replaced by the default",
         Null::Refused => "refused",
+    }
+}
+
+/// Whether a value is what Go programs read where there is none.
+fn is_zero(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        // An object that is there has defaults of its own, and Go tells a nil pointer from an empty struct.
+        Value::Object(_) => false,
     }
 }

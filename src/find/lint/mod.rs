@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use crate::input::yaml::Node;
-use crate::model::fact::Fact;
+use crate::model::fact::{Fact, Mark};
 use crate::model::{Api, Bundle, Crd, FactCollector, Repeat};
 use crate::server::crd::{self, Admission, VersionList};
 
@@ -36,8 +36,8 @@ pub fn inspect(bundle: &Bundle<'_>) -> Vec<Fact> {
 
 /// Facts about the new bundle, given the old one.
 ///
-/// A fact that the old bundle had already is `pre_existing`. For what a server refuses the server decides: it is `pre_existing`
-/// exactly where the update passes all the same, because the old CRD broke the same rule.
+/// A fact that the old bundle had already is `pre_existing`, what a server refuses included: even where the server would refuse the
+/// update all the same ([`Mark::RefusedAgain`]), the change didn't bring it.
 pub fn review(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     new.crds.par_iter().flat_map_iter(|crd| compare(predecessor(old, crd), crd)).collect()
 }
@@ -51,6 +51,9 @@ fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
     let Some(old) = old else { return facts(new, crd::create) };
     let mut facts = facts(new, |new| crd::update(old, new));
+    if facts.iter().any(|fact| fact.is_refusal() && !fact.pre_existing) {
+        excuse_old_refusals(&mut facts, old, new);
+    }
     if facts.iter().any(|fact| !fact.is_refusal()) {
         let same = old.node.same(new.node);
         let before = if same { Vec::new() } else { accepted_before(old) };
@@ -61,6 +64,33 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
         }
     }
     facts
+}
+
+/// Marks refusals that the old CRD would meet as well, at the same place or where a renamed field was.
+fn excuse_old_refusals(facts: &mut [Fact], old: &Crd<'_>, new: &Crd<'_>) {
+    let before = if old.api == Api::V1 { crd::create(old).facts } else { Vec::new() };
+    let known: HashSet<_> = before.iter().map(Fact::identity).collect();
+    let moved = |fact: &Fact| before.iter().any(|other| is_moved(fact, other, old, new));
+    for fact in facts.iter_mut().filter(|fact| fact.is_refusal() && !fact.pre_existing) {
+        if known.contains(&fact.identity()) || moved(fact) {
+            fact.pre_existing = true;
+            fact.marks.insert(Mark::RefusedAgain);
+        }
+    }
+}
+
+/// Whether a refusal is that of a field which only has another name or place now: the old field is gone, and the new one is written
+/// like it.
+fn is_moved(fact: &Fact, other: &Fact, old: &Crd<'_>, new: &Crd<'_>) -> bool {
+    let same_kind = (fact.subject, fact.aspect, fact.effect) == (other.subject, other.aspect, other.effect);
+    if !same_kind || fact.version != other.version || fact.key != other.key || fact.path == other.path {
+        return false;
+    }
+    let Some(version) = fact.version.as_deref() else { return false };
+    let (Some(before), Some(after)) = (old.version(version), new.version(version)) else { return false };
+    let (Some(before), Some(after)) = (&before.schema, &after.schema) else { return false };
+    let (Some(was), Some(is)) = (before.at(&other.path), after.at(&fact.path)) else { return false };
+    after.at(&other.path).is_none() && before.at(&fact.path).is_none() && was.node().same(is.node())
 }
 
 /// What the server answers to a CRD, and what there is to say about what it accepts.

@@ -6,6 +6,7 @@ mod command;
 mod error;
 mod listing;
 mod revision;
+mod search;
 mod snapshot;
 mod staged;
 mod tags;

@@ -24,15 +24,7 @@ impl Repository {
     pub fn tags(&self, pattern: &str, from: &str) -> Result<Vec<Tag>, GitError> {
         let from = self.resolve(from)?;
         let merged = format!("--merged={}", from.id);
-        let pattern = format!("refs/tags/{pattern}");
-        let format = "--format=%(refname) %(objectname) %(*objectname) %(creatordate:unix)";
-        let arguments = ["for-each-ref", &merged, format, "--end-of-options", &pattern];
-        let answer = self.git.run(&arguments, TAG_LIST)?;
-        if !answer.ok {
-            return Err(answer.error("for-each-ref"));
-        }
-        let text = String::from_utf8_lossy(&answer.out);
-        let mut dated: Vec<(i64, Tag)> = text.lines().filter_map(tag).collect();
+        let mut dated = self.dated_tags(&[&merged], pattern)?;
         dated.sort_by(|(date_a, a), (date_b, b)| {
             let newest = b.version.cmp(&a.version).then_with(|| date_b.cmp(date_a));
             newest.then_with(|| a.name.cmp(&b.name))
@@ -50,6 +42,37 @@ impl Repository {
                 None => Some("git fetch --tags".to_owned()),
             },
         })
+    }
+
+    /// The highest release among the tags that are not newer than the newest of these revisions. Whether they contain it doesn't
+    /// matter: most projects tag on release branches. Of two tags of one version, the one with the shorter name.
+    pub fn last_release(&self, revs: &[&str]) -> Result<Option<Tag>, GitError> {
+        let mut now = i64::MIN;
+        for rev in revs {
+            let commit = self.resolve(rev)?;
+            let shown = self.git.run(&["show", "--no-patch", "--format=%ct", "--end-of-options", &commit.id], SHORT)?;
+            let Some(date) = shown.line().parse::<i64>().ok().filter(|_| shown.ok) else { return Err(shown.error("show")) };
+            now = now.max(date);
+        }
+        let release = |(date, tag): (i64, Tag)| {
+            let version = tag.version.clone().filter(|version| version.pre.is_empty() && date <= now)?;
+            Some((version, std::cmp::Reverse(tag.name.len()), tag))
+        };
+        let newest = self.dated_tags(&[], "*")?.into_iter().filter_map(release).max_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        Ok(newest.map(|(_, _, tag)| tag))
+    }
+
+    /// Tags that match a glob, with their dates.
+    fn dated_tags(&self, filters: &[&str], pattern: &str) -> Result<Vec<(i64, Tag)>, GitError> {
+        // `*` doesn't match a slash, a prefix does.
+        let pattern = if pattern == "*" { "refs/tags/".to_owned() } else { format!("refs/tags/{pattern}") };
+        let format = "--format=%(refname) %(objectname) %(*objectname) %(creatordate:unix)";
+        let arguments = [&["for-each-ref"], filters, &[format, "--end-of-options", &pattern]].concat();
+        let answer = self.git.run(&arguments, TAG_LIST)?;
+        if !answer.ok {
+            return Err(answer.error("for-each-ref"));
+        }
+        Ok(String::from_utf8_lossy(&answer.out).lines().filter_map(tag).collect())
     }
 
     /// The tag that a revision is, if its name is a version.
@@ -80,8 +103,10 @@ fn tag(line: &str) -> Option<(i64, Tag)> {
     Some((date, Tag { name: name.to_owned(), commit: commit.to_owned(), version: version_of(name) }))
 }
 
-/// The version in a tag's name: its last part, with or without a `v`.
+/// The version in a tag's name: the end of its last part, with or without a `v`: `v1.2.0`, `api/v1.2.0`, `knative-v1.2.0`.
 pub(super) fn version_of(name: &str) -> Option<Version> {
     let last = name.rsplit('/').next()?;
-    Version::parse(last.strip_prefix(['v', 'V']).unwrap_or(last)).ok()
+    let starts = std::iter::once(0).chain(last.match_indices(['-', '_']).map(|(at, _)| at + 1));
+    let mut texts = starts.filter_map(|start| last.get(start..));
+    texts.find_map(|text| Version::parse(text.strip_prefix(['v', 'V']).unwrap_or(text)).ok())
 }

@@ -84,7 +84,7 @@ pub(super) fn facts(
     let mut found = Vec::new();
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut open: BTreeMap<(&str, Option<&str>), Vec<&Fact>> = BTreeMap::new();
-    for ruling in rulings.iter().filter(|ruling| !ruling.extra && needs_conversion(ruling.rule, ruling.fact)) {
+    for ruling in rulings.iter().filter(|ruling| !ruling.extra && ruling.counts() && needs_conversion(ruling.rule, ruling.fact)) {
         let fact = ruling.fact;
         match &ruling.cover {
             Some(cover) => {

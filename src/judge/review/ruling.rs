@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::find::conversion::coverage::Cover;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, fingerprint};
 use crate::judge::policy::Situation;
-use crate::judge::rule::{Need, Rule};
+use crate::judge::rule::{FactView, Need, Rule, Taken};
 use crate::model::fact::{Fact, Mark, Subject};
 use crate::model::{Place, Priority};
 
@@ -22,6 +22,10 @@ pub(super) struct Ruling<'r> {
     pub cover: Option<Cover>,
     /// Whether the rule is one of a team's own that adds to the built-in one.
     pub extra: bool,
+    /// Whether the last release contains what a break breaks, if that is known.
+    pub released: Option<bool>,
+    /// The rulings that this one follows from.
+    pub causes: Vec<usize>,
 }
 
 /// Decides about facts, in their order. What the policy switches off is left out.
@@ -31,13 +35,13 @@ pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, coverin
 }
 
 fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
-    let maturity = maturity(fact);
-    let ruling = |taken: crate::judge::rule::Taken<'r>| {
+    let view = &FactView::new(fact, maturity(fact));
+    let ruling = |taken: Taken<'r>| {
         let rule = taken.rule;
         let cover = covering.filter(|_| needs_conversion(rule, fact)).and_then(|covering| covering.cover(fact));
         let situation = Situation {
+            fact: view,
             channel: channel(fact),
-            maturity,
             graduates: fact.is(Mark::Graduates),
             deprecated: fact.is(Mark::WasDeprecated),
             covered: cover.is_some(),
@@ -45,9 +49,9 @@ fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Coverin
         };
         let (severity, bump) = judgement.policy.judge(rule, &situation)?;
         let bump = if rule.class.is_some() { bump } else { Bump::None };
-        Some(Ruling { fact, rule, severity, bump, cover, extra: taken.extra })
+        Some(Ruling { fact, rule, severity, bump, cover, extra: taken.extra, released: None, causes: Vec::new() })
     };
-    judgement.book.rules_for(fact, maturity).into_iter().filter_map(ruling).collect()
+    judgement.book.rules_for(view).into_iter().filter_map(ruling).collect()
 }
 
 /// Whether a change needs a conversion: a break, or a difference that a new version has to bridge.
@@ -60,33 +64,45 @@ impl Ruling<'_> {
         self.rule.class == Some(Class::SemanticBreaking)
     }
 
+    /// Whether anybody can have met what changed.
+    pub fn counts(&self) -> bool {
+        self.released != Some(false)
+    }
+
     /// The channel that the change is judged by.
     pub fn channel(&self) -> &str {
         channel(self.fact)
     }
 
-    fn into_finding(self, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Finding {
-        let Ruling { fact, rule, severity, bump, cover, .. } = self;
-        let (message, help) = rule.texts(fact);
+    fn fingerprint(&self) -> String {
+        let Ruling { fact, rule, .. } = self;
         let path = fact.path.to_string();
-        let version = fact.version.clone();
-        let mut parts =
-            vec![rule.first_id(), &*fact.crd, version.as_deref().unwrap_or_default(), &*path, fact.key.as_deref().unwrap_or_default()];
+        let version = fact.version.as_deref().unwrap_or_default();
+        let mut parts = vec![rule.first_id(), &*fact.crd, version, &*path, fact.key.as_deref().unwrap_or_default()];
         // A CRD name may exist in each channel, and one rule may be about several keywords.
         parts.extend(fact.channel.as_deref());
         parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
+        fingerprint(&parts)
+    }
+
+    fn finding(&self, causes: Vec<String>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Finding {
+        let Ruling { fact, rule, severity, bump, cover, released, .. } = self;
+        let (mut message, help) = rule.texts(fact);
+        if fact.is(Mark::RefusedAgain) {
+            message.push_str(" (the old CRD has the same mistake, and the API server refuses the update all the same)");
+        }
         Finding {
             rule: rule.id.clone(),
             family: rule.family,
             kind: rule.kind,
             title: rule.title.clone(),
             class: rule.class,
-            severity,
-            bump,
+            severity: *severity,
+            bump: *bump,
             crd: fact.crd.clone(),
-            fingerprint: fingerprint(&parts),
-            version,
-            path,
+            fingerprint: self.fingerprint(),
+            version: fact.version.clone(),
+            path: fact.path.to_string(),
             to: fact.to.as_ref().map(ToString::to_string),
             message,
             help,
@@ -98,16 +114,24 @@ impl Ruling<'_> {
             after: new.spot(fact.after).or_else(|| manifest_spot(judgement, fact.after?)),
             witness: fact.evidence.witness.clone(),
             waiver: None,
-            conversion: cover.map(|cover| cover.manifest),
+            conversion: cover.as_ref().map(|cover| cover.manifest.clone()),
             suggestion: fact.suggestion.clone(),
             field: fact.field.clone(),
+            released: *released,
+            cause: causes,
         }
     }
 }
 
 /// Writes the findings, sorted by place.
-pub(super) fn findings(rulings: Vec<Ruling<'_>>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
-    let written = rulings.into_par_iter().with_min_len(64).map(|ruling| ruling.into_finding(old, new, judgement));
+pub(super) fn findings(rulings: &[Ruling<'_>], old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
+    let fingerprint = |&cause: &usize| rulings.get(cause).map(Ruling::fingerprint);
+    let written = rulings.par_iter().with_min_len(64).map(|ruling| {
+        let mut causes: Vec<String> = ruling.causes.iter().filter_map(fingerprint).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        ruling.finding(causes, old, new, judgement)
+    });
     let mut findings: Vec<Finding> = written.collect();
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
     findings

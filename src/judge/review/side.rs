@@ -7,6 +7,23 @@ use crate::judge::finding::Spot;
 use crate::judge::report::SideSummary;
 use crate::model::{Bundle, Documents, Place, Skipped, release};
 
+/// A version of a bundle from outside of its CRDs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StatedVersion {
+    /// From the command line: it counts whatever annotations say.
+    Flag(Version),
+    /// From the name of a tag: it counts if annotations say nothing.
+    Tag(Version),
+}
+
+impl StatedVersion {
+    pub fn version(&self) -> &Version {
+        match self {
+            StatedVersion::Flag(version) | StatedVersion::Tag(version) => version,
+        }
+    }
+}
+
 /// One side of a review, read and ready to be compared.
 pub struct Side<'t> {
     pub source: String,
@@ -14,20 +31,23 @@ pub struct Side<'t> {
     pub bundle: Bundle<'t>,
     /// What the reader of files left out.
     pub skipped: Vec<Skipped>,
-    /// A version that stands outside of the CRDs: a tag, or the command line.
-    pub version: Option<Version>,
+    /// A version that the CRDs themselves don't state.
+    pub version: Option<StatedVersion>,
+    /// Whether the side is a release, so that its version can't be declared again.
+    pub is_release: bool,
     /// What could not be read: a CRD that isn't here may be there all the same.
     pub unread: Vec<Skipped>,
 }
 
 impl<'t> Side<'t> {
     pub(crate) fn released(&self) -> ReleasedBundle<'_, 't> {
-        ReleasedBundle { bundle: &self.bundle, version: self.version.as_ref() }
+        ReleasedBundle { bundle: &self.bundle, version: self.version.as_ref().map(StatedVersion::version) }
     }
 
     pub fn new(source: impl Into<String>, documents: &'t Documents) -> Self {
         let bundle = Bundle::read(documents);
-        let mut side = Side { source: source.into(), documents, bundle, skipped: Vec::new(), version: None, unread: Vec::new() };
+        let mut side =
+            Side { source: source.into(), documents, bundle, skipped: Vec::new(), version: None, is_release: false, unread: Vec::new() };
         let unread = side.bundle.problems.iter().map(|problem| {
             let what = side.spot(Some(problem.place)).map(|spot| format!("{}:{}:{}", spot.file, spot.line, spot.column));
             Skipped { what: what.unwrap_or_default(), why: format!("not read: {}", problem.kind) }
@@ -36,21 +56,31 @@ impl<'t> Side<'t> {
         side
     }
 
-    /// The version that annotations give in place of another one that was given.
-    pub fn overruling(&self) -> Option<(Version, &Version)> {
-        let given = self.version.as_ref()?;
-        self.version().filter(|own| own != given).map(|own| (own, given))
+    /// The version of the annotations and the one from outside, where they differ.
+    pub fn contradiction(&self) -> Option<(Version, &StatedVersion)> {
+        let stated = self.version.as_ref()?;
+        self.annotated().filter(|own| own != stated.version()).map(|own| (own, stated))
     }
 
-    /// Annotations first, then what was given; several versions in one bundle give none.
+    /// The version that the annotations agree on.
+    fn annotated(&self) -> Option<Version> {
+        release::parse(self.annotations().next()?).filter(|_| self.annotations().count() == 1)
+    }
+
+    /// The different bundle versions in annotations.
+    fn annotations(&self) -> impl Iterator<Item = &str> {
+        let texts: std::collections::BTreeSet<&str> = self.bundle.crds.iter().filter_map(|crd| Some(crd.bundle_version()?.value)).collect();
+        texts.into_iter()
+    }
+
+    /// The version of the bundle, if it has one: annotations that disagree state none.
     pub(super) fn version(&self) -> Option<Version> {
-        let mut annotated: Vec<&str> = self.bundle.crds.iter().filter_map(|crd| crd.bundle_version()).map(|text| text.value).collect();
-        annotated.sort_unstable();
-        annotated.dedup();
-        match annotated.as_slice() {
-            [one] => release::parse(one).or_else(|| self.version.clone()),
-            [] => self.version.clone(),
-            _ => None,
+        match &self.version {
+            Some(StatedVersion::Flag(version)) => Some(version.clone()),
+            Some(StatedVersion::Tag(version)) if self.annotations().count() < 2 => {
+                Some(self.annotated().unwrap_or_else(|| version.clone()))
+            }
+            _ => self.annotated(),
         }
     }
 

@@ -5,27 +5,33 @@ use crate::model::Place;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 
 use super::Side;
+use super::ruling::Ruling;
 
-/// What the declared versions say against what the changes ask for.
-pub(super) fn version_facts(bump: &Recommendation, old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
-    let place = || new.bundle.crds.iter().find_map(|crd| Some(Place { file: crd.file, span: crd.bundle_version()?.node.span() }));
-    let fact = |effect| {
-        let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, effect, "");
-        fact.after = place();
-        fact
-    };
+/// Whether the declared version announces what the changes need. One that didn't move is not a release yet.
+pub(super) fn version_facts(bump: &Recommendation, rulings: &[Ruling<'_>], old: &Side<'_>, new: &Side<'_>) -> Vec<Fact> {
     let mut facts = mixed_versions(new);
     let mixed_before = !mixed_versions(old).is_empty();
     facts.iter_mut().for_each(|fact| fact.pre_existing = mixed_before);
-    if let (Some(from), Some(declared)) = (&bump.from, &bump.declared) {
-        let words = |fact: Fact| fact.word(Word::Old, from.to_string()).word(Word::New, declared.to_string());
-        if declared < from {
-            facts.push(words(fact(Effect::Decreased)));
-        } else if bump.sufficient == Some(false) {
-            let recommended = bump.recommended.as_ref().map(ToString::to_string).unwrap_or_default();
-            facts.push(words(fact(Effect::Mismatched)).word(Word::Recommended, recommended).word(Word::Required, bump.required.name()));
-        }
+    let (Some(from), Some(declared)) = (&bump.from, &bump.declared) else { return facts };
+    let effect = match bump.sufficient {
+        _ if declared < from => Effect::Decreased,
+        Some(false) if declared == from && !old.is_release && new.version.is_none() => Effect::Pending,
+        Some(false) => Effect::Mismatched,
+        _ => return facts,
+    };
+    let mut fact = Fact::new(Subject::Bundle, Aspect::BundleVersion, effect, "")
+        .word(Word::Old, from.to_string())
+        .word(Word::New, declared.to_string())
+        .word(Word::Required, bump.required.name());
+    if let Some(recommended) = &bump.recommended {
+        fact = fact.word(Word::Recommended, recommended.to_string());
     }
+    // The CRD whose change needs the version, before any other.
+    let changed = |name: &str| rulings.iter().any(|ruling| ruling.bump == bump.required && ruling.fact.crd == name);
+    let annotated =
+        || new.bundle.crds.iter().filter_map(|crd| Some((crd, Place { file: crd.file, span: crd.bundle_version()?.node.span() })));
+    fact.after = annotated().find(|(crd, _)| changed(crd.name)).or_else(|| annotated().next()).map(|(_, place)| place);
+    facts.push(fact);
     facts
 }
 

@@ -1,6 +1,5 @@
 //! All rules together: which one judges a fact, and in which words.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
@@ -12,7 +11,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::input::glob::Glob;
 use crate::input::json_schema_check::{Fault, nearest};
 
-use super::condition::{self, Condition};
+use super::condition::FactView;
 use super::page::{Match, PageError, Rule};
 use super::{PAGES, Page};
 
@@ -171,11 +170,12 @@ impl Book {
     }
 
     /// The built-in rule for a fact.
-    pub fn choose(&self, fact: &Fact, maturity: &str) -> Option<&Rule> {
-        self.chosen(fact, &View { fact, maturity, value: OnceCell::new() })
+    pub fn choose(&self, fact: &Fact, maturity: &'static str) -> Option<&Rule> {
+        self.chosen(&FactView::new(fact, maturity))
     }
 
-    fn chosen(&self, fact: &Fact, view: &View<'_>) -> Option<&Rule> {
+    fn chosen(&self, view: &FactView<'_>) -> Option<&Rule> {
+        let fact = view.fact;
         let candidates = self.by_fact.get(&(fact.subject, fact.aspect, fact.effect)).map_or(&[][..], Vec::as_slice);
         let rules = || candidates.iter().filter_map(|&index| self.rule(index));
         rules()
@@ -185,12 +185,12 @@ impl Book {
     }
 
     /// The built-in rule for a fact, then a team's own that also take it.
-    pub fn rules_for(&self, fact: &Fact, maturity: &str) -> Vec<Taken<'_>> {
-        let view = View { fact, maturity, value: OnceCell::new() };
+    pub(crate) fn rules_for(&self, view: &FactView<'_>) -> Vec<Taken<'_>> {
+        let fact = view.fact;
         let own = self.extra.iter().filter_map(|&index| self.rule(index)).filter(|rule| {
             rule.matches.takes(fact.subject, fact.aspect, fact.effect) && rule.when.as_ref().is_none_or(|when| view.holds(when))
         });
-        let built_in = self.chosen(fact, &view).into_iter().map(|rule| (rule, false));
+        let built_in = self.chosen(view).into_iter().map(|rule| (rule, false));
         let raised = |rule: &Rule| rule.error_when.as_ref().is_some_and(|when| view.holds(when));
         built_in.chain(own.map(|rule| (rule, true))).map(|(rule, extra)| Taken { rule, raised: raised(rule), extra }).collect()
     }
@@ -198,19 +198,6 @@ impl Book {
     /// How many rules take facts of these coordinates, with or without a condition.
     pub fn takes(&self, coordinates: Coordinates) -> usize {
         self.by_fact.get(&coordinates).map_or(0, Vec::len)
-    }
-}
-
-/// A fact as conditions see it, made when the first of them asks.
-struct View<'f> {
-    fact: &'f Fact,
-    maturity: &'f str,
-    value: OnceCell<serde_json::Value>,
-}
-
-impl View<'_> {
-    fn holds(&self, when: &Condition) -> bool {
-        when.holds(self.value.get_or_init(|| condition::view(self.fact, self.maturity)))
     }
 }
 

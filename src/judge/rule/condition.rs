@@ -1,9 +1,10 @@
 //! The `when:` of a rule: CEL over the fact.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cel::ast::{Expr, Kind, Literal};
@@ -12,7 +13,7 @@ use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
 use crate::cel::types::Type;
 use crate::input::json_schema_check::nearest;
-use crate::model::fact::{Affects, Aspect, Certainty, Effect, Fact, Subject};
+use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Fact, Subject};
 use crate::model::schema::shape::ListType;
 
 use super::mistake::Mistake;
@@ -25,6 +26,16 @@ pub struct Condition {
 impl std::fmt::Debug for Condition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Condition {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match Condition::mistakes(&text).into_iter().next() {
+            Some(mistake) => Err(serde::de::Error::custom(format_args!("the condition `{text}` {}", mistake.message))),
+            None => Condition::parse(&text).map_err(|error| serde::de::Error::custom(format_args!("the condition `{text}` {error}"))),
+        }
     }
 }
 
@@ -45,7 +56,7 @@ impl Condition {
     }
 
     /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.
-    pub fn holds(&self, fact: &Value) -> bool {
+    fn holds(&self, fact: &Value) -> bool {
         self.program.holds(fact) == Ok(true)
     }
 }
@@ -153,7 +164,29 @@ fn read_of(expr: &Expr) -> Option<(&Expr, &str)> {
     }
 }
 
-/// The fact as `when:` sees it.
+/// A fact as conditions see it, made when the first of them asks.
+pub(crate) struct FactView<'f> {
+    pub fact: &'f Fact,
+    pub maturity: &'static str,
+    value: OnceCell<Value>,
+}
+
+impl<'f> FactView<'f> {
+    pub fn new(fact: &'f Fact, maturity: &'static str) -> Self {
+        FactView { fact, maturity, value: OnceCell::new() }
+    }
+
+    /// Whether somebody is affected, and nobody beside these.
+    pub fn affects_only(&self, list: &[Affected]) -> bool {
+        !self.fact.affects.is_empty() && self.fact.affects.iter().all(|one| list.contains(&one))
+    }
+
+    pub fn holds(&self, when: &Condition) -> bool {
+        when.holds(self.value.get_or_init(|| view(self.fact, self.maturity)))
+    }
+}
+
+/// What `when:` calls `fact`.
 #[derive(Serialize)]
 struct View<'f> {
     subject: Subject,
@@ -171,7 +204,7 @@ struct View<'f> {
     words: BTreeMap<&'static str, &'f str>,
 }
 
-pub(super) fn view(fact: &Fact, maturity: &str) -> Value {
+fn view(fact: &Fact, maturity: &str) -> Value {
     let view = View {
         subject: fact.subject,
         aspect: fact.aspect,

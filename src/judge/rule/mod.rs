@@ -10,6 +10,7 @@ mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
 pub use book::{Book, RuleError, Taken};
+pub(crate) use condition::{Condition, FactView};
 pub use page::{Family, Kind, Match, Need, PageError, Rule};
 
 /// The form of a rule's front matter.

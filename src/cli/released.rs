@@ -1,0 +1,114 @@
+//! `--released`: the last release, read only if something breaks.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use crate::cli::arguments;
+use crate::input::{GitError, Input, InputKind, same_paths};
+use crate::judge::review::Released;
+
+use super::input::Reader;
+use super::sides::unread_git;
+use super::{Stop, Streams};
+
+/// The word for the highest release among the tags.
+const AUTO: &str = "auto";
+/// The word for a review in which everything counts as released.
+const NONE: &str = "none";
+
+/// Where to look for the last release.
+pub(super) struct ReleaseSearch<'r> {
+    reader: &'r Reader,
+    /// The revision that a flag names; otherwise the last release before the base.
+    rev: Option<String>,
+    base: String,
+    /// The inputs of the new side: the release is read at the same paths.
+    inputs: Vec<Input>,
+    /// What there is to say about the search, once it is over.
+    note: OnceLock<String>,
+}
+
+impl<'r> ReleaseSearch<'r> {
+    /// Nothing if everything counts as released: without a git revision to start from, or if the old side is a release itself.
+    pub fn new(reader: &'r Reader, arguments: &arguments::Review, base: Option<&str>, inputs: &[Input]) -> Result<Option<Self>, Stop> {
+        let named = arguments.released.as_deref();
+        let rev = match named {
+            Some(NONE) => return Ok(None),
+            None | Some(AUTO) => None,
+            Some(rev) => {
+                // A mistyped revision must not pass as a review without a release.
+                reader.loader.repository().and_then(|repository| repository.resolve(rev)).map_err(unread_git)?;
+                Some(rev.to_owned())
+            }
+        };
+        let base = match (base, &rev) {
+            (Some(base), _) => base.to_owned(),
+            (None, Some(rev)) => rev.clone(),
+            (None, None) if named.is_some() => {
+                return Err(Stop::usage("--released auto needs an old side in git; name the release with --released REV"));
+            }
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(ReleaseSearch { reader, rev, base, inputs: inputs.to_vec(), note: OnceLock::new() }))
+    }
+
+    /// Reads the CRDs of these names from the last release.
+    pub fn read(&self, names: &BTreeSet<&str>) -> Option<Released> {
+        match self.try_read(names) {
+            Ok(Some(released)) => Some(released),
+            Ok(None) => {
+                self.note.get_or_init(|| format!("no tag of a release is older than {}, so everything counts as released", self.base));
+                None
+            }
+            Err(error) => {
+                self.note.get_or_init(|| format!("the last release can't be read, so everything counts as released: {error}"));
+                None
+            }
+        }
+    }
+
+    fn try_read(&self, names: &BTreeSet<&str>) -> Result<Option<Released>, GitError> {
+        let repository = self.reader.loader.repository()?;
+        let (name, rev) = match &self.rev {
+            Some(rev) => (rev.clone(), rev.clone()),
+            None => match repository.last_release(&self.revisions())? {
+                Some(tag) => (tag.name.clone(), format!("refs/tags/{}", tag.name)),
+                None => return Ok(None),
+            },
+        };
+        let inputs = match same_paths(&self.reader.loader, &rev, &self.inputs) {
+            Ok(against) => against.inputs,
+            Err(_) => Vec::new(),
+        };
+        let read = self.reader.read(name.clone(), &inputs, None);
+        let found: BTreeSet<String> = read.side().bundle.crds.iter().map(|crd| crd.name.to_owned()).collect();
+        let missing: Vec<&str> = names.iter().copied().filter(|name| !found.contains(*name)).collect();
+        if missing.is_empty() {
+            let complete = read.unread_files().is_empty();
+            return Ok(Some(Released { name, documents: read.into_documents(), complete }));
+        }
+        // A CRD that the release has in another directory is released all the same.
+        let elsewhere = repository.manifests_with(&rev, &missing)?;
+        let at = |path: String| Input::from(InputKind::Revision { rev: rev.clone(), path });
+        let inputs: Vec<Input> = inputs.into_iter().chain(elsewhere.into_iter().map(at)).collect();
+        let read = self.reader.read(name.clone(), &inputs, None);
+        let complete = read.unread_files().is_empty();
+        Ok(Some(Released { name, documents: read.into_documents(), complete }))
+    }
+
+    /// The revision of the old side, and that of the new one if it has one: the review is of that time.
+    fn revisions(&self) -> Vec<&str> {
+        let new = self.inputs.iter().find_map(|input| match &input.kind {
+            InputKind::Revision { rev, .. } => Some(rev.as_str()),
+            _ => None,
+        });
+        std::iter::once(self.base.as_str()).chain(new).collect()
+    }
+
+    /// Says once why nothing could be told from a release.
+    pub fn report(&self, streams: &mut Streams<'_>) {
+        if let Some(note) = self.note.get() {
+            streams.note(note);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Which findings follow from others: a break has no conversion, a field is lost between versions, the version must move.
+
+use std::collections::HashMap;
+
+use crate::judge::finding::{Bump, Severity};
+use crate::model::FieldPath;
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+
+use super::ruling::{Ruling, needs_conversion};
+
+/// Changes by what other facts know of them.
+struct Changes<'r> {
+    rulings: &'r [Ruling<'r>],
+    of_crd: HashMap<&'r str, Vec<usize>>,
+    at_path: HashMap<(&'r str, FieldPath), Vec<usize>>,
+    /// The bump that all changes together need.
+    required: Bump,
+}
+
+impl<'r> Changes<'r> {
+    fn new(rulings: &'r [Ruling<'r>], required: Bump) -> Self {
+        let mut changes = Changes { rulings, of_crd: HashMap::new(), at_path: HashMap::new(), required };
+        for (index, Ruling { fact, .. }) in rulings.iter().enumerate().filter(|(_, ruling)| ruling.rule.class.is_some()) {
+            changes.of_crd.entry(&fact.crd).or_default().push(index);
+            for path in [Some(&fact.path), fact.to.as_ref()].into_iter().flatten() {
+                changes.at_path.entry((&fact.crd, path.clone())).or_default().push(index);
+            }
+        }
+        changes
+    }
+
+    fn select(&self, candidates: Option<&Vec<usize>>, takes: impl Fn(&Ruling<'_>) -> bool) -> Vec<usize> {
+        let taken = |index: &&usize| self.rulings.get(**index).is_some_and(&takes);
+        candidates.into_iter().flatten().filter(taken).copied().collect()
+    }
+
+    fn at(&self, crd: &'r str, path: &FieldPath) -> Option<&Vec<usize>> {
+        self.at_path.get(&(crd, path.clone()))
+    }
+
+    /// The changes that a fact follows from.
+    fn causes(&self, fact: &'r Fact) -> Vec<usize> {
+        let of_crd = self.of_crd.get(&*fact.crd);
+        let breaks = |change: &Ruling<'_>| change.is_break() && change.counts() && change.fact.channel == fact.channel;
+        match (fact.subject, fact.aspect, fact.effect) {
+            (Subject::Crd, Aspect::Coverage, Effect::Missing) => {
+                self.select(of_crd, |change| breaks(change) && change.cover.is_none() && needs_conversion(change.rule, change.fact))
+            }
+            (_, Aspect::PreserveUnknown, Effect::Missing | Effect::Shallow) => self.select(of_crd, breaks),
+            (_, Aspect::BundleVersion, Effect::Mismatched | Effect::Pending) => {
+                let needs = |index: &usize| self.rulings.get(*index).is_some_and(|ruling| ruling.bump == self.required);
+                (0..self.rulings.len()).filter(needs).filter(|_| self.required != Bump::None).collect()
+            }
+            (_, Aspect::Deprecation, Effect::Early) => self.select(self.at(&fact.crd, &fact.path), |change| {
+                change.fact.version == fact.version && change.fact.effect != Effect::Added
+            }),
+            (Subject::Version, Aspect::StoredVersions, Effect::Missing) => self.select(of_crd, |change| {
+                let gone = change.fact.subject == Subject::Version && change.fact.effect == Effect::Removed;
+                gone && change.fact.version == fact.version
+            }),
+            (_, _, Effect::Lossy) => {
+                let around = std::iter::successors(Some(fact.path.clone()), FieldPath::parent);
+                around.filter(|path| !path.is_root()).flat_map(|path| self.select(self.at(&fact.crd, &path), |_| true)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The gravest severity among causes, if all of them are breaks.
+    fn gravest(&self, causes: &[usize]) -> Option<Severity> {
+        let cause = |&index: &usize| self.rulings.get(index).filter(|cause| cause.is_break()).map(|cause| cause.severity);
+        causes.iter().map(cause).collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+}
+
+/// Links every ruling to the changes that it follows from. What follows from breaks alone is not graver than the gravest of them.
+pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
+    let changes = Changes::new(rulings, required);
+    let linked: Vec<(Vec<usize>, Option<Severity>)> = rulings
+        .iter()
+        .map(|ruling| match ruling.rule.class {
+            None if !ruling.fact.pre_existing => {
+                let causes = changes.causes(ruling.fact);
+                // A server refuses what it refuses, and a declared version is judged by itself.
+                let own = ruling.fact.is_refusal() || ruling.fact.subject == Subject::Bundle;
+                let limit = changes.gravest(&causes).filter(|_| !own);
+                (causes, limit)
+            }
+            _ => (Vec::new(), None),
+        })
+        .collect();
+    for (ruling, (causes, limit)) in rulings.iter_mut().zip(linked) {
+        ruling.severity = limit.map_or(ruling.severity, |limit| ruling.severity.min(limit));
+        ruling.causes = causes;
+    }
+}

@@ -1,0 +1,86 @@
+//! Which breaks hurt somebody: those of what the last release contains.
+//!
+//! A break counts if the release's own users meet it: comparing the release with the new bundle shows a break that comparing it with
+//! the old bundle doesn't.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::find::change::{Options, diff};
+use crate::judge::finding::{Bump, Class, Severity};
+use crate::judge::rule::Book;
+use crate::model::fact::{Fact, Identity, Word};
+use crate::model::{Bundle, Documents};
+
+use super::ruling::Ruling;
+use super::{Judgement, Side};
+
+/// The last release, as far as a review needs it.
+pub struct Released {
+    pub name: String,
+    pub documents: Documents,
+    /// Whether all of it could be read. What couldn't be read counts as released.
+    pub complete: bool,
+}
+
+/// Reads the CRDs of these names from the last release, if there is one.
+pub type ReadRelease<'j> = dyn Fn(&BTreeSet<&str>) -> Option<Released> + Sync + 'j;
+
+/// Turns breaks of what no release contains into notes. Returns the name of the release that they were compared with.
+pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Option<String> {
+    let read = judgement.read_release?;
+    let names: BTreeSet<&str> = rulings.iter().filter(|ruling| ruling.is_break()).map(|ruling| &*ruling.fact.crd).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let released = read(&names)?;
+    let release = Bundle::read(&released.documents);
+    let complete = released.complete && release.problems.is_empty();
+    let (before, after) = rayon::join(|| breaks(&release, &old.bundle, &names), || breaks(&release, &new.bundle, &names));
+    let known: BTreeSet<_> = before.iter().map(meaning).collect();
+    let breaks_of_release: Vec<&Fact> = after.iter().filter(|fact| !known.contains(&meaning(fact))).collect();
+    let met = met_by_release(&breaks_of_release, rulings);
+    let unreadable = |name: &str| !complete && release.named(name).is_empty();
+    for (index, ruling) in rulings.iter_mut().enumerate().filter(|(_, ruling)| ruling.is_break()) {
+        let is_released = met.contains(&index) || unreadable(&ruling.fact.crd);
+        ruling.released = Some(is_released);
+        if !is_released {
+            ruling.severity = Severity::Info;
+            ruling.bump = Bump::None;
+        }
+    }
+    Some(released.name)
+}
+
+/// The breaks between two bundles in the CRDs of these names.
+fn breaks(from: &Bundle<'_>, to: &Bundle<'_>, names: &BTreeSet<&str>) -> Vec<Fact> {
+    let mut facts = diff(&from.only(names), &to.only(names), &Options::default());
+    facts.retain(|fact| Book::builtin().choose(fact, "").is_some_and(|rule| rule.class == Some(Class::SemanticBreaking)));
+    facts
+}
+
+/// What makes two breaks of the release the same one: the place, and what became of it.
+fn meaning(fact: &Fact) -> (Identity<'_>, &BTreeMap<Word, String>) {
+    (fact.identity(), &fact.words)
+}
+
+/// The rulings that users of the release meet. Each break of the release is traced to the changes that cause it: the same keyword at
+/// the same path, else the same path, else the nearest paths around or below it.
+fn met_by_release(breaks: &[&Fact], rulings: &[Ruling<'_>]) -> BTreeSet<usize> {
+    let mut by_version: BTreeMap<(&str, Option<&str>), Vec<usize>> = BTreeMap::new();
+    for (index, ruling) in rulings.iter().enumerate().filter(|(_, ruling)| ruling.is_break()) {
+        by_version.entry((&ruling.fact.crd, ruling.fact.version.as_deref())).or_default().push(index);
+    }
+    let mut met = BTreeSet::new();
+    for fact in breaks {
+        let Some(candidates) = by_version.get(&(&*fact.crd, fact.version.as_deref())) else { continue };
+        let change = |index: usize| rulings.get(index).map(|ruling| ruling.fact);
+        let same_path = |other: &Fact| other.path == fact.path || (other.to.is_some() && other.to == fact.to);
+        let same_keyword = |other: &Fact| same_path(other) && other.aspect == fact.aspect;
+        let related = |other: &Fact| other.path.starts_with(&fact.path) || fact.path.starts_with(&other.path);
+        let tests: [&dyn Fn(&Fact) -> bool; 3] = [&same_keyword, &same_path, &related];
+        let causes =
+            tests.iter().map(|test| candidates.iter().copied().filter(|&index| change(index).is_some_and(test)).collect::<Vec<_>>());
+        met.extend(causes.into_iter().find(|causes| !causes.is_empty()).unwrap_or_default());
+    }
+    met
+}
