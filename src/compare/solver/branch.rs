@@ -7,10 +7,9 @@ use serde_json::Value;
 use crate::model::Step;
 
 use super::formula::Formula;
-use super::kind::Kind;
 use super::part::{Never, Part, Parts, reads, same_part, same_term};
 use super::read::Request;
-use super::{Goal, Pin, Reason, Search, Solver, Term};
+use super::{Goal, Kind, Pin, Reason, Search, Solver, Term};
 
 /// A condition on one view that has to hold, or has to fail.
 #[derive(Debug, Clone)]

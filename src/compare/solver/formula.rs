@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::kind::Kinds;
+use super::Kinds;
 
 /// A condition on a value, as it stands after defaulting. An atom that doesn't speak of the value's kind is false.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,20 +1,18 @@
-//! Whether a value, as it stands after defaulting, satisfies a shape or a formula: yes, no, or not known (a CEL rule that is
-//! not understood, a pattern that is not analysed).
+//! Whether a value, as it is after defaulting, satisfies a term: yes, no, or unknown (a pattern or a CEL rule that can't be run here).
+//!
+//! Shapes are checked by the server's own validator; only formulas are evaluated here.
 
 use serde_json::Value;
 
-use crate::model::schema::is_meta;
-use crate::model::schema::shape::{Extra, Shape};
-use crate::server::object::{enum_lists, has_duplicates, list_type_holds, names_its_type};
+use crate::go::regexp::Pattern;
+use crate::server::object::{clause_accepts, declared_accepts};
 
 use super::formula::{self, Formula};
-use super::kind::{self, Kind};
 use super::numbers;
-use super::read::Pair;
-use super::words;
-use super::{Rules, Term};
+use super::read::{Pair, Reader};
+use super::{Kind, Rules, Term};
 
-/// Three values: `None` is not known.
+/// Three values: `None` means unknown.
 type Verdict = Option<bool>;
 
 pub(crate) struct Judge<'j, 's> {
@@ -23,154 +21,25 @@ pub(crate) struct Judge<'j, 's> {
     pub(crate) rules: &'j Rules,
 }
 
-/// Stops at the first "no".
-#[derive(Default)]
-struct All(bool);
-
-impl All {
-    /// Takes one more part in; `None` stops the evaluation.
-    fn and(&mut self, part: Verdict) -> Result<(), No> {
-        match part {
-            Some(true) => Ok(()),
-            Some(false) => Err(No),
-            None => {
-                self.0 = true;
-                Ok(())
-            }
-        }
-    }
-
-    fn verdict(self) -> Verdict {
-        if self.0 { None } else { Some(true) }
-    }
-}
-
-struct No;
-
-fn finish(all: Result<Verdict, No>) -> Verdict {
-    all.unwrap_or(Some(false))
-}
-
-impl Judge<'_, '_> {
-    pub(crate) fn term(&self, term: &Term<'_>, value: &Value) -> Verdict {
+impl<'s> Judge<'_, 's> {
+    pub(crate) fn term(&self, term: &Term<'s>, value: &Value) -> Verdict {
         match term {
-            Term::Node(shape) => self.shape(shape, value, true),
-            Term::Clause(shape) => self.shape(shape, value, false),
+            Term::Node(shape) => {
+                let pair = self.pair.filter(|pair| pair.has(shape));
+                declared_accepts(value, &Reader::Node { shape, pair }, |node, value| self.rules_hold(*node, value))
+            }
+            Term::Clause(shape) => clause_accepts(value, &Reader::of(shape)),
             Term::Formula(formula) => self.formula(formula, value),
         }
     }
 
-    /// `spine`: a declared node, where list types, embedded resources and CEL rules count.
-    pub(crate) fn shape(&self, shape: &Shape, value: &Value, spine: bool) -> Verdict {
-        finish(self.try_shape(shape, value, spine))
-    }
-
-    fn try_shape(&self, shape: &Shape, value: &Value, spine: bool) -> Result<Verdict, No> {
-        let mut all = All::default();
-        let format = words::format(shape.format.as_deref());
-        let kind = Kind::of(value);
-        let pair = self.pair.filter(|pair| spine && pair.has(shape));
-        all.and(Some(kind::kinds(shape, format.is_some()).has(kind)))?;
-        if let Some(values) = &shape.enum_values {
-            all.and(Some(values.iter().any(|one| enum_lists(value, one))))?;
-        }
-        if kind == Kind::Null {
-            // Nothing else is looked at, junctors and rules included.
-            return Ok(all.verdict());
-        }
-        match value {
-            Value::Number(_) => {
-                for domain in numbers::domains(shape) {
-                    all.and(Some(numbers::accepts(&domain, value)))?;
-                }
-            }
-            Value::String(text) => {
-                let length = formula::size(value).unwrap_or(0);
-                all.and(Some(length >= shape.length.min && shape.length.max.is_none_or(|max| length <= max)))?;
-                if let Some(pattern) = &shape.pattern {
-                    all.and(words::matches(pattern, text))?;
-                }
-                if let Some(format) = format {
-                    all.and(Some(format.is_valid(text)))?;
-                }
-            }
-            Value::Array(items) => {
-                let length = formula::size(value).unwrap_or(0);
-                all.and(Some(length >= shape.item_count.min && shape.item_count.max.is_none_or(|max| length <= max)))?;
-                if let Some(child) = shape.items.as_deref().map(|own| pair.and_then(Pair::items).unwrap_or(own)) {
-                    for item in items {
-                        all.and(self.shape(child, item, spine))?;
-                    }
-                }
-                if shape.unique_items {
-                    all.and(Some(!has_duplicates(items)))?;
-                }
-                if spine {
-                    all.and(Some(list_type_holds(shape.list_type, &shape.map_keys, items)))?;
-                }
-            }
-            Value::Object(map) => {
-                let count = formula::size(value).unwrap_or(0);
-                all.and(Some(count >= shape.property_count.min && shape.property_count.max.is_none_or(|max| count <= max)))?;
-                all.and(Some(shape.required.iter().all(|key| map.contains_key(key))))?;
-                for (key, value) in map {
-                    let child = pair.map_or_else(|| shape.property(key), |pair| pair.child(shape, key));
-                    match (child, &shape.extra) {
-                        (Some(child), _) => all.and(self.shape(child, value, spine))?,
-                        (None, Extra::Refused) => all.and(Some(spine && shape.embedded && is_meta(key)))?,
-                        (None, Extra::Values(own)) => {
-                            let values = pair.map_or(&**own, |pair| pair.values(own));
-                            all.and(self.shape(values, value, spine))?;
-                        }
-                        (None, Extra::Any | Extra::Closed) => {}
-                    }
-                }
-                if spine && shape.embedded {
-                    all.and(embedded_holds(map))?;
-                }
-            }
-            _ => {}
-        }
-        self.junctors(shape, value, &mut all)?;
-        if spine {
-            for rule in &shape.rules {
-                // What can be run need not be understood.
-                let understood = || self.formula(&*self.rules.formula(rule, shape)?, value);
-                all.and(self.rules.verdict(rule, shape, value).or_else(understood))?;
-            }
-        }
-        Ok(all.verdict())
-    }
-
-    fn junctors(&self, shape: &Shape, value: &Value, all: &mut All) -> Result<(), No> {
-        for clause in &shape.all_of {
-            all.and(self.shape(clause, value, false))?;
-        }
-        if !shape.any_of.is_empty() {
-            let verdicts = shape.any_of.iter().map(|clause| self.shape(clause, value, false));
-            all.and(any(verdicts))?;
-        }
-        if !shape.one_of.is_empty() {
-            let (mut yes, mut open) = (0, false);
-            for clause in &shape.one_of {
-                match self.shape(clause, value, false) {
-                    Some(true) => yes += 1,
-                    Some(false) => {}
-                    None => open = true,
-                }
-            }
-            all.and(if yes > 1 || (yes == 0 && !open) {
-                Some(false)
-            } else if open {
-                None
-            } else {
-                Some(true)
-            })?;
-        }
-        if let Some(not) = &shape.not {
-            all.and(self.shape(not, value, false).map(|holds| !holds))?;
-        }
-        Ok(())
+    fn rules_hold(&self, node: Reader<'s>, value: &Value) -> Verdict {
+        let shape = node.own();
+        every(shape.rules.iter().map(|rule| {
+            // A rule that can be run needn't be understood.
+            let understood = || self.formula(&*self.rules.formula(rule, shape)?, value);
+            self.rules.verdict(rule, shape, value).or_else(understood)
+        }))
     }
 
     pub(crate) fn formula(&self, formula: &Formula, value: &Value) -> Verdict {
@@ -187,7 +56,7 @@ impl Judge<'_, '_> {
             Formula::MinSize(n) => Some(formula::size(value).is_some_and(|size| size >= *n)),
             Formula::MaxSize(n) => Some(formula::size(value).is_some_and(|size| size <= *n)),
             Formula::Matches(pattern) => match value {
-                Value::String(text) => words::matches(pattern, text),
+                Value::String(text) => Pattern::new(pattern).ok().map(|pattern| pattern.is_match(text)),
                 _ => Some(false),
             },
             Formula::Has(key) => Some(value.get(&**key).is_some_and(|value| !value.is_null())),
@@ -223,16 +92,4 @@ fn every(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
 
 fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     every(verdicts.map(|verdict| verdict.map(|holds| !holds))).map(|none| !none)
-}
-
-/// An embedded resource names its apiVersion and kind. Its metadata is not judged here.
-fn embedded_holds(map: &serde_json::Map<String, Value>) -> Verdict {
-    if !names_its_type(map) {
-        return Some(false);
-    }
-    match map.get("metadata") {
-        None => Some(true),
-        Some(Value::Object(meta)) if meta.is_empty() => Some(true),
-        Some(_) => None,
-    }
 }

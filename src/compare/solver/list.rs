@@ -310,7 +310,7 @@ impl<'s> Solver<'s> {
 
 /// Whether only scalars pass, and no null.
 fn takes_scalars(shape: &Shape) -> bool {
-    let kinds = super::kind::kinds(shape, super::words::format(shape.format.as_deref()).is_some());
+    let kinds = super::Kinds::accepted_by(shape);
     !kinds.has(super::Kind::Object) && !kinds.has(super::Kind::Array) && !kinds.has(super::Kind::Null)
 }
 

@@ -9,7 +9,6 @@
 mod branch;
 mod formula;
 mod judge;
-mod kind;
 mod list;
 mod memo;
 mod numbers;
@@ -21,7 +20,6 @@ mod rules;
 mod same;
 mod scalar;
 mod translate;
-mod words;
 
 use std::rc::Rc;
 
@@ -32,10 +30,10 @@ use crate::model::Step;
 use crate::model::relation::{Reason, Search};
 use crate::model::schema::shape::{CelRule, Shape};
 use crate::server::key_fate::Pruning;
+pub(crate) use crate::server::object::{JsonKind as Kind, JsonKinds as Kinds};
 
 pub(crate) use formula::Formula;
 pub(crate) use judge::Judge;
-pub(crate) use kind::{Kind, Kinds};
 use read::{Effect, Request};
 pub(crate) use read::{Pair, ReadBy, Reader, completed, stored};
 pub(crate) use rules::Rules;
@@ -409,10 +407,7 @@ impl<'s> Solver<'s> {
     /// Whether the types of the positive conditions let this kind in.
     fn allows(&self, goal: &Goal<'s>, kind: Kind) -> bool {
         goal.literals.iter().filter(|literal| literal.holds).all(|literal| match &literal.term {
-            Term::Node(shape) | Term::Clause(shape) => {
-                let formatted = words::format(shape.format.as_deref()).is_some();
-                kind::kinds(shape, formatted).has(kind)
-            }
+            Term::Node(shape) | Term::Clause(shape) => Kinds::accepted_by(shape).has(kind),
             Term::Formula(formula) => match &**formula {
                 Formula::Is(kinds) => kinds.has(kind),
                 _ => true,

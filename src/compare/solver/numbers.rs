@@ -1,38 +1,10 @@
-//! What shapes and formulas say of numbers, in the terms of the number domain.
+//! The numbers that a formula accepts, as number domains.
 
 use serde_json::Value;
 
-use crate::model::number::{NumberDomain, NumberFormat, NumberKind};
-use crate::model::schema::shape::{Shape, Type};
+use crate::model::number::NumberDomain;
 
-use super::kind::Kind;
-
-/// What a shape asks of a number.
-pub(crate) fn domains(shape: &Shape) -> Vec<NumberDomain> {
-    let kind = match shape.ty {
-        // Next to int-or-string a type doesn't restrict.
-        _ if shape.int_or_string => NumberKind::Number,
-        Some(Type::Integer) => NumberKind::Integer,
-        Some(_) => NumberKind::Number,
-        None => NumberKind::Untyped,
-    };
-    let bounds = &shape.bounds;
-    let domain = NumberDomain {
-        kind,
-        minimum: bounds.minimum,
-        exclusive_minimum: bounds.exclusive_minimum && bounds.minimum.is_some(),
-        maximum: bounds.maximum,
-        exclusive_maximum: bounds.exclusive_maximum && bounds.maximum.is_some(),
-        multiple_of: bounds.multiple_of,
-        format: shape.format.as_deref().and_then(|format| NumberFormat::of(kind, format)),
-    };
-    if shape.int_or_string {
-        let whole = NumberDomain { kind: NumberKind::Integer, ..NumberDomain::default() };
-        vec![whole, domain]
-    } else {
-        vec![domain]
-    }
-}
+use super::Kind;
 
 /// At least `bound`, exactly compared: an integer is not compared with a bound that was cut off.
 pub(crate) fn at_least(kind: Kind, bound: f64, strict: bool) -> NumberDomain {

@@ -10,14 +10,13 @@ use serde_json::Value;
 use crate::go::strfmt::Format;
 use crate::model::number::NumberDomain;
 use crate::model::schema::shape::{CelRule, Extra, ListType, Shape};
+use crate::server::object::{CheckNode, number_domains};
 
 use super::formula::Formula;
-use super::kind::{self, Kind};
 use super::numbers;
-use super::read::Pair;
+use super::read::{Pair, Reader};
 use super::same::Same;
-use super::words;
-use super::{Rules, Term};
+use super::{Kind, Kinds, Rules, Term};
 
 pub(crate) type Name<'s> = Cow<'s, str>;
 
@@ -94,8 +93,7 @@ impl<'s> Parts<'_, 's> {
     /// The conditions of a shape on a value of this kind.
     pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, spine: bool) -> Result<Vec<Part<'s>>, Never> {
         let term = |shape: &'s Shape| if spine { Term::Node(shape) } else { Term::Clause(shape) };
-        let format = words::format(shape.format.as_deref());
-        if !kind::kinds(shape, format.is_some()).has(kind) {
+        if !Kinds::accepted_by(shape).has(kind) {
             return Err(Never);
         }
         let pair = self.pair.filter(|pair| spine && pair.has(shape));
@@ -106,11 +104,11 @@ impl<'s> Parts<'_, 's> {
         let counted = match kind {
             Kind::String => {
                 parts.extend(shape.pattern.iter().map(|pattern| Part::Pattern(Arc::clone(pattern))));
-                parts.extend(format.map(Part::Format));
+                parts.extend(Reader::of(shape).string_format().map(Part::Format));
                 Some(shape.length)
             }
             Kind::Int | Kind::Float => {
-                let domains = numbers::domains(shape).into_iter().filter(|domain| !is_trivial(domain, kind));
+                let domains = number_domains(shape).filter(|domain| !is_trivial(domain, kind));
                 parts.extend(domains.map(Part::Number));
                 None
             }

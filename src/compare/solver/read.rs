@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::{Extra, Shape};
 use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
-use crate::server::object::{DefaultNode, fill_in, store};
+use crate::server::object::{CheckNode, DefaultNode, fill_in, store};
 
 /// The schema that prunes, drops nulls and sets defaults at some value.
 pub(crate) type ReadBy<'s> = Pruning<Reader<'s>>;
@@ -170,6 +170,28 @@ impl DefaultNode for Reader<'_> {
         };
         let plain = plain.into_iter().flatten().map(|(name, child)| (name, &**child));
         plain.chain(paired.into_iter().flatten()).map(|(name, child)| (name.as_str(), Reader::of(child)))
+    }
+}
+
+impl CheckNode for Reader<'_> {
+    fn shape(&self) -> &Shape {
+        self.own()
+    }
+
+    fn any_of(&self) -> impl Iterator<Item = Self> {
+        self.own().any_of.iter().map(Reader::of)
+    }
+
+    fn one_of(&self) -> impl Iterator<Item = Self> {
+        self.own().one_of.iter().map(Reader::of)
+    }
+
+    fn all_of(&self) -> impl Iterator<Item = Self> {
+        self.own().all_of.iter().map(Reader::of)
+    }
+
+    fn not(&self) -> Option<Self> {
+        self.own().not.as_deref().map(Reader::of)
     }
 }
 

@@ -7,9 +7,8 @@ use crate::go::regexp::Pattern;
 use crate::model::number::NumberGoal;
 
 use super::branch::Atom;
-use super::kind::Kind;
 use super::part::Part;
-use super::{Reason, Search, Solver};
+use super::{Kind, Reason, Search, Solver};
 
 impl<'s> Solver<'s> {
     pub(super) fn string(&mut self, atoms: &[Atom<'s>]) -> Search<Value> {

@@ -16,7 +16,7 @@ use crate::go::regexp::Pattern;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
 use super::formula::Formula;
-use super::kind::{Kind, Kinds};
+use super::{Kind, Kinds};
 
 /// Cases of one expression that are told apart.
 const MAX_CASES: usize = 64;

@@ -1,18 +1,56 @@
 //! A value against a node, keyword by keyword as the server's validator does it, in its order and with its words.
 //!
-//! The first run only counts; a second one, for an object that failed, collects what to say. Junctors choose the
-//! clause whose errors are told by how many checks it passed, so those are counted as the server counts them.
+//! This is the only place that says what a keyword accepts: requests are checked by compiled nodes, the solver's candidates by the
+//! shapes that it compares ([`CheckNode`]).
+//!
+//! The first run only counts; a second one, for an object that failed, collects the errors. `anyOf` and `oneOf` report the errors
+//! of the clause that passed the most checks, so those are counted as the server counts them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
-use crate::model::number::{self, Broken, is_json_integer};
-use crate::model::schema::shape::{Extra, Type};
+use crate::go::regexp::Pattern;
+use crate::go::strfmt::Format;
+use crate::model::number::{self, Broken, NumberDomain, is_json_integer};
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Extra;
+use crate::server::key_fate::PruneNode;
 
 use super::enumeration;
 use super::error::{Error, Kind, Naming, Reason};
-use super::node::Node;
 use super::path::{ObjectPath, Trail};
 use super::ratchet::Twin;
+use super::types::{JsonKind, Purpose, Types, number_domain, string_format};
+
+/// A schema node as validation sees it.
+pub(crate) trait CheckNode: PruneNode {
+    /// The keywords that need no preparation.
+    fn shape(&self) -> &Shape;
+
+    fn types(&self) -> Types {
+        Types::of(self.shape(), Purpose::Request)
+    }
+
+    fn string_format(&self) -> Option<Format> {
+        string_format(self.shape(), Purpose::Request)
+    }
+
+    fn numbers(&self) -> Cow<'_, NumberDomain> {
+        Cow::Owned(number_domain(self.shape(), Purpose::Request))
+    }
+
+    /// Whether the node's pattern matches, or why it can't be run here.
+    fn matches_pattern(&self, pattern: &str, text: &str) -> Result<bool, Arc<str>> {
+        Pattern::new(pattern).map(|pattern| pattern.is_match(text)).map_err(|error| error.to_string().into())
+    }
+
+    fn any_of(&self) -> impl Iterator<Item = Self>;
+    fn one_of(&self) -> impl Iterator<Item = Self>;
+    fn all_of(&self) -> impl Iterator<Item = Self>;
+    fn not(&self) -> Option<Self>;
+}
 
 /// What a run found so far.
 #[derive(Debug, Default)]
@@ -30,6 +68,24 @@ pub(super) struct Findings {
 }
 
 impl Findings {
+    pub(super) fn quiet() -> Self {
+        Findings { quiet: true, ..Findings::default() }
+    }
+
+    /// Whether everything passed; `None` where a check can't be made here.
+    pub(super) fn verdict(&self) -> Option<bool> {
+        match (self.failures, self.undecided.is_empty()) {
+            (0, true) => Some(true),
+            (0, false) => None,
+            _ => Some(false),
+        }
+    }
+
+    /// Whether more checks can't change the verdict, and nobody wants their errors.
+    fn is_settled(&self) -> bool {
+        self.quiet && self.failures > 0
+    }
+
     fn like(&self) -> Self {
         Findings { quiet: self.quiet, ..Findings::default() }
     }
@@ -42,6 +98,11 @@ impl Findings {
         self.undecided.extend(other.undecided);
     }
 
+    /// Whether a clause comes closer to passing than another one, by the server's measure.
+    fn is_closer(&self, other: &Findings) -> bool {
+        other.failures > 0 && (self.failures == 0 || self.passed > other.passed)
+    }
+
     fn fail(&mut self, error: impl FnOnce() -> Error) {
         self.failures += 1;
         if !self.quiet {
@@ -51,8 +112,8 @@ impl Findings {
 }
 
 /// What is wrong with `value`, and what of it an update from `twin`'s old value is forgiven.
-pub(super) fn run(value: &Value, node: &Node, twin: Option<Twin<'_>>) -> Findings {
-    let mut findings = Findings { quiet: true, ..Findings::default() };
+pub(super) fn run<N: CheckNode>(value: &Value, node: &N, twin: Option<Twin<'_>>) -> Findings {
+    let mut findings = Findings::quiet();
     check(value, node, &Trail::Root, None, &mut findings);
     if findings.failures > 0 {
         findings = Findings::default();
@@ -63,14 +124,14 @@ pub(super) fn run(value: &Value, node: &Node, twin: Option<Twin<'_>>) -> Finding
     findings
 }
 
-/// The same check can be made on the spine and in clauses; it is told once.
+/// The same check can be made at a declared node and in the clauses there; it is reported once.
 fn distinct(errors: Vec<Error>) -> Vec<Error> {
     let mut seen = std::collections::HashSet::new();
     errors.into_iter().filter(|error| seen.insert((error.path.clone(), error.kind, error.message.clone()))).collect()
 }
 
 /// A node with its old value at hand: what is wrong there and was there before is forgiven.
-fn check(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
     let Some(twin) = twin else { return validate(value, node, trail, None, out) };
     let mut own = out.like();
     validate(value, node, trail, Some(twin), &mut own);
@@ -81,30 +142,34 @@ fn check(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, 
     out.merge(own);
 }
 
-fn validate(value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+    let (types, format) = (node.types(), node.string_format());
     if value.is_null() {
-        if !node.types.is_empty() && !node.shape.nullable {
-            out.fail(|| wrong_type(trail, &node.types.names(), "null"));
-        } else {
+        if types.kinds(format.is_some(), node.shape().nullable).has(JsonKind::Null) {
             out.passed += 1;
+        } else {
+            out.fail(|| wrong_type(trail, &types.names(), "null"));
         }
         enumerated(value, node, trail, out);
         return;
     }
-    if !node.types.is_empty() || node.format.is_some() {
+    if !types.is_empty() || format.is_some() {
         typed(value, node, trail, out);
         out.passed += 1;
     }
-    junctors(value, node, trail, out);
+    if out.is_settled() {
+        return;
+    }
+    composition(value, node, trail, out);
     out.passed += 1;
     match value {
         Value::String(text) => {
             string(text, value, node, trail, out);
             out.passed += 1;
-            if let Some(format) = &node.format {
+            if let Some(format) = &format {
                 if !format.is_valid(text) {
                     out.fail(|| {
-                        let format = node.shape.format.as_deref().unwrap_or_default();
+                        let format = node.shape().format.as_deref().unwrap_or_default();
                         let detail = format!("{} in body must be of type {format}: {text:?}", name(trail));
                         error(trail, Kind::Format, Reason::TypeInvalid, Some(value), &detail)
                     });
@@ -145,45 +210,22 @@ fn wrong_type(trail: &Trail<'_>, expected: &str, found: &str) -> Error {
     error(trail, Kind::Type, Reason::TypeInvalid, Some(&Value::from(found)), &detail)
 }
 
-/// The server's name for the JSON type of a value.
-fn type_of(value: &Value) -> (Option<Type>, &'static str) {
-    match value {
-        Value::Null => (None, "null"),
-        Value::Bool(_) => (Some(Type::Boolean), "boolean"),
-        Value::Number(number) if number.as_i64().is_some() => (Some(Type::Integer), "integer"),
-        Value::Number(_) => (Some(Type::Number), "number"),
-        Value::String(_) => (Some(Type::String), "string"),
-        Value::Array(_) => (Some(Type::Array), "array"),
-        Value::Object(_) => (Some(Type::Object), "object"),
-    }
-}
-
-fn typed(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
-    let types = node.types;
-    let (found, found_name) = type_of(value);
-    let counts = types.has(Type::Number) || types.has(Type::Integer);
-    // Beside a format of strings, both strings and lists pass whatever the type is.
-    let excused = node.format.is_some() && !counts && matches!(value, Value::String(_) | Value::Array(_));
-    let fits = found.is_some_and(|found| types.has(found))
-        || match value {
-            Value::Number(number) => match number.as_i64() {
-                Some(_) => types.has(Type::Number),
-                None => types.has(Type::Integer) && number.as_f64().is_some_and(is_json_integer),
-            },
-            _ => false,
-        };
-    if excused || fits {
+fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
+    let types = node.types();
+    let kind = JsonKind::of(value);
+    let whole = !types.whole_only() || value.as_f64().is_none_or(|number| kind == JsonKind::Int || is_json_integer(number));
+    if types.kinds(node.string_format().is_some(), false).has(kind) && whole {
         out.passed += 1;
         return;
     }
-    out.fail(|| match &node.shape.format {
-        Some(format) if types.is_empty() => wrong_type(trail, format, found_name),
-        _ => wrong_type(trail, &types.names(), found_name),
+    out.fail(|| match &node.shape().format {
+        Some(format) if types.is_empty() => wrong_type(trail, format, kind.name()),
+        _ => wrong_type(trail, &types.names(), kind.name()),
     });
 }
 
-fn enumerated(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
-    let Some(values) = node.shape.enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
+fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
+    let Some(values) = node.shape().enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
     if values.iter().any(|allowed| enumeration::enum_lists(value, allowed)) {
         return;
     }
@@ -193,34 +235,35 @@ fn enumerated(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings)
     });
 }
 
-/// The first of the three that fails is told.
-fn string(text: &str, value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
-    if node.shape.length.max.is_some() || node.shape.length.min > 0 {
+/// Only the first of the three that fails is reported.
+fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
+    if node.shape().length.max.is_some() || node.shape().length.min > 0 {
         let length = text.chars().count() as u64;
-        if let Some(max) = node.shape.length.max.filter(|&max| length > max) {
+        if let Some(max) = node.shape().length.max.filter(|&max| length > max) {
             let detail = format!("may not be more than {max} bytes");
             return out.fail(|| error(trail, Kind::MaxLength, Reason::TooLong, None, &detail));
         }
-        if length < node.shape.length.min {
-            let min = node.shape.length.min;
+        if length < node.shape().length.min {
+            let min = node.shape().length.min;
             return out.fail(|| {
                 let detail = format!("{} in body should be at least {min} chars long", name(trail));
                 error(trail, Kind::MinLength, Reason::Invalid, Some(value), &detail)
             });
         }
     }
-    match node.pattern() {
-        Some(Ok(pattern)) if !pattern.is_match(text) => out.fail(|| {
-            let detail = format!("{} in body should match '{}'", name(trail), pattern.text());
+    let Some(pattern) = &node.shape().pattern else { return };
+    match node.matches_pattern(pattern, text) {
+        Ok(true) => {}
+        Ok(false) => out.fail(|| {
+            let detail = format!("{} in body should match '{pattern}'", name(trail));
             error(trail, Kind::Pattern, Reason::Invalid, Some(value), &detail)
         }),
-        Some(Err(reason)) => out.undecided.push((trail.path(), reason.to_string())),
-        _ => {}
+        Err(reason) => out.undecided.push((trail.path(), reason.to_string())),
     }
 }
 
-fn numeric(number: &Number, value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
-    for failure in node.numbers.failures(number::Value::of(number)) {
+fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
+    for failure in node.numbers().failures(number::Value::of(number)) {
         out.fail(|| {
             let (kind, naming) = match failure.broken {
                 Broken::MultipleOf => (Kind::MultipleOf, Naming::Dotted),
@@ -237,24 +280,27 @@ fn numeric(number: &Number, value: &Value, node: &Node, trail: &Trail<'_>, out: 
     }
 }
 
-fn array(items: &[Value], value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
-    if let Some(child) = &node.items {
+fn array<N: CheckNode>(items: &[Value], value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+    if let Some(child) = node.items() {
         for (index, item) in items.iter().enumerate() {
-            check(item, child, &Trail::Index(trail, index), twin.and_then(|twin| twin.index(index)), out);
+            if out.is_settled() {
+                return;
+            }
+            check(item, &child, &Trail::Index(trail, index), twin.and_then(|twin| twin.index(index)), out);
         }
     }
     let size = items.len() as u64;
-    if size < node.shape.item_count.min {
-        let min = node.shape.item_count.min;
+    if size < node.shape().item_count.min {
+        let min = node.shape().item_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} items", name(trail));
             error(trail, Kind::MinItems, Reason::Invalid, Some(&Value::from(size)), &detail)
         });
     }
-    if let Some(max) = node.shape.item_count.max.filter(|&max| size > max) {
+    if let Some(max) = node.shape().item_count.max.filter(|&max| size > max) {
         out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
     }
-    if node.shape.unique_items && enumeration::has_duplicates(items) {
+    if node.shape().unique_items && enumeration::has_duplicates(items) {
         out.fail(|| {
             let detail = format!("{} in body shouldn't contain duplicates", name(trail));
             error(trail, Kind::UniqueItems, Reason::Invalid, Some(value), &detail)
@@ -262,28 +308,32 @@ fn array(items: &[Value], value: &Value, node: &Node, trail: &Trail<'_>, twin: O
     }
 }
 
-fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+fn object<N: CheckNode>(map: &Map<String, Value>, value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
     let size = map.len() as u64;
-    if size < node.shape.property_count.min {
-        let min = node.shape.property_count.min;
+    if size < node.shape().property_count.min {
+        let min = node.shape().property_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} properties", name(trail));
             error(trail, Kind::MinProperties, Reason::Invalid, Some(value), &detail)
         });
     }
-    if let Some(max) = node.shape.property_count.max.filter(|&max| size > max) {
+    if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
         out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
     }
     let child_twin = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");
         twin.filter(|_| !hidden).and_then(|twin| twin.key(key))
     };
+    let extra = node.extra();
     for (key, value) in map {
-        if let Some(child) = node.properties.get(key.as_str()) {
-            check(value, child, &Trail::Key(trail, key), child_twin(key), out);
+        if out.is_settled() {
+            return;
+        }
+        if let Some(child) = node.property(key) {
+            check(value, &child, &Trail::Key(trail, key), child_twin(key), out);
             continue;
         }
-        match &node.extra {
+        match &extra {
             Extra::Values(child) => check(value, child, &Trail::Entry(trail, key), child_twin(key), out),
             Extra::Refused => out.fail(|| {
                 let detail = format!("{}.{key} in body is a forbidden property", name(trail));
@@ -292,7 +342,7 @@ fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_
             Extra::Any | Extra::Closed => {}
         }
     }
-    for key in &node.shape.required {
+    for key in &node.shape().required {
         if !map.contains_key(&**key) {
             out.fail(|| error(&Trail::Key(trail, key), Kind::Required, Reason::Required, None, ""));
         }
@@ -300,72 +350,77 @@ fn object(map: &Map<String, Value>, value: &Value, node: &Node, trail: &Trail<'_
 }
 
 /// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Nothing inside of them is forgiven on an update.
-fn junctors(value: &Value, node: &Node, trail: &Trail<'_>, out: &mut Findings) {
+fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
-    let judge = |clause: &Node, out: &mut Findings| {
-        let mut own = out.like();
-        validate(value, clause, trail, None, &mut own);
-        out.undecided.append(&mut own.undecided);
+    let fresh = out.like();
+    let of_clause = |clause: N| {
+        let mut own = fresh.like();
+        validate(value, &clause, trail, None, &mut own);
         own
     };
     let whole = |kind, words: String| {
         let detail = format!("{:?} {words}", name(trail));
         Error::new(trail.path(), Naming::None, kind, Reason::Invalid, Some(&Value::from("")), &detail)
     };
-    if !node.any_of.is_empty() {
-        let mut best: Option<Findings> = None;
-        for clause in &node.any_of {
-            let own = judge(clause, out);
-            let valid = own.failures == 0;
-            if valid || best.as_ref().is_none_or(|best| own.passed > best.passed) {
-                best = Some(own);
-            }
-            if valid {
-                break;
-            }
+    let mut best: Option<Findings> = None;
+    for clause in node.any_of() {
+        let own = of_clause(clause);
+        let valid = own.verdict() == Some(true);
+        if valid || best.as_ref().is_none_or(|best| own.is_closer(best)) {
+            best = Some(own);
         }
-        if best.as_ref().is_some_and(|best| best.failures > 0) {
+        if valid {
+            break;
+        }
+    }
+    if let Some(best) = best {
+        if best.failures > 0 {
             out.fail(|| whole(Kind::AnyOf, "must validate at least one schema (anyOf)".to_owned()));
         }
-        best.into_iter().for_each(|best| out.merge(best));
+        out.merge(best);
     }
-    if !node.one_of.is_empty() {
-        let mut best: Option<Findings> = None;
+    if !node.shape().one_of.is_empty() {
+        let mut closest: Option<Findings> = None;
         let mut first: Option<Findings> = None;
-        let mut valid = 0;
-        for clause in &node.one_of {
-            let own = judge(clause, out);
-            if own.failures == 0 {
-                valid += 1;
-                first = first.or(Some(own));
-            } else if best.as_ref().is_none_or(|best| own.passed > best.passed) {
-                best = Some(own);
+        let (mut valid, mut undecided) = (0, Vec::new());
+        for clause in node.one_of() {
+            let mut own = of_clause(clause);
+            match own.verdict() {
+                Some(true) => {
+                    valid += 1;
+                    first = first.or(Some(own));
+                }
+                Some(false) if closest.as_ref().is_none_or(|closest| own.is_closer(closest)) => closest = Some(own),
+                Some(false) => {}
+                None => undecided.append(&mut own.undecided),
             }
         }
         match valid {
+            0 | 1 if !undecided.is_empty() => out.undecided.append(&mut undecided),
             0 => {
                 out.fail(|| whole(Kind::OneOf, "must validate one and only one schema (oneOf). Found none valid".to_owned()));
-                best.into_iter().for_each(|best| out.merge(best));
+                closest.into_iter().for_each(|closest| out.merge(closest));
             }
             1 => first.into_iter().for_each(|first| out.merge(first)),
             n => out.fail(|| whole(Kind::OneOf, format!("must validate one and only one schema (oneOf). Found {n} valid alternatives"))),
         }
     }
-    if !node.all_of.is_empty() {
-        let mut valid = 0;
-        for clause in &node.all_of {
-            let own = judge(clause, out);
-            valid += usize::from(own.failures == 0);
-            out.merge(own);
-        }
-        if valid < node.all_of.len() {
-            let none = if valid == 0 { ". None validated" } else { "" };
-            out.fail(|| whole(Kind::AllOf, format!("must validate all the schemas (allOf){none}")));
-        }
+    let mut valid = 0;
+    for clause in node.all_of() {
+        let own = of_clause(clause);
+        valid += usize::from(own.failures == 0);
+        out.merge(own);
     }
-    if let Some(not) = &node.not
-        && judge(not, out).failures == 0
-    {
-        out.fail(|| whole(Kind::Not, "must not validate the schema (not)".to_owned()));
+    if valid < node.shape().all_of.len() {
+        let none = if valid == 0 { ". None validated" } else { "" };
+        out.fail(|| whole(Kind::AllOf, format!("must validate all the schemas (allOf){none}")));
+    }
+    if let Some(not) = node.not() {
+        let mut own = of_clause(not);
+        match own.verdict() {
+            Some(true) => out.fail(|| whole(Kind::Not, "must not validate the schema (not)".to_owned())),
+            Some(false) => {}
+            None => out.undecided.append(&mut own.undecided),
+        }
     }
 }

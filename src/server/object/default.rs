@@ -3,8 +3,9 @@
 use crate::model::schema::Shape;
 
 use super::error::{Error, Kind, Reason};
-use super::node::{Node, Purpose};
+use super::node::Node;
 use super::path::Trail;
+use super::types::Purpose;
 use super::{Compiled, embedded, prune};
 
 /// What is wrong with the default of this node; paths lead into the default value.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::declared::walk;
 use super::error::{Error, Kind, Reason};
 use super::metadata;
 use super::node::Node;
@@ -50,37 +51,25 @@ pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &
 
 /// What is wrong with embedded resources.
 pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
-    if !node.below.embedded {
-        return;
-    }
-    match value {
-        Value::Object(map) => {
-            if node.shape.embedded {
-                resource(map, trail, errors);
-            }
-            for (name, value) in map {
-                match (node.properties.get(name.as_str()), &node.extra) {
-                    (Some(property), _) => check(value, property, &Trail::Key(trail, name), errors),
-                    (None, Extra::Values(values)) => check(value, values, &Trail::Entry(trail, name), errors),
-                    _ => {}
-                }
-            }
+    walk(value, &node, trail, &|node| node.below.embedded, &mut |value, node, trail| {
+        if let Value::Object(map) = value
+            && node.shape.embedded
+        {
+            resource(map, trail, errors);
         }
-        Value::Array(items) => {
-            let Some(node) = node.items.as_deref() else { return };
-            for (index, item) in items.iter().enumerate() {
-                check(item, node, &Trail::Index(trail, index), errors);
-            }
-        }
-        _ => {}
-    }
+    });
 }
 
-/// Whether a resource has an `apiVersion` and a `kind` that the server accepts.
-pub(crate) fn names_its_type(map: &Map<String, Value>) -> bool {
+/// Whether the server accepts an embedded resource; `None` if it has metadata, which is not checked here.
+pub(super) fn is_resource(map: &Map<String, Value>) -> Option<bool> {
     let mut errors = Vec::new();
     type_names(map, &Trail::Root, &mut errors);
-    errors.is_empty()
+    match map.get("metadata") {
+        _ if !errors.is_empty() => Some(false),
+        None => Some(true),
+        Some(Value::Object(metadata)) if metadata.is_empty() => Some(true),
+        Some(_) => None,
+    }
 }
 
 fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 ///
 /// The conversion is Go's: a float is cut to an integer before it is compared with one, an integer becomes the
 /// character of that code before it is compared with a string. Null equals nothing, not even a listed null.
-pub(crate) fn enum_lists(value: &Value, allowed: &Value) -> bool {
+pub(super) fn enum_lists(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Null, _) | (_, Value::Null) => false,
         (Value::Number(value), Value::Number(allowed)) => match (integer(value), integer(allowed)) {
@@ -45,7 +45,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// Whether a list holds the same value twice.
-pub(crate) fn has_duplicates(items: &[Value]) -> bool {
+pub(super) fn has_duplicates(items: &[Value]) -> bool {
     let mut seen = std::collections::HashSet::new();
     items.iter().any(|item| !seen.insert(item.to_string()))
 }

@@ -1,17 +1,18 @@
-//! Lists that are sets or maps: no two equal items, no two items of one key.
+//! Lists of type `set` or `map`: no two equal items, no two items with the same keys.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::model::schema::shape::{Extra, ListType};
+use crate::model::schema::shape::ListType;
 
+use super::declared::walk;
 use super::error::{Error, Kind, Reason};
 use super::node::Node;
 use super::path::Trail;
 
-/// Whether the items of a list keep to its list type: no duplicates in a set, no two items of one key in a map.
-pub(crate) fn list_type_holds(list_type: ListType, keys: &[String], items: &[Value]) -> bool {
+/// Whether the items of a list satisfy its list type: no duplicates in a set, no two items with the same keys in a map.
+pub(super) fn list_type_holds(list_type: ListType, keys: &[String], items: &[Value]) -> bool {
     let mut errors = Vec::new();
     list(items, (list_type, keys), &Trail::Root, &mut errors);
     errors.is_empty()
@@ -27,34 +28,11 @@ fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail
 
 /// The duplicates of every set and map list below.
 pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
-    if !node.below.lists {
-        return;
-    }
-    match value {
-        Value::Object(map) => object(map, node, trail, errors),
-        Value::Array(items) => {
+    walk(value, &node, trail, &|node| node.below.lists, &mut |value, node, trail| {
+        if let Value::Array(items) = value {
             list(items, (node.shape.list_type, &node.shape.map_keys), trail, errors);
-            if let Some(child) = &node.items {
-                for (index, item) in items.iter().enumerate() {
-                    check(item, child, &Trail::Index(trail, index), errors);
-                }
-            }
         }
-        _ => {}
-    }
-}
-
-fn object(map: &Map<String, Value>, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
-    if let Extra::Values(child) = &node.extra {
-        for (name, value) in map {
-            check(value, child, &Trail::Entry(trail, name), errors);
-        }
-    }
-    for (name, value) in map {
-        if let Some(child) = node.properties.get(name.as_str()) {
-            check(value, child, &Trail::Key(trail, name), errors);
-        }
-    }
+    });
 }
 
 fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<Error>) {
@@ -77,7 +55,7 @@ fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<E
     }
 }
 
-/// Positions where a value comes up for the second time; a third time is not told again.
+/// Positions where a value appears for the second time; a third time is not reported again.
 fn second_ones(texts: impl Iterator<Item = String>) -> Vec<usize> {
     let mut times: HashMap<String, usize> = HashMap::new();
     let mut found = Vec::new();
@@ -89,4 +67,20 @@ fn second_ones(texts: impl Iterator<Item = String>) -> Vec<usize> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn items_of_a_map_list_are_distinguished_by_their_keys() {
+        let keys = ["a".to_owned(), "b".to_owned()];
+        let holds = |items: Value| list_type_holds(ListType::Map, &keys, items.as_array().unwrap());
+        assert!(holds(json!([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}])));
+        assert!(!holds(json!([{"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "1", "c": "2"}])));
+        assert!(!holds(json!([{"a": "1"}, {"a": "1"}])), "a key that is missing is missing in both");
+        assert!(!holds(json!(["x"])), "only objects have keys");
+    }
 }

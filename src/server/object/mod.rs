@@ -3,6 +3,7 @@
 //! A [`Shape`] and an object come in; what would be stored, what was dropped and filled in, and every error go out.
 
 mod check;
+mod declared;
 mod default;
 mod embedded;
 mod enumeration;
@@ -17,6 +18,7 @@ mod prune;
 mod ratchet;
 mod rules;
 mod scale;
+mod types;
 mod upgrade;
 
 use serde_json::Value;
@@ -24,21 +26,22 @@ use serde_json::Value;
 use crate::model::schema::Shape;
 use crate::server::key_fate::Pruning;
 
+pub(crate) use check::CheckNode;
+pub(crate) use declared::{clause_accepts, declared_accepts};
 pub use default::default_of_schema;
-pub(crate) use embedded::names_its_type;
-pub(crate) use enumeration::{enum_lists, has_duplicates};
 pub use error::{Error, Kind, Reason};
 pub(crate) use fill::DefaultNode;
-pub(crate) use lists::list_type_holds;
 pub use objects::{Checked, ObjectReport, Placed, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use scale::Scale;
+pub(crate) use types::{JsonKind, JsonKinds, number_domains};
 pub use upgrade::Upgrade;
 
-use node::{Node, Purpose};
+use node::Node;
 use path::Trail;
 use ratchet::Twin;
 use rules::{Ratchet, Said};
+use types::Purpose;
 
 /// What is stored of a value that may be pruned like this: without unknown fields and nulls that nothing allows, with its
 /// defaults. Also says whether something other than a null was pruned.
@@ -158,8 +161,8 @@ impl Compiled {
         let (object, root) = (&outcome.stored, Trail::Root);
         let mut errors = Vec::new();
         metadata::check_root(object, &mut errors);
-        let twin = old.map(|old| Twin { old, new: object, node: &self.root });
-        let findings = check::run(object, &self.root, twin);
+        let twin = old.map(|old| Twin { old, new: object, shape: &self.root.shape });
+        let findings = check::run(object, &&self.root, twin);
         errors.extend(findings.errors);
         outcome.warnings = findings.warnings;
         outcome.undecided = findings.undecided;
@@ -187,7 +190,7 @@ impl Compiled {
 
     /// A default against its own node: as a new value, then as an update of itself.
     fn judge_default(&self, value: &Value) -> Vec<Error> {
-        let errors = check::run(value, &self.root, None).errors;
+        let errors = check::run(value, &&self.root, None).errors;
         if !errors.is_empty() {
             return errors;
         }

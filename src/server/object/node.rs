@@ -1,5 +1,6 @@
 //! A shape made ready to be run: patterns and rules compiled, formats resolved, and what lies below known in advance.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -7,51 +8,17 @@ use serde_json::Value;
 use crate::cel::decl::Decl;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
-use crate::model::number::{NumberDomain, NumberFormat, NumberKind};
+use crate::model::number::NumberDomain;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::server::key_fate::PruneNode;
 
+use super::check::CheckNode;
 use super::fill::DefaultNode;
 use super::rules::Programs;
+use super::types::{Purpose, Types, number_domain, string_format};
 
-/// The JSON types a node names; none means all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Types(u8);
-
-impl Types {
-    fn bit(ty: Type) -> u8 {
-        match ty {
-            Type::Object => 1,
-            Type::Array => 2,
-            Type::String => 4,
-            Type::Integer => 8,
-            Type::Number => 16,
-            Type::Boolean => 32,
-        }
-    }
-
-    pub fn of(types: &[Type]) -> Self {
-        Types(types.iter().fold(0, |bits, &ty| bits | Self::bit(ty)))
-    }
-
-    pub fn has(self, ty: Type) -> bool {
-        self.0 & Self::bit(ty) != 0
-    }
-
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// As the server writes them in a message.
-    pub fn names(self) -> String {
-        let all = [Type::Object, Type::Array, Type::Integer, Type::Number, Type::String, Type::Boolean];
-        let named: Vec<&str> = all.into_iter().filter(|&ty| self.has(ty)).map(Type::name).collect();
-        named.join(",")
-    }
-}
-
-/// What a node or anything below it on the spine asks for, so that a walk can stay out of the rest.
+/// Which checks a declared node or anything below it needs, so that a walk can skip the rest.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Below {
     pub defaults: bool,
@@ -67,14 +34,6 @@ impl Below {
         self.embedded |= other.embedded;
         self.rules |= other.rules;
     }
-}
-
-/// For whom a shape is compiled: the server reads a node differently when it checks a default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Request,
-    /// Here `x-kubernetes-int-or-string` alone doesn't restrict the type.
-    Default,
 }
 
 /// A shape, and what is made of it.
@@ -113,22 +72,12 @@ impl Fields {
         self.0.get(at).map(|(_, node)| node)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.0.iter().map(|(name, node)| (&**name, node))
     }
 }
 
 impl Node {
-    /// The pattern, or why it can't be run here. It is read when the first value comes.
-    pub fn pattern(&self) -> Option<&Result<Pattern, Arc<str>>> {
-        let text = self.shape.pattern.as_ref()?;
-        Some(self.pattern.get_or_init(|| Pattern::new(text).map_err(|error| error.to_string().into())))
-    }
-
     /// What rules see of the node.
     pub fn decl(&self) -> &Arc<Decl> {
         self.decl.get_or_init(|| Arc::new(Decl::of(&self.shape, self.root || self.shape.embedded)))
@@ -146,20 +95,14 @@ impl Node {
 
     fn build(shape: &Arc<Shape>, purpose: Purpose, root: bool) -> Self {
         let child = |shape: &Arc<Shape>| Node::build(shape, purpose, false);
-        let types = match (shape.int_or_string, purpose) {
-            (true, Purpose::Request) => Types::of(&[Type::Integer, Type::String]),
-            _ => Types::of(shape.ty.as_slice()),
-        };
-        let only = if shape.int_or_string && purpose == Purpose::Request { None } else { shape.ty };
-        let texts = matches!(only, None | Some(Type::String));
         let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| child(&Arc::new(shape.clone()))).collect();
         let mut node = Node {
             shape: Arc::clone(shape),
             root,
             decl: OnceLock::new(),
-            types,
-            format: shape.format.as_ref().filter(|_| texts).and_then(|name| Format::of(name)),
-            numbers: numbers(shape, only),
+            types: Types::of(shape, purpose),
+            format: string_format(shape, purpose),
+            numbers: number_domain(shape, purpose),
             pattern: OnceLock::new(),
             items: shape.items.as_ref().map(|items| Box::new(child(items))),
             properties: Fields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
@@ -207,15 +150,6 @@ impl Node {
             (false, Some(_)) => true,
         }
     }
-
-    /// The schema of a key's value: a declared property, or that of all map values.
-    pub fn field(&self, name: &str) -> Option<&Node> {
-        match (self.properties.get(name), &self.extra) {
-            (Some(property), _) => Some(property),
-            (None, Extra::Values(values)) => Some(values),
-            _ => None,
-        }
-    }
 }
 
 impl PruneNode for &Node {
@@ -240,6 +174,45 @@ impl PruneNode for &Node {
     }
 }
 
+impl CheckNode for &Node {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn types(&self) -> Types {
+        self.types
+    }
+
+    fn string_format(&self) -> Option<Format> {
+        self.format
+    }
+
+    fn numbers(&self) -> Cow<'_, NumberDomain> {
+        Cow::Borrowed(&self.numbers)
+    }
+
+    fn matches_pattern(&self, pattern: &str, text: &str) -> Result<bool, Arc<str>> {
+        let pattern = self.pattern.get_or_init(|| Pattern::new(pattern).map_err(|error| error.to_string().into()));
+        pattern.as_ref().map(|pattern| pattern.is_match(text)).map_err(Arc::clone)
+    }
+
+    fn any_of(&self) -> impl Iterator<Item = Self> {
+        self.any_of.iter()
+    }
+
+    fn one_of(&self) -> impl Iterator<Item = Self> {
+        self.one_of.iter()
+    }
+
+    fn all_of(&self) -> impl Iterator<Item = Self> {
+        self.all_of.iter()
+    }
+
+    fn not(&self) -> Option<Self> {
+        self.not.as_deref()
+    }
+}
+
 impl<'n> DefaultNode for &'n Node {
     fn is_nullable(&self) -> bool {
         self.shape.nullable
@@ -256,24 +229,5 @@ impl<'n> DefaultNode for &'n Node {
 
     fn has_defaults(&self) -> bool {
         self.below.defaults
-    }
-}
-
-/// The numbers of a node. A format of strings is the type check's business.
-fn numbers(shape: &Shape, ty: Option<Type>) -> NumberDomain {
-    let kind = match ty {
-        Some(Type::Integer) => NumberKind::Integer,
-        Some(Type::Number) => NumberKind::Number,
-        _ => NumberKind::Untyped,
-    };
-    let bounds = &shape.bounds;
-    NumberDomain {
-        kind,
-        minimum: bounds.minimum,
-        exclusive_minimum: bounds.exclusive_minimum,
-        maximum: bounds.maximum,
-        exclusive_maximum: bounds.exclusive_maximum,
-        multiple_of: bounds.multiple_of,
-        format: shape.format.as_deref().and_then(|name| NumberFormat::of(kind, name)).filter(|format| *format != NumberFormat::Text),
     }
 }

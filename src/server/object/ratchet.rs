@@ -3,31 +3,30 @@
 use serde_json::{Map, Value};
 
 use crate::model::schema::Shape;
-use crate::model::schema::shape::ListType;
+use crate::model::schema::shape::{Extra, ListType};
 
 use super::enumeration::same;
-use super::node::Node;
 
 /// A new value with the old one at the same place.
 #[derive(Clone, Copy)]
 pub(super) struct Twin<'a> {
     pub old: &'a Value,
     pub new: &'a Value,
-    pub node: &'a Node,
+    pub shape: &'a Shape,
 }
 
 impl<'a> Twin<'a> {
     /// Only a declared key that both have can be followed.
     pub fn key(self, name: &str) -> Option<Self> {
         let (old, new) = (self.old.as_object()?.get(name)?, self.new.as_object()?.get(name)?);
-        Some(Twin { old, new, node: self.node.field(name)? })
+        Some(Twin { old, new, shape: value_shape(self.shape, name)? })
     }
 
     /// Only items of a map list can be followed, by their keys.
     pub fn index(self, index: usize) -> Option<Self> {
         let new = self.new.as_array()?.get(index)?;
-        let old = by_key(&self.node.shape, self.old.as_array()?, new)?;
-        Some(Twin { old, new, node: self.node.items.as_deref()? })
+        let old = by_key(self.shape, self.old.as_array()?, new)?;
+        Some(Twin { old, new, shape: self.shape.items.as_deref()? })
     }
 
     /// Whether nothing changed here, as far as can be followed: an undeclared key counts as a change.
@@ -35,7 +34,7 @@ impl<'a> Twin<'a> {
         match (self.old, self.new) {
             (Value::Array(old), Value::Array(new)) => {
                 old.len() == new.len()
-                    && match self.node.shape.list_type {
+                    && match self.shape.list_type {
                         ListType::Map => (0..new.len()).all(|index| self.index(index).is_some_and(Twin::is_unchanged)),
                         ListType::Atomic | ListType::Set => old.iter().zip(new).all(|(old, new)| same(old, new)),
                     }
@@ -45,6 +44,15 @@ impl<'a> Twin<'a> {
             }
             (old, new) => same(old, new),
         }
+    }
+}
+
+/// The schema of a key's value: a declared property, or that of all map values.
+pub(super) fn value_shape<'s>(shape: &'s Shape, name: &str) -> Option<&'s Shape> {
+    match (shape.property(name), &shape.extra) {
+        (Some(property), _) => Some(property),
+        (None, Extra::Values(values)) => Some(values),
+        _ => None,
     }
 }
 

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::cel::check::{Problem, Purpose};
 use crate::cel::eval::{EvalError, Program};
-use crate::model::schema::shape::{CelRule, Extra};
+use crate::model::schema::shape::{CelRule, Extra, Shape};
 
 use super::error::{Error, Kind, Reason};
 use super::node::Node;
 use super::path::{ObjectPath, ObjectStep, Trail};
-use super::ratchet::{Twin, by_key};
+use super::ratchet::{Twin, by_key, value_shape};
 
 /// The longest text that a messageExpression may give.
 const MESSAGE_BYTES: usize = 5 << 10;
@@ -83,7 +83,7 @@ impl<'n> Rule<'n> {
     fn broken(&self, value: &Value, old: Option<&Value>, trail: &Trail<'_>) -> Error {
         let mut path = trail.path();
         if let Some(further) = self.text.field_path.as_deref() {
-            extend(&mut path, self.node, further);
+            extend(&mut path, &self.node.shape, further);
         }
         let reason = self.reason();
         let told = if reason == Reason::Duplicate { String::new() } else { self.told(value, old) };
@@ -92,8 +92,8 @@ impl<'n> Rule<'n> {
 }
 
 /// Follows a `fieldPath` (`.a.b`, `['k']`) from the rule's own place.
-fn extend(path: &mut ObjectPath, node: &Node, text: &str) {
-    let mut node = Some(node);
+fn extend(path: &mut ObjectPath, shape: &Shape, text: &str) {
+    let mut shape = Some(shape);
     let mut rest = text;
     while !rest.is_empty() {
         let (name, tail) = match rest.strip_prefix("['") {
@@ -103,9 +103,9 @@ fn extend(path: &mut ObjectPath, node: &Node, text: &str) {
                 dotted.split_at(dotted.find(['.', '[']).unwrap_or(dotted.len()))
             }
         };
-        let declared = node.is_none_or(|node| !node.properties.is_empty());
+        let declared = shape.is_none_or(|shape| !shape.properties.is_empty());
         path.push(if declared { ObjectStep::Key(name.into()) } else { ObjectStep::Entry(name.into()) });
-        node = node.and_then(|node| node.field(name));
+        shape = shape.and_then(|shape| value_shape(shape, name));
         if name.is_empty() {
             return;
         }

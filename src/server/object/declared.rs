@@ -1,0 +1,83 @@
+//! The checks that only declared nodes make, not the clauses of `anyOf`, `oneOf`, `allOf` and `not`: list types, embedded resources and
+//! validation rules.
+
+use serde_json::Value;
+
+use crate::model::schema::shape::Extra;
+use crate::server::key_fate::PruneNode;
+
+use super::check::{CheckNode, Findings, validate};
+use super::path::Trail;
+use super::{embedded, lists};
+
+/// Shows each value below a declared node to `visit` with its own node, parents first. `enter` says which nodes are worth a visit.
+pub(super) fn walk<N: PruneNode>(
+    value: &Value,
+    node: &N,
+    trail: &Trail<'_>,
+    enter: &impl Fn(&N) -> bool,
+    visit: &mut impl FnMut(&Value, &N, &Trail<'_>),
+) {
+    if !enter(node) {
+        return;
+    }
+    visit(value, node, trail);
+    match value {
+        Value::Object(map) => {
+            let extra = node.extra();
+            for (name, value) in map {
+                match (node.property(name), &extra) {
+                    (Some(property), _) => walk(value, &property, &Trail::Key(trail, name), enter, visit),
+                    (None, Extra::Values(values)) => walk(value, values, &Trail::Entry(trail, name), enter, visit),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(node) = node.items() else { return };
+            for (index, item) in items.iter().enumerate() {
+                walk(item, &node, &Trail::Index(trail, index), enter, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the server accepts a value, as it is after defaulting, in a clause of `anyOf`, `oneOf`, `allOf` or `not`; `None` where a
+/// check can't be made here.
+pub(crate) fn clause_accepts<N: CheckNode>(value: &Value, node: &N) -> Option<bool> {
+    let mut findings = Findings::quiet();
+    validate(value, node, &Trail::Root, None, &mut findings);
+    findings.verdict()
+}
+
+/// The same at a declared node. `rules` says whether the validation rules of a node hold for a value.
+pub(crate) fn declared_accepts<N: CheckNode>(value: &Value, node: &N, rules: impl Fn(&N, &Value) -> Option<bool>) -> Option<bool> {
+    let mut verdict = clause_accepts(value, node);
+    if verdict == Some(false) {
+        return verdict;
+    }
+    walk(value, node, &Trail::Root, &|_| true, &mut |value, node, _| {
+        let shape = node.shape();
+        let own = match value {
+            Value::Null => return,
+            Value::Array(items) => Some(lists::list_type_holds(shape.list_type, &shape.map_keys, items)),
+            Value::Object(map) if shape.embedded => embedded::is_resource(map),
+            _ => Some(true),
+        };
+        verdict = and(verdict, own);
+        if verdict != Some(false) && !shape.rules.is_empty() {
+            verdict = and(verdict, rules(node, value));
+        }
+    });
+    verdict
+}
+
+/// Both; false wins over unknown.
+fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
