@@ -9,6 +9,7 @@
 //! - [`Witnesses`] shows a difference by an object, confirmed by the request path on both sides.
 
 mod budget;
+mod cel_condition;
 pub(crate) mod cel_implication;
 mod condition;
 mod generate;

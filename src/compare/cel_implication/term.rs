@@ -6,6 +6,7 @@ use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier};
 use crate::cel::comparison::{Operator, constants, exact_number};
 use crate::cel::normalise::Writer;
 use crate::cel::parse::read;
+use crate::compare::cel_condition::Condition;
 use crate::model::schema::Shape;
 
 /// A rule in a form where order, negation and spelling no longer matter.
@@ -183,46 +184,41 @@ fn joined(parts: impl Iterator<Item = Term>, conjunction: bool) -> Term {
 }
 
 fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
-    match &expr.kind {
-        Kind::Literal(Literal::Bool(true)) => Term::True,
-        Kind::Literal(Literal::Bool(false)) => Term::False,
-        Kind::Select(select) if select.test => Term::Has(format!("{}.{}", writer.write(&select.operand, false), select.field)),
-        Kind::Comprehension(fold) => quantifier(fold, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
-        Kind::Call(call) => match (&*call.function, call.args.as_slice()) {
-            ("_&&_", args) => all(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
-            ("_||_", args) => any(args.iter().map(|arg| term(arg, writer)).collect::<Vec<_>>().into_iter()),
-            ("!_", [inner]) => term(inner, writer).negated(),
-            ("_?_:_", [condition, yes, no]) => {
-                // Written so that a condition that fails with an error never turns into a truth, not even when negated.
-                let condition = term(condition, writer);
-                match (term(yes, writer), term(no, writer)) {
-                    (yes, no) if is_certain(&condition) => choice(condition, yes, no),
-                    (Term::True, Term::False) => condition,
-                    (Term::False, Term::True) => condition.negated(),
-                    (yes, Term::True) => any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter()),
-                    (Term::True, no) => any([all([condition.clone().negated(), no].into_iter()), condition].into_iter()),
-                    _ => Term::Other(writer.write(expr, false)),
-                }
+    let read = match Condition::read(expr) {
+        Condition::Constant(true) => Some(Term::True),
+        Condition::Constant(false) => Some(Term::False),
+        Condition::Not(inner) => Some(term(inner, writer).negated()),
+        Condition::And(parts) => Some(all(parts.iter().map(|part| term(part, writer)).collect::<Vec<_>>().into_iter())),
+        Condition::Or(parts) => Some(any(parts.iter().map(|part| term(part, writer)).collect::<Vec<_>>().into_iter())),
+        Condition::Choice { condition, yes, no } => {
+            // Written so that a condition that fails with an error never becomes true, not even when negated.
+            let condition = term(condition, writer);
+            match (term(yes, writer), term(no, writer)) {
+                (yes, no) if is_certain(&condition) => Some(choice(condition, yes, no)),
+                (Term::True, Term::False) => Some(condition),
+                (Term::False, Term::True) => Some(condition.negated()),
+                (yes, Term::True) => Some(any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter())),
+                (Term::True, no) => Some(any([all([condition.clone().negated(), no].into_iter()), condition].into_iter())),
+                _ => None,
             }
-            ("_==_", [a, b]) => equality(expr, a, b, writer),
-            ("_!=_", [a, b]) => unequal(expr, a, b, writer),
-            ("@in", [left, list]) => membership(left, list, writer).unwrap_or_else(|| Term::Other(writer.write(expr, false))),
-            (function, [a, b]) => Operator::of(function)
-                .and_then(|operator| ordering(operator, a, b, writer))
-                .unwrap_or_else(|| Term::Other(writer.write(expr, false))),
-            _ => Term::Other(writer.write(expr, false)),
-        },
-        _ => Term::Other(writer.write(expr, false)),
-    }
+        }
+        Condition::Has(select) => Some(Term::Has(format!("{}.{}", writer.write(&select.operand, false), select.field))),
+        Condition::Compared { left, operator: Operator::Equal, right } => equality(left, right, writer),
+        Condition::Compared { left, operator, right } => ordering(operator, left, right, writer),
+        Condition::Unequal(left, right) => Some(unequal(expr, left, right, writer)),
+        Condition::In { item, list } => membership(item, list, writer),
+        Condition::Quantified { fold, quantifier, body } => Some(quantified(fold, quantifier, body, writer)),
+        Condition::Matches { .. } | Condition::Other => None,
+    };
+    read.unwrap_or_else(|| Term::Other(writer.write(expr, false)))
 }
 
-fn quantifier(fold: &Comprehension, writer: &mut Writer<'_>) -> Option<Term> {
-    let (kind, condition) = fold.quantifier()?;
+fn quantified(fold: &Comprehension, quantifier: Quantifier, condition: &Expr, writer: &mut Writer<'_>) -> Term {
     let range = writer.write(&fold.range, false);
     let (depth, body) = writer.inside(fold, |writer| term(condition, writer));
     // Behind the accumulator; whether there is a second variable is part of the name.
     let first = format!("${}{}", depth + 1, if fold.var2.is_some() { "," } else { "" });
-    Some(Term::Fold { fold: kind, range, first, body: Box::new(body) })
+    Term::Fold { fold: quantifier, range, first, body: Box::new(body) }
 }
 
 /// One or the other, by a condition that never fails.
@@ -237,20 +233,17 @@ fn choice(condition: Term, yes: Term, no: Term) -> Term {
     }
 }
 
-fn equality(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
+fn equality(a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
     let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
     if right.literal().is_some() && left.literal().is_none() {
-        return Term::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) };
+        return Some(Term::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) });
     }
-    match tests(a, b, writer) {
-        Some((a, b)) => choice(a, b.clone(), b.negated()),
-        None => Term::Other(writer.write(expr, false)),
-    }
+    tests(a, b, writer).map(|(a, b)| choice(a, b.clone(), b.negated()))
 }
 
 /// Two sides that ask whether fields are there, and never fail.
 fn tests(a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<(Term, Term)> {
-    let asks = |side: &Expr| matches!(&side.kind, Kind::Select(select) if select.test);
+    let asks = |side: &Expr| matches!(Condition::read(side), Condition::Has(_));
     let sides = (asks(a) && asks(b)).then(|| (term(a, writer), term(b, writer)))?;
     (is_certain(&sides.0) && is_certain(&sides.1)).then_some(sides)
 }
@@ -259,9 +252,9 @@ fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
     if let Some((a, b)) = tests(a, b, writer) {
         return choice(a, b.clone().negated(), b);
     }
-    match equality(expr, a, b, writer) {
-        Term::Other(_) => Term::Not(Box::new(Term::Other(writer.write(expr, true)))),
-        equal => equal.negated(),
+    match equality(a, b, writer) {
+        Some(equal) => equal.negated(),
+        None => Term::Not(Box::new(Term::Other(writer.write(expr, true)))),
     }
 }
 

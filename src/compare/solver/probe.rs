@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::cel::ast::{Expr, Kind as Node, Literal};
+use crate::cel::ast::{Expr, Literal};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
+use crate::compare::cel_condition::field_of;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -93,10 +94,7 @@ fn fields(expr: &Expr, shape: &Shape) -> Vec<String> {
     let named: BTreeSet<String> = expr
         .descendants()
         .into_iter()
-        .filter_map(|part| match &part.kind {
-            Node::Select(select) if matches!(&select.operand.kind, Node::Ident(name) if name == "self") => unescape(&select.field),
-            _ => None,
-        })
+        .filter_map(|part| unescape(&field_of(part, &["self"])?.field))
         .filter(|name| shape.properties.contains_key(name))
         .collect();
     named.into_iter().collect()

@@ -15,6 +15,7 @@ use crate::cel::eval::{EvalError, Program};
 use crate::cel::name::unescape;
 use crate::cel::normalise::normal;
 use crate::cel::parse::read;
+use crate::compare::cel_condition::field_of;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
@@ -106,9 +107,7 @@ fn keys(expr: &Expr) -> Option<Vec<String>> {
     let mut selected = BTreeSet::new();
     let parts = expr.descendants();
     for part in &parts {
-        if let Node::Select(select) = &part.kind
-            && matches!(&select.operand.kind, Node::Ident(name) if name == "self" || name == "oldSelf")
-        {
+        if let Some(select) = field_of(part, &["self", "oldSelf"]) {
             keys.insert(unescape(&select.field)?);
             selected.insert(select.operand.id);
         }

@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::cel::ast::{Call, Comprehension, Expr, Kind as Node, Literal, Quantifier};
+use crate::cel::ast::{Comprehension, Expr, Kind as Node, Literal, Quantifier};
 use crate::cel::comparison::{Operator, constants, exact_number};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
+use crate::compare::cel_condition::{Condition, size_of};
 use crate::go::regexp::Pattern;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
@@ -162,61 +163,42 @@ fn known(a: &Literal, b: &Literal, operator: Operator) -> Option<bool> {
 
 impl<'s> Subject<'s> {
     fn truth(&self, expr: &Expr) -> Option<Truth> {
-        match &expr.kind {
-            Node::Literal(Literal::Bool(b)) => Some(Truth::constant(*b)),
-            Node::Select(select) if select.test => {
-                let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
-                let name = unescape(&select.field)?;
-                shape.property(&name)?;
-                let has = Rc::new(Formula::Has(name.into()));
-                Some(Truth { holds: at(&path, Rc::clone(&has)), fails: at(&path, has.negated()) })
-            }
-            Node::Ident(_) | Node::Select(_) => match self.path(expr)? {
-                (path, ty @ Ty::Bool) => Some(Truth::at(&path, ty.kinds(), Formula::Equals(true.into()))),
-                _ => None,
-            },
-            Node::Call(call) => self.call(call),
-            Node::Comprehension(fold) => self.quantifier(fold),
-            _ => None,
-        }
-    }
-
-    fn call(&self, call: &Call) -> Option<Truth> {
-        if let (Some(operator), [a, b]) = (Operator::of(&call.function), call.args.as_slice()) {
-            return self.compared(a, b, operator);
-        }
-        match (&*call.function, call.args.as_slice()) {
-            ("!_", [a]) => Some(self.truth(a)?.not()),
-            ("_&&_", [a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
-            ("_||_", [a, b]) => Some(self.truth(a)?.or(self.truth(b)?)),
-            ("_?_:_", [condition, a, b]) => {
-                let (condition, a, b) = (self.truth(condition)?, self.truth(a)?, self.truth(b)?);
+        match Condition::read(expr) {
+            Condition::Constant(b) => Some(Truth::constant(b)),
+            Condition::Not(inner) => Some(self.truth(inner)?.not()),
+            Condition::And([a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
+            Condition::Or([a, b]) => Some(self.truth(a)?.or(self.truth(b)?)),
+            Condition::Choice { condition, yes, no } => {
+                let (condition, a, b) = (self.truth(condition)?, self.truth(yes)?, self.truth(no)?);
                 let join = |a, b| {
                     let yes = Formula::all([Rc::clone(&condition.holds), a]);
                     Formula::any([yes, Formula::all([Rc::clone(&condition.fails), b])])
                 };
                 Some(Truth { holds: join(a.holds, b.holds), fails: join(a.fails, b.fails) })
             }
-            ("_!=_", [a, b]) => self.compared(a, b, Operator::Equal).map(Truth::not),
-            ("@in", [a, b]) => self.member(a, b),
-            ("startsWith" | "endsWith" | "contains" | "matches", [argument]) => {
-                let Some(Literal::String(text)) = argument.literal() else { return None };
-                let escaped = regex_syntax::escape(text);
-                let pattern = match &*call.function {
-                    "startsWith" => format!("^{escaped}"),
-                    "endsWith" => format!("{escaped}$"),
-                    "contains" => escaped,
-                    _ => text.clone(),
-                };
-                self.each_case(call.target.as_deref()?, |target| match target.literal() {
-                    Some(Literal::String(text)) => Some(Truth::constant(Pattern::new(&pattern).ok()?.is_match(text))),
-                    _ => match self.path(target)? {
-                        (path, ty @ Ty::Text) => Some(Truth::at(&path, ty.kinds(), Formula::Matches(pattern.as_str().into()))),
-                        _ => None,
-                    },
-                })
+            Condition::Has(select) => {
+                let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
+                let name = unescape(&select.field)?;
+                shape.property(&name)?;
+                let has = Rc::new(Formula::Has(name.into()));
+                Some(Truth { holds: at(&path, Rc::clone(&has)), fails: at(&path, has.negated()) })
             }
-            _ => None,
+            Condition::Compared { left, operator, right } => self.compared(left, right, operator),
+            Condition::Unequal(left, right) => self.compared(left, right, Operator::Equal).map(Truth::not),
+            Condition::In { item, list } => self.member(item, list),
+            Condition::Matches { target, pattern } => self.each_case(target, |target| match target.literal() {
+                Some(Literal::String(text)) => Some(Truth::constant(Pattern::new(&pattern).ok()?.is_match(text))),
+                _ => match self.path(target)? {
+                    (path, ty @ Ty::Text) => Some(Truth::at(&path, ty.kinds(), Formula::Matches(pattern.as_str().into()))),
+                    _ => None,
+                },
+            }),
+            Condition::Quantified { fold, quantifier, body } => self.quantifier(fold, quantifier, body),
+            Condition::And(_) | Condition::Or(_) => None,
+            Condition::Other => match self.path(expr)? {
+                (path, ty @ Ty::Bool) => Some(Truth::at(&path, ty.kinds(), Formula::Equals(true.into()))),
+                _ => None,
+            },
         }
     }
 
@@ -250,14 +232,12 @@ impl<'s> Subject<'s> {
                 }
                 sums
             }
-            ("size", args) => {
-                let list = call.target.as_deref().or(args.first())?;
-                let Node::Comprehension(fold) = &list.kind else { return plain() };
+            _ => {
+                let Some(Node::Comprehension(fold)) = size_of(expr).map(|list| &list.kind) else { return plain() };
                 let Some(counts) = fold.filter().and_then(|condition| self.tally(fold, condition)) else { return plain() };
                 let number = |count: usize| Expr { kind: Node::Literal(Literal::Int(count as i64)), ..expr.clone() };
                 counts.into_iter().enumerate().map(|(count, when)| (when, number(count))).collect()
             }
-            _ => return plain(),
         };
         (cases.len() <= MAX_CASES).then_some(cases)
     }
@@ -284,16 +264,18 @@ impl<'s> Subject<'s> {
 
     /// A condition on a variable, where it stands for something true or false.
     fn of_item(&self, condition: &Expr, variable: &str, item: &Expr) -> Option<Truth> {
-        match &condition.kind {
-            Node::Ident(name) if name == variable => self.truth(item),
-            Node::Call(call) => match (&*call.function, call.args.as_slice()) {
-                ("!_", [inner]) => Some(self.of_item(inner, variable, item)?.not()),
-                ("_==_", [inner, other]) | ("_==_", [other, inner]) if matches!(other.literal(), Some(Literal::Bool(_))) => {
-                    let truth = self.of_item(inner, variable, item)?;
-                    Some(if matches!(other.literal(), Some(Literal::Bool(true))) { truth } else { truth.not() })
-                }
-                _ => None,
-            },
+        match Condition::read(condition) {
+            Condition::Not(inner) => Some(self.of_item(inner, variable, item)?.not()),
+            Condition::Compared { left, operator: Operator::Equal, right } => {
+                let (inner, wanted) = match (left.literal(), right.literal()) {
+                    (_, Some(Literal::Bool(wanted))) => (left, wanted),
+                    (Some(Literal::Bool(wanted)), _) => (right, wanted),
+                    _ => return None,
+                };
+                let truth = self.of_item(inner, variable, item)?;
+                Some(if *wanted { truth } else { truth.not() })
+            }
+            _ if matches!(&condition.kind, Node::Ident(name) if name == variable) => self.truth(item),
             _ => None,
         }
     }
@@ -342,16 +324,16 @@ impl<'s> Subject<'s> {
         if let Some(literal) = expr.literal() {
             return json(literal).map(Operand::Literal);
         }
+        if let Some(counted) = size_of(expr) {
+            let (path, ty) = self.path(counted)?;
+            return matches!(ty, Ty::Text | Ty::List(_) | Ty::Map).then_some(Operand::Size(path, ty));
+        }
         match &expr.kind {
             Node::Ident(name) if name == "string" => Some(Operand::TypeName(Kind::String)),
             Node::Ident(name) if name == "int" => Some(Operand::TypeName(Kind::Int)),
             Node::Ident(_) | Node::Select(_) => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
             Node::List(_) => constants(expr)?.into_iter().map(json).collect::<Option<_>>().map(Operand::List),
             Node::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
-                ("size", Some(target), []) | ("size", None, [target]) => {
-                    let (path, ty) = self.path(target)?;
-                    matches!(ty, Ty::Text | Ty::List(_) | Ty::Map).then_some(Operand::Size(path, ty))
-                }
                 ("type", None, [target]) => match self.path(target)? {
                     (path, Ty::IntOrText) => Some(Operand::TypeOf(path)),
                     _ => None,
@@ -408,8 +390,7 @@ impl<'s> Subject<'s> {
     }
 
     /// `all` and `exists`, and `exists_one` of what is written in a list.
-    fn quantifier(&self, fold: &Comprehension) -> Option<Truth> {
-        let (quantifier, body) = fold.quantifier()?;
+    fn quantifier(&self, fold: &Comprehension, quantifier: Quantifier, body: &Expr) -> Option<Truth> {
         if let Some(counts) = self.tally(fold, body) {
             let most = counts.len() - 1;
             let counted = |count: usize| match quantifier {
@@ -421,14 +402,10 @@ impl<'s> Subject<'s> {
             let any = |counts: Vec<(usize, Rc<Formula>)>| Formula::any(counts.into_iter().map(|(_, when)| when));
             return Some(Truth { holds: any(holds), fails: any(fails) });
         }
-        let (all, body) = match (quantifier, body) {
-            (Quantifier::All, body) => (true, body),
-            (Quantifier::Exists, body) => (false, body),
-            (Quantifier::ExistsOne, _) => return None,
-        };
-        if fold.var2.is_some() {
+        if quantifier == Quantifier::ExistsOne || fold.var2.is_some() {
             return None;
         }
+        let all = quantifier == Quantifier::All;
         let (path, ty) = self.path(&fold.range)?;
         let (inner, each): (Ty<'_>, fn(Rc<Formula>) -> Formula) = match ty {
             Ty::List(items) => (Ty::of(items?)?, Formula::Each),
