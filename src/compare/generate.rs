@@ -11,7 +11,7 @@ use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 
 use super::Budget;
-use super::solver::{Formula, Goal, Pin, Solver, Target, Taste};
+use super::solver::{Formula, Goal, Pin, Preference, Solver, Target};
 
 /// Objects that [`around`] makes at most.
 pub const MAX_AROUND: usize = 600;
@@ -20,18 +20,18 @@ const MAX_SIZE: u64 = 200;
 
 /// The smallest body that the schema accepts, if one was found.
 pub fn smallest(root: &Shape) -> Option<Value> {
-    Maker::new(root, Taste::Small, &Budget::of_each()).make(None)
+    Maker::new(root, Preference::Small, &Budget::of_each()).make(None)
 }
 
 /// A body with every field filled that can be.
 pub fn filled(root: &Shape) -> Option<Value> {
-    Maker::new(root, Taste::Full, &Budget::of_each()).make(None)
+    Maker::new(root, Preference::Full, &Budget::of_each()).make(None)
 }
 
 /// The smallest body that has this value at a path; a list on the way gets one item, a map one key.
 pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
     let pin = Pin { steps: path.steps(), target: Target::Value(value) };
-    Maker::new(root, Taste::Small, &Budget::of_each()).make(Some(pin))
+    Maker::new(root, Preference::Small, &Budget::of_each()).make(Some(pin))
 }
 
 /// Bodies at the boundaries of the schema: each field at its least and its greatest, each value of an enum, each count,
@@ -39,7 +39,7 @@ pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
 pub fn around(root: &Shape) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
-    let mut maker = Maker::new(root, Taste::Small, &Budget::of_each());
+    let mut maker = Maker::new(root, Preference::Small, &Budget::of_each());
     let mut bodies: Vec<Value> = Vec::new();
     let full = filled(root);
     let pinned = wishes.iter().filter_map(|wish| {
@@ -68,8 +68,8 @@ pub(super) struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    pub(super) fn new(root: &'s Shape, taste: Taste, budget: &Budget) -> Self {
-        Maker { solver: Solver::new(taste, budget).with_roots(&[root]), goal: Goal::of(root, true) }
+    pub(super) fn new(root: &'s Shape, preference: Preference, budget: &Budget) -> Self {
+        Maker { solver: Solver::new(preference, budget).with_roots(&[root]), goal: Goal::of(root, true) }
     }
 
     pub(super) fn make(&mut self, pin: Option<Pin<'s>>) -> Option<Value> {

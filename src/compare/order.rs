@@ -8,13 +8,13 @@ use crate::model::relation::{Comparison, Search};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
-use super::solver::{Goal, Literal, Pair, Quest, ReadBy, Reader, Solver, Taste, Term, View, unconfirmed};
+use super::solver::{Difference, Goal, Literal, Pair, Preference, ReadBy, Reader, Solver, Term, View, unconfirmed};
 use super::{Budget, Role, Sample};
 
 /// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
 /// kind and metadata.
 pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Comparison<Sample> {
-    let mut solver = Solver::new(Taste::Small, budget).with_roots(&[a, b]);
+    let mut solver = Solver::new(Preference::Small, budget).with_roots(&[a, b]);
     if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
         return Comparison::equal();
     }
@@ -24,7 +24,7 @@ pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Comparison<Sample> 
 
 /// Whether two shapes are written alike, wherever they stand.
 pub(crate) fn is_same(a: &Shape, b: &Shape, budget: &Budget) -> bool {
-    Solver::new(Taste::Small, budget).same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b))
+    Solver::new(Preference::Small, budget).same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b))
 }
 
 /// Compares two nodes that stand at the same place, with everything below them.
@@ -57,7 +57,7 @@ pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) ->
 }
 
 fn compare<'s>(a: &'s Shape, b: &'s Shape, role: Role, local: bool, budget: &Budget) -> Comparison<Sample> {
-    let mut solver = Solver::new(Taste::Small, budget);
+    let mut solver = Solver::new(Preference::Small, budget);
     if solver.same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b)) {
         return Comparison::equal();
     }
@@ -90,7 +90,7 @@ impl<'s> Sides<'s> {
     }
 
     /// The first side accepts and keeps the value; the second accepts it or not.
-    fn goal(self, accepted: bool, quest: Quest, both_keep: bool) -> Goal<'s> {
+    fn goal(self, accepted: bool, difference: Difference, both_keep: bool) -> Goal<'s> {
         let [a, b] = self.read_by;
         let [x, y] = self.shapes;
         Goal {
@@ -99,7 +99,7 @@ impl<'s> Sides<'s> {
                 Literal { view: 0, holds: true, term: Term::Node(x) },
                 Literal { view: 1, holds: accepted, term: Term::Node(y) },
             ],
-            quest,
+            difference,
             pin: None,
             root: self.root,
         }
@@ -116,7 +116,7 @@ impl Searches<'_> {
     fn order(mut self) -> Comparison<Sample> {
         let lost = self.lost(false);
         let gained = self.lost(true);
-        let differs = self.sides.goal(true, Quest::Differs, true);
+        let differs = self.sides.goal(true, Difference::Stored, true);
         self.pair(self.sides, true);
         let changed = self.first([differs]);
         Comparison::of(lost, gained, changed)
@@ -126,8 +126,8 @@ impl Searches<'_> {
     fn lost(&mut self, swapped: bool) -> Search<Sample> {
         let sides = if swapped { self.sides.swapped() } else { self.sides };
         self.pair(sides, false);
-        let refused = sides.goal(false, Quest::Nothing, false);
-        let pruned = sides.goal(true, Quest::Loses(1), false);
+        let refused = sides.goal(false, Difference::None, false);
+        let pruned = sides.goal(true, Difference::Lost(1), false);
         self.first([refused, pruned])
     }
 }

@@ -12,7 +12,7 @@ use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Respon
 
 use super::condition::restore;
 use super::generate::Maker;
-use super::solver::{Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
+use super::solver::{Difference, Formula, Goal, Literal, Pin, Preference, ReadBy, Solver, Target, Term, View};
 use super::{Budget, Sample};
 
 /// What to show at a path.
@@ -68,7 +68,7 @@ impl<'s> Witnesses<'s> {
     /// A list with one item twice, for the old list at a path.
     pub fn twice(&self, path: &FieldPath) -> Option<Value> {
         let items = self.old.at(path.steps())?.items.as_deref()?;
-        match Solver::new(Taste::Small, &self.budget).solve(&Goal::of(items, false)) {
+        match Solver::new(Preference::Small, &self.budget).solve(&Goal::of(items, false)) {
             Search::Found(item) => Some(json!([item, item])),
             _ => None,
         }
@@ -91,7 +91,7 @@ impl<'s> Witnesses<'s> {
 
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
-        Maker::new(self.old, Taste::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
+        Maker::new(self.old, Preference::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
     }
 
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
@@ -110,20 +110,20 @@ impl<'s> Witnesses<'s> {
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Search<Witness> {
-        let mut solver = Solver::new(Taste::Small, &self.budget).with_roots(&[self.old, self.new]);
+        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
         let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
-        let goal = |accepted: Option<bool>, quest: Quest| self.goal(&[(self.new, accepted)], quest, pin);
+        let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
         // That there is none that shows this change alone proves nothing.
         if let Some(witness) = self.alone(path, pin, cause) {
             return Search::Found(witness);
         }
         // The smallest object that has the value mostly shows the difference already.
-        let plain = pin.map(|_| goal(None, Quest::Nothing));
-        let refused = || goal(Some(false), Quest::Nothing);
-        let lost = || goal(Some(true), Quest::Loses(1));
+        let plain = pin.map(|_| goal(None, Difference::None));
+        let refused = || goal(Some(false), Difference::None);
+        let lost = || goal(Some(true), Difference::Lost(1));
         let asked = match cause {
-            Cause::Near => vec![refused(), lost(), goal(Some(true), Quest::Differs)],
+            Cause::Near => vec![refused(), lost(), goal(Some(true), Difference::Stored)],
             Cause::Lost => vec![lost()],
             Cause::Refusal | Cause::Here(_) | Cause::Rule(_) => vec![refused()],
         };
@@ -150,10 +150,10 @@ impl<'s> Witnesses<'s> {
             return None;
         }
         let lenient = self.lenient(path, cause)?;
-        let mut solver = Solver::new(Taste::Small, &self.budget).with_roots(&[self.old, &lenient, self.new]);
+        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, &lenient, self.new]);
         let others = [(&lenient, Some(true)), (self.new, Some(false))];
         // A value that was found by comparing is refused already, if maybe for another reason.
-        let found = value.map(|pin| self.goal(&others[..1], Quest::Nothing, Some(pin)));
+        let found = value.map(|pin| self.goal(&others[..1], Difference::None, Some(pin)));
         let sent = match value {
             Some(pin) => Some(Pin { target: Target::Sent, ..pin }),
             None => pin,
@@ -164,7 +164,7 @@ impl<'s> Witnesses<'s> {
                 .new
                 .at(path.steps())
                 .is_some_and(|node| [node.item_count.max, node.property_count.max].into_iter().flatten().all(|most| most <= MAX_BUILT));
-        let sent = small.then(|| self.goal(&others, Quest::Nothing, sent));
+        let sent = small.then(|| self.goal(&others, Difference::None, sent));
         found.into_iter().chain(sent).find_map(|goal| match solver.solve(&goal) {
             Search::Found(body) => self.confirm(&body, path, cause),
             _ => None,
@@ -172,8 +172,8 @@ impl<'s> Witnesses<'s> {
     }
 
     /// An object that the old schema accepts and keeps; for each other schema, what it makes of the object, where that matters.
-    fn goal<'g>(&'g self, others: &[(&'g Shape, Option<bool>)], quest: Quest, pin: Option<Pin<'g>>) -> Goal<'g> {
-        let mut goal = Goal { quest, pin, ..Goal::of(self.old, true) };
+    fn goal<'g>(&'g self, others: &[(&'g Shape, Option<bool>)], difference: Difference, pin: Option<Pin<'g>>) -> Goal<'g> {
+        let mut goal = Goal { difference, pin, ..Goal::of(self.old, true) };
         for &(other, accepted) in others {
             let view = goal.views.len();
             goal.views.push(View { read_by: ReadBy::shape_of(other), faithful: false });
@@ -304,11 +304,11 @@ fn resource_name(root: &Shape, budget: &Budget) -> Option<String> {
             Literal { view: 0, holds: true, term: Term::Clause(shape) },
             Literal { view: 0, holds: true, term: Term::Formula(label) },
         ],
-        quest: Quest::Nothing,
+        difference: Difference::None,
         pin: None,
         root: false,
     };
-    match Solver::new(Taste::Small, budget).solve(&goal) {
+    match Solver::new(Preference::Small, budget).solve(&goal) {
         Search::Found(Value::String(name)) => Some(name),
         _ => None,
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::Step;
 
 use super::formula::Formula;
-use super::part::{Never, Part, Parts, reads, same_part, same_term};
+use super::part::{Part, Parts, Unsatisfiable, reads, same_part, same_term};
 use super::read::Request;
 use super::{Goal, Kind, Pin, Reason, Search, Solver, Term};
 
@@ -77,7 +77,7 @@ impl<'s> Solver<'s> {
             if !self.step((1 + options) * branch.atoms.len()) {
                 return Search::Undecided(Reason::Budget);
             }
-            self.settle(&mut branch, goal, kind);
+            self.simplify_choices(&mut branch, goal, kind);
             let narrowest = branch.choices.iter().enumerate().min_by_key(|(_, choice)| choice.options.len());
             let Some((index, choice)) = narrowest else { break };
             match choice.options.len() {
@@ -101,7 +101,7 @@ impl<'s> Solver<'s> {
         let mut open = None;
         for option in choice.options {
             let mut next = branch.clone();
-            let carriers: Vec<Atom<'s>> = option.iter().filter(|atom| !atom.holds).cloned().collect();
+            let keys_for: Vec<Atom<'s>> = option.iter().filter(|atom| !atom.holds).cloned().collect();
             for atom in option {
                 self.assume(&mut next, kind, atom);
             }
@@ -109,7 +109,8 @@ impl<'s> Solver<'s> {
                 continue;
             }
             // A key that can't fail as it must makes all further choices vain.
-            if !next.choices.is_empty() && kind == Kind::Object && carriers.iter().any(|atom| self.is_vain(goal, &next, atom)) {
+            if !next.choices.is_empty() && kind == Kind::Object && keys_for.iter().any(|atom| self.is_unsatisfiable_key(goal, &next, atom))
+            {
                 continue;
             }
             match self.search(goal, kind, next) {
@@ -125,7 +126,7 @@ impl<'s> Solver<'s> {
     }
 
     /// Drops choices that are already met and options that can't be taken any more.
-    fn settle(&mut self, branch: &mut Branch<'s>, goal: &Goal<'s>, kind: Kind) {
+    fn simplify_choices(&mut self, branch: &mut Branch<'s>, goal: &Goal<'s>, kind: Kind) {
         let mut choices = std::mem::take(&mut branch.choices);
         choices.retain_mut(|choice| {
             if choice.options.iter().any(|option| option.iter().all(|atom| self.is_assumed(&branch.atoms, atom))) {
@@ -242,13 +243,13 @@ impl<'s> Solver<'s> {
                         self.assume(branch, kind, atom);
                     }
                 } else {
-                    self.offer(branch, kind, atoms.into_iter().map(|atom| vec![atom]));
+                    self.add_choice(branch, kind, atoms.into_iter().map(|atom| vec![atom]));
                 }
             }
             Part::AnyOf(clauses) => {
                 let atoms = clauses.iter().map(|clause| one(holds, Part::Term(Term::Clause(clause))));
                 if holds {
-                    self.offer(branch, kind, atoms.map(|atom| vec![atom]));
+                    self.add_choice(branch, kind, atoms.map(|atom| vec![atom]));
                 } else {
                     for atom in atoms {
                         self.assume(branch, kind, atom);
@@ -260,41 +261,41 @@ impl<'s> Solver<'s> {
                 let count = clauses.len();
                 let only = |chosen: usize| (0..count).filter_map(|index| clause(index == chosen, index)).collect::<Vec<_>>();
                 if holds {
-                    self.offer(branch, kind, (0..count).map(only));
+                    self.add_choice(branch, kind, (0..count).map(only));
                 } else {
                     let pairs = (0..count).flat_map(|i| (i + 1..count).map(move |j| [i, j]));
                     let both = pairs.map(|pair| pair.into_iter().filter_map(|index| clause(true, index)).collect::<Vec<_>>());
-                    self.offer(branch, kind, std::iter::once(only(count)).chain(both));
+                    self.add_choice(branch, kind, std::iter::once(only(count)).chain(both));
                 }
             }
             _ => {}
         }
     }
 
-    /// Adds a choice. What an option needs without a further choice is spelled out, so that it shows early where it
+    /// Adds a choice. What an option needs without a further choice is expanded out, so that it shows early where it
     /// contradicts something.
-    fn offer(&mut self, branch: &mut Branch<'s>, kind: Kind, options: impl Iterator<Item = Vec<Atom<'s>>>) {
-        let mut spelled = Vec::new();
+    fn add_choice(&mut self, branch: &mut Branch<'s>, kind: Kind, options: impl Iterator<Item = Vec<Atom<'s>>>) {
+        let mut expanded = Vec::new();
         for option in options {
             let mut atoms = Vec::new();
-            if option.into_iter().all(|atom| self.spell(kind, atom, &mut atoms).is_ok()) {
+            if option.into_iter().all(|atom| self.expand(kind, atom, &mut atoms).is_ok()) {
                 if atoms.is_empty() {
                     return;
                 }
-                spelled.push(atoms);
+                expanded.push(atoms);
             }
         }
         // That a rule fails is only taken for granted here, so other ways go first.
-        spelled.sort_by_key(|option| option.iter().any(|atom| matches!(atom.part, Part::Opaque(_)) && !atom.holds));
-        branch.choices.push(Choice { options: spelled });
+        expanded.sort_by_key(|option| option.iter().any(|atom| matches!(atom.part, Part::Opaque(_)) && !atom.holds));
+        branch.choices.push(Choice { options: expanded });
     }
 
     /// The atoms that a condition comes to, as far as they all have to hold.
-    fn spell(&mut self, kind: Kind, atom: Atom<'s>, atoms: &mut Vec<Atom<'s>>) -> Result<(), Never> {
+    fn expand(&mut self, kind: Kind, atom: Atom<'s>, atoms: &mut Vec<Atom<'s>>) -> Result<(), Unsatisfiable> {
         let Atom { view, holds, part } = atom;
         let term = match part {
             Part::Term(term) => term,
-            Part::Not(term) => return self.spell(kind, Atom { view, holds: !holds, part: Part::Term(term) }, atoms),
+            Part::Not(term) => return self.expand(kind, Atom { view, holds: !holds, part: Part::Term(term) }, atoms),
             Part::AllFormulas(formula) | Part::AnyFormula(formula) => Term::Formula(formula),
             Part::Property(name, Term::Formula(formula)) if holds => {
                 // A key that meets several conditions meets each of them.
@@ -302,7 +303,7 @@ impl<'s> Solver<'s> {
                     Formula::All(parts) => {
                         for part in parts {
                             let part = Part::Property(name.clone(), Term::Formula(Rc::clone(part)));
-                            self.spell(kind, Atom { view, holds, part }, atoms)?;
+                            self.expand(kind, Atom { view, holds, part }, atoms)?;
                         }
                     }
                     _ => atoms.push(Atom { view, holds, part: Part::Property(name, Term::Formula(formula)) }),
@@ -316,10 +317,10 @@ impl<'s> Solver<'s> {
         };
         if let Term::Formula(formula) = &term {
             match (&**formula, holds) {
-                (Formula::Const(value), _) => return if *value == holds { Ok(()) } else { Err(Never) },
+                (Formula::Const(value), _) => return if *value == holds { Ok(()) } else { Err(Unsatisfiable) },
                 (Formula::All(parts), true) | (Formula::Any(parts), false) => {
                     for part in parts {
-                        self.spell(kind, Atom { view, holds, part: Part::Term(Term::Formula(Rc::clone(part))) }, atoms)?;
+                        self.expand(kind, Atom { view, holds, part: Part::Term(Term::Formula(Rc::clone(part))) }, atoms)?;
                     }
                     return Ok(());
                 }
@@ -330,13 +331,13 @@ impl<'s> Solver<'s> {
                 _ => {}
             }
         }
-        match (self.taken_apart(&term, kind), holds) {
-            (Err(Never), true) => Err(Never),
-            (Err(Never), false) => Ok(()),
-            (Ok(parts), true) => parts.into_iter().try_for_each(|part| self.spell(kind, Atom { view, holds, part }, atoms)),
+        match (self.parts_of(&term, kind), holds) {
+            (Err(Unsatisfiable), true) => Err(Unsatisfiable),
+            (Err(Unsatisfiable), false) => Ok(()),
+            (Ok(parts), true) => parts.into_iter().try_for_each(|part| self.expand(kind, Atom { view, holds, part }, atoms)),
             (Ok(mut parts), false) => match (parts.pop(), parts.is_empty()) {
-                (None, _) => Err(Never),
-                (Some(part), true) => self.spell(kind, Atom { view, holds, part }, atoms),
+                (None, _) => Err(Unsatisfiable),
+                (Some(part), true) => self.expand(kind, Atom { view, holds, part }, atoms),
                 (Some(_), false) => {
                     atoms.push(Atom { view, holds, part: Part::Term(term) });
                     Ok(())
@@ -346,21 +347,21 @@ impl<'s> Solver<'s> {
     }
 
     /// The conditions that a term comes to for this kind of value.
-    fn taken_apart(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Never> {
+    fn parts_of(&self, term: &Term<'s>, kind: Kind) -> Result<Vec<Part<'s>>, Unsatisfiable> {
         match term {
             Term::Node(shape) => self.parts().of_shape(shape, kind, true),
             Term::Clause(shape) => self.parts().of_shape(shape, kind, false),
             Term::Formula(formula) => match &**formula {
-                Formula::Const(false) => Err(Never),
+                Formula::Const(false) => Err(Unsatisfiable),
                 _ => self.parts().of_formula(formula, kind).map(|part| part.into_iter().collect()),
             },
         }
     }
 
     fn assume_term(&mut self, branch: &mut Branch<'s>, kind: Kind, view: usize, holds: bool, term: &Term<'s>) {
-        match (self.taken_apart(term, kind), holds) {
-            (Err(Never), true) => branch.dead = true,
-            (Err(Never), false) => {}
+        match (self.parts_of(term, kind), holds) {
+            (Err(Unsatisfiable), true) => branch.dead = true,
+            (Err(Unsatisfiable), false) => {}
             (Ok(parts), true) => {
                 for part in parts {
                     self.assume(branch, kind, Atom { view, holds, part });
@@ -371,7 +372,7 @@ impl<'s> Solver<'s> {
                     self.assume(branch, kind, Atom { view, holds, part });
                 }
             }
-            (Ok(parts), false) => self.offer(branch, kind, parts.into_iter().map(|part| vec![Atom { view, holds, part }])),
+            (Ok(parts), false) => self.add_choice(branch, kind, parts.into_iter().map(|part| vec![Atom { view, holds, part }])),
         }
     }
 

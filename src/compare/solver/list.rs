@@ -9,10 +9,11 @@ use crate::model::schema::shape::Shape;
 
 use super::branch::Atom;
 use super::formula::{self, Formula};
-use super::object::{child_goal, not_equal, quest_at};
+use super::object::not_equal;
+use super::object_keys::{child_goal, difference_below};
 use super::part::{Part, Unique};
 use super::read::{Effect, Request};
-use super::{Goal, Literal, Pin, Quest, Reason, Search, Solver, Taste, Term};
+use super::{Difference, Goal, Literal, Pin, Preference, Reason, Search, Solver, Term};
 
 /// Items that are made to reach a count.
 const MAX_ITEMS: u64 = 300;
@@ -21,13 +22,13 @@ const MAX_ITEMS: u64 = 300;
 #[derive(Debug, Clone, Default)]
 struct Wanted<'s> {
     literals: Vec<Literal<'s>>,
-    quest: bool,
+    difference: bool,
     pin: Option<Pin<'s>>,
     /// The same value as this item, as a request.
     copy_of: Option<usize>,
 }
 
-struct Frame<'s> {
+struct ListPlan<'s> {
     low: u64,
     high: u64,
     each: Vec<Literal<'s>>,
@@ -41,14 +42,14 @@ struct Frame<'s> {
 
 impl<'s> Solver<'s> {
     pub(super) fn list(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Search<Value> {
-        let mut frame = enter(goal, atoms);
+        let mut frame = enter(atoms);
         if let Some(pin) = goal.pin
             && let Some((Step::Items, rest)) = pin.steps.split_first()
         {
             frame.wanted.push(Wanted { pin: Some(Pin { steps: rest, target: pin.target }), ..Wanted::default() });
         }
-        if goal.quest != Quest::Nothing {
-            frame.wanted.push(Wanted { quest: true, ..Wanted::default() });
+        if goal.difference != Difference::None {
+            frame.wanted.push(Wanted { difference: true, ..Wanted::default() });
         }
         if frame.low > frame.high {
             return Search::Impossible;
@@ -70,12 +71,12 @@ impl<'s> Solver<'s> {
 
     /// An item that is looked at on its own.
     pub(super) fn alone_item(&mut self, goal: &Goal<'s>) -> Search<Value> {
-        let wanted = Wanted { quest: goal.quest != Quest::Nothing, ..Wanted::default() };
+        let wanted = Wanted { difference: goal.difference != Difference::None, ..Wanted::default() };
         self.item_with(goal, goal.literals.clone(), &wanted)
     }
 
     /// With each wanted item on its own, else with all of them in one.
-    fn fitted(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Search<Value> {
+    fn fitted(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>) -> Search<Value> {
         let count = frame.wanted.len() as u64;
         if count <= frame.high {
             let found = self.build(goal, frame, &frame.wanted);
@@ -103,11 +104,11 @@ impl<'s> Solver<'s> {
     }
 
     /// With one item that is all that is wanted.
-    fn in_one(&mut self, goal: &Goal<'s>, frame: &Frame<'s>) -> Search<Value> {
+    fn in_one(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>) -> Search<Value> {
         let mut all = Wanted::default();
         for one in &frame.wanted {
             all.literals.extend(one.literals.iter().cloned());
-            all.quest |= one.quest;
+            all.difference |= one.difference;
             if all.pin.is_some() && one.pin.is_some() {
                 return Search::Undecided(Reason::Method("several items in a short list"));
             }
@@ -117,8 +118,8 @@ impl<'s> Solver<'s> {
     }
 
     /// The wanted items, and as many others as the count needs.
-    fn build(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &[Wanted<'s>]) -> Search<Value> {
-        let least = if self.taste == Taste::Full { frame.low.max(1).min(frame.high) } else { frame.low };
+    fn build(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, wanted: &[Wanted<'s>]) -> Search<Value> {
+        let least = if self.preference == Preference::Full { frame.low.max(1).min(frame.high) } else { frame.low };
         let target = least.max(wanted.len() as u64);
         if target > MAX_ITEMS {
             return Search::Undecided(Reason::Budget);
@@ -155,7 +156,7 @@ impl<'s> Solver<'s> {
     }
 
     /// One item that differs from those before it as far as the list wants it.
-    fn item(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, wanted: &Wanted<'s>, before: &[Value]) -> Search<Value> {
+    fn item(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, wanted: &Wanted<'s>, before: &[Value]) -> Search<Value> {
         let mut literals = frame.each.clone();
         literals.extend(wanted.literals.iter().cloned());
         let mut keyed: Option<(usize, &'s Shape)> = None;
@@ -199,10 +200,10 @@ impl<'s> Solver<'s> {
         let forced = wanted.pin.map(Pin::request);
         for request in [Request::Value, Request::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
             let effects: Vec<Effect<'s>> = goal.views.iter().map(|view| view.read_by.item_effect(request)).collect();
-            let quest = if wanted.quest { quest_at(goal.quest, &effects, request) } else { Some(Quest::Nothing) };
-            let Some(quest) = quest else { continue };
+            let difference = if wanted.difference { difference_below(goal.difference, &effects, request) } else { Some(Difference::None) };
+            let Some(difference) = difference else { continue };
             if request == Request::Value {
-                match self.solve(&child_goal(goal, &effects, &literals, quest, wanted.pin)) {
+                match self.solve(&child_goal(goal, &effects, &literals, difference, wanted.pin)) {
                     Search::Found(value) => return Search::Found(value),
                     Search::Impossible => {}
                     Search::Undecided(reason) => open = open.or(Some(reason)),
@@ -217,15 +218,15 @@ impl<'s> Solver<'s> {
     fn null_item(&self, effects: &[Effect<'s>], literals: &[Literal<'s>]) -> bool {
         literals.iter().all(|literal| {
             let verdict = match effects.get(literal.view) {
-                Some(Effect::Default(value)) => self.judge().term(&literal.term, value),
-                _ => self.judge().term(&literal.term, &Value::Null),
+                Some(Effect::Default(value)) => self.evaluator().term(&literal.term, value),
+                _ => self.evaluator().term(&literal.term, &Value::Null),
             };
             verdict == Some(literal.holds)
         })
     }
 
     /// A list with two items that are the same to one view.
-    fn repeated(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, unique: Unique<'s>) -> Search<Value> {
+    fn repeated(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, view: usize, unique: Unique<'s>) -> Search<Value> {
         // An item of a keyed list that is no object.
         if let Unique::Keys(_) = unique {
             let stranger = Formula::Is(super::Kinds::of(&[super::Kind::Object, super::Kind::Null]));
@@ -264,7 +265,7 @@ impl<'s> Solver<'s> {
     }
 
     /// Two items with the same keys for one view, and different ones as the others want it.
-    fn same_keys(&mut self, goal: &Goal<'s>, frame: &Frame<'s>, view: usize, shape: &'s Shape) -> Search<Value> {
+    fn same_keys(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, view: usize, shape: &'s Shape) -> Search<Value> {
         let plain = Wanted::default();
         let wanted = frame.wanted.first().unwrap_or(&plain);
         let first = match self.item(goal, frame, wanted, &[]) {
@@ -314,10 +315,16 @@ fn takes_scalars(shape: &Shape) -> bool {
     !kinds.has(super::Kind::Object) && !kinds.has(super::Kind::Array) && !kinds.has(super::Kind::Null)
 }
 
-fn enter<'s>(goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Frame<'s> {
-    let _ = goal;
-    let mut frame =
-        Frame { low: 0, high: u64::MAX, each: Vec::new(), wanted: Vec::new(), distinct: Vec::new(), equal: Vec::new(), unlike: Vec::new() };
+fn enter<'s>(atoms: &[Atom<'s>]) -> ListPlan<'s> {
+    let mut frame = ListPlan {
+        low: 0,
+        high: u64::MAX,
+        each: Vec::new(),
+        wanted: Vec::new(),
+        distinct: Vec::new(),
+        equal: Vec::new(),
+        unlike: Vec::new(),
+    };
     for Atom { view, holds, part } in atoms {
         match part {
             Part::MinSize(n) if *holds => frame.low = frame.low.max(*n),

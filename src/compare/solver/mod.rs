@@ -7,12 +7,14 @@
 //! may be pruned, nulls dropped and defaults set before its conditions are looked at (see [`read`]).
 
 mod branch;
+mod evaluate;
 mod formula;
-mod judge;
+mod goal;
+mod goal_cache;
 mod list;
-mod memo;
 mod numbers;
 mod object;
+mod object_keys;
 mod part;
 mod probe;
 mod read;
@@ -32,12 +34,15 @@ use crate::model::schema::shape::{CelRule, Shape};
 use crate::server::key_fate::Pruning;
 pub(crate) use crate::server::object::{JsonKind as Kind, JsonKinds as Kinds};
 
+pub(crate) use evaluate::Evaluator;
 pub(crate) use formula::Formula;
-pub(crate) use judge::Judge;
 use read::{Effect, Request};
 pub(crate) use read::{Pair, ReadBy, Reader, completed, stored};
 pub(crate) use rules::Rules;
 
+pub(crate) use goal::{Difference, Goal, Literal, Pin, Preference, Target, Term, View};
+use goal::{candidates, has_pin, is_impossible};
+use goal_cache::{CacheKey, GoalCache};
 use same::Same;
 
 /// Steps that one search may take. The comparisons of real schemas need some hundreds.
@@ -45,107 +50,30 @@ pub const MAX_STEPS: u32 = 60_000;
 /// Nesting of values that are built.
 const MAX_DEPTH: u32 = 64;
 
-/// A condition on a value.
-#[derive(Debug, Clone)]
-pub(crate) enum Term<'s> {
-    /// Valid at a declared node.
-    Node(&'s Shape),
-    /// Valid under a clause of a junctor.
-    Clause(&'s Shape),
-    Formula(Rc<Formula>),
-}
-
-/// How one side sees the value.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'s> {
-    pub(crate) read_by: ReadBy<'s>,
-    /// Nothing that the client gives may be pruned on this side.
-    pub(crate) faithful: bool,
-}
-
-/// That a side finds a condition met, or not met.
-#[derive(Debug, Clone)]
-pub(crate) struct Literal<'s> {
-    pub(crate) view: usize,
-    pub(crate) holds: bool,
-    pub(crate) term: Term<'s>,
-}
-
-/// What the two sides must make of the value, besides their conditions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quest {
-    Nothing,
-    /// This view prunes something other than a null.
-    Loses(usize),
-    /// The views store something different.
-    Differs,
-}
-
-/// A place in the value that has to be there.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pin<'s> {
-    pub(crate) steps: &'s [Step],
-    pub(crate) target: Target<'s>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Target<'s> {
-    /// Exactly this value.
-    Value(&'s Value),
-    /// Some value other than null.
-    Sent,
-    Null,
-    /// No such key.
-    Missing,
-    /// A value that meets this condition, as the first view sees it.
-    Meets(&'s Rc<Formula>),
-}
-
-/// A value to look for.
-#[derive(Debug, Clone)]
-pub(crate) struct Goal<'s> {
-    pub(crate) views: Vec<View<'s>>,
-    pub(crate) literals: Vec<Literal<'s>>,
-    pub(crate) quest: Quest,
-    pub(crate) pin: Option<Pin<'s>>,
-    /// The whole resource: apiVersion, kind and metadata are there though not shown.
-    pub(crate) root: bool,
-}
-
-/// Which of many solutions is preferred.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Taste {
-    /// As little as possible.
-    #[default]
-    Small,
-    /// Every field that can be there.
-    Full,
-}
-
 pub(crate) struct Solver<'s> {
     pub(crate) rules: Rules,
     same: Same,
-    memo: memo::Memo,
+    cache: GoalCache,
     /// Of the comparison that this search belongs to.
     budget: Budget,
     /// What is left of this search.
     steps: u32,
     depth: u32,
-    taste: Taste,
+    preference: Preference,
     /// Nodes that are compared without their children.
     pair: Option<Pair<'s>>,
 }
 
 impl<'s> Solver<'s> {
-    pub(crate) fn new(taste: Taste, budget: &Budget) -> Self {
+    pub(crate) fn new(preference: Preference, budget: &Budget) -> Self {
         Solver {
             rules: Rules::default(),
             same: Same::default(),
-            memo: memo::Memo::default(),
+            cache: GoalCache::default(),
             budget: budget.clone(),
             steps: MAX_STEPS,
             depth: 0,
-            taste,
+            preference,
             pair: None,
         }
     }
@@ -155,8 +83,8 @@ impl<'s> Solver<'s> {
         self.pair = Some(pair);
         self.same = Same::default();
         self.same.pair = Some((std::ptr::from_ref(pair.first).addr(), std::ptr::from_ref(pair.second).addr()));
-        self.same.even = pair.is_even();
-        self.memo = memo::Memo::default();
+        self.same.same_children = pair.has_same_children();
+        self.cache = GoalCache::default();
     }
 
     /// Shapes that are roots of resources.
@@ -165,8 +93,8 @@ impl<'s> Solver<'s> {
         self
     }
 
-    pub(crate) fn judge(&self) -> Judge<'_, 's> {
-        Judge { pair: self.pair, rules: &self.rules }
+    pub(crate) fn evaluator(&self) -> Evaluator<'_, 's> {
+        Evaluator { pair: self.pair, rules: &self.rules }
     }
 
     /// Starts a new count of steps.
@@ -194,8 +122,8 @@ impl<'s> Solver<'s> {
         if !self.step(goal.literals.len()) || self.depth >= MAX_DEPTH {
             return Search::Undecided(Reason::Budget);
         }
-        let key = memo::Key::of(goal);
-        if let Some(known) = self.memo.get(&key) {
+        let key = CacheKey::of(goal);
+        if let Some(known) = self.cache.get(&key) {
             return known;
         }
         self.depth += 1;
@@ -204,7 +132,7 @@ impl<'s> Solver<'s> {
             found => self.confirm(goal, found),
         };
         self.depth -= 1;
-        self.memo.put(key, goal, &found);
+        self.cache.put(key, goal, &found);
         found
     }
 
@@ -254,10 +182,10 @@ impl<'s> Solver<'s> {
         if goal.views.iter().zip(&lossy).any(|(view, lost)| view.faithful && *lost) {
             return Some(false);
         }
-        let kept = match goal.quest {
-            Quest::Nothing => true,
-            Quest::Loses(view) => lossy.get(view) == Some(&true),
-            Quest::Differs => read.first() != read.last(),
+        let kept = match goal.difference {
+            Difference::None => true,
+            Difference::Lost(view) => lossy.get(view) == Some(&true),
+            Difference::Stored => read.first() != read.last(),
         };
         if !kept {
             return Some(false);
@@ -265,7 +193,7 @@ impl<'s> Solver<'s> {
         let mut known = true;
         for literal in &goal.literals {
             let verdict = match read.get(literal.view)? {
-                Some(value) => self.judge().term(&literal.term, value),
+                Some(value) => self.evaluator().term(&literal.term, value),
                 None => Some(true),
             };
             match verdict {
@@ -346,7 +274,7 @@ impl<'s> Solver<'s> {
         let merged;
         let goal = match self.merge(goal) {
             Some(one) => {
-                if goal.quest != Quest::Nothing {
+                if goal.difference != Difference::None {
                     return Search::Impossible;
                 }
                 merged = one;
@@ -354,7 +282,7 @@ impl<'s> Solver<'s> {
             }
             None => goal,
         };
-        if is_hopeless(goal) || self.contradicts_itself(&goal.literals) {
+        if is_impossible(goal) || self.contradicts_itself(&goal.literals) {
             return Search::Impossible;
         }
         if let Some(candidates) = candidates(goal) {
@@ -364,7 +292,7 @@ impl<'s> Solver<'s> {
         for kind in Kind::ALL {
             let possible = kind != Kind::Null
                 && self.allows(goal, kind)
-                && (goal.quest == Quest::Nothing || !kind.is_scalar())
+                && (goal.difference == Difference::None || !kind.is_scalar())
                 && match goal.pin.and_then(|pin| pin.steps.first()) {
                     None => true,
                     Some(Step::Items) => kind == Kind::Array,
@@ -442,12 +370,12 @@ impl<'s> Solver<'s> {
             {
                 map.extend(object::root_keys().map(|(key, value)| (key.to_owned(), value)));
             }
-            if (view.faithful && lost) || (goal.quest == Quest::Loses(index) && !lost) {
+            if (view.faithful && lost) || (goal.difference == Difference::Lost(index) && !lost) {
                 return Some(false);
             }
             read.push(value);
         }
-        if goal.quest == Quest::Differs
+        if goal.difference == Difference::Stored
             && let [a, b] = read.as_slice()
             && a == b
         {
@@ -456,11 +384,11 @@ impl<'s> Solver<'s> {
         if goal.pin.is_some_and(|pin| !has_pin(value, pin)) {
             return Some(false);
         }
-        let judge = self.judge();
+        let evaluator = self.evaluator();
         let mut known = true;
         for literal in &goal.literals {
             let value = read.get(literal.view)?;
-            match judge.term(&literal.term, value) {
+            match evaluator.term(&literal.term, value) {
                 Some(holds) if holds != literal.holds => return Some(false),
                 Some(_) => {}
                 None => known = false,
@@ -473,76 +401,6 @@ impl<'s> Solver<'s> {
 /// Why a candidate doesn't count as found, by what was made of it.
 pub(crate) fn unconfirmed(met: Option<bool>) -> Reason {
     Reason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
-}
-
-/// A quest that no value can fulfil: without a schema nothing is defaulted, and what is kept is kept.
-fn is_hopeless(goal: &Goal<'_>) -> bool {
-    match goal.quest {
-        Quest::Nothing => false,
-        Quest::Loses(view) => goal.views.get(view).is_none_or(|view| matches!(view.read_by, Pruning::Nothing)),
-        Quest::Differs => goal.views.iter().all(|view| view.faithful && view.read_by.shape().is_none()),
-    }
-}
-
-/// The values to try where a condition leaves only finitely many.
-fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
-    if let Some(Pin { steps: [], target: Target::Value(value) }) = goal.pin {
-        return Some(vec![value.clone()]);
-    }
-    goal.literals.iter().filter(|literal| literal.holds).find_map(|literal| match &literal.term {
-        Term::Formula(formula) => match &**formula {
-            Formula::Equals(value) => Some(spellings(value)),
-            _ => None,
-        },
-        Term::Node(shape) | Term::Clause(shape) => {
-            let values = shape.enum_values.as_ref()?;
-            // Fractions are compared with an enum after rounding, so that its values are not all there is.
-            let fractions = values.iter().any(Value::is_number) && !matches!(shape.ty, Some(crate::model::schema::shape::Type::Integer));
-            (!fractions).then(|| values.iter().filter(|value| !value.is_null()).flat_map(spellings).collect())
-        }
-    })
-}
-
-/// A number in both spellings, a string with the integer that Go converts to it, anything else as it is.
-fn spellings(value: &Value) -> Vec<Value> {
-    let mut all = vec![value.clone()];
-    match value {
-        Value::Number(n) => {
-            if let Some(n) = n.as_i64() {
-                all.extend(serde_json::Number::from_f64(n as f64).map(Value::Number));
-            } else if let Some(x) = n.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 9e15) {
-                all.push(Value::from(x as i64));
-            }
-        }
-        Value::String(text) => {
-            let mut chars = text.chars();
-            if let (Some(c), None) = (chars.next(), chars.next()) {
-                all.push(Value::from(u32::from(c)));
-            }
-        }
-        _ => {}
-    }
-    all
-}
-
-fn has_pin(value: &Value, pin: Pin<'_>) -> bool {
-    let Some((step, rest)) = pin.steps.split_first() else {
-        return match pin.target {
-            Target::Value(wanted) => value == wanted,
-            Target::Sent | Target::Meets(_) => !value.is_null(),
-            Target::Null => value.is_null(),
-            Target::Missing => false,
-        };
-    };
-    let below = Pin { steps: rest, target: pin.target };
-    match step {
-        Step::Key(key) => match value.get(&**key) {
-            Some(value) => has_pin(value, below),
-            None => rest.is_empty() && matches!(pin.target, Target::Missing) && value.is_object(),
-        },
-        Step::Items => value.as_array().is_some_and(|items| items.iter().any(|item| has_pin(item, below))),
-        Step::Values => value.as_object().is_some_and(|map| map.values().any(|item| has_pin(item, below))),
-    }
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub(crate) enum Unique<'s> {
 }
 
 /// No value of this kind passes.
-pub(crate) struct Never;
+pub(crate) struct Unsatisfiable;
 
 pub(crate) struct Parts<'p, 's> {
     /// Nodes that are compared without their children.
@@ -91,12 +91,12 @@ pub(crate) struct Parts<'p, 's> {
 
 impl<'s> Parts<'_, 's> {
     /// The conditions of a shape on a value of this kind.
-    pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, spine: bool) -> Result<Vec<Part<'s>>, Never> {
-        let term = |shape: &'s Shape| if spine { Term::Node(shape) } else { Term::Clause(shape) };
+    pub(crate) fn of_shape(&self, shape: &'s Shape, kind: Kind, declared: bool) -> Result<Vec<Part<'s>>, Unsatisfiable> {
+        let term = |shape: &'s Shape| if declared { Term::Node(shape) } else { Term::Clause(shape) };
         if !Kinds::accepted_by(shape).has(kind) {
-            return Err(Never);
+            return Err(Unsatisfiable);
         }
-        let pair = self.pair.filter(|pair| spine && pair.has(shape));
+        let pair = self.pair.filter(|pair| declared && pair.has(shape));
         let mut parts = Vec::new();
         if let Some(values) = &shape.enum_values {
             parts.push(Part::Enum(values));
@@ -118,7 +118,7 @@ impl<'s> Parts<'_, 's> {
                 if shape.unique_items {
                     parts.push(Part::Unique(Unique::Items));
                 }
-                if spine {
+                if declared {
                     match shape.list_type {
                         ListType::Atomic => {}
                         ListType::Set => parts.push(Part::Unique(Unique::Items)),
@@ -142,7 +142,7 @@ impl<'s> Parts<'_, 's> {
                     }
                     Extra::Any | Extra::Closed => {}
                 }
-                if spine && shape.embedded {
+                if declared && shape.embedded {
                     parts.push(Part::Embedded);
                 }
                 Some(shape.property_count)
@@ -164,7 +164,7 @@ impl<'s> Parts<'_, 's> {
             parts.push(Part::OneOf(&shape.one_of));
         }
         parts.extend(shape.not.iter().map(|not| Part::Not(Term::Clause(not))));
-        if spine {
+        if declared {
             parts.extend(shape.rules.iter().map(|rule| match self.rules.formula(rule, shape) {
                 Some(formula) => Part::Term(Term::Formula(formula)),
                 None => Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule, shape) }),
@@ -174,7 +174,7 @@ impl<'s> Parts<'_, 's> {
     }
 
     /// What a formula asks of a value of this kind; `Err` where it can't hold.
-    pub(crate) fn of_formula(&self, formula: &Rc<Formula>, kind: Kind) -> Result<Option<Part<'s>>, Never> {
+    pub(crate) fn of_formula(&self, formula: &Rc<Formula>, kind: Kind) -> Result<Option<Part<'s>>, Unsatisfiable> {
         let numeric = matches!(kind, Kind::Int | Kind::Float);
         let sized = matches!(kind, Kind::String | Kind::Array | Kind::Object);
         let object = kind == Kind::Object;
@@ -186,11 +186,11 @@ impl<'s> Parts<'_, 's> {
             Formula::Is(kinds) if kinds.has(kind) => return Ok(None),
             Formula::Equals(value) => match value {
                 Value::Number(n) if numeric => {
-                    let n = n.as_f64().filter(|n| kind == Kind::Float || n.fract() == 0.0).ok_or(Never)?;
+                    let n = n.as_f64().filter(|n| kind == Kind::Float || n.fract() == 0.0).ok_or(Unsatisfiable)?;
                     Part::Number(numbers::exactly(n))
                 }
                 _ if Kind::of(value) == kind => Part::Is(value.clone()),
-                _ => return Err(Never),
+                _ => return Err(Unsatisfiable),
             },
             Formula::AtLeast { bound, strict } if numeric => Part::Number(numbers::at_least(kind, *bound, *strict)),
             Formula::AtMost { bound, strict } if numeric => Part::Number(numbers::at_most(kind, *bound, *strict)),
@@ -205,7 +205,7 @@ impl<'s> Parts<'_, 's> {
             Formula::Each(inner) if kind == Kind::Array => Part::Each(Term::Formula(Rc::clone(inner))),
             Formula::Each(inner) if object => Part::Values(None, Term::Formula(Rc::clone(inner))),
             Formula::Keys(inner) if object => Part::Keys(Rc::clone(inner)),
-            _ => return Err(Never),
+            _ => return Err(Unsatisfiable),
         };
         Ok(Some(part))
     }

@@ -60,7 +60,7 @@ impl<'s> Pair<'s> {
     }
 
     /// Whether both have the same children.
-    pub(crate) fn is_even(self) -> bool {
+    pub(crate) fn has_same_children(self) -> bool {
         self.joined || self.more(self.second).next().is_none()
     }
 

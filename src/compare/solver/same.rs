@@ -16,7 +16,7 @@ pub(crate) struct Same {
     /// Two nodes whose children are taken to be the same.
     pub(crate) pair: Option<(usize, usize)>,
     /// Whether both have the same children.
-    pub(crate) even: bool,
+    pub(crate) same_children: bool,
 }
 
 fn address(shape: &Shape) -> usize {
@@ -138,7 +138,7 @@ impl Same {
     /// Whether CEL takes the values of two nodes for the same, whatever they accept.
     pub(crate) fn typed(&mut self, a: &Shape, b: &Shape) -> bool {
         std::ptr::eq(a, b)
-            || (self.even && self.is_pair(a, b) && a.ty == b.ty)
+            || (self.same_children && self.is_pair(a, b) && a.ty == b.ty)
             || (a.ty == b.ty
                 && a.int_or_string == b.int_or_string
                 && a.format == b.format
@@ -188,7 +188,7 @@ impl Same {
                     Extra::Any | Extra::Refused => 1,
                     Extra::Values(_) => 2,
                 };
-                pair.is_even()
+                pair.has_same_children()
                     && ka == kb
                     && a.embedded == b.embedded
                     && kept(&a.extra) == kept(&b.extra)

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::compare::Budget;
-use crate::compare::solver::{Formula, Goal, Literal, Pin, Quest, ReadBy, Solver, Target, Taste, Term, View};
+use crate::compare::solver::{Difference, Formula, Goal, Literal, Pin, Preference, ReadBy, Solver, Target, Term, View};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
@@ -23,14 +23,14 @@ fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'
     Goal {
         views: vec![View { read_by: ReadBy::shape_of(a), faithful: true }, View { read_by: ReadBy::shape_of(b), faithful: b_keeps }],
         literals: vec![Literal { view: 0, holds: true, term: Term::Node(a) }, Literal { view: 1, holds: b_takes, term: Term::Node(b) }],
-        quest: Quest::Nothing,
+        difference: Difference::None,
         pin: None,
         root: true,
     }
 }
 
 fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Search<Value> {
-    let mut solver = Solver::new(Taste::Small, &Budget::of_each()).with_roots(&[a, b]);
+    let mut solver = Solver::new(Preference::Small, &Budget::of_each()).with_roots(&[a, b]);
     solver.solve(goal).and_then(|value| match solver.meets(goal, &value) {
         Some(true) => Search::Found(value),
         _ => Search::Undecided("a rule that can't be run".into()),

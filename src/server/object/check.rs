@@ -1,4 +1,4 @@
-//! A value against a node, keyword by keyword as the server's validator does it, in its order and with its words.
+//! Validates a value against a node, keyword by keyword, in the order and with the messages of the server's validator.
 //!
 //! This is the only place that says what a keyword accepts: requests are checked by compiled nodes, the solver's candidates by the
 //! shapes that it compares ([`CheckNode`]).
@@ -21,7 +21,7 @@ use crate::server::key_fate::PruneNode;
 use super::enumeration;
 use super::error::{Error, Kind, Naming, Reason};
 use super::path::{ObjectPath, Trail};
-use super::ratchet::Twin;
+use super::ratchet::Correlated;
 use super::types::{JsonKind, Purpose, Types, number_domain, string_format};
 
 /// A schema node as validation sees it.
@@ -59,11 +59,11 @@ pub(super) struct Findings {
     quiet: bool,
     pub failures: usize,
     pub errors: Vec<Error>,
-    /// Errors that an update is forgiven, because it didn't touch what is wrong.
+    /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
     pub warnings: Vec<Error>,
     /// Checks that the server makes and that can't be made here.
     pub undecided: Vec<(ObjectPath, String)>,
-    /// Checks that were made, the measure by which the server picks the clause to talk about.
+    /// Checks that passed: the server reports the clause that passed the most.
     passed: u32,
 }
 
@@ -111,13 +111,13 @@ impl Findings {
     }
 }
 
-/// What is wrong with `value`, and what of it an update from `twin`'s old value is forgiven.
-pub(super) fn run<N: CheckNode>(value: &Value, node: &N, twin: Option<Twin<'_>>) -> Findings {
+/// What is wrong with `value`, and which errors an update from `correlated`'s old value may keep.
+pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Correlated<'_>>) -> Findings {
     let mut findings = Findings::quiet();
     check(value, node, &Trail::Root, None, &mut findings);
     if findings.failures > 0 {
         findings = Findings::default();
-        check(value, node, &Trail::Root, twin, &mut findings);
+        check(value, node, &Trail::Root, correlated, &mut findings);
         findings.errors = distinct(findings.errors);
         findings.warnings = distinct(findings.warnings);
     }
@@ -130,19 +130,19 @@ fn distinct(errors: Vec<Error>) -> Vec<Error> {
     errors.into_iter().filter(|error| seen.insert((error.path.clone(), error.kind, error.message.clone()))).collect()
 }
 
-/// A node with its old value at hand: what is wrong there and was there before is forgiven.
-fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
-    let Some(twin) = twin else { return validate(value, node, trail, None, out) };
+/// Ratcheting: with the old value at hand, errors of an unchanged value become warnings.
+fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
+    let Some(correlated) = correlated else { return validate(value, node, trail, None, out) };
     let mut own = out.like();
-    validate(value, node, trail, Some(twin), &mut own);
-    if own.failures > 0 && twin.is_unchanged() {
+    validate(value, node, trail, Some(correlated), &mut own);
+    if own.failures > 0 && correlated.is_unchanged() {
         own.failures = 0;
         own.warnings.append(&mut own.errors);
     }
     out.merge(own);
 }
 
-pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
     let (types, format) = (node.types(), node.string_format());
     if value.is_null() {
         if types.kinds(format.is_some(), node.shape().nullable).has(JsonKind::Null) {
@@ -182,7 +182,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
             out.passed += 2;
         }
         Value::Array(items) => {
-            array(items, value, node, trail, twin, out);
+            array(items, value, node, trail, correlated, out);
             out.passed += 2;
         }
         _ => {}
@@ -190,7 +190,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
     enumerated(value, node, trail, out);
     out.passed += 1;
     if let Value::Object(map) = value {
-        object(map, value, node, trail, twin, out);
+        object(map, value, node, trail, correlated, out);
         out.passed += 1;
     }
     out.passed += 1;
@@ -226,7 +226,7 @@ fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Fin
 
 fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     let Some(values) = node.shape().enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
-    if values.iter().any(|allowed| enumeration::enum_lists(value, allowed)) {
+    if values.iter().any(|allowed| enumeration::enum_allows(value, allowed)) {
         return;
     }
     out.fail(|| {
@@ -280,13 +280,20 @@ fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail
     }
 }
 
-fn array<N: CheckNode>(items: &[Value], value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+fn array<N: CheckNode>(
+    items: &[Value],
+    value: &Value,
+    node: &N,
+    trail: &Trail<'_>,
+    correlated: Option<Correlated<'_>>,
+    out: &mut Findings,
+) {
     if let Some(child) = node.items() {
         for (index, item) in items.iter().enumerate() {
             if out.is_settled() {
                 return;
             }
-            check(item, &child, &Trail::Index(trail, index), twin.and_then(|twin| twin.index(index)), out);
+            check(item, &child, &Trail::Index(trail, index), correlated.and_then(|correlated| correlated.index(index)), out);
         }
     }
     let size = items.len() as u64;
@@ -308,7 +315,14 @@ fn array<N: CheckNode>(items: &[Value], value: &Value, node: &N, trail: &Trail<'
     }
 }
 
-fn object<N: CheckNode>(map: &Map<String, Value>, value: &Value, node: &N, trail: &Trail<'_>, twin: Option<Twin<'_>>, out: &mut Findings) {
+fn object<N: CheckNode>(
+    map: &Map<String, Value>,
+    value: &Value,
+    node: &N,
+    trail: &Trail<'_>,
+    correlated: Option<Correlated<'_>>,
+    out: &mut Findings,
+) {
     let size = map.len() as u64;
     if size < node.shape().property_count.min {
         let min = node.shape().property_count.min;
@@ -320,9 +334,9 @@ fn object<N: CheckNode>(map: &Map<String, Value>, value: &Value, node: &N, trail
     if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
         out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
     }
-    let child_twin = |key: &str| {
+    let child_correlated = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");
-        twin.filter(|_| !hidden).and_then(|twin| twin.key(key))
+        correlated.filter(|_| !hidden).and_then(|correlated| correlated.key(key))
     };
     let extra = node.extra();
     for (key, value) in map {
@@ -330,11 +344,11 @@ fn object<N: CheckNode>(map: &Map<String, Value>, value: &Value, node: &N, trail
             return;
         }
         if let Some(child) = node.property(key) {
-            check(value, &child, &Trail::Key(trail, key), child_twin(key), out);
+            check(value, &child, &Trail::Key(trail, key), child_correlated(key), out);
             continue;
         }
         match &extra {
-            Extra::Values(child) => check(value, child, &Trail::Entry(trail, key), child_twin(key), out),
+            Extra::Values(child) => check(value, child, &Trail::Entry(trail, key), child_correlated(key), out),
             Extra::Refused => out.fail(|| {
                 let detail = format!("{}.{key} in body is a forbidden property", name(trail));
                 error(trail, Kind::Forbidden, Reason::Invalid, Some(&Value::from(key.as_str())), &detail)
@@ -349,7 +363,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, value: &Value, node: &N, trail
     }
 }
 
-/// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Nothing inside of them is forgiven on an update.
+/// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Ratcheting doesn't reach inside of them.
 fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
     let fresh = out.like();

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 ///
 /// The conversion is Go's: a float is cut to an integer before it is compared with one, an integer becomes the
 /// character of that code before it is compared with a string. Null equals nothing, not even a listed null.
-pub(super) fn enum_lists(value: &Value, allowed: &Value) -> bool {
+pub(super) fn enum_allows(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Null, _) | (_, Value::Null) => false,
         (Value::Number(value), Value::Number(allowed)) => match (integer(value), integer(allowed)) {
@@ -57,13 +57,13 @@ mod tests {
 
     #[test]
     fn enum_values_are_compared_after_conversion() {
-        assert!(enum_lists(&json!(2), &json!(2)));
-        assert!(enum_lists(&json!(2.0), &json!(2)));
-        assert!(enum_lists(&json!(2.7), &json!(2)), "a float is cut");
-        assert!(!enum_lists(&json!(2), &json!(2.5)));
-        assert!(enum_lists(&json!(97), &json!("a")), "a number becomes its character");
-        assert!(!enum_lists(&json!("2"), &json!(2)));
-        assert!(!enum_lists(&json!(null), &json!(null)));
-        assert!(!enum_lists(&json!({"a": 1}), &json!({"a": 1.0})));
+        assert!(enum_allows(&json!(2), &json!(2)));
+        assert!(enum_allows(&json!(2.0), &json!(2)));
+        assert!(enum_allows(&json!(2.7), &json!(2)), "a float is cut");
+        assert!(!enum_allows(&json!(2), &json!(2.5)));
+        assert!(enum_allows(&json!(97), &json!("a")), "a number becomes its character");
+        assert!(!enum_allows(&json!("2"), &json!(2)));
+        assert!(!enum_allows(&json!(null), &json!(null)));
+        assert!(!enum_allows(&json!({"a": 1}), &json!({"a": 1.0})));
     }
 }

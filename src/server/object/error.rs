@@ -1,4 +1,4 @@
-//! What can be wrong with an object: the keyword that was broken, the server's reason, and its words.
+//! What can be wrong with an object: the keyword it violates, the server's reason, and its message.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::path::{ObjectPath, Trail};
 
-/// Which rule of the schema, or which check beside it, an object breaks.
+/// The keyword, or the other check, that an object violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Type,
@@ -34,7 +34,7 @@ pub enum Kind {
     Not,
     /// Two equal items of a set, or two items of a map list with one key.
     Duplicate,
-    /// An item of a map list that is no object.
+    /// An item of a map list that isn't an object.
     ListItem,
     /// `apiVersion`, `kind` or `metadata` of an embedded resource.
     Embedded,
@@ -64,7 +64,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The word that stands in the causes of a refused request.
+    /// The reason in the causes of a rejected request.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Invalid => "FieldValueInvalid",
@@ -101,20 +101,20 @@ impl Reason {
 pub(super) enum Naming {
     Dotted,
     Bracketed,
-    /// It names none: what it prints is `<nil>`.
+    /// No field: it prints `<nil>`.
     None,
 }
 
 /// One thing that is wrong with an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// The value that is wrong; a missing field is named itself.
+    /// The value that is wrong, or the field that is missing.
     pub path: ObjectPath,
     pub kind: Kind,
     pub reason: Reason,
     /// The field as the server names it, which for some errors is `<nil>`.
     pub field: String,
-    /// The server's words behind the field.
+    /// The server's message, without the field.
     pub message: String,
     /// The CEL rule that failed.
     pub rule: Option<Arc<str>>,
@@ -142,7 +142,7 @@ impl Error {
         Error { path, kind, reason, field, message, rule: None }
     }
 
-    /// Said once, when rules had to stay unrun.
+    /// RuleResults once, when rules had to stay unrun.
     pub(super) fn unchecked() -> Self {
         let words =
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
@@ -168,7 +168,7 @@ impl std::fmt::Display for Error {
     }
 }
 
-/// The longest value that is worth a place in a message.
+/// The longest value that is quoted in a message.
 const SHOWN: usize = 120;
 
 /// A value as it is quoted in a message, shortened where it is long.

@@ -1,4 +1,4 @@
-//! What an API server does with one object: it prunes, drops nulls, fills in defaults, and judges what is left.
+//! What an API server does with one object: it prunes, drops nulls, fills in defaults, and validates the result.
 //!
 //! A [`Shape`] and an object come in; what would be stored, what was dropped and filled in, and every error go out.
 
@@ -39,8 +39,8 @@ pub use upgrade::Upgrade;
 
 use node::Node;
 use path::Trail;
-use ratchet::Twin;
-use rules::{Ratchet, Said};
+use ratchet::Correlated;
+use rules::{Ratchet, RuleResults};
 use types::Purpose;
 
 /// What is stored of a value that may be pruned like this: without unknown fields and nulls that nothing allows, with its
@@ -69,7 +69,7 @@ pub struct Compiled {
 /// What became of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The object as it would be stored; where there are errors, as it was judged.
+    /// The object as it would be stored; if there are errors, as it was validated.
     pub stored: Value,
     /// Unknown fields that were dropped.
     pub pruned: Vec<ObjectPath>,
@@ -79,7 +79,7 @@ pub struct Outcome {
     pub defaulted: Vec<ObjectPath>,
     /// Why the request is refused.
     pub errors: Vec<Error>,
-    /// What is wrong and forgiven, because the update didn't touch it.
+    /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
     pub warnings: Vec<Error>,
     /// Checks that the server makes and that can't be made here, with the reason.
     pub undecided: Vec<(ObjectPath, String)>,
@@ -96,7 +96,7 @@ impl Compiled {
         Compiled { root: Node::compile(root, Purpose::Request) }
     }
 
-    /// Drops unknown fields and nulls, as the server does on every read and write; gives the unknown ones.
+    /// Drops unknown fields and nulls, as the server does on every read and write; returns the paths of the unknown fields.
     pub fn prune(&self, object: &mut Value) -> Vec<ObjectPath> {
         let dropped = prune::unknown(object, &self.root, true);
         prune::nulls(object, &&self.root, &Trail::Root, &mut |_| {});
@@ -116,17 +116,17 @@ impl Compiled {
     pub fn request(&self, object: Value) -> Outcome {
         let mut outcome = self.admit(object);
         if outcome.accepted() {
-            self.judge(&mut outcome, None);
+            self.validate(&mut outcome, None);
         }
         outcome
     }
 
-    /// A request to create an object whose status has a subresource: the server drops `status`, defaults included, before it judges.
+    /// A request to create an object whose status has a subresource: the server drops `status`, defaults included, before it validates.
     pub(crate) fn request_without_status(&self, object: Value) -> Outcome {
         let mut outcome = self.admit(object);
         outcome.stored.as_object_mut().map(|object| object.remove("status"));
         if outcome.accepted() {
-            self.judge(&mut outcome, None);
+            self.validate(&mut outcome, None);
         }
         outcome
     }
@@ -135,12 +135,12 @@ impl Compiled {
     pub fn request_update(&self, old: &Value, new: Value) -> Outcome {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
-            self.judge(&mut outcome, Some(old));
+            self.validate(&mut outcome, Some(old));
         }
         outcome
     }
 
-    /// What is done to an object before it is judged; an error here means that it could not be read.
+    /// What is done to an object before it is validated; an error here means that it could not be read.
     fn admit(&self, mut object: Value) -> Outcome {
         let mut outcome = Outcome::default();
         let root = Trail::Root;
@@ -157,17 +157,17 @@ impl Compiled {
     }
 
     /// The server's checks in its order.
-    fn judge(&self, outcome: &mut Outcome, old: Option<&Value>) {
+    fn validate(&self, outcome: &mut Outcome, old: Option<&Value>) {
         let (object, root) = (&outcome.stored, Trail::Root);
         let mut errors = Vec::new();
         metadata::check_root(object, &mut errors);
-        let twin = old.map(|old| Twin { old, new: object, shape: &self.root.shape });
-        let findings = check::run(object, &&self.root, twin);
+        let correlated = old.map(|old| Correlated { old, new: object, shape: &self.root.shape });
+        let findings = check::run(object, &&self.root, correlated);
         errors.extend(findings.errors);
         outcome.warnings = findings.warnings;
         outcome.undecided = findings.undecided;
         embedded::check(object, &self.root, &root, &mut errors);
-        // An old object that broke a list already is not held to it again.
+        // An update isn't checked for duplicates if the old object had some already.
         let broken = old.is_some_and(|old| {
             let mut errors = Vec::new();
             lists::check(old, &self.root, &root, &mut errors);
@@ -179,28 +179,28 @@ impl Compiled {
         if self.root.below.rules && errors.iter().any(|error| error.reason.blocks_rules()) {
             errors.push(Error::unchecked());
         } else {
-            let mut said = Said::default();
-            rules::check(object, old, &self.root, &root, Ratchet::of(twin), &mut said);
-            errors.extend(said.errors);
-            outcome.warnings.extend(said.warnings);
-            outcome.undecided.extend(said.undecided);
+            let mut results = RuleResults::default();
+            rules::check(object, old, &self.root, &root, Ratchet::of(correlated), &mut results);
+            errors.extend(results.errors);
+            outcome.warnings.extend(results.warnings);
+            outcome.undecided.extend(results.undecided);
         }
         outcome.errors = errors;
     }
 
     /// A default against its own node: as a new value, then as an update of itself.
-    fn judge_default(&self, value: &Value) -> Vec<Error> {
+    fn validate_default(&self, value: &Value) -> Vec<Error> {
         let errors = check::run(value, &&self.root, None).errors;
         if !errors.is_empty() {
             return errors;
         }
-        let mut said = Said::default();
-        rules::check(value, None, &self.root, &Trail::Root, Ratchet::default(), &mut said);
-        said.errors.append(&mut said.uncompiled);
-        if said.errors.is_empty() {
-            rules::check(value, Some(value), &self.root, &Trail::Root, Ratchet::default(), &mut said);
+        let mut results = RuleResults::default();
+        rules::check(value, None, &self.root, &Trail::Root, Ratchet::default(), &mut results);
+        results.errors.append(&mut results.uncompiled);
+        if results.errors.is_empty() {
+            rules::check(value, Some(value), &self.root, &Trail::Root, Ratchet::default(), &mut results);
         }
-        said.errors
+        results.errors
     }
 }
 

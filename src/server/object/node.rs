@@ -1,4 +1,4 @@
-//! A shape made ready to be run: patterns and rules compiled, formats resolved, and what lies below known in advance.
+//! A compiled shape: patterns and rules compiled, formats resolved, and what is below known in advance.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -36,7 +36,7 @@ impl Below {
     }
 }
 
-/// A shape, and what is made of it.
+/// A shape with everything that is prepared from it.
 #[derive(Debug)]
 pub(super) struct Node {
     pub shape: Arc<Shape>,
@@ -44,7 +44,7 @@ pub(super) struct Node {
     root: bool,
     decl: OnceLock<Arc<Decl>>,
     pub types: Types,
-    /// The format of strings that stands here.
+    /// The format that strings must have.
     pub format: Option<Format>,
     pub numbers: NumberDomain,
     pattern: OnceLock<Result<Pattern, Arc<str>>>,
@@ -57,7 +57,7 @@ pub(super) struct Node {
     pub not: Option<Box<Node>>,
     /// For each rule of the shape.
     pub programs: Vec<Programs>,
-    /// Whether CEL has a type for this node; what it has none for is invisible to rules, with all that is below.
+    /// Whether CEL has a type for this node; otherwise rules can't see it or anything below it.
     pub visible: bool,
     pub below: Below,
 }

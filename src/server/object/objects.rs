@@ -1,10 +1,10 @@
-//! Files with custom resources and a bundle of CRDs come in; for every object, what the server would say, with places, goes out.
+//! Checks files with custom resources against a bundle of CRDs: for every object, what the server would answer, with places in the file.
 //!
-//! An object is judged as one that is created. Where `status` has a subresource, a create drops it unread, so that it can't satisfy
-//! what the root requires. A `status` that is given is then held to what the subresource refuses: whoever exported it, or wrote it
-//! down as a fixture, wants it to be right. With old CRDs an object is taken as one that is stored, whose status stays.
+//! An object is checked as if it were created. Where `status` has a subresource, a create drops it unread, so that it can't satisfy
+//! what the root requires. A `status` in the file is then checked as a write to the subresource: whoever exported it, or wrote it
+//! as a fixture, wants it to be valid. With old CRDs an object counts as stored, and keeps its status.
 //!
-//! Objects of groups that no CRD here has are none of its business: they are listed, and not judged.
+//! Objects of groups that no CRD of the bundle has are listed, but not checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use super::scale::Scale;
 use super::upgrade::{Upgrade, upgrade};
 use super::{Compiled, Outcome};
 
-/// Something about an object and where it stands in its file.
+/// Something about an object and its place in the file.
 #[derive(Debug, Clone)]
 pub struct Placed<T> {
     pub what: T,
@@ -37,14 +37,14 @@ pub struct ObjectReport {
     pub kind: String,
     pub namespace: Option<String>,
     pub name: String,
-    /// Name and channel of the CRD it was judged by.
+    /// Name and channel of the CRD it was checked against.
     pub crd: Option<(String, Option<String>)>,
     pub verdict: Verdict,
     /// What an upgrade from the old CRDs does to it, where there are old CRDs.
     pub upgrade: Option<Upgrade>,
 }
 
-/// What the server would say to one object.
+/// What the server would answer for one object.
 #[derive(Debug)]
 pub enum Verdict {
     /// The document could not be parsed.
@@ -55,9 +55,9 @@ pub enum Verdict {
     UnknownKind,
     /// The CRD doesn't have this version; it has those.
     UnknownVersion(Vec<String>),
-    /// The version is there and not served.
+    /// The version exists but isn't served.
     NotServed,
-    /// The version has no schema to judge by.
+    /// The version has no schema.
     NoSchema,
     Checked(Checked),
 }
@@ -75,7 +75,7 @@ pub struct Checked {
 }
 
 impl ObjectReport {
-    /// Accepted, with nothing lost and nothing left open.
+    /// Accepted, with nothing pruned and nothing undecided.
     pub fn is_clean(&self) -> bool {
         let clean = |checked: &Checked| checked.errors.is_empty() && checked.pruned.is_empty() && checked.undecided.is_empty();
         matches!(&self.verdict, Verdict::Checked(checked) if clean(checked)) && !self.upgrade.as_ref().is_some_and(Upgrade::is_break)
@@ -83,27 +83,27 @@ impl ObjectReport {
 }
 
 /// A version of a CRD, ready for its objects.
-struct Judge {
+struct VersionChecker {
     compiled: Compiled,
     scale: Scale,
-    /// Whether `status` is written through a subresource of its own.
+    /// Whether `status` has a subresource.
     status: bool,
 }
 
-impl Judge {
+impl VersionChecker {
     fn new(version: &Version<'_>) -> Option<Self> {
         let shape = Shape::of(version.schema.as_ref()?);
-        Some(Judge { compiled: Compiled::new(&shape), scale: Scale::of(version), status: version.status_subresource().is_some() })
+        Some(VersionChecker { compiled: Compiled::new(&shape), scale: Scale::of(version), status: version.status_subresource().is_some() })
     }
 
     /// The object as it is given.
-    fn judge(&self, object: Value) -> Outcome {
+    fn validate(&self, object: Value) -> Outcome {
         self.complete(self.compiled.request(object))
     }
 
     /// A create, and where `status` has a subresource, a write of the status behind it.
     fn create(&self, object: Value) -> Outcome {
-        let mut outcome = self.judge(object.clone());
+        let mut outcome = self.validate(object.clone());
         if !self.status || outcome.stored.get("status").is_none() {
             return outcome;
         }
@@ -128,27 +128,27 @@ impl Judge {
     }
 }
 
-/// The judges of one bundle, by CRD and version, made once for all objects that need them.
-struct Court<'b, 't> {
+/// The CRDs of one bundle; the versions that any object needs are compiled once.
+struct BundleChecker<'b, 't> {
     bundle: &'b Bundle<'t>,
     by_kind: BTreeMap<&'t str, BTreeMap<&'t str, Vec<usize>>>,
-    judges: BTreeMap<(usize, usize), Option<Judge>>,
+    versions: BTreeMap<(usize, usize), Option<VersionChecker>>,
 }
 
-impl<'b, 't> Court<'b, 't> {
+impl<'b, 't> BundleChecker<'b, 't> {
     fn new(bundle: &'b Bundle<'t>, objects: &[Object<'_>]) -> Self {
         let mut by_kind: BTreeMap<_, BTreeMap<_, Vec<usize>>> = BTreeMap::new();
         for (index, crd) in bundle.crds.iter().enumerate() {
             by_kind.entry(crd.group()).or_default().entry(crd.kind()).or_default().push(index);
         }
-        let mut court = Court { bundle, by_kind, judges: BTreeMap::new() };
-        let needed: BTreeSet<(usize, usize)> = objects.iter().flat_map(|object| court.needs(object)).collect();
+        let mut checker = BundleChecker { bundle, by_kind, versions: BTreeMap::new() };
+        let needed: BTreeSet<(usize, usize)> = objects.iter().flat_map(|object| checker.needs(object)).collect();
         let make = |key: (usize, usize)| {
             let version = bundle.crds.get(key.0).and_then(|crd| crd.versions.get(key.1));
-            (key, version.and_then(Judge::new))
+            (key, version.and_then(VersionChecker::new))
         };
-        court.judges = needed.into_par_iter().map(make).collect();
-        court
+        checker.versions = needed.into_par_iter().map(make).collect();
+        checker
     }
 
     /// The CRDs of an object's group and kind: one, or one for each channel.
@@ -165,7 +165,7 @@ impl<'b, 't> Court<'b, 't> {
     }
 
     /// The object as one that is stored, or as one that is `created`.
-    fn judge(&self, crd: usize, object: &Object<'_>, created: bool) -> Result<Outcome, Verdict> {
+    fn validate(&self, crd: usize, object: &Object<'_>, created: bool) -> Result<Outcome, Verdict> {
         let Some(found) = self.bundle.crds.get(crd) else { return Err(Verdict::UnknownKind) };
         let Some((position, version)) = found.versions.iter().enumerate().find(|(_, version)| version.name == object.version()) else {
             return Err(Verdict::UnknownVersion(found.versions.iter().map(|version| version.name.to_owned()).collect()));
@@ -173,9 +173,9 @@ impl<'b, 't> Court<'b, 't> {
         if !version.served {
             return Err(Verdict::NotServed);
         }
-        match self.judges.get(&(crd, position)) {
-            Some(Some(judge)) if created => Ok(judge.create(object.node.to_json())),
-            Some(Some(judge)) => Ok(judge.judge(object.node.to_json())),
+        match self.versions.get(&(crd, position)) {
+            Some(Some(checker)) if created => Ok(checker.create(object.node.to_json())),
+            Some(Some(checker)) => Ok(checker.validate(object.node.to_json())),
             _ => Err(Verdict::NoSchema),
         }
     }
@@ -220,9 +220,9 @@ fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<Object<'t>>) {
     }
 }
 
-/// Judges every custom resource of the documents by the CRDs, and with old CRDs says what the upgrade does to it.
+/// Checks every custom resource of the documents against the CRDs; with old CRDs, also says what the upgrade does to it.
 ///
-/// An object whose CRD is in the bundle once for each channel is judged by each of them.
+/// An object whose CRD is in the bundle once per channel is checked against each of them.
 pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle<'_>>) -> Vec<ObjectReport> {
     let mut found = Vec::new();
     let mut reports = Vec::new();
@@ -232,9 +232,9 @@ pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle
             Err(error) => reports.push(unreadable(*file, error)),
         }
     }
-    let court = Court::new(crds, &found);
-    let old_court = old.map(|old| Court::new(old, &found));
-    reports.par_extend(found.par_iter().flat_map_iter(|object| report(object, &court, old_court.as_ref())));
+    let checker = BundleChecker::new(crds, &found);
+    let old_checker = old.map(|old| BundleChecker::new(old, &found));
+    reports.par_extend(found.par_iter().flat_map_iter(|object| report(object, &checker, old_checker.as_ref())));
     reports.sort_by_key(|report| report.place);
     reports
 }
@@ -252,7 +252,7 @@ fn unreadable(file: FileId, error: &yaml::Error) -> ObjectReport {
     }
 }
 
-fn report(object: &Object<'_>, court: &Court<'_, '_>, old: Option<&Court<'_, '_>>) -> Vec<ObjectReport> {
+fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: Option<&BundleChecker<'_, '_>>) -> Vec<ObjectReport> {
     let metadata = object.node.get("metadata");
     let word = |key: &str| metadata.and_then(|node| node.get(key)).and_then(Node::as_str).map(str::to_owned);
     let bare = |crd: Option<&Crd<'_>>, verdict, upgrade| ObjectReport {
@@ -265,20 +265,20 @@ fn report(object: &Object<'_>, court: &Court<'_, '_>, old: Option<&Court<'_, '_>
         verdict,
         upgrade,
     };
-    let crds = court.crds(object);
+    let crds = checker.crds(object);
     if crds.is_empty() {
-        let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.judge(crd, object, false)));
+        let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.validate(crd, object, false)));
         let gone = before.map(|before| upgrade(before, Err(&Verdict::UnknownKind)));
-        let known = [Some(court), old].into_iter().flatten().any(|court| court.by_kind.contains_key(object.group()));
-        // What has no kind or version is no object of another group.
+        let known = [Some(checker), old].into_iter().flatten().any(|checker| checker.by_kind.contains_key(object.group()));
+        // Without a kind and a version it can't belong to another group.
         let other = !known && !object.kind.is_empty() && !object.api_version.is_empty();
         return vec![bare(None, if other { Verdict::OtherGroup } else { Verdict::UnknownKind }, gone)];
     }
-    let judged = crds.iter().filter_map(|&index| {
-        let crd = court.bundle.crds.get(index)?;
-        let after = court.judge(index, object, old.is_none());
+    let checked = crds.iter().filter_map(|&index| {
+        let crd = checker.bundle.crds.get(index)?;
+        let after = checker.validate(index, object, old.is_none());
         let changed = old.map(|old| match old.counterpart(crd, object) {
-            Some(before) => upgrade(old.judge(before, object, false), after.as_ref()),
+            Some(before) => upgrade(old.validate(before, object, false), after.as_ref()),
             None => Upgrade::New,
         });
         let verdict = match after {
@@ -287,7 +287,7 @@ fn report(object: &Object<'_>, court: &Court<'_, '_>, old: Option<&Court<'_, '_>
         };
         Some(bare(Some(crd), verdict, changed))
     });
-    judged.collect()
+    checked.collect()
 }
 
 fn place(object: &Object<'_>, outcome: Outcome) -> Checked {

@@ -168,7 +168,7 @@ impl fmt::Display for ObjectPath {
     }
 }
 
-/// A path that lives on the stack of a walk; it becomes an [`ObjectPath`] only when something is to be said.
+/// A path that lives on the stack of a walk; it becomes an [`ObjectPath`] only when something is to be results.
 #[derive(Clone, Copy)]
 pub(super) enum Trail<'a> {
     Root,

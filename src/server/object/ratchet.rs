@@ -1,4 +1,4 @@
-//! Which old value belongs to which new one: what an update didn't touch is forgiven.
+//! Ratcheting: which old value belongs to which new one, so that errors in what an update didn't touch are tolerated.
 
 use serde_json::{Map, Value};
 
@@ -7,26 +7,26 @@ use crate::model::schema::shape::{Extra, ListType};
 
 use super::enumeration::same;
 
-/// A new value with the old one at the same place.
+/// A new value with the old one at the same place (Kubernetes calls it a correlated object).
 #[derive(Clone, Copy)]
-pub(super) struct Twin<'a> {
+pub(super) struct Correlated<'a> {
     pub old: &'a Value,
     pub new: &'a Value,
     pub shape: &'a Shape,
 }
 
-impl<'a> Twin<'a> {
+impl<'a> Correlated<'a> {
     /// Only a declared key that both have can be followed.
     pub fn key(self, name: &str) -> Option<Self> {
         let (old, new) = (self.old.as_object()?.get(name)?, self.new.as_object()?.get(name)?);
-        Some(Twin { old, new, shape: value_shape(self.shape, name)? })
+        Some(Correlated { old, new, shape: value_shape(self.shape, name)? })
     }
 
     /// Only items of a map list can be followed, by their keys.
     pub fn index(self, index: usize) -> Option<Self> {
         let new = self.new.as_array()?.get(index)?;
         let old = by_key(self.shape, self.old.as_array()?, new)?;
-        Some(Twin { old, new, shape: self.shape.items.as_deref()? })
+        Some(Correlated { old, new, shape: self.shape.items.as_deref()? })
     }
 
     /// Whether nothing changed here, as far as can be followed: an undeclared key counts as a change.
@@ -35,12 +35,12 @@ impl<'a> Twin<'a> {
             (Value::Array(old), Value::Array(new)) => {
                 old.len() == new.len()
                     && match self.shape.list_type {
-                        ListType::Map => (0..new.len()).all(|index| self.index(index).is_some_and(Twin::is_unchanged)),
+                        ListType::Map => (0..new.len()).all(|index| self.index(index).is_some_and(Correlated::is_unchanged)),
                         ListType::Atomic | ListType::Set => old.iter().zip(new).all(|(old, new)| same(old, new)),
                     }
             }
             (Value::Object(old), Value::Object(new)) => {
-                old.len() == new.len() && new.keys().all(|key| self.key(key).is_some_and(Twin::is_unchanged))
+                old.len() == new.len() && new.keys().all(|key| self.key(key).is_some_and(Correlated::is_unchanged))
             }
             (old, new) => same(old, new),
         }

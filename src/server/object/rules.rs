@@ -1,4 +1,4 @@
-//! Rules of `x-kubernetes-validations` on an object: which of them run where, on which old value, and what they say.
+//! Runs the rules of `x-kubernetes-validations` on an object: which rule runs where, with which old value, and its message.
 
 use std::sync::OnceLock;
 
@@ -11,15 +11,15 @@ use crate::model::schema::shape::{CelRule, Extra, Shape};
 use super::error::{Error, Kind, Reason};
 use super::node::Node;
 use super::path::{ObjectPath, ObjectStep, Trail};
-use super::ratchet::{Twin, by_key, value_shape};
+use super::ratchet::{Correlated, by_key, value_shape};
 
-/// The longest text that a messageExpression may give.
+/// The longest text that a messageExpression may return.
 const MESSAGE_BYTES: usize = 5 << 10;
 
-/// What a rule is compiled to, once it is needed: most rules of a schema never meet a value.
+/// A compiled rule. Compiled on first use: most rules of a schema never see a value.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    /// Or why it can't be run here.
+    /// The program, or why it can't be run here.
     rule: OnceLock<Result<Program, Problem>>,
     message: OnceLock<Option<Program>>,
 }
@@ -51,7 +51,7 @@ impl<'n> Rule<'n> {
         self.programs.message.get_or_init(|| self.compile(source, Purpose::Message).ok()).as_ref()
     }
 
-    /// What is told where no messageExpression gives a text.
+    /// The message where messageExpression doesn't return one.
     fn fixed_message(&self) -> String {
         match self.text.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
             Some(message) => message.to_owned(),
@@ -65,7 +65,7 @@ impl<'n> Rule<'n> {
         message.unwrap_or(self.text.rule.trim())
     }
 
-    fn told(&self, value: &Value, old: Option<&Value>) -> String {
+    fn text_for(&self, value: &Value, old: Option<&Value>) -> String {
         let computed = self.message().and_then(|program| program.message(value, old).ok());
         let fits = |text: &String| !text.is_empty() && text.len() <= MESSAGE_BYTES && !text.contains('\n');
         computed.map(|text| text.trim().to_owned()).filter(fits).unwrap_or_else(|| self.fixed_message())
@@ -86,12 +86,12 @@ impl<'n> Rule<'n> {
             extend(&mut path, &self.node.shape, further);
         }
         let reason = self.reason();
-        let told = if reason == Reason::Duplicate { String::new() } else { self.told(value, old) };
+        let told = if reason == Reason::Duplicate { String::new() } else { self.text_for(value, old) };
         Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &told).of_rule(&self.text.rule)
     }
 }
 
-/// Follows a `fieldPath` (`.a.b`, `['k']`) from the rule's own place.
+/// Follows a `fieldPath` (`.a.b`, `['k']`) from the node of the rule.
 fn extend(path: &mut ObjectPath, shape: &Shape, text: &str) {
     let mut shape = Some(shape);
     let mut rest = text;
@@ -116,23 +116,23 @@ fn extend(path: &mut ObjectPath, shape: &Shape, text: &str) {
 /// The old value to compare with where something is wrong: that of the node itself, else of its nearest parent.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ratchet<'a> {
-    current: Option<Twin<'a>>,
-    nearest: Option<Twin<'a>>,
+    current: Option<Correlated<'a>>,
+    nearest: Option<Correlated<'a>>,
 }
 
 impl<'a> Ratchet<'a> {
-    pub fn of(root: Option<Twin<'a>>) -> Self {
+    pub fn of(root: Option<Correlated<'a>>) -> Self {
         Ratchet { current: root, nearest: None }
     }
 
     fn forgives(self) -> bool {
-        self.current.or(self.nearest).is_some_and(Twin::is_unchanged)
+        self.current.or(self.nearest).is_some_and(Correlated::is_unchanged)
     }
 
     fn key(self, name: &str) -> Self {
         match (self.current, self.nearest) {
             (None, _) => self,
-            // Both are rewritten to the version of the request, so that a change there can't be seen.
+            // Both are rewritten to the version of the request, which hides a change.
             (Some(_), None) if matches!(name, "apiVersion" | "kind") => Ratchet::default(),
             (Some(current), _) => Ratchet { current: current.key(name), nearest: Some(current) },
         }
@@ -146,24 +146,24 @@ impl<'a> Ratchet<'a> {
     }
 }
 
-/// What the rules say about an object.
+/// The results of all rules on an object.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct RuleResults {
     pub errors: Vec<Error>,
     pub warnings: Vec<Error>,
     /// Rules that the server runs and that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
-    /// What the server says of those that don't compile. Only a default meets them: the CRD isn't accepted.
+    /// Errors of rules that don't compile. Only the check of a default sees them: such a CRD isn't accepted.
     pub uncompiled: Vec<Error>,
 }
 
-pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
+pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, results: &mut RuleResults) {
     if value.is_null() || !node.below.rules {
         return;
     }
     let old = old.filter(|old| !old.is_null());
     for rule in Rule::all(node) {
-        run(rule, value, old, trail, ratchet, said);
+        run(rule, value, old, trail, ratchet, results);
     }
     match value {
         Value::Array(items) => {
@@ -171,17 +171,17 @@ pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
             let before = old.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             for (index, item) in items.iter().enumerate() {
                 let old = by_key(&node.shape, before, item);
-                check(item, old, child, &Trail::Index(trail, index), ratchet.index(index), said);
+                check(item, old, child, &Trail::Index(trail, index), ratchet.index(index), results);
             }
         }
         Value::Object(map) => {
             let before = |name: &str| old.filter(|_| !node.shape.map_type_atomic).and_then(|old| old.get(name));
             for (name, value) in map {
                 if let Extra::Values(child) = &node.extra {
-                    check(value, before(name), child, &Trail::Entry(trail, name), ratchet.key(name), said);
+                    check(value, before(name), child, &Trail::Entry(trail, name), ratchet.key(name), results);
                 }
                 if let Some(child) = node.properties.get(name.as_str()) {
-                    check(value, before(name), child, &Trail::Key(trail, name), ratchet.key(name), said);
+                    check(value, before(name), child, &Trail::Key(trail, name), ratchet.key(name), results);
                 }
             }
         }
@@ -189,8 +189,8 @@ pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Tra
     }
 }
 
-fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ratchet: Ratchet<'_>, said: &mut Said) {
-    // Of a rule that says nothing the server makes no program.
+fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ratchet: Ratchet<'_>, results: &mut RuleResults) {
+    // The server doesn't compile an empty rule.
     if rule.text.rule.trim().is_empty() {
         return;
     }
@@ -199,10 +199,10 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Err(Problem::Refused { reason, .. }) => {
             let told = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
             let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
-            said.uncompiled.push(error.of_rule(&rule.text.rule));
-            return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
+            results.uncompiled.push(error.of_rule(&rule.text.rule));
+            return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
         }
-        Err(reason) => return said.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
+        Err(reason) => return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
     };
     if !program.applies(value, old) {
         return;
@@ -212,9 +212,9 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Ok(false) => {
             let error = rule.broken(value, old, trail);
             if !program.is_transition() && ratchet.forgives() {
-                said.warnings.push(error);
+                results.warnings.push(error);
             } else {
-                said.errors.push(error);
+                results.errors.push(error);
             }
         }
         Err(EvalError::Failed(words)) => {
@@ -227,8 +227,8 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
                 format!("{words} evaluating rule: {}", rule.name())
             };
             let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
-            said.errors.push(error.of_rule(&rule.text.rule));
+            results.errors.push(error.of_rule(&rule.text.rule));
         }
-        Err(open) => said.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),
+        Err(open) => results.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),
     }
 }

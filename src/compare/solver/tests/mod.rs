@@ -3,10 +3,10 @@
 //! A wrong "there is none" becomes a wrong proof, so that every part is also asked what it can't decide: that must stay open.
 
 mod branch;
+mod evaluate;
 mod formula;
-mod judge;
+mod goal_cache;
 mod list;
-mod memo;
 mod numbers;
 mod object;
 mod part;
@@ -23,7 +23,7 @@ use super::*;
 use crate::testing::shape;
 
 fn solve(goal: &Goal<'_>) -> Search<Value> {
-    Solver::new(Taste::Small, &Budget::of_each()).solve(goal)
+    Solver::new(Preference::Small, &Budget::of_each()).solve(goal)
 }
 
 /// A value that the schema accepts and keeps.
@@ -31,7 +31,7 @@ fn accepted(schema: &Value) -> Search<Value> {
     solve(&Goal::of(&shape(schema), false))
 }
 
-fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bool) -> Search<Value> {
+fn between(old: &Value, new: &Value, accepted: bool, difference: Difference, both_keep: bool) -> Search<Value> {
     let (old, new) = (shape(old), shape(new));
     solve(&Goal {
         views: vec![
@@ -42,7 +42,7 @@ fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bo
             Literal { view: 0, holds: true, term: Term::Node(&old) },
             Literal { view: 1, holds: accepted, term: Term::Node(&new) },
         ],
-        quest,
+        difference,
         pin: None,
         root: false,
     })
@@ -50,17 +50,17 @@ fn between(old: &Value, new: &Value, accepted: bool, quest: Quest, both_keep: bo
 
 /// A value that the first schema accepts and keeps, and the second refuses.
 fn refused(old: &Value, new: &Value) -> Search<Value> {
-    between(old, new, false, Quest::Nothing, false)
+    between(old, new, false, Difference::None, false)
 }
 
 /// A value that both accept, and of which only the first keeps everything.
 fn pruned(old: &Value, new: &Value) -> Search<Value> {
-    between(old, new, true, Quest::Loses(1), false)
+    between(old, new, true, Difference::Lost(1), false)
 }
 
 /// A value that both accept and keep, and store differently.
 fn stored_differently(old: &Value, new: &Value) -> Search<Value> {
-    between(old, new, true, Quest::Differs, true)
+    between(old, new, true, Difference::Stored, true)
 }
 
 #[track_caller]
@@ -101,7 +101,7 @@ fn ruled(mut schema: Value, rules: &[&str]) -> Value {
 fn a_search_without_steps_left_is_open() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
-    let mut solver = Solver::new(Taste::Small, &Budget::of_each());
+    let mut solver = Solver::new(Preference::Small, &Budget::of_each());
     solver.steps = 1;
     assert_eq!(open(solver.solve(&goal)), Reason::Budget);
     solver.refill();
@@ -126,8 +126,8 @@ fn full_objects_have_every_field_and_small_ones_what_they_must() {
     let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}});
     let shape = shape(&schema);
     let goal = Goal::of(&shape, false);
-    let keys = |taste: Taste| sat(Solver::new(taste, &Budget::of_each()).solve(&goal)).as_object().unwrap().len();
-    assert_eq!((keys(Taste::Small), keys(Taste::Full)), (1, 2));
+    let keys = |preference: Preference| sat(Solver::new(preference, &Budget::of_each()).solve(&goal)).as_object().unwrap().len();
+    assert_eq!((keys(Preference::Small), keys(Preference::Full)), (1, 2));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_pinned_value_is_in_what_is_found() {
     let path = crate::model::FieldPath::root().key("l").items();
     let at = |value: &Value| {
         let pin = Some(Pin { steps: path.steps(), target: Target::Value(value) });
-        Solver::new(Taste::Small, &Budget::of_each()).solve(&Goal { pin, ..Goal::of(&shape, false) })
+        Solver::new(Preference::Small, &Budget::of_each()).solve(&Goal { pin, ..Goal::of(&shape, false) })
     };
     assert_eq!(sat(at(&json!(7))), json!({"l": [7]}));
     unsat(at(&json!(10)));

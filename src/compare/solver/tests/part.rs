@@ -31,7 +31,7 @@ fn a_keyword_counts_for_the_kinds_that_it_is_about() {
 fn list_types_and_rules_count_only_where_a_node_is_declared() {
     let schema = json!({"type": "array", "x-kubernetes-list-type": "set", "x-kubernetes-validations": [{"rule": "size(self) < 3"}]});
     let (shape, rules) = (shape(&schema), Rules::default());
-    let parts = |spine: bool| Parts { pair: None, rules: &rules }.of_shape(&shape, Kind::Array, spine).ok().unwrap().len();
+    let parts = |declared: bool| Parts { pair: None, rules: &rules }.of_shape(&shape, Kind::Array, declared).ok().unwrap().len();
     assert_eq!((parts(true), parts(false)), (2, 0));
 }
 

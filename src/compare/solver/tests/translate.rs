@@ -3,7 +3,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::super::translate::translate;
-use super::super::{Formula, Solver, Taste};
+use super::super::{Formula, Preference, Solver};
 use super::{ruled, shape};
 use crate::compare::Budget;
 
@@ -17,9 +17,9 @@ fn formula(schema: &Value, rule: &str) -> Option<Rc<Formula>> {
 fn check(schema: &Value, rule: &str, values: &[(Value, bool)]) {
     let shape = shape(&ruled(schema.clone(), &[rule]));
     let formula = translate(&shape.rules[0], &shape).unwrap_or_else(|| panic!("{rule} is not translated"));
-    let solver = Solver::new(Taste::Small, &Budget::of_each());
+    let solver = Solver::new(Preference::Small, &Budget::of_each());
     for (value, expected) in values {
-        assert_eq!(solver.judge().formula(&formula, value), Some(*expected), "{rule} of {value}");
+        assert_eq!(solver.evaluator().formula(&formula, value), Some(*expected), "{rule} of {value}");
         assert_eq!(solver.rules.verdict(&shape.rules[0], &shape, value), Some(*expected), "{rule} run on {value}");
     }
 }
@@ -48,7 +48,7 @@ fn a_field_that_is_missing_is_an_error_and_an_error_never_holds() {
     check(&object(), "self.a > 1", &[(json!({"a": 2}), true), (json!({"a": 1}), false), (json!({}), false)]);
     check(&object(), "!(self.a > 1)", &[(json!({"a": 2}), false), (json!({"a": 1}), true), (json!({}), false)]);
     check(&object(), "!has(self.a) || self.a > 1", &[(json!({"a": 2}), true), (json!({"a": 1}), false), (json!({}), true)]);
-    // Whichever side is true decides, even beside an error.
+    // Whichever side is true decides, same_children beside an error.
     check(&object(), "self.a > 1 || self.s == 'x'", &[(json!({"s": "x"}), true), (json!({"s": "y"}), false)]);
     check(&object(), "has(self.o.x)", &[(json!({"o": {"x": 1}}), true), (json!({"o": {}}), false), (json!({}), false)]);
     check(&object(), "!has(self.o.x)", &[(json!({"o": {}}), true), (json!({}), false)]);

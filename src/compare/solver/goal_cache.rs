@@ -1,4 +1,4 @@
-//! Goals that were solved before: the same part of a value is asked for again in many branches.
+//! A cache of solved goals: many branches of a search ask for the same part of a value.
 
 use std::rc::Rc;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use super::formula::Formula;
 use super::read::Reader;
-use super::{Goal, Quest, Reason, Search, Target, Term};
+use super::{Difference, Goal, Reason, Search, Target, Term};
 use crate::server::key_fate::Pruning;
 
-/// What a goal is made of, by address: shapes live as long as the solver, formulas as long as their answer.
+/// The parts of a goal by address: shapes live as long as the solver, formulas as long as their answer.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) struct Key(Vec<usize>);
+pub(super) struct CacheKey(Vec<usize>);
 
 #[derive(Default)]
-pub(super) struct Memo {
-    answers: HashMap<Key, Answer>,
+pub(super) struct GoalCache {
+    answers: HashMap<CacheKey, Answer>,
 }
 
 struct Answer {
@@ -25,8 +25,8 @@ struct Answer {
     _formulas: Vec<Rc<Formula>>,
 }
 
-impl Key {
-    pub(super) fn of(goal: &Goal<'_>) -> Key {
+impl CacheKey {
+    pub(super) fn of(goal: &Goal<'_>) -> CacheKey {
         let mut key = Vec::with_capacity(8 + 3 * goal.views.len() + 2 * goal.literals.len());
         for view in &goal.views {
             let (tag, at) = match view.read_by {
@@ -44,10 +44,10 @@ impl Key {
             };
             key.extend([tag * 2 + usize::from(view.faithful), at]);
         }
-        key.push(match goal.quest {
-            Quest::Nothing => 0,
-            Quest::Differs => 1,
-            Quest::Loses(view) => 2 + view,
+        key.push(match goal.difference {
+            Difference::None => 0,
+            Difference::Stored => 1,
+            Difference::Lost(view) => 2 + view,
         });
         match goal.pin {
             None => key.push(usize::from(goal.root)),
@@ -70,16 +70,16 @@ impl Key {
             };
             key.extend([tag * 16 + literal.view * 2 + usize::from(literal.holds), at]);
         }
-        Key(key)
+        CacheKey(key)
     }
 }
 
-impl Memo {
-    pub(super) fn get(&self, key: &Key) -> Option<Search<Value>> {
+impl GoalCache {
+    pub(super) fn get(&self, key: &CacheKey) -> Option<Search<Value>> {
         self.answers.get(key).map(|answer| answer.found.clone())
     }
 
-    pub(super) fn put(&mut self, key: Key, goal: &Goal<'_>, found: &Search<Value>) {
+    pub(super) fn put(&mut self, key: CacheKey, goal: &Goal<'_>, found: &Search<Value>) {
         if matches!(found, Search::Undecided(Reason::Budget)) {
             return;
         }

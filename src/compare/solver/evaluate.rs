@@ -15,13 +15,13 @@ use super::{Kind, Rules, Term};
 /// Three values: `None` means unknown.
 type Verdict = Option<bool>;
 
-pub(crate) struct Judge<'j, 's> {
+pub(crate) struct Evaluator<'j, 's> {
     /// Nodes that are compared without their children.
     pub(crate) pair: Option<Pair<'s>>,
     pub(crate) rules: &'j Rules,
 }
 
-impl<'s> Judge<'_, 's> {
+impl<'s> Evaluator<'_, 's> {
     pub(crate) fn term(&self, term: &Term<'s>, value: &Value) -> Verdict {
         match term {
             Term::Node(shape) => {

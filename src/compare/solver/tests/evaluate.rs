@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-use super::super::{Rules, Solver, Taste, Term};
+use super::super::{Preference, Rules, Solver, Term};
 use super::{ruled, shape};
 use crate::compare::Budget;
 
 fn verdict(schema: &Value, value: &Value) -> Option<bool> {
-    Solver::new(Taste::Small, &Budget::of_each()).judge().term(&Term::Node(&shape(schema)), value)
+    Solver::new(Preference::Small, &Budget::of_each()).evaluator().term(&Term::Node(&shape(schema)), value)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use serde_json::json;
 
-use super::super::memo::{Key, Memo};
-use super::super::{Goal, Quest, Reason, Search, Solver, Taste};
+use super::super::goal_cache::{CacheKey, GoalCache};
+use super::super::{Difference, Goal, Preference, Reason, Search, Solver};
 use super::{sat, shape};
 use crate::compare::Budget;
 
@@ -9,11 +9,11 @@ use crate::compare::Budget;
 fn goals_that_differ_in_anything_have_other_keys() {
     let (a, b) = (shape(&json!({"type": "integer"})), shape(&json!({"type": "integer"})));
     let goal = Goal::of(&a, false);
-    let key = |goal: &Goal<'_>| Key::of(goal);
+    let key = |goal: &Goal<'_>| CacheKey::of(goal);
     assert!(key(&goal) == key(&goal.clone()));
     assert!(key(&goal) != key(&Goal::of(&b, false)), "another node");
     assert!(key(&goal) != key(&Goal::of(&a, true)), "the root of a resource");
-    assert!(key(&goal) != key(&Goal { quest: Quest::Loses(0), ..goal.clone() }));
+    assert!(key(&goal) != key(&Goal { difference: Difference::Lost(0), ..goal.clone() }));
     let mut refused = goal.clone();
     refused.literals[0].holds = false;
     assert!(key(&goal) != key(&refused));
@@ -23,18 +23,18 @@ fn goals_that_differ_in_anything_have_other_keys() {
 fn an_answer_that_only_lacked_steps_is_forgotten() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
-    let mut memo = Memo::default();
-    memo.put(Key::of(&goal), &goal, &Search::Undecided(Reason::Budget));
-    assert!(memo.get(&Key::of(&goal)).is_none());
-    memo.put(Key::of(&goal), &goal, &Search::Impossible);
-    assert!(matches!(memo.get(&Key::of(&goal)), Some(Search::Impossible)));
+    let mut cache = GoalCache::default();
+    cache.put(CacheKey::of(&goal), &goal, &Search::Undecided(Reason::Budget));
+    assert!(cache.get(&CacheKey::of(&goal)).is_none());
+    cache.put(CacheKey::of(&goal), &goal, &Search::Impossible);
+    assert!(matches!(cache.get(&CacheKey::of(&goal)), Some(Search::Impossible)));
 }
 
 #[test]
 fn the_same_question_gets_the_same_answer() {
     let shape = shape(&json!({"type": "array", "minItems": 3, "items": {"type": "string", "pattern": "^a+$"}}));
     let goal = Goal::of(&shape, false);
-    let mut solver = Solver::new(Taste::Small, &Budget::of_each());
+    let mut solver = Solver::new(Preference::Small, &Budget::of_each());
     let first = sat(solver.solve(&goal));
     let left = solver.steps;
     assert_eq!(sat(solver.solve(&goal)), first);

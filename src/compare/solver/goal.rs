@@ -1,0 +1,186 @@
+//! What the solver looks for: a value, how each side sees it, and the conditions on it.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::model::Step;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::Type;
+use crate::server::key_fate::Pruning;
+
+use super::formula::Formula;
+use super::read::{ReadBy, Request};
+
+/// A condition on a value.
+#[derive(Debug, Clone)]
+pub(crate) enum Term<'s> {
+    /// Valid at a declared node.
+    Node(&'s Shape),
+    /// Valid in a clause of `anyOf`, `oneOf`, `allOf` or `not`.
+    Clause(&'s Shape),
+    Formula(Rc<Formula>),
+}
+
+/// How one side sees the value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'s> {
+    pub(crate) read_by: ReadBy<'s>,
+    /// Nothing that the client sends may be pruned on this side.
+    pub(crate) faithful: bool,
+}
+
+/// A condition that must be met, or must not be met, as one side sees the value.
+#[derive(Debug, Clone)]
+pub(crate) struct Literal<'s> {
+    pub(crate) view: usize,
+    pub(crate) holds: bool,
+    pub(crate) term: Term<'s>,
+}
+
+/// How the two sides must differ in what they make of the value, besides their conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Difference {
+    None,
+    /// This view prunes something other than a null.
+    Lost(usize),
+    /// The views store something different.
+    Stored,
+}
+
+/// A path that the value must have, and what must be there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pin<'s> {
+    pub(crate) steps: &'s [Step],
+    pub(crate) target: Target<'s>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Target<'s> {
+    /// Exactly this value.
+    Value(&'s Value),
+    /// Some value other than null.
+    Sent,
+    Null,
+    /// No such key.
+    Missing,
+    /// A value that meets this condition, as the first view sees it.
+    Meets(&'s Rc<Formula>),
+}
+
+/// A value to look for.
+#[derive(Debug, Clone)]
+pub(crate) struct Goal<'s> {
+    pub(crate) views: Vec<View<'s>>,
+    pub(crate) literals: Vec<Literal<'s>>,
+    pub(crate) difference: Difference,
+    pub(crate) pin: Option<Pin<'s>>,
+    /// The whole resource: apiVersion, kind and metadata are there though not shown.
+    pub(crate) root: bool,
+}
+
+/// Which of many solutions is preferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Preference {
+    /// As little as possible.
+    #[default]
+    Small,
+    /// Every field that can be there.
+    Full,
+}
+
+impl<'s> Goal<'s> {
+    /// A value that the shape accepts and keeps; `root` if it is a whole resource.
+    pub(crate) fn of(shape: &'s Shape, root: bool) -> Self {
+        let views = vec![View { read_by: ReadBy::shape_of(shape), faithful: true }];
+        let literals = vec![Literal { view: 0, holds: true, term: Term::Node(shape) }];
+        Goal { views, literals, difference: Difference::None, pin: None, root }
+    }
+
+    /// A goal about a value that nobody prunes.
+    pub(super) fn scalar(literals: Vec<Literal<'s>>) -> Self {
+        let views = vec![View { read_by: Pruning::Nothing, faithful: false }];
+        Goal { views, literals, difference: Difference::None, pin: None, root: false }
+    }
+}
+
+impl Pin<'_> {
+    /// What the pin makes of the key that it has come to.
+    pub(super) fn request(self) -> Request {
+        match (self.steps, self.target) {
+            ([], Target::Missing) => Request::Absent,
+            ([], Target::Null) => Request::Null,
+            _ => Request::Value,
+        }
+    }
+}
+
+/// Whether no value can show the difference: without a schema nothing is defaulted, and everything is kept.
+pub(super) fn is_impossible(goal: &Goal<'_>) -> bool {
+    match goal.difference {
+        Difference::None => false,
+        Difference::Lost(view) => goal.views.get(view).is_none_or(|view| matches!(view.read_by, Pruning::Nothing)),
+        Difference::Stored => goal.views.iter().all(|view| view.faithful && view.read_by.shape().is_none()),
+    }
+}
+
+/// The values to try where a condition leaves only finitely many.
+pub(super) fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
+    if let Some(Pin { steps: [], target: Target::Value(value) }) = goal.pin {
+        return Some(vec![value.clone()]);
+    }
+    goal.literals.iter().filter(|literal| literal.holds).find_map(|literal| match &literal.term {
+        Term::Formula(formula) => match &**formula {
+            Formula::Equals(value) => Some(spellings(value)),
+            _ => None,
+        },
+        Term::Node(shape) | Term::Clause(shape) => {
+            let values = shape.enum_values.as_ref()?;
+            // Fractions are compared with an enum after rounding, so that its values are not all there is.
+            let fractions = values.iter().any(Value::is_number) && !matches!(shape.ty, Some(Type::Integer));
+            (!fractions).then(|| values.iter().filter(|value| !value.is_null()).flat_map(spellings).collect())
+        }
+    })
+}
+
+/// A number in both spellings, a string with the integer that Go converts to it, anything else as it is.
+fn spellings(value: &Value) -> Vec<Value> {
+    let mut all = vec![value.clone()];
+    match value {
+        Value::Number(n) => {
+            if let Some(n) = n.as_i64() {
+                all.extend(serde_json::Number::from_f64(n as f64).map(Value::Number));
+            } else if let Some(x) = n.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 9e15) {
+                all.push(Value::from(x as i64));
+            }
+        }
+        Value::String(text) => {
+            let mut chars = text.chars();
+            if let (Some(c), None) = (chars.next(), chars.next()) {
+                all.push(Value::from(u32::from(c)));
+            }
+        }
+        _ => {}
+    }
+    all
+}
+
+pub(super) fn has_pin(value: &Value, pin: Pin<'_>) -> bool {
+    let Some((step, rest)) = pin.steps.split_first() else {
+        return match pin.target {
+            Target::Value(wanted) => value == wanted,
+            Target::Sent | Target::Meets(_) => !value.is_null(),
+            Target::Null => value.is_null(),
+            Target::Missing => false,
+        };
+    };
+    let below = Pin { steps: rest, target: pin.target };
+    match step {
+        Step::Key(key) => match value.get(&**key) {
+            Some(value) => has_pin(value, below),
+            None => rest.is_empty() && matches!(pin.target, Target::Missing) && value.is_object(),
+        },
+        Step::Items => value.as_array().is_some_and(|items| items.iter().any(|item| has_pin(item, below))),
+        Step::Values => value.as_object().is_some_and(|map| map.values().any(|item| has_pin(item, below))),
+    }
+}
