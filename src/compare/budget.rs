@@ -1,4 +1,4 @@
-//! What the searches of one comparison may do together: a file full of intricate patterns must not take hours.
+//! Limits the work of all searches of one comparison: a file full of complex patterns must not take hours.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -11,11 +11,11 @@ pub const MAX_TOGETHER: usize = 5_000_000;
 /// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
 /// a hundred of these take about as long as a state of an automaton.
 const MAX_CONDITIONS: usize = 120_000_000;
-/// What a search may do even when that is used up, and once the same again is.
+/// What a search may still do when that is used up, and when twice as much is used up.
 const LITTLE: usize = 20_000;
 const LEAST: usize = 500;
 
-/// Is made for a comparison and passed to all its searches. Copies share what is left.
+/// The budget of one comparison, passed to all its searches. Clones share what is left.
 #[derive(Clone)]
 pub struct Budget(Option<Rc<RefCell<Left>>>);
 
@@ -26,7 +26,7 @@ struct Left {
     over: usize,
     /// Conditions that searches for whole values may still hold against each other.
     conditions: usize,
-    /// Prints of searches that were given up: another try would end the same way.
+    /// Fingerprints of searches that were given up: another try would end the same way.
     given_up: HashSet<u64>,
 }
 
@@ -50,17 +50,17 @@ impl Budget {
         left.conditions > 0
     }
 
-    /// How many automaton states a search with this print may touch; nothing if it was given up before.
-    pub(super) fn work(&self, print: impl FnOnce() -> u64) -> Option<usize> {
+    /// How many automaton states a search with this fingerprint may touch; nothing if it was given up before.
+    pub(super) fn work(&self, fingerprint: impl FnOnce() -> u64) -> Option<usize> {
         let Some(left) = &self.0 else { return Some(MAX_WORK) };
         let left = left.borrow();
-        if !left.given_up.is_empty() && left.given_up.contains(&print()) {
+        if !left.given_up.is_empty() && left.given_up.contains(&fingerprint()) {
             return None;
         }
         Some(if left.over < MAX_TOGETHER { left.work.clamp(LITTLE, MAX_WORK) } else { LEAST })
     }
 
-    /// Notes what a search has done, and its print if it was given up.
+    /// Notes what a search has done, and its fingerprint if it was given up.
     pub(super) fn worked(&self, work: usize, given_up: Option<u64>) {
         let Some(left) = &self.0 else { return };
         let mut left = left.borrow_mut();

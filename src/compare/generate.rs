@@ -1,5 +1,4 @@
-//! Objects made of a schema: the root of a resource comes in; valid bodies (objects without apiVersion, kind and metadata)
-//! go out, the same ones each time.
+//! Makes valid bodies (objects without apiVersion, kind and metadata) for the root schema of a resource, the same ones each time.
 
 use std::rc::Rc;
 
@@ -13,8 +12,8 @@ use crate::model::{FieldPath, Step};
 use super::Budget;
 use super::solver::{Formula, Goal, Pin, Preference, Solver, Target};
 
-/// Objects that [`around`] makes at most.
-pub const MAX_AROUND: usize = 600;
+/// The most objects that [`around`] makes.
+const MAX_AROUND: usize = 600;
 /// Sizes above this are not built.
 const MAX_SIZE: u64 = 200;
 
@@ -35,7 +34,7 @@ pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
 }
 
 /// Bodies at the boundaries of the schema: each field at its least and its greatest, each value of an enum, each count,
-/// fields left out and fields that are null. At most [`MAX_AROUND`].
+/// fields left out and fields that are null. At most `MAX_AROUND`.
 pub fn around(root: &Shape) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
@@ -82,7 +81,7 @@ impl<'s> Maker<'s> {
     }
 }
 
-/// Something to see in a body.
+/// Something that a body should show.
 struct Wish {
     path: FieldPath,
     what: What,
@@ -123,7 +122,7 @@ fn collect(shape: &Shape, path: &FieldPath, wishes: &mut Vec<Wish>) {
     }
 }
 
-/// What a node's own keywords make worth seeing.
+/// The values that the keywords of a node make worth trying.
 fn own(shape: &Shape) -> Vec<Formula> {
     let mut wanted = Vec::new();
     let values = shape.enum_values.iter().flatten().filter(|value| !value.is_null());

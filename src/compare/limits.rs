@@ -1,4 +1,4 @@
-//! How much of a schema one comparison looks at.
+//! How much of a schema one comparison may look at.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::model::schema::{Additional, Schema, Shape};
 
 /// Nodes of a schema that one comparison looks at; of a larger one only the first level.
 const MAX_NODES: usize = 2_000;
-/// Nodes of a child that is looked at all the same.
+/// Nodes of a child that is small enough to be looked at anyway.
 const SMALL_CHILD: usize = 60;
-/// Bytes of a CEL rule that is taken apart.
+/// The longest CEL rule, in bytes, that is analysed.
 pub(crate) const MAX_RULE: usize = 2_000;
 /// Items of one list that comparisons try one by one. The longest enum of real CRDs has some hundreds.
 pub(crate) const MAX_LIST: usize = 2_000;

@@ -1,4 +1,4 @@
-//! Three searches for each comparison: what is lost, what is gained, what is stored differently.
+//! Compares two nodes with three searches: for what is lost, what is gained, and what is stored differently.
 
 use std::sync::Arc;
 
@@ -22,24 +22,24 @@ pub fn order_roots(a: &Shape, b: &Shape, budget: &Budget) -> Comparison<Sample> 
     Searches { solver, sides, local: false }.order()
 }
 
-/// Whether two shapes are written alike, wherever they stand.
+/// Whether two shapes say the same.
 pub(crate) fn is_same(a: &Shape, b: &Shape, budget: &Budget) -> bool {
     Solver::new(Preference::Small, budget).same_readers(ReadBy::shape_of(a), ReadBy::shape_of(b))
 }
 
-/// Compares two nodes that stand at the same place, with everything below them.
+/// Compares two nodes at the same place, with everything below them.
 pub fn order(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     compare(a, b, role, false, budget)
 }
 
-/// Compares two nodes that stand at the same place without their children: a child that both have counts as the same, and
+/// Compares two nodes at the same place without their children: a child that both have counts as the same, and
 /// that a child is there on one side only is neither a loss nor a gain of the node itself. Where properties turn into a
 /// map or a list, [`order`] says more.
 pub fn order_local(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     compare(a, b, role, true, budget)
 }
 
-/// As [`order_local`], of nodes that mean no list. Beside a format of strings servers let lists pass, whatever the type is: nobody
+/// As [`order_local`], for nodes that aren't meant to be lists. Servers accept lists next to a format of strings, whatever the type is: nobody
 /// relies on that.
 pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let order = order_local(a, b, role, budget);

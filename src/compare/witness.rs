@@ -1,4 +1,4 @@
-//! A difference at a path comes in; an object that shows it goes out, once the request path has confirmed it on both sides.
+//! Finds an object that shows a difference at a path, and confirms it with a request to both sides.
 
 use std::rc::Rc;
 
@@ -24,8 +24,6 @@ pub enum What<'w> {
     Sent,
     /// The field left out, its parent being there.
     Absent,
-    /// Any difference anywhere; the path doesn't matter.
-    Any,
 }
 
 /// Which differences count as the one that is asked for.
@@ -97,7 +95,7 @@ impl<'s> Witnesses<'s> {
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
     /// something else, and the reason has to do with the path.
     pub fn show(&self, path: &FieldPath, what: What<'_>, cause: Cause<'_>) -> Search<Witness> {
-        let search = |target| self.search(path, Some(target), cause);
+        let search = |target| self.search(path, target, cause);
         match what {
             What::Sample(Sample::Sent(value)) => {
                 let target = if value.is_null() { Target::Null } else { Target::Value(value) };
@@ -105,16 +103,15 @@ impl<'s> Witnesses<'s> {
             }
             What::Sample(Sample::Absent) | What::Absent => search(Target::Missing),
             What::Sent => search(Target::Sent),
-            What::Any => self.search(&FieldPath::root(), None, Cause::Near),
         }
     }
 
-    fn search<'p>(&'p self, path: &'p FieldPath, target: Option<Target<'p>>, cause: Cause<'_>) -> Search<Witness> {
+    fn search<'p>(&'p self, path: &'p FieldPath, target: Target<'p>, cause: Cause<'_>) -> Search<Witness> {
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, self.new]);
         let steps: &[Step] = path.steps();
-        let pin = target.filter(|_| !steps.is_empty()).map(|target| Pin { steps, target });
+        let pin = (!steps.is_empty()).then_some(Pin { steps, target });
         let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
-        // That there is none that shows this change alone proves nothing.
+        // Finding none that shows this change alone proves nothing.
         if let Some(witness) = self.alone(path, pin, cause) {
             return Search::Found(witness);
         }
@@ -232,7 +229,7 @@ fn kinds(keyword: Aspect) -> &'static [Kind] {
     }
 }
 
-/// Whether what happened at one place has to do with another: one stands above the other.
+/// Whether an event at one path concerns another: one is a prefix of the other.
 fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
     // A key that is missing from a map is named by itself.
     let alike = |(a, b): (&Step, &Step)| a == b || matches!((a, b), (Step::Key(_), Step::Values));
@@ -241,7 +238,7 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
 
 fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
     let shows = |error: &&Error| match cause {
-        // It only follows from the others.
+        // It is a consequence of the other errors.
         _ if error.kind == Kind::Unchecked => false,
         Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
         Cause::Lost => false,
@@ -259,7 +256,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
     if let Some(path) = new.pruned.iter().find(concerned) {
         return Some((Outcome::Pruned, format!("{} is dropped", path.dotted())));
     }
-    // What is refused by a condition is not shown by what becomes of the rest.
+    // A change of what is stored doesn't show that a condition rejects a value.
     if cause != Cause::Near {
         return None;
     }
@@ -270,7 +267,7 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
 /// The first place that concerns the path where two values differ.
 fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: &FieldPath) -> Option<(String, String, String)> {
     let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-    let told =
+    let shown_pair =
         |x: Option<&Value>, y: Option<&Value>, at: &FieldPath, shown_at: String| concerns(at, path).then(|| (shown_at, shown(x), shown(y)));
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {
@@ -281,7 +278,7 @@ fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: 
                 let steps = [at.key(key), at.values()];
                 match (a.get(key), b.get(key)) {
                     (Some(x), Some(y)) => steps.iter().find_map(|at| difference(x, y, at, below.clone(), path)),
-                    (x, y) => steps.iter().find_map(|at| told(x, y, at, below.clone())),
+                    (x, y) => steps.iter().find_map(|at| shown_pair(x, y, at, below.clone())),
                 }
             })
         }
@@ -289,7 +286,7 @@ fn difference(old: &Value, new: &Value, at: &FieldPath, shown_at: String, path: 
             let items = a.iter().zip(b).enumerate();
             items.into_iter().find_map(|(index, (x, y))| difference(x, y, &at.items(), format!("{shown_at}[{index}]"), path))
         }
-        _ if old != new => told(Some(old), Some(new), at, shown_at),
+        _ if old != new => shown_pair(Some(old), Some(new), at, shown_at),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::term::{Term, all, is_certain};
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const MAX_STEPS: u32 = 20_000;
 
-/// A normal form without what stands in its strings.
+/// A normal form without the contents of its strings.
 fn unquoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut quoted, mut escaped) = (false, false);
@@ -55,8 +55,8 @@ fn reads(text: &str, field: &str) -> bool {
     mentions(&text, field) && !choices.iter().any(|choice| text.contains(choice))
 }
 
-/// Whether `b` gives what `a` gives wherever `a` gives anything: the same conditions, and besides them only that fields are there
-/// which `a` reads anyway.
+/// Whether `b` has the result of `a` wherever `a` has one: the same conditions, and besides them only the presence of fields that `a`
+/// reads anyway.
 fn refines(a: &Term, b: &Term) -> bool {
     let parts = |term: &Term| match term {
         Term::And(list) => list.clone(),

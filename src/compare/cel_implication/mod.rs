@@ -1,8 +1,8 @@
-//! Whether CEL rules of a node follow from others, and what becomes of its values when some take the place of others.
+//! Whether CEL rules of a node follow from others, and which values are accepted when some replace others.
 //!
 //! There are two methods. By form ([`implies`]): rules are compared as they are written, whatever functions they call, and
-//! so are rules that compare with the object before. By search ([`RuledValues::compare`]): the solver looks for a value that tells
-//! the rules apart, given everything else the schema demands. The form is asked first; it is cheap and never needs a value.
+//! so are rules that compare with the object before. By search ([`RuledValues::compare`]): the solver looks for a value on
+//! which the rules differ, given everything else the schema demands. The form is tried first: it is cheap and needs no value.
 
 mod implies;
 mod term;
@@ -22,7 +22,7 @@ use term::Term;
 
 pub(crate) use term::Known;
 
-/// Rules that one is held against together.
+/// The most rules that one rule is compared with together.
 const MAX_TOGETHER: usize = 8;
 
 /// What all rules of a node see.
@@ -113,8 +113,8 @@ pub(crate) struct RuledValues<'f> {
 }
 
 impl<'f> RuledValues<'f> {
-    /// `shape` gives what else is demanded of the values; it is only asked when the search is needed, and gives nothing for a schema
-    /// with a list that is too long.
+    /// `shape` returns what else the schema demands of the values. It is only called if a search is needed, and returns nothing for a
+    /// schema with a list that is too long.
     pub(crate) fn new(role: Role, budget: &'f Budget, shape: impl FnOnce() -> Option<Shape> + 'f) -> Self {
         RuledValues { role, budget, shape: LazyCell::new(Box::new(shape)) }
     }

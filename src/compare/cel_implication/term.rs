@@ -27,7 +27,7 @@ pub(super) enum Term {
         /// Whether the left side is always ordered, that is, never NaN.
         ordered: bool,
     },
-    /// `left < right` of what is no number but has one: fields and constants, which are all ordered.
+    /// `left < right` of two fields or constants, which are always ordered.
     Below {
         left: String,
         right: String,
@@ -88,7 +88,7 @@ impl Ord for Bits {
 }
 
 impl Term {
-    /// `None` for what is not CEL, or too much of it. The schema tells the types of fields.
+    /// `None` if it isn't valid CEL, or too large. The schema has the types of fields.
     pub(super) fn parse(rule: &str, schema: &Shape) -> Option<Term> {
         read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut Writer::typed(schema)))
     }
@@ -283,7 +283,7 @@ fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> 
     }
 }
 
-/// Whether a term asks for a field of something that is surely there, so that the answer is no error.
+/// Whether a term asks for a field of something that is always there, so that it can't fail with an error.
 pub(super) fn is_certain(term: &Term) -> bool {
     let asked = match term {
         Term::Not(inner) => inner,

@@ -1,4 +1,4 @@
-//! The tableau: conditions are taken apart until only atoms are left, with one branch for each alternative.
+//! The tableau: conditions are expanded until only atoms are left, with one branch for each alternative.
 
 use std::rc::Rc;
 
@@ -108,7 +108,7 @@ impl<'s> Solver<'s> {
             if next.dead {
                 continue;
             }
-            // A key that can't fail as it must makes all further choices vain.
+            // If a key can't fail as it must, no further choice helps.
             if !next.choices.is_empty() && kind == Kind::Object && keys_for.iter().any(|atom| self.is_unsatisfiable_key(goal, &next, atom))
             {
                 continue;
@@ -210,7 +210,7 @@ impl<'s> Solver<'s> {
             return;
         }
         let Atom { view, holds, part } = atom;
-        // What is taken apart is noted as well: its opposite may come later.
+        // The expanded condition is kept as well: its opposite may come later.
         let atom = match part {
             Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
             part => Atom { view, holds, part },

@@ -1,5 +1,5 @@
-//! Conditions that no keyword of a schema says: what CEL rules translate to, and what the solver itself demands of a value
-//! (equal to this, other than that).
+//! Conditions that schema keywords can't express: the translation of CEL rules, and the solver's own demands (equal to this, other
+//! than that).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Kinds;
 
-/// A condition on a value, as it stands after defaulting. An atom that doesn't speak of the value's kind is false.
+/// A condition on a value as it is after defaulting. An atom is false for values of a kind it doesn't apply to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Formula {
     Const(bool),

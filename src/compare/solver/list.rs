@@ -1,4 +1,4 @@
-//! Lists: how many items, what all of them are, and the items that some condition needs.
+//! Lists: the number of items, the conditions on all of them, and the items that some condition needs.
 
 use std::rc::Rc;
 
@@ -147,7 +147,7 @@ impl<'s> Solver<'s> {
                     }
                     items.push(value);
                 }
-                // What was wanted is there: a list that tastes better with one more item may do without.
+                // Everything wanted is there: the extra item is only preferred.
                 Search::Impossible if one.is_none() && index >= frame.low => break,
                 found => return found,
             }
@@ -227,10 +227,10 @@ impl<'s> Solver<'s> {
 
     /// A list with two items that are the same to one view.
     fn repeated(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, view: usize, unique: Unique<'s>) -> Search<Value> {
-        // An item of a keyed list that is no object.
+        // An item of a map list that isn't an object.
         if let Unique::Keys(_) = unique {
-            let stranger = Formula::Is(super::Kinds::of(&[super::Kind::Object, super::Kind::Null]));
-            let literal = Literal { view, holds: false, term: Term::Formula(Rc::new(stranger)) };
+            let keyed = Formula::Is(super::Kinds::of(&[super::Kind::Object, super::Kind::Null]));
+            let literal = Literal { view, holds: false, term: Term::Formula(Rc::new(keyed)) };
             let mut wanted = frame.wanted.clone();
             wanted.push(Wanted { literals: vec![literal], ..Wanted::default() });
             if let Search::Found(value) = self.build(goal, frame, &wanted) {

@@ -1,10 +1,10 @@
-//! Is there a value such that …? Conditions on how one or two sides read a value come in; a value that meets them, the proof
-//! that there is none, or the reason why neither was found goes out.
+//! Searches for a value that meets conditions on how one or two sides read it. The result is a value, the proof that there is none, or
+//! the reason why neither was found.
 //!
-//! A value is looked for kind by kind. Its conditions are taken apart into a conjunction of [`part::Part`]s, with a branch for
-//! each way to satisfy a disjunction; a branch that is fully expanded is solved exactly: scalars by their own domains, lists
-//! and objects by solving the items and keys that have conditions. Each side sees the value through its own schema: keys
-//! may be pruned, nulls dropped and defaults set before its conditions are looked at (see [`read`]).
+//! The search goes kind by kind. Conditions are expanded into a conjunction of [`part::Part`]s, with a branch for each way to
+//! satisfy a disjunction; a fully expanded branch is solved exactly: scalars by their domains, lists and objects by solving the
+//! items and keys that have conditions. Each side sees the value through its own schema: keys may be pruned, nulls dropped and
+//! defaults set before its conditions are checked (see [`read`]).
 
 mod branch;
 mod evaluate;
@@ -46,7 +46,7 @@ use goal_cache::{CacheKey, GoalCache};
 use same::Same;
 
 /// Steps that one search may take. The comparisons of real schemas need some hundreds.
-pub const MAX_STEPS: u32 = 60_000;
+const MAX_STEPS: u32 = 60_000;
 /// Nesting of values that are built.
 const MAX_DEPTH: u32 = 64;
 
@@ -111,7 +111,7 @@ impl<'s> Solver<'s> {
         self.same.read_by(a, b)
     }
 
-    /// Counts a step that holds so many conditions against each other; whether there may be another.
+    /// Counts a step that compares so many conditions; returns whether another step is allowed.
     fn step(&mut self, conditions: usize) -> bool {
         self.steps = if self.budget.spend(conditions) { self.steps.saturating_sub(1) } else { 0 };
         self.steps > 0
@@ -137,7 +137,7 @@ impl<'s> Solver<'s> {
     }
 
     /// What to send at a node that is looked at on its own, by views of a [`Reader::Field`], [`Reader::Entry`] or
-    /// [`Reader::Item`]: `None` stands for nothing at all.
+    /// [`Reader::Item`]: `None` means that nothing is sent.
     pub(crate) fn solve_alone(&mut self, goal: &Goal<'s>) -> Search<Option<Value>> {
         let found = if goal.views.iter().any(|view| matches!(view.read_by.reader(), Some(Reader::Item(_)))) {
             self.alone_item(goal).map(Some)
@@ -215,7 +215,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    /// A rule that is no formula was taken for granted so far: the value is shown to it, and others like it are tried.
+    /// Rules that can't be translated were assumed to hold so far: runs them on the value, and tries other values if they fail.
     fn confirm(&mut self, goal: &Goal<'s>, found: Search<Value>) -> Search<Value> {
         let rules: Vec<(usize, &'s CelRule, &'s Shape)> = goal
             .literals
@@ -310,7 +310,7 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    /// Two views that read alike are one.
+    /// Merges two views that read alike.
     fn merge(&mut self, goal: &Goal<'s>) -> Option<Goal<'s>> {
         let [a, b] = goal.views.as_slice() else { return None };
         if !self.same.readers(a.read_by, b.read_by) {
@@ -398,7 +398,7 @@ impl<'s> Solver<'s> {
     }
 }
 
-/// Why a candidate doesn't count as found, by what was made of it.
+/// Why a candidate doesn't count as found, by its check.
 pub(crate) fn unconfirmed(met: Option<bool>) -> Reason {
     Reason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
 }

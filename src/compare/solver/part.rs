@@ -1,4 +1,4 @@
-//! A shape or formula taken apart for one kind of value: the conditions that all have to hold.
+//! Splits a shape or formula into the conditions that a value of one kind must all meet.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(crate) enum Part<'s> {
     Not(Term<'s>),
     AllFormulas(Rc<Formula>),
     AnyFormula(Rc<Formula>),
-    /// A CEL rule that is no formula.
+    /// A CEL rule that has no formula.
     Opaque(Opaque<'s>),
     // strings
     Pattern(Arc<str>),
@@ -56,11 +56,11 @@ pub(crate) enum Part<'s> {
     Embedded,
 }
 
-/// A CEL rule that is no formula.
+/// A CEL rule that has no formula.
 #[derive(Debug, Clone)]
 pub(crate) struct Opaque<'s> {
     pub(crate) rule: &'s CelRule,
-    /// The node it stands at.
+    /// The node of the rule.
     pub(crate) shape: &'s Shape,
     pub(crate) canonical: [Rc<str>; 2],
 }
@@ -280,11 +280,11 @@ fn term_reads(term: &Term<'_>, keys: &mut BTreeSet<String>) -> bool {
 fn clause_reads(shape: &Shape, keys: &mut BTreeSet<String>) -> bool {
     keys.extend(shape.properties.keys().cloned());
     keys.extend(shape.required.iter().cloned());
-    let junctors = shape.all_of.iter().chain(&shape.any_of).chain(&shape.one_of).chain(shape.not.as_deref());
+    let clauses = shape.all_of.iter().chain(&shape.any_of).chain(&shape.one_of).chain(shape.not.as_deref());
     shape.enum_values.is_none()
         && shape.property_count == Default::default()
         && shape.extra == Extra::Closed
-        && junctors.into_iter().all(|clause| clause_reads(clause, keys))
+        && clauses.into_iter().all(|clause| clause_reads(clause, keys))
 }
 
 fn formula_reads(formula: &Formula, keys: &mut BTreeSet<String>) -> bool {
@@ -296,7 +296,7 @@ fn formula_reads(formula: &Formula, keys: &mut BTreeSet<String>) -> bool {
             keys.insert(key.as_ref().to_owned());
             true
         }
-        // Of what is no object there is only one reading.
+        // All views read anything but an object alike.
         Formula::AtLeast { .. } | Formula::AtMost { .. } | Formula::Divisible(_) | Formula::Matches(_) => true,
         Formula::Equals(value) => !value.is_object(),
         Formula::MinSize(_) | Formula::MaxSize(_) | Formula::Each(_) | Formula::Keys(_) => false,

@@ -1,5 +1,4 @@
-//! Guesses for rules that are no formulas: the literals and fields of a rule come in; conditions that make a value worth
-//! showing to the rule go out.
+//! Guesses for rules that have no formula: conditions, made from the literals and fields of a rule, that make a value worth trying.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

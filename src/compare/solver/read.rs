@@ -1,6 +1,5 @@
-//! How the server reads what a client sent: a value and the schema it is read by come in; what is pruned, dropped or
-//! defaulted is decided here for one key or item whose value is not known yet ([`Effect`]). Values that are known are read by
-//! the server's own code ([`stored`]).
+//! How the server reads what a client sends: whether a key or an item whose value isn't known yet is pruned, dropped or defaulted
+//! ([`Effect`]). Known values are read by the server's own code ([`stored`]).
 
 use serde_json::Value;
 
@@ -265,7 +264,7 @@ pub(crate) fn completed(default: &Value, shape: &Shape) -> Value {
     value
 }
 
-/// What is stored of a value: pruned, without nulls that nothing allows, with its defaults. `lost` tells whether
+/// What is stored of a value: pruned, without nulls that nothing allows, with its defaults. `lost` is set if
 /// something other than a null was pruned.
 pub(crate) fn stored(value: &Value, by: ReadBy<'_>, lost: &mut bool) -> Value {
     let (value, pruned) = store(value, &by);

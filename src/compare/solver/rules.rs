@@ -1,4 +1,4 @@
-//! What is known about CEL rules, each worked out once: the formula and the program of a rule, and what it looks at.
+//! The formula, the program and the fields of each CEL rule, each worked out once.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Rules {
         formula
     }
 
-    /// A rule without what doesn't matter in it: by itself, and of values that its node accepts. Two rules that share a text say the same.
+    /// The normal forms of a rule: by itself, and for values that its node accepts. Rules that share one of them are equivalent.
     pub(crate) fn canonical(&self, rule: &CelRule, shape: &Shape) -> [Rc<str>; 2] {
         self.read(rule, shape).canonical
     }
@@ -70,7 +70,7 @@ impl Rules {
         reading
     }
 
-    /// What a rule that is no formula says of a value; `None` where it can't be run here.
+    /// Whether a rule holds for a value; `None` if it can't be run here.
     pub(crate) fn verdict(&self, rule: &CelRule, shape: &Shape, value: &Value) -> Option<bool> {
         let program = self.program(rule, shape)?;
         if !program.applies(value, None) {

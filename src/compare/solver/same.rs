@@ -1,4 +1,4 @@
-//! Whether two shapes say the same, wherever they stand.
+//! Whether two shapes say the same.
 
 use foldhash::HashMap;
 
@@ -159,7 +159,7 @@ impl Same {
                 })
     }
 
-    /// Whether a rule at two nodes sees the same, if it looks at these keys only; `None` stands for the whole value.
+    /// Whether a rule at two nodes sees the same, if it looks at these keys only; `None` means the whole value.
     pub(crate) fn visible(&mut self, keys: Option<&[String]>, a: ReadBy<'_>, b: ReadBy<'_>) -> bool {
         let (Some(x), Some(y)) = (a.shape(), b.shape()) else { return false };
         if self.is_pair(x, y) && x.ty == y.ty && keys.is_some() {

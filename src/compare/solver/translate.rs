@@ -1,7 +1,6 @@
-//! CEL rules that say what a formula can say: the text of a rule and the node it stands at come in; the condition under
-//! which it holds goes out, or nothing where the rule says more.
+//! Translates a CEL rule to the formula under which it holds, if a formula can express it.
 //!
-//! An expression can be true, false or an error, and a rule holds only if it is true. So each part gives two conditions:
+//! An expression can be true, false or an error, and a rule holds only if it is true. So each part has two conditions:
 //! when it is true, and when it is false.
 
 use std::rc::Rc;
@@ -19,7 +18,7 @@ use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 use super::formula::Formula;
 use super::{Kind, Kinds};
 
-/// Cases of one expression that are told apart.
+/// The most cases that one expression is split into.
 const MAX_CASES: usize = 64;
 
 pub(super) fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
@@ -145,7 +144,7 @@ impl Truth {
     }
 }
 
-/// A condition on the value that stands at a path, which is an error where the path ends early.
+/// A condition on the value at a path; the expression is an error if the path ends early.
 fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
     path.iter()
         .rev()
@@ -262,7 +261,7 @@ impl<'s> Subject<'s> {
         Some(counts)
     }
 
-    /// A condition on a variable, where it stands for something true or false.
+    /// A condition on a variable that is bound to something true or false.
     fn of_item(&self, condition: &Expr, variable: &str, item: &Expr) -> Option<Truth> {
         match Condition::read(condition) {
             Condition::Not(inner) => Some(self.of_item(inner, variable, item)?.not()),
@@ -357,7 +356,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    /// `self.a.b` as keys, and what stands there. CEL doesn't see a key that is null.
+    /// `self.a.b` as keys, and the type of the value there. CEL doesn't see a key that is null.
     fn path(&self, expr: &Expr) -> Option<(Vec<Rc<str>>, Ty<'s>)> {
         match &expr.kind {
             Node::Ident(name) if *name == self.name => Some((Vec::new(), self.ty)),

@@ -54,7 +54,10 @@ fn show(sample: &Option<Sample>) -> String {
 }
 
 pub fn body(sample: &Option<Sample>) -> Option<&Value> {
-    sample.as_ref().and_then(Sample::value)
+    match sample {
+        Some(Sample::Sent(value)) => Some(value),
+        Some(Sample::Absent) | None => None,
+    }
 }
 
 pub fn whole(body: &Value) -> Value {

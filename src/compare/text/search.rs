@@ -1,5 +1,5 @@
-//! Patterns that must and must not match, lengths and strings to leave out come in; the shortest and then most
-//! readable string goes out, found on the product of the patterns' automata.
+//! Searches the product of several patterns' automata for the shortest, and of those the most readable, string that matches some
+//! patterns and not others, within given lengths and other than given strings.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -10,10 +10,10 @@ use crate::go::regexp::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkStat
 use crate::model::relation::{Reason, Search};
 
 /// States of the product that a search may visit. Real patterns need some hundreds.
-pub const MAX_STATES: usize = 10_000;
+const MAX_STATES: usize = 10_000;
 const INTRICATE: &str = "the patterns are too intricate";
 /// The longest string that is still shown as a witness.
-pub const MAX_WITNESS: u64 = 1 << 20;
+const MAX_WITNESS: u64 = 1 << 20;
 /// Ways into one state that are tried when a candidate needs to be verified.
 const TRIES: u8 = 6;
 
@@ -39,19 +39,19 @@ impl PatternSearch<'_> {
         if self.min_length > MAX_WITNESS {
             return Search::Undecided("a string that long is not built".into());
         }
-        let Some(most) = budget.work(|| self.print()) else {
+        let Some(most) = budget.work(|| self.fingerprint()) else {
             return Search::Undecided(INTRICATE.into());
         };
         let Some(mut product) = Product::new(&self, most) else {
             return Search::Undecided("too many kinds of characters to tell apart".into());
         };
         let outcome = product.search(self.min_length, self.max_length, verify);
-        budget.worked(product.work(), outcome.is_err().then(|| self.print()));
+        budget.worked(product.work(), outcome.is_err().then(|| self.fingerprint()));
         outcome.unwrap_or_else(|Exhausted(what)| Search::Undecided(what.into()))
     }
 
-    /// Tells searches apart.
-    fn print(&self) -> u64 {
+    /// A fingerprint of the search.
+    fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for patterns in [&self.must, &self.must_not] {
             patterns.len().hash(&mut hasher);
@@ -379,7 +379,7 @@ impl Trie {
         for string in strings {
             let mut at = 0;
             for c in string.chars() {
-                // Each of these characters is a letter of its own.
+                // The alphabet has a separate letter for each of these characters.
                 let Some(&letter) = letters.get(&c) else {
                     break;
                 };

@@ -3,7 +3,7 @@ use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::compare::budget::MAX_WORK;
-use crate::model::relation::Relation;
+use crate::model::relation::{Comparison, Relation};
 
 fn gains(value: String) -> Comparison<String> {
     Comparison::of(Search::Impossible, Search::Found(value), Search::Impossible)
@@ -301,5 +301,56 @@ proptest! {
             }
             Search::Undecided(reason) => prop_assert!(false, "{}", reason),
         }
+    }
+}
+
+impl<'a> TextDomain<'a> {
+    pub fn accepts(&self, text: &str) -> bool {
+        self.goal().accepts(text)
+    }
+
+    /// A string in this domain that is not in the other.
+    pub fn minus(&self, other: &TextDomain<'a>, budget: &Budget) -> Search<String> {
+        let here = self.goal();
+        if let Some(allowed) = &here.allowed {
+            let outside = allowed.iter().filter(|text| !other.accepts(text));
+            return TextGoal { allowed: Some(outside.copied().collect()), ..here }.find(budget);
+        }
+        let shorter = other
+            .min_length
+            .checked_sub(1)
+            .map(|max| TextGoal { max_length: Some(here.max_length.map_or(max, |own| own.min(max))), ..here.clone() });
+        let longer = other.max_length.map(|max| TextGoal { min_length: here.min_length.max(max.saturating_add(1)), ..here.clone() });
+        let mut goals: Vec<_> = other
+            .patterns
+            .iter()
+            .filter(|pattern| !here.matches.contains(pattern))
+            .map(|&pattern| TextGoal { avoids: vec![pattern], ..here.clone() })
+            .collect();
+        goals.extend(other.formats.iter().map(|&format| TextGoal { not_formats: vec![format], ..here.clone() }));
+        goals.extend(other.allowed.iter().map(|allowed| TextGoal { excluded: allowed.clone(), ..here.clone() }));
+        goals.extend(shorter);
+        goals.extend(longer);
+        let mut best: Option<String> = None;
+        let mut open = None;
+        for goal in goals {
+            let shortest = best.as_ref().map(|best| best.chars().count() as u64);
+            if shortest.is_some_and(|shortest| shortest <= goal.min_length) {
+                continue;
+            }
+            match goal.find(budget) {
+                Search::Found(text) if shortest.is_none_or(|shortest| (text.chars().count() as u64) < shortest) => {
+                    best = Some(text);
+                }
+                Search::Undecided(reason) => open = open.or(Some(reason)),
+                _ => {}
+            }
+        }
+        best.ok_or(open).into()
+    }
+
+    /// How the two sets compare, with a string for each side that the other side doesn't have.
+    pub fn order(&self, other: &TextDomain<'a>, budget: &Budget) -> Comparison<String> {
+        Comparison::of(self.minus(other, budget), other.minus(self, budget), Search::Impossible)
     }
 }

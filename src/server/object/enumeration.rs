@@ -28,7 +28,7 @@ fn integer(number: &Number) -> Option<i64> {
     number.as_i64()
 }
 
-/// The same data, `1` and `1.0` told apart.
+/// The same data; `1` and `1.0` differ.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (integer(a), integer(b)) {

@@ -1,4 +1,4 @@
-//! Where a value stands in one object: `spec.rules[3].name`, with map keys told apart from declared fields.
+//! The path of a value in one object: `spec.rules[3].name`. Map keys and declared fields are different steps.
 
 use std::fmt::{self, Write as _};
 

@@ -1,6 +1,6 @@
-//! What the server drops before anything else: unknown fields, then nulls that nobody can take.
+//! What the server drops first: unknown fields, then nulls that aren't allowed.
 //!
-//! What becomes of a single key is modelled in `server/key_fate.rs`; here it is done to values.
+//! `server/key_fate.rs` decides what happens to a key; here it is done to values.
 
 use serde_json::Value;
 

@@ -86,8 +86,8 @@ impl<'n> Rule<'n> {
             extend(&mut path, &self.node.shape, further);
         }
         let reason = self.reason();
-        let told = if reason == Reason::Duplicate { String::new() } else { self.text_for(value, old) };
-        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &told).of_rule(&self.text.rule)
+        let detail = if reason == Reason::Duplicate { String::new() } else { self.text_for(value, old) };
+        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &detail).of_rule(&self.text.rule)
     }
 }
 
@@ -125,7 +125,7 @@ impl<'a> Ratchet<'a> {
         Ratchet { current: root, nearest: None }
     }
 
-    fn forgives(self) -> bool {
+    fn tolerates(self) -> bool {
         self.current.or(self.nearest).is_some_and(Correlated::is_unchanged)
     }
 
@@ -197,8 +197,8 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
     let program = match rule.program() {
         Ok(program) => program,
         Err(Problem::Refused { reason, .. }) => {
-            let told = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
-            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
+            let detail = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
+            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &detail);
             results.uncompiled.push(error.of_rule(&rule.text.rule));
             return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
         }
@@ -211,14 +211,14 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Ok(true) => {}
         Ok(false) => {
             let error = rule.broken(value, old, trail);
-            if !program.is_transition() && ratchet.forgives() {
+            if !program.is_transition() && ratchet.tolerates() {
                 results.warnings.push(error);
             } else {
                 results.errors.push(error);
             }
         }
         Err(EvalError::Failed(words)) => {
-            let told = if words.starts_with("no such overload") {
+            let detail = if words.starts_with("no such overload") {
                 format!(
                     "'{words}': call arguments did not match a supported operator, function or macro signature for rule: {}",
                     rule.name()
@@ -226,7 +226,7 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
             } else {
                 format!("{words} evaluating rule: {}", rule.name())
             };
-            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &told);
+            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &detail);
             results.errors.push(error.of_rule(&rule.text.rule));
         }
         Err(open) => results.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),

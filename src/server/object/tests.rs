@@ -7,6 +7,7 @@ use crate::input::{File, Origin};
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
 
+use super::error::Reason;
 use super::*;
 
 /// The shape of a root whose `spec` has these properties (or, with `type`, is this schema), in flow style.
@@ -123,7 +124,7 @@ fn lengths_are_counted_in_code_points() {
 }
 
 #[test]
-fn null_passes_an_enum_only_inside_of_a_junctor() {
+fn null_passes_an_enum_only_inside_of_a_clause() {
     assert_eq!(fields(&request("{a: {type: string, nullable: true, enum: [x]}}", json!({"a": null}))), ["spec.a"]);
     assert!(request("{a: {type: string, nullable: true, allOf: [{enum: [x]}]}}", json!({"a": null})).accepted());
 }
@@ -135,7 +136,7 @@ fn a_list_passes_where_a_string_of_a_known_format_is_asked_for() {
 }
 
 #[test]
-fn the_clause_that_came_furthest_explains_a_junctor() {
+fn the_clause_that_passed_the_most_checks_is_reported() {
     let schema = "{type: object, properties: {a: {type: string}, b: {type: string}}, oneOf: [{required: [a]}, {required: [a, b], properties: {b: {minLength: 3}}}]}";
     let none = request(schema, json!({"b": "x"}));
     assert_eq!(fields(&none), ["<nil>", "spec.b", "spec.a"]);
@@ -182,7 +183,7 @@ fn a_list_that_was_broken_before_is_not_checked_again() {
 }
 
 #[test]
-fn a_default_is_judged_as_written() {
+fn a_default_is_checked_as_written() {
     let default = |schema: &str| {
         let shape = shape(&format!("{{a: {schema}}}"));
         default_of_schema(&shape.properties["spec"].properties["a"]).into_iter().map(|error| error.kind).collect::<Vec<_>>()

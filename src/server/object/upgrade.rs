@@ -1,4 +1,4 @@
-//! One object under the old CRDs and under the new: what the upgrade takes from it.
+//! What an upgrade of the CRDs does to one object.
 
 use serde_json::Value;
 
