@@ -15,6 +15,7 @@ mod list;
 mod numbers;
 mod object;
 mod object_keys;
+mod object_plan;
 mod part;
 mod probe;
 mod read;

@@ -1,140 +1,27 @@
-//! Objects: each key that a condition names has a plan with its own conditions. Conditions that some key must carry, whichever it is, are
-//! assigned to one key after another; what is sent for each key is decided in [`super::object_keys`].
+//! Objects: collects the conditions in an [`ObjectPlan`], assigns each requirement to one key after another, and leaves it to
+//! [`super::object_keys`] to decide what is sent for each key.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::Step;
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::{Extra, Shape};
+use crate::server::object::EMBEDDED_TYPE_PATTERNS;
 
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
-use super::part::Part;
-
 use super::object_keys::unlike_nulls;
-use super::read::Request;
-use super::{Difference, Goal, Literal, Pin, Preference, Reason, Search, Solver, Term, View};
+use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Range, Requirement};
+use super::part::Part;
+use super::{Difference, Goal, Literal, Preference, Reason, Search, Solver, Term, View};
 
 /// The only key of an object that holds a field on its own.
 pub(super) const ALONE: &str = "value";
 
 /// What a key costs compared to a condition that is looked at.
 const KEY_COST: usize = 16;
-/// Patterns for the type of an embedded resource: a group with its version, and a label in any case.
-const EMBEDDED: [(&str, &str); 2] = [("apiVersion", "^([^/]+/?[^/]*|/[^/]*)$"), ("kind", "^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$")];
-
-/// Whether one view must see a key, besides its literals.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Demand {
-    /// There, null or not.
-    pub(super) present: Option<bool>,
-    /// There and not null.
-    pub(super) non_null: Option<bool>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct KeyPlan<'s> {
-    pub(super) name: String,
-    pub(super) demands: Vec<Demand>,
-    pub(super) literals: Vec<Literal<'s>>,
-    /// Whether the goal's difference must show at this key.
-    pub(super) difference: bool,
-    pub(super) pin: Option<Pin<'s>>,
-    /// What the client must send.
-    pub(super) forced: Option<Request>,
-    /// A value that is always there, as in the root of a resource.
-    pub(super) fixed: Option<Value>,
-}
-
-/// How many keys each view may see.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
-    pub(super) low: u64,
-    pub(super) high: u64,
-}
-
-/// A condition that at least one key must meet.
-#[derive(Debug, Clone)]
-pub(super) enum Requirement<'s> {
-    /// A key that `owner` doesn't declare is there.
-    Undeclared {
-        view: usize,
-        owner: &'s Shape,
-    },
-    /// The value of a key that `owner` doesn't declare fails the term.
-    Fails {
-        view: usize,
-        owner: Option<&'s Shape>,
-        term: Term<'s>,
-    },
-    /// A key fails the formula.
-    Key {
-        view: usize,
-        formula: Rc<Formula>,
-    },
-    Difference,
-    Pin(Pin<'s>),
-    /// The embedded resource lacks its apiVersion or kind.
-    Unnamed {
-        view: usize,
-    },
-}
-
-/// Everything that an object must be.
-#[derive(Debug, Clone)]
-pub(super) struct ObjectPlan<'s> {
-    pub(super) keys: BTreeMap<String, KeyPlan<'s>>,
-    pub(super) ranges: Vec<Range>,
-    pub(super) requirements: Vec<Requirement<'s>>,
-    /// For keys that no condition names.
-    pub(super) other_keys: Vec<Literal<'s>>,
-    /// Views that must not see any undeclared key.
-    pub(super) closed: Vec<bool>,
-    pub(super) key_rules: Vec<(usize, Rc<Formula>)>,
-    /// Objects that it must not be.
-    pub(super) unlike: Vec<Value>,
-}
-
-impl<'s> KeyPlan<'s> {
-    fn new(name: &str, views: usize) -> Self {
-        KeyPlan {
-            name: name.to_owned(),
-            demands: vec![Demand::default(); views],
-            literals: Vec::new(),
-            difference: false,
-            pin: None,
-            forced: None,
-            fixed: None,
-        }
-    }
-
-    /// Notes a demand; `false` if it contradicts an earlier one.
-    fn demand(&mut self, view: usize, wanted: Demand) -> bool {
-        let Some(demand) = self.demands.get_mut(view) else { return true };
-        let join = |old: &mut Option<bool>, new: Option<bool>| match (*old, new) {
-            (Some(old), Some(new)) => old == new,
-            (None, new) => {
-                *old = new;
-                true
-            }
-            (Some(_), None) => true,
-        };
-        join(&mut demand.present, wanted.present) && join(&mut demand.non_null, wanted.non_null)
-    }
-
-    fn is_plain(&self) -> bool {
-        self.literals.iter().all(|literal| literal.holds) && !self.difference && self.pin.is_none() && self.forced.is_none()
-    }
-}
-
-const PRESENT: Demand = Demand { present: Some(true), non_null: None };
-const ABSENT: Demand = Demand { present: Some(false), non_null: None };
-const NON_NULL: Demand = Demand { present: Some(true), non_null: Some(true) };
-const ABSENT_OR_NULL: Demand = Demand { present: None, non_null: Some(false) };
-
 /// Two conditions that can't hold together.
 struct Contradiction;
 
@@ -265,7 +152,7 @@ impl<'s> Solver<'s> {
             Part::MaxSize(n) => frame
                 .count(view, |range| if holds { range.high = range.high.min(*n) } else { range.low = range.low.max(n.saturating_add(1)) }),
             Part::Embedded if holds => {
-                for (name, pattern) in EMBEDDED {
+                for (name, pattern) in EMBEDDED_TYPE_PATTERNS {
                     let plan = frame.plan(name, views);
                     fits &= plan.demand(view, NON_NULL);
                     let term = Term::Formula(Rc::new(Formula::Matches(pattern.into())));
@@ -448,31 +335,6 @@ impl<'s> Solver<'s> {
             }
             Search::Found(value)
         })
-    }
-}
-
-impl<'s> ObjectPlan<'s> {
-    fn plan(&mut self, name: &str, views: usize) -> &mut KeyPlan<'s> {
-        self.keys.entry(name.to_owned()).or_insert_with(|| KeyPlan::new(name, views))
-    }
-
-    fn count(&mut self, view: usize, change: impl FnOnce(&mut Range)) {
-        if let Some(range) = self.ranges.get_mut(view) {
-            change(range);
-        }
-    }
-
-    fn pin(&mut self, pin: Pin<'s>, views: usize) {
-        match pin.steps.split_first() {
-            Some((Step::Key(key), rest)) => {
-                let plan = self.plan(key, views);
-                let below = Pin { steps: rest, target: pin.target };
-                plan.forced = Some(below.request());
-                plan.pin = Some(below);
-            }
-            Some((Step::Values, rest)) => self.requirements.push(Requirement::Pin(Pin { steps: rest, target: pin.target })),
-            Some((Step::Items, _)) | None => {}
-        }
     }
 }
 

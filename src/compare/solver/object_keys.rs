@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::server::key_fate::KeyFate;
 
-use super::object::{KeyPlan, ObjectPlan, Range};
+use super::object_plan::{KeyPlan, ObjectPlan, Range};
 use super::read::{Effect, Request};
 use super::{Difference, Goal, Literal, Pin, Preference, Reason, Search, Solver, Term, View};
 

@@ -95,10 +95,33 @@ fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>
     }
 }
 
+/// What the checks of `apiVersion` and `kind` accept, as patterns to search by.
+pub(crate) const EMBEDDED_TYPE_PATTERNS: [(&str, &str); 2] =
+    [("apiVersion", "^([^/]+/?[^/]*|/[^/]*)$"), ("kind", "^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$")];
+
 fn api_version(text: &str) -> Option<String> {
     (text.matches('/').count() > 1).then(|| format!("unexpected GroupVersion string: {text}"))
 }
 
 fn kind(text: &str) -> Option<String> {
     name::letter_label(&text.to_lowercase()).map(|words| format!("may have mixed case, but should otherwise match: {words}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go::regexp::Pattern;
+    use serde_json::json;
+
+    #[test]
+    fn the_patterns_accept_what_the_checks_accept() {
+        for text in ["", "v1", "a/v1", "/v1", "a/", "a/b/c", "Kind", "k-1", "-k", "k-", "1k", "a b", "K"] {
+            for (field, pattern) in EMBEDDED_TYPE_PATTERNS {
+                let mut resource = json!({"apiVersion": "v1", "kind": "Kind"});
+                resource[field] = text.into();
+                let accepted = is_resource(resource.as_object().unwrap()) == Some(true);
+                assert_eq!(Pattern::new(pattern).unwrap().is_match(text), accepted, "{field}: {text:?}");
+            }
+        }
+    }
 }

@@ -1,0 +1,149 @@
+//! What an object that is searched for must be: a plan for each key that a condition names, and requirements that some key must meet,
+//! whichever it is.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::model::Step;
+use crate::model::schema::shape::Shape;
+
+use super::formula::Formula;
+use super::read::Request;
+use super::{Literal, Pin, Term};
+
+/// Whether one view must see a key, besides its literals.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Demand {
+    /// There, null or not.
+    pub(super) present: Option<bool>,
+    /// There and not null.
+    pub(super) non_null: Option<bool>,
+}
+
+/// Everything that one key must be.
+#[derive(Debug, Clone)]
+pub(super) struct KeyPlan<'s> {
+    pub(super) name: String,
+    pub(super) demands: Vec<Demand>,
+    pub(super) literals: Vec<Literal<'s>>,
+    /// Whether the goal's difference must show at this key.
+    pub(super) difference: bool,
+    pub(super) pin: Option<Pin<'s>>,
+    /// What the client must send.
+    pub(super) forced: Option<Request>,
+    /// A value that is always there, as in the root of a resource.
+    pub(super) fixed: Option<Value>,
+}
+
+/// How many keys each view may see.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    pub(super) low: u64,
+    pub(super) high: u64,
+}
+
+/// A condition that at least one key must meet.
+#[derive(Debug, Clone)]
+pub(super) enum Requirement<'s> {
+    /// A key that `owner` doesn't declare is there.
+    Undeclared {
+        view: usize,
+        owner: &'s Shape,
+    },
+    /// The value of a key that `owner` doesn't declare fails the term.
+    Fails {
+        view: usize,
+        owner: Option<&'s Shape>,
+        term: Term<'s>,
+    },
+    /// A key fails the formula.
+    Key {
+        view: usize,
+        formula: Rc<Formula>,
+    },
+    Difference,
+    Pin(Pin<'s>),
+    /// The embedded resource lacks its apiVersion or kind.
+    Unnamed {
+        view: usize,
+    },
+}
+
+/// Everything that an object must be.
+#[derive(Debug, Clone)]
+pub(super) struct ObjectPlan<'s> {
+    pub(super) keys: BTreeMap<String, KeyPlan<'s>>,
+    pub(super) ranges: Vec<Range>,
+    pub(super) requirements: Vec<Requirement<'s>>,
+    /// For keys that no condition names.
+    pub(super) other_keys: Vec<Literal<'s>>,
+    /// Views that must not see any undeclared key.
+    pub(super) closed: Vec<bool>,
+    pub(super) key_rules: Vec<(usize, Rc<Formula>)>,
+    /// Objects that it must not be.
+    pub(super) unlike: Vec<Value>,
+}
+
+impl<'s> KeyPlan<'s> {
+    pub(super) fn new(name: &str, views: usize) -> Self {
+        KeyPlan {
+            name: name.to_owned(),
+            demands: vec![Demand::default(); views],
+            literals: Vec::new(),
+            difference: false,
+            pin: None,
+            forced: None,
+            fixed: None,
+        }
+    }
+
+    /// Notes a demand; `false` if it contradicts an earlier one.
+    pub(super) fn demand(&mut self, view: usize, wanted: Demand) -> bool {
+        let Some(demand) = self.demands.get_mut(view) else { return true };
+        let join = |old: &mut Option<bool>, new: Option<bool>| match (*old, new) {
+            (Some(old), Some(new)) => old == new,
+            (None, new) => {
+                *old = new;
+                true
+            }
+            (Some(_), None) => true,
+        };
+        join(&mut demand.present, wanted.present) && join(&mut demand.non_null, wanted.non_null)
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        self.literals.iter().all(|literal| literal.holds) && !self.difference && self.pin.is_none() && self.forced.is_none()
+    }
+}
+
+pub(super) const PRESENT: Demand = Demand { present: Some(true), non_null: None };
+pub(super) const ABSENT: Demand = Demand { present: Some(false), non_null: None };
+pub(super) const NON_NULL: Demand = Demand { present: Some(true), non_null: Some(true) };
+pub(super) const ABSENT_OR_NULL: Demand = Demand { present: None, non_null: Some(false) };
+
+impl<'s> ObjectPlan<'s> {
+    pub(super) fn plan(&mut self, name: &str, views: usize) -> &mut KeyPlan<'s> {
+        self.keys.entry(name.to_owned()).or_insert_with(|| KeyPlan::new(name, views))
+    }
+
+    pub(super) fn count(&mut self, view: usize, change: impl FnOnce(&mut Range)) {
+        if let Some(range) = self.ranges.get_mut(view) {
+            change(range);
+        }
+    }
+
+    pub(super) fn pin(&mut self, pin: Pin<'s>, views: usize) {
+        match pin.steps.split_first() {
+            Some((Step::Key(key), rest)) => {
+                let plan = self.plan(key, views);
+                let below = Pin { steps: rest, target: pin.target };
+                plan.forced = Some(below.request());
+                plan.pin = Some(below);
+            }
+            Some((Step::Values, rest)) => self.requirements.push(Requirement::Pin(Pin { steps: rest, target: pin.target })),
+            Some((Step::Items, _)) | None => {}
+        }
+    }
+}
