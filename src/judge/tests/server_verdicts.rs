@@ -7,7 +7,7 @@ use crate::find::lint;
 use crate::input::yaml::Budget;
 use crate::input::{File, Origin};
 use crate::judge::rule::{Book, FactView, Family};
-use crate::model::fact::{Affected, Fact, Word};
+use crate::model::fact::{Affected, Fact, Mark, Word};
 use crate::model::{Bundle, Documents};
 use serde_json::Value;
 
