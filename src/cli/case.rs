@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use crate::cli::arguments::{self, ConfigSide};
-use crate::find::lint::{Outlook, Release};
+use crate::find::lint::Release;
+use crate::find::review_context::ReviewContext;
 use crate::input::{Against, against};
 use crate::judge::report::Report;
 use crate::judge::review::{self, Judgement, ReadRelease, Side};
@@ -102,10 +103,10 @@ impl<'r> Case<'r> {
         let past: Vec<(&str, Side<'_>)> = self.history.iter().map(|(name, read)| (&**name, read.side())).collect();
         let releases: Vec<Release<'_>> = past.iter().map(|(name, side)| Release { name, bundle: &side.bundle }).collect();
         let judgement = self.setting.judgement();
-        let outlook = Outlook { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.outlook };
+        let context = ReviewContext { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.context };
         let read = self.release.as_ref().map(|release| |names: &BTreeSet<&str>| release.read(names));
         let read_release = read.as_ref().map(|read| read as &ReadRelease<'_>);
-        let judgement = Judgement { outlook, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
+        let judgement = Judgement { context, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
         let report = match &old {
             Some(old) => review::review(old, &new, &judgement),

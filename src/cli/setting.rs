@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::{self, ConfigSide};
 use crate::cli::config::{self, Config, Judging};
-use crate::find::lint::Outlook;
+use crate::find::review_context::ReviewContext;
 use crate::go::date::Date;
 use crate::input::json_schema_check::Fault;
 use crate::input::{File, Input, InputKind, Origin};
@@ -120,8 +120,8 @@ impl Setting {
             baseline: self.baseline.as_ref().map(|(baseline, file)| (baseline, *file)),
             today: Some(self.today),
         };
-        let outlook = Outlook { assigned: &self.config.maturity, ..Outlook::default() };
-        Judgement { waivers, outlook, changed: &self.changed, ..Judgement::new(self.book(), &self.policy) }
+        let context = ReviewContext { assigned: &self.config.maturity, ..ReviewContext::default() };
+        Judgement { waivers, context, changed: &self.changed, ..Judgement::new(self.book(), &self.policy) }
     }
 }
 

@@ -3,3 +3,5 @@
 pub mod change;
 pub mod conversion;
 pub mod lint;
+mod maturity_marker;
+pub mod review_context;

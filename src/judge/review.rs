@@ -12,7 +12,9 @@ mod versions;
 
 use std::collections::BTreeSet;
 
-use crate::find::lint::{self, Outlook, Release};
+use crate::find::change;
+use crate::find::lint::{self, Release};
+use crate::find::review_context::ReviewContext;
 use crate::judge::bump::Recommendation;
 use crate::judge::finding::{Class, Finding, Status};
 use crate::judge::policy::Policy;
@@ -35,7 +37,7 @@ pub struct Judgement<'j> {
     pub book: &'j Book,
     pub policy: &'j Policy,
     /// What is known beside the bundles.
-    pub outlook: Outlook<'j>,
+    pub context: ReviewContext<'j>,
     /// Earlier releases, oldest first.
     pub history: &'j [Release<'j>],
     pub waivers: Waivers<'j>,
@@ -51,7 +53,7 @@ impl<'j> Judgement<'j> {
         Judgement {
             book,
             policy,
-            outlook: Outlook::default(),
+            context: ReviewContext::default(),
             history: &[],
             waivers: Waivers::default(),
             changed: &[],
@@ -80,9 +82,10 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
 
 /// What changed between two bundles, and what there is to say about the new one by itself.
 fn change_facts(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Fact> {
+    let context = judgement.context;
     let (mut facts, inspected) = rayon::join(
-        || crate::find::change::diff(&old.bundle, &new.bundle, &crate::find::change::Options::default()),
-        || lint::review(&old.bundle, &new.bundle),
+        || change::diff(&old.bundle, &new.bundle, &change::Options { context, ..change::Options::default() }),
+        || lint::review(&old.bundle, &new.bundle, &context),
     );
     // A CRD that isn't on one side may be in a file that could not be read.
     facts.retain(|fact| match (fact.subject, fact.aspect, fact.effect) {
@@ -91,7 +94,6 @@ fn change_facts(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Ve
         _ => true,
     });
     facts.extend(inspected);
-    lint::set_maturity_and_channel(&mut facts, Some(&old.bundle), &new.bundle, &judgement.outlook);
     facts.extend(conversions::meanings(&judgement.conversions, old, new));
     facts
 }
@@ -108,18 +110,17 @@ fn consequences(
     let mut facts = conversions::facts(rulings, changes, old, new, judgement, covering);
     let broken: BTreeSet<String> =
         rulings.iter().filter(|ruling| ruling.is_break() && ruling.counts()).map(|ruling| ruling.fact.crd.clone()).collect();
-    let outlook = Outlook { versioned: new.version.is_some(), ..judgement.outlook };
-    facts.extend(lint::guidelines_review(&old.bundle, &new.bundle, &outlook, &broken));
-    facts.extend(lint::history(changes, judgement.history, &old.bundle, &new.bundle, &outlook));
+    let context = ReviewContext { versioned: new.version.is_some(), ..judgement.context };
+    facts.extend(lint::guidelines_review(&old.bundle, &new.bundle, &context, &broken));
+    facts.extend(lint::history(changes, judgement.history, &old.bundle, &new.bundle, &context));
     facts
 }
 
 /// Checks one bundle.
 pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
-    let mut facts = lint::inspect(&side.bundle);
-    let outlook = Outlook { versioned: side.version.is_some(), ..judgement.outlook };
-    facts.extend(lint::guidelines(&side.bundle, &outlook));
-    lint::set_maturity_and_channel(&mut facts, None, &side.bundle, &outlook);
+    let context = ReviewContext { versioned: side.version.is_some(), ..judgement.context };
+    let mut facts = lint::inspect(&side.bundle, &context);
+    facts.extend(lint::guidelines(&side.bundle, &context));
     facts.extend(mixed_versions(side));
     let findings = accept(&rule_all(&facts, judgement, None), None, side, judgement);
     report(None, side, judgement, findings)

@@ -5,7 +5,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
-use crate::find::lint::Assigned;
+use crate::find::review_context::AssignedMaturity;
 use crate::input::glob::Glob;
 use crate::input::yaml::Span;
 use crate::judge::finding::Severity;
@@ -49,7 +49,7 @@ pub struct Config {
     pub include: Vec<Glob>,
     pub exclude: Vec<Glob>,
     pub keys: Keys,
-    pub maturity: Vec<Assigned>,
+    pub maturity: Vec<AssignedMaturity>,
     pub waivers: Vec<Waiver>,
     pub baseline: Option<Placed<String>>,
 }

@@ -1,6 +1,6 @@
 //! The text of a configuration → its settings, or everything that is wrong with it.
 
-use crate::find::lint::Assigned;
+use crate::find::review_context::AssignedMaturity;
 use crate::go::date::Date;
 use crate::input::glob::Glob;
 use crate::input::json_schema_check::{Fault, Form, nearest};
@@ -149,7 +149,7 @@ fn names(node: Option<Node<'_>>) -> Vec<String> {
     }
 }
 
-fn assigned(node: Node<'_>) -> Option<Assigned> {
+fn assigned(node: Node<'_>) -> Option<AssignedMaturity> {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     let maturity = match text("is")? {
         "alpha" => Maturity::Alpha,
@@ -157,7 +157,7 @@ fn assigned(node: Node<'_>) -> Option<Assigned> {
         _ => Maturity::Stable,
     };
     let name = |key: &str| Glob::name(text(key).unwrap_or("*"));
-    Some(Assigned { crd: name("crd"), version: name("version"), path: Glob::path(text("path")?), maturity })
+    Some(AssignedMaturity { crd: name("crd"), version: name("version"), path: Glob::path(text("path")?), maturity })
 }
 
 fn waiver(node: Node<'_>, book: &Book) -> Option<Waiver> {

@@ -11,14 +11,14 @@ use crate::input::yaml::Entry;
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Keyword, Schema, Shape};
 
-use super::accept::JUNCTORS;
-use super::judge::role;
+use super::accepted_values::COMPOSITIONS;
+use super::node_comparison::role;
 use super::walk::{Pair, Position};
 use crate::compare::{bounded_shape, is_oversized};
 
 /// One step from a node down to a child.
 #[derive(Debug, Clone, Copy)]
-enum Hop<'t> {
+enum ChildStep<'t> {
     Key(&'t str),
     Items,
     Values,
@@ -29,18 +29,18 @@ pub(super) struct Notice<'t> {
     pub old: Option<Entry<'t>>,
     pub new: Entry<'t>,
     /// The way from where it stands down to the node.
-    hops: Vec<Hop<'t>>,
+    steps: Vec<ChildStep<'t>>,
 }
 
 impl Notice<'_> {
     /// The node's part of what a comparison found.
     pub(super) fn part(&self, found: Sample) -> Option<Sample> {
-        let Sample::Sent(mut value) = found else { return self.hops.is_empty().then_some(found) };
-        for hop in &self.hops {
-            value = match (hop, value) {
-                (Hop::Key(name), Value::Object(mut map)) => map.remove(*name)?,
-                (Hop::Items, Value::Array(list)) => list.into_iter().next()?,
-                (Hop::Values, Value::Object(map)) => map.into_iter().next()?.1,
+        let Sample::Sent(mut value) = found else { return self.steps.is_empty().then_some(found) };
+        for child_step in &self.steps {
+            value = match (child_step, value) {
+                (ChildStep::Key(name), Value::Object(mut map)) => map.remove(*name)?,
+                (ChildStep::Items, Value::Array(list)) => list.into_iter().next()?,
+                (ChildStep::Values, Value::Object(map)) => map.into_iter().next()?.1,
                 _ => return None,
             };
         }
@@ -55,16 +55,16 @@ pub(super) const KEYS: &[Keyword] = &[Keyword::MaxProperties, Keyword::MinProper
 
 /// The keyword that looks at which keys a node has, one of its `own` or a junctor, the uppermost if there are several.
 pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
-    let mut hops = Vec::new();
+    let mut steps = Vec::new();
     let mut found: Option<Notice<'t>> = None;
     let mut here = pair;
     loop {
-        if let Some(new) = keyword(&here.new, &hops, own) {
+        if let Some(new) = keyword(&here.new, &steps, own) {
             let old = Keyword::parse(new.name()).and_then(|word| here.old.entry(word));
-            found = Some(Notice { old, new, hops: hops.clone() });
+            found = Some(Notice { old, new, steps: steps.clone() });
         }
-        let (Some(up), Some(hop)) = (here.up, hop(here)) else { break };
-        hops.insert(0, hop);
+        let (Some(up), Some(child_step)) = (here.up, child_step(here)) else { break };
+        steps.insert(0, child_step);
         here = up;
     }
     found
@@ -74,11 +74,11 @@ pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<
 pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Comparison<Sample>> {
     let (mut before, mut after) = (old, new);
     let mut here = pair;
-    for _ in 0..notice.map_or(0, |notice| notice.hops.len()) {
-        let (Some(up), Some(hop)) = (here.up, hop(here)) else { break };
+    for _ in 0..notice.map_or(0, |notice| notice.steps.len()) {
+        let (Some(up), Some(child_step)) = (here.up, child_step(here)) else { break };
         let outer = shape(&up.new)?;
-        before = placed(outer.clone(), hop, before);
-        after = placed(outer, hop, after);
+        before = placed(outer.clone(), child_step, before);
+        after = placed(outer, child_step, after);
         here = up;
     }
     unruled(&mut before);
@@ -106,71 +106,71 @@ pub(super) fn name_a_key(shape: &mut Shape, taken: &Shape) {
 
 /// Whether the objects around a node can refuse a null in it that they didn't see before.
 pub(super) fn notices_null(pair: &Pair<'_, '_>) -> bool {
-    let (Some(up), Some(hop)) = (pair.up, hop(pair)) else { return false };
+    let (Some(up), Some(child_step)) = (pair.up, child_step(pair)) else { return false };
     let Some(notice) = notice(up, KEYS) else { return false };
     let (Some(mut outer), Some(child)) = (shape(&up.new), shape(&pair.new)) else { return true };
     let name = outer.clone();
     name_a_key(&mut outer, &name);
-    let seen = |nullable: bool| placed(outer.clone(), hop, Shape { nullable, ..child.clone() });
+    let seen = |nullable: bool| placed(outer.clone(), child_step, Shape { nullable, ..child.clone() });
     compare(up, Some(&notice), seen(false), seen(true)).is_none_or(|order| order.loses != Some(false))
 }
 
 /// The step that leads to a node from the one above it, where the new schema has it there.
-fn hop<'t>(pair: &Pair<'_, 't>) -> Option<Hop<'t>> {
+fn child_step<'t>(pair: &Pair<'_, 't>) -> Option<ChildStep<'t>> {
     let up = &pair.up?.new;
-    let (hop, child) = match pair.position {
+    let (child_step, child) = match pair.position {
         Position::Root => return None,
-        Position::Property { .. } => (Hop::Key(pair.name.1), up.property(pair.name.1).map(|(_, child)| child)),
-        Position::Item => (Hop::Items, up.items()),
+        Position::Property { .. } => (ChildStep::Key(pair.name.1), up.property(pair.name.1).map(|(_, child)| child)),
+        Position::Item => (ChildStep::Items, up.items()),
         Position::Value => match up.additional() {
-            Additional::Schema(values) => (Hop::Values, Some(values)),
+            Additional::Schema(values) => (ChildStep::Values, Some(values)),
             _ => return None,
         },
     };
-    child.filter(|child| child.node().id() == pair.new.node().id()).map(|_| hop)
+    child.filter(|child| child.node().id() == pair.new.node().id()).map(|_| child_step)
 }
 
-fn placed(mut outer: Shape, hop: Hop<'_>, child: Shape) -> Shape {
-    match hop {
-        Hop::Key(name) => drop(outer.properties.insert(name.to_owned(), Arc::new(child))),
-        Hop::Items => outer.items = Some(Arc::new(child)),
-        Hop::Values => outer.extra = Extra::Values(Arc::new(child)),
+fn placed(mut outer: Shape, child_step: ChildStep<'_>, child: Shape) -> Shape {
+    match child_step {
+        ChildStep::Key(name) => drop(outer.properties.insert(name.to_owned(), Arc::new(child))),
+        ChildStep::Items => outer.items = Some(Arc::new(child)),
+        ChildStep::Values => outer.extra = Extra::Values(Arc::new(child)),
     }
     outer
 }
 
-/// The keyword of a node on the spine that looks at the keys of the node to which `hops` lead.
-fn keyword<'t>(schema: &Schema<'t>, hops: &[Hop<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
-    let own = if hops.is_empty() { own } else { &[Keyword::Enum] };
+/// The keyword of a node on the spine that looks at the keys of the node to which `steps` lead.
+fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
+    let own = if steps.is_empty() { own } else { &[Keyword::Enum] };
     let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || !entry.value.is_empty()));
     let clause = |word: Keyword| {
         let looks = match word {
-            Keyword::Not => schema.not().is_some_and(|not| looks(&not, hops)),
-            word => schema.clauses(word).any(|clause| looks(&clause, hops)),
+            Keyword::Not => schema.not().is_some_and(|not| looks(&not, steps)),
+            word => schema.clauses(word).any(|clause| looks(&clause, steps)),
         };
         schema.entry(word).filter(|_| looks)
     };
-    counted.or_else(|| JUNCTORS.iter().find_map(|&word| clause(word)))
+    counted.or_else(|| COMPOSITIONS.iter().find_map(|&word| clause(word)))
 }
 
-/// Whether a clause says anything about the node to which `hops` lead.
-fn looks<'t>(clause: &Schema<'t>, hops: &[Hop<'t>]) -> bool {
+/// Whether a clause says anything about the node to which `steps` lead.
+fn looks<'t>(clause: &Schema<'t>, steps: &[ChildStep<'t>]) -> bool {
     let values = || match clause.additional() {
         Additional::Schema(values) => Some(values),
         _ => None,
     };
-    let deeper = match hops {
+    let deeper = match steps {
         [] => return clause.node().entries().next().is_some(),
-        [Hop::Items, rest @ ..] => clause.items().is_some_and(|items| looks(&items, rest)),
-        [Hop::Key(name), rest @ ..] => {
+        [ChildStep::Items, rest @ ..] => clause.items().is_some_and(|items| looks(&items, rest)),
+        [ChildStep::Key(name), rest @ ..] => {
             clause.property(name).map(|(_, child)| child).or_else(values).is_some_and(|child| looks(&child, rest))
         }
-        [Hop::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| looks(&child, rest)),
+        [ChildStep::Values, rest @ ..] => clause.properties().map(|(_, child)| child).chain(values()).any(|child| looks(&child, rest)),
     };
     deeper
         || clause.word(Keyword::Enum).is_some()
-        || clause.not().is_some_and(|not| looks(&not, hops))
-        || [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf].iter().any(|&word| clause.clauses(word).any(|clause| looks(&clause, hops)))
+        || clause.not().is_some_and(|not| looks(&not, steps))
+        || [Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf].iter().any(|&word| clause.clauses(word).any(|clause| looks(&clause, steps)))
 }
 
 fn unruled(shape: &mut Shape) {

@@ -1,16 +1,16 @@
-//! The keywords of one node that stand differently on the two sides, each told once.
+//! The keywords of one node that stand differently on the two sides, each reported once.
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::schema::{Keyword, Schema};
 
-use super::wording::ordered;
+use super::value_text::ordered;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Change<'t> {
     pub word: Keyword,
     pub old: Option<Entry<'t>>,
     pub new: Option<Entry<'t>>,
-    told: bool,
+    reported: bool,
 }
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ fn same(word: Keyword, old: Node<'_>, new: Node<'_>) -> bool {
     if old.same(new) {
         return true;
     }
-    if super::accept::JUNCTORS.contains(&word) {
+    if super::accepted_values::COMPOSITIONS.contains(&word) {
         return ordered(old) == ordered(new);
     }
     if !SETS.contains(&word) || old.len() != new.len() {
@@ -53,7 +53,7 @@ impl<'t> Changes<'t> {
                 _ => true,
             };
             if differs {
-                list.push(Change { word, old: before, new: after, told: false });
+                list.push(Change { word, old: before, new: after, reported: false });
             }
         }
         Changes { list }
@@ -76,26 +76,26 @@ impl<'t> Changes<'t> {
         words.iter().find_map(|&word| self.get(word))
     }
 
-    /// Marks a change as told by some fact.
-    pub(super) fn tell(&mut self, word: Keyword) {
+    /// Marks a change as reported by some fact.
+    pub(super) fn report(&mut self, word: Keyword) {
         if let Some(change) = self.list.iter_mut().find(|change| change.word == word) {
-            change.told = true;
+            change.reported = true;
         }
     }
 
-    pub(super) fn tell_all(&mut self, words: &[Keyword]) {
-        words.iter().for_each(|&word| self.tell(word));
+    pub(super) fn report_all(&mut self, words: &[Keyword]) {
+        words.iter().for_each(|&word| self.report(word));
     }
 
-    /// The change of this keyword, if no fact has told it yet; it counts as told from here on.
+    /// The change of this keyword, if no fact has reported it yet; it counts as reported from here on.
     pub(super) fn take(&mut self, word: Keyword) -> Option<Change<'t>> {
-        let change = self.list.iter_mut().find(|change| change.word == word && !change.told)?;
-        change.told = true;
+        let change = self.list.iter_mut().find(|change| change.word == word && !change.reported)?;
+        change.reported = true;
         Some(*change)
     }
 
-    /// What no fact has told.
-    pub(super) fn untold(&self) -> impl Iterator<Item = Change<'t>> + '_ {
-        self.list.iter().copied().filter(|change| !change.told)
+    /// What no fact has reported.
+    pub(super) fn unreported(&self) -> impl Iterator<Item = Change<'t>> + '_ {
+        self.list.iter().copied().filter(|change| !change.reported)
     }
 }

@@ -9,7 +9,7 @@ use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::types::Types;
-use super::wording::canonical;
+use super::value_text::canonical;
 
 /// The node itself, then the clauses.
 pub(super) struct Conditions<'t> {

@@ -11,13 +11,13 @@ use super::version::Compared;
 pub(super) struct Review<'a, 't> {
     pub old: &'a Crd<'t>,
     pub new: &'a Crd<'t>,
-    pub options: &'a Options,
+    pub options: &'a Options<'a>,
     pub facts: Vec<Fact>,
     /// Pairs of schemas that are compared already.
     pub compared: Vec<Compared<'t>>,
 }
 
-pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options) -> Vec<Fact> {
+pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options<'_>) -> Vec<Fact> {
     if old.node.alike(new.node) {
         return Vec::new();
     }

@@ -7,8 +7,8 @@ use crate::model::fact::{Affected, Aspect, Effect, Mark, Word};
 use crate::model::{Crd, Text};
 
 use super::crd::Review;
-use super::document::presence;
-use super::wording::{cut, value};
+use super::documentation::presence;
+use super::value_text::{cut, value};
 
 /// Kept by the server, not by the author.
 const OWNED: &[&str] = &[

@@ -2,50 +2,52 @@
 //!
 //! CRDs are paired by name and channel, versions by name, schema nodes by their path. Nothing is judged here.
 
-mod accept;
+mod accepted_values;
 mod ancestors;
-mod attribute;
+mod cel_rules;
 mod change_list;
-mod column;
+mod columns;
 mod conditions;
 mod crd;
-mod document;
+mod description_text;
+mod documentation;
 mod implicit;
-mod judge;
 mod metadata;
+mod node_comparison;
 mod null;
 mod presence;
 mod rename;
-mod rules;
 mod scale;
 mod storage;
-mod text;
 mod types;
 mod undeclared_keys;
+mod value_text;
 mod version;
+mod version_attributes;
 mod vocabulary;
 mod walk;
 mod witness;
-mod wording;
 
 pub use vocabulary::emitted;
 
 use rayon::prelude::*;
 
+use crate::find::review_context::{ReviewContext, Stability};
 use crate::model::fact::Fact;
 use crate::model::{Bundle, Crd};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
     /// How alike, in percent, a removed and an added property must be to be one renamed property.
     pub rename_threshold: u32,
     /// Whether breaks are shown by objects, and those that no object can show are left out.
     pub witnesses: bool,
+    pub context: ReviewContext<'a>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
-        Options { rename_threshold: 60, witnesses: true }
+        Options { rename_threshold: 60, witnesses: true, context: ReviewContext::NONE }
     }
 }
 
@@ -59,7 +61,8 @@ struct Sides<'b, 't> {
 }
 
 /// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
-pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options) -> Vec<Fact> {
+pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options<'_>) -> Vec<Fact> {
+    let stability = Stability::new(Some(old), new, &options.context);
     let facts: Vec<Vec<Fact>> = pairs(old, new)
         .into_par_iter()
         .map(|sides| match (sides.old, sides.new) {
@@ -73,6 +76,7 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options) -> Vec<Fact> 
             (None, Some(new)) => vec![crd::added(new)],
             (None, None) => Vec::new(),
         })
+        .map(|facts| stability.complete(facts))
         .collect();
     facts.into_iter().flatten().collect()
 }

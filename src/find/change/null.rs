@@ -7,8 +7,8 @@ use crate::model::schema::{Keyword, Schema, Shape};
 
 use super::ancestors;
 use super::change_list::Changes;
+use super::value_text;
 use super::walk::{Pair, Position, Walk};
-use super::wording;
 
 /// What the server makes of `field: null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,12 +60,12 @@ impl Walk<'_> {
         let relation = Null::relation(old, new, noticed(pair));
         // An enum that narrows or widens already tells what becomes of null with it.
         let own = changes.get(Keyword::Nullable);
-        let told = changes.untold().all(|change| change.word != Keyword::Enum);
+        let told = changes.unreported().all(|change| change.word != Keyword::Enum);
         if relation == Relation::Equal || (own.is_none() && told && changes.has(Keyword::Enum) && !self.enum_hides(relation)) {
             return;
         }
         let change = own.or_else(|| changes.get(Keyword::Enum));
-        changes.tell_all(&[Keyword::Nullable]);
+        changes.report_all(&[Keyword::Nullable]);
         let mut fact = self
             .keyword_fact(pair, Aspect::Nullable, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new))
             .word(Word::Old, fate(old))
@@ -81,7 +81,7 @@ impl Walk<'_> {
 
     /// Whether the last enum fact says less than what became of null: it widened while null is refused now, or the reverse.
     fn enum_hides(&self, relation: Relation) -> bool {
-        let last = self.found.last().map(|found| &found.fact).filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
+        let last = self.drafts.last().map(|found| &found.fact).filter(|fact| fact.aspect == Aspect::Enum && fact.path == self.old_path);
         match last.map(|fact| fact.effect) {
             Some(Effect::Added | Effect::Narrowed) => relation != Relation::Narrower,
             Some(Effect::Removed | Effect::Widened) => relation != Relation::Wider,
@@ -117,8 +117,8 @@ impl Walk<'_> {
         };
         let fact = self
             .keyword_fact(pair, Aspect::Default, effect, change.old, change.new)
-            .word(Word::Old, wording::value(change.old.map(|entry| entry.value)))
-            .word(Word::New, wording::value(change.new.map(|entry| entry.value)))
+            .word(Word::Old, value_text::value(change.old.map(|entry| entry.value)))
+            .word(Word::New, value_text::value(change.new.map(|entry| entry.value)))
             .affects(affects);
         let fact = if effect == Effect::Narrowed { fact.ratchet(self.ratchet(true)) } else { fact };
         let fact = if pair.position == Position::Item { fact.mark(Mark::Item) } else { fact };
@@ -134,7 +134,7 @@ impl Walk<'_> {
         let (old, new) = (list_type(&pair.old), list_type(&pair.new));
         if old != new {
             let change = changes.first(&[Keyword::ListType, Keyword::ListMapKeys]);
-            changes.tell_all(&[Keyword::ListType, Keyword::ListMapKeys]);
+            changes.report_all(&[Keyword::ListType, Keyword::ListMapKeys]);
             let mut fact = self
                 .keyword_fact(pair, Aspect::ListType, Effect::Changed, change.and_then(|c| c.old), change.and_then(|c| c.new))
                 .word(Word::Old, old)
@@ -157,8 +157,8 @@ impl Walk<'_> {
             let effect = if old == new || !keyed { Effect::Rewritten } else { Effect::Changed };
             let mut fact = self
                 .keyword_fact(pair, Aspect::MapKeys, effect, change.old, change.new)
-                .word(Word::Old, wording::names(&old))
-                .word(Word::New, wording::names(&new));
+                .word(Word::Old, value_text::names(&old))
+                .word(Word::New, value_text::names(&new));
             if effect == Effect::Changed {
                 fact = fact.affects(&[Affected::Merge]);
             }

@@ -14,8 +14,8 @@ use super::conditions::Conditions;
 use super::implicit;
 use super::rename::{self, Match};
 use super::undeclared_keys::{Undeclared, has_default};
+use super::value_text;
 use super::walk::{Pair, Position, Walk};
-use super::wording;
 
 type Property<'t> = (Entry<'t>, Schema<'t>);
 
@@ -176,7 +176,7 @@ impl Walk<'_> {
             .fact_at(Aspect::Presence, Effect::Removed, &self.old_path.key(entry.name()))
             .before(self.old_place(entry.key))
             .after(self.new_place(survivor))
-            .word(Word::Type, super::accept::type_name(schema))
+            .word(Word::Type, super::accepted_values::type_name(schema))
             .affects(&[Affected::Readers]);
         fact = match kept {
             true if has_default(schema) => fact.mark(Mark::Kept).affects(&[Affected::Behaviour]),
@@ -195,11 +195,11 @@ impl Walk<'_> {
         let mut fact = self
             .fact_at(Aspect::Presence, Effect::Added, &self.new_path.key(name))
             .after(self.new_place(entry.key))
-            .word(Word::Type, super::accept::type_name(schema));
+            .word(Word::Type, super::accepted_values::type_name(schema));
         let default = schema.default();
-        let mut form = super::accept::type_name(schema).to_owned();
+        let mut form = super::accepted_values::type_name(schema).to_owned();
         if let Some(default) = default {
-            let default = wording::value(Some(default));
+            let default = value_text::value(Some(default));
             form = format!("{form}, default {default}");
             fact = fact.word(Word::Default, default);
         }
@@ -243,7 +243,7 @@ impl Walk<'_> {
             fact.to = Some(self.new_path.key(name.1));
         }
         if let Some(default) = filled {
-            fact = fact.word(Word::Default, wording::value(Some(default)));
+            fact = fact.word(Word::Default, value_text::value(Some(default)));
         }
         fact = match effect {
             Effect::Added => fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(self.ratchet(true)),

@@ -11,7 +11,7 @@ use crate::model::schema::{Keyword, Schema};
 
 use super::Options;
 use super::types::Types;
-use super::wording::canonical;
+use super::value_text::canonical;
 
 /// Pairs that are scored for one parent; beyond it nothing is called a rename.
 const PAIRS: usize = 4096;
@@ -30,7 +30,7 @@ pub(super) struct Match<'t> {
     pub score: u32,
 }
 
-pub(super) fn matches<'t>(removed: &[(Entry<'t>, Schema<'t>)], added: &[(Entry<'t>, Schema<'t>)], options: &Options) -> Vec<Match<'t>> {
+pub(super) fn matches<'t>(removed: &[(Entry<'t>, Schema<'t>)], added: &[(Entry<'t>, Schema<'t>)], options: &Options<'_>) -> Vec<Match<'t>> {
     if removed.is_empty() || added.is_empty() || removed.len() * added.len() > PAIRS {
         return Vec::new();
     }

@@ -10,9 +10,9 @@ use crate::server::object::Scale;
 
 use super::crd::Review;
 use super::metadata::entries;
+use super::value_text::{names, value};
 use super::walk::{Pair, Walk};
 use super::witness::scaled;
-use super::wording::{names, value};
 use crate::compare::is_oversized;
 
 const PATHS: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];
@@ -32,7 +32,7 @@ impl<'t> Review<'_, 't> {
             Some(_) => self.refused(both, None).into_iter().fold(fact(Effect::Added), |fact, refused| refused.told(fact)),
             None => fact(Effect::Removed).affects(&[Affected::Writers, Affected::Readers]),
         };
-        self.facts.push(fact);
+        self.push_endpoint_fact(both, fact);
     }
 
     fn scale_path(&mut self, both: (&Version<'t>, &Version<'t>), before: Option<Entry<'t>>, after: Option<Entry<'t>>) {
@@ -48,7 +48,7 @@ impl<'t> Review<'_, 't> {
         let fact = fact.word(Word::Name, name).word(Word::Old, value(shown(before))).word(Word::New, value(shown(after)));
         let fact = if effect == Effect::Changed { fact.affects(&[Affected::Behaviour]) } else { fact };
         let fact = refused.into_iter().fold(fact, |fact, refused| refused.told(fact));
-        self.facts.push(fact);
+        self.push_endpoint_fact(both, fact);
     }
 
     /// Fields that were not read before, or the one at a path, where values that both schemas take are refused from now on.

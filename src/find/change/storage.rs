@@ -6,10 +6,10 @@ use crate::model::{Crd, Text, Version};
 use crate::server::object::Scale;
 
 use super::crd::Review;
-use super::document::presence;
+use super::documentation::presence;
 use super::metadata::entries;
+use super::value_text::{names, value};
 use super::walk::{Scope, Walk};
-use super::wording::{names, value};
 
 impl<'t> Review<'_, 't> {
     pub(super) fn storage(&mut self) {

@@ -10,8 +10,8 @@ use crate::server::key_fate::{KeyFate, Pruning};
 use super::ancestors;
 use super::change_list::Changes;
 use super::types::Types;
+use super::value_text;
 use super::walk::{Pair, Position, Walk};
-use super::wording;
 use crate::input::yaml::Entry;
 
 /// The fate of the keys that a node doesn't declare.
@@ -61,8 +61,8 @@ impl Walk<'_> {
         }
         if !Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::OBJECT) {
             // What takes any type must preserve, so a type that comes or goes takes the keyword with it; on a list its items tell.
-            if changes.has_any(super::accept::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
-                changes.tell_all(&words);
+            if changes.has_any(super::accepted_values::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
+                changes.report_all(&words);
             }
             return true;
         }
@@ -88,19 +88,19 @@ impl Walk<'_> {
         let flag = |schema: &Schema<'t>, list: Option<Entry<'t>>| first.iter().find_map(|&word| schema.entry(word)).or(list);
         let change = changes.first(&first).map(|change| (change.old, change.new));
         let change = change.unwrap_or((flag(&pair.old, lists.0), flag(&pair.new, lists.1)));
-        changes.tell_all(&words);
+        changes.report_all(&words);
         if !walked {
-            changes.tell(Keyword::Properties);
+            changes.report(Keyword::Properties);
         }
         // A node that lost its type as well is told as a retyped one.
-        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accept::TYPES) && relation == Relation::Wider {
+        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accepted_values::TYPES) && relation == Relation::Wider {
             return walked;
         }
         let mut fact =
             self.keyword_fact(pair, aspect, relation.effect(), change.0, change.1).word(Word::Old, old.name()).word(Word::New, new.name());
         if !walked {
             let side = if had { &pair.old } else { &pair.new };
-            fact = fact.word(Word::Fields, wording::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
+            fact = fact.word(Word::Fields, value_text::names(&side.properties().map(|(entry, _)| entry.name()).collect::<Vec<_>>()));
         }
         let fact = affected(fact, relation, new);
         // What preserves prunes nothing: a value that is lost there is refused.
@@ -133,7 +133,7 @@ impl Walk<'_> {
                         up,
                         budget: pair.budget,
                     });
-                    let facts = inner.found.iter().map(|found| &found.fact);
+                    let facts = inner.drafts.iter().map(|found| &found.fact);
                     facts.into_iter().any(|fact| !matches!(fact.effect, Effect::Widened | Effect::Rewritten) && !is_text(fact))
                 }
                 _ if Undeclared::of(&pair.new) == KeyFate::Emptied => holds_objects(&child),

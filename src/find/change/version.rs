@@ -8,8 +8,7 @@ use crate::server::object::Scale;
 
 use super::crd::Review;
 use super::walk::{Scope, Walk};
-use super::witness::Resource;
-use super::witness::harmless;
+use super::witness::{Draft, Resource};
 
 impl<'a, 't> Review<'a, 't> {
     pub(super) fn versions(&mut self) {
@@ -17,13 +16,7 @@ impl<'a, 't> Review<'a, 't> {
         for after in &new.versions {
             match old.version(after.name) {
                 Some(before) => {
-                    let start = self.facts.len();
                     self.version(before, after);
-                    if !before.served || !after.served {
-                        // Nobody reached it, or nobody does any more.
-                        let facts = self.facts.split_off(start);
-                        self.facts.extend(facts.into_iter().map(unreached));
-                    }
                     self.schema(before, after);
                 }
                 None => self.version_added(after),
@@ -55,8 +48,8 @@ impl<'a, 't> Review<'a, 't> {
                     let facts = Walk::new(scope).shown(sides.0, sides.1, self.resource(after));
                     self.facts.extend(facts);
                 } else {
-                    let facts = Walk::new(scope).run(sides.0, sides.1);
-                    self.facts.extend(facts.into_iter().map(unserved));
+                    let drafts = Walk::new(scope).drafts(sides.0, sides.1);
+                    self.facts.extend(drafts.into_iter().map(unserved));
                 }
                 self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
             }
@@ -186,17 +179,10 @@ impl<'t> Compared<'t> {
     }
 }
 
-/// What belongs to the endpoints of a version hurts nobody where there are none.
-fn unreached(fact: Fact) -> Fact {
-    match fact.aspect {
-        Aspect::StatusSubresource | Aspect::ScaleSubresource | Aspect::SelectableField => harmless(fact),
-        _ => fact,
-    }
-}
-
 /// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
 /// is stored at it, and refuses nothing that it took before.
-fn unserved(fact: Fact) -> Fact {
+fn unserved(draft: Draft) -> Fact {
+    let fact = &draft.fact;
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
     let stays = match fact.aspect {
@@ -206,7 +192,7 @@ fn unserved(fact: Fact) -> Fact {
         Aspect::Default | Aspect::Structure => true,
         _ => hurt,
     };
-    if stays || !refuses { fact } else { harmless(fact).mark(Mark::Unserved) }
+    if stays || !refuses { draft.fact } else { draft.harmless().mark(Mark::Unserved) }
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

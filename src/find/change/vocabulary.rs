@@ -20,7 +20,7 @@ const BOUNDS: &[Aspect] = &[
     A::MinProperties,
     A::MaxProperties,
 ];
-const JUNCTORS: &[Aspect] = &[A::AllOf, A::AnyOf, A::OneOf, A::Not];
+const COMPOSITIONS: &[Aspect] = &[A::AllOf, A::AnyOf, A::OneOf, A::Not];
 const OPEN: &[Aspect] = &[A::AdditionalProperties, A::PreserveUnknown];
 const RULES: &[Aspect] = &[A::CelRule, A::CelTransition];
 const MERGE: &[Aspect] = &[A::ListType, A::MapKeys, A::MapType];
@@ -42,7 +42,7 @@ const FIELD: &[(&[Aspect], &[Effect])] = &[
     (OPEN, DIRECTION),
     (MERGE, &[E::Changed]),
     (RULES, &[E::Added, E::Removed, E::Narrowed, E::Widened, E::Changed, E::Undecided]),
-    (JUNCTORS, DIRECTION),
+    (COMPOSITIONS, DIRECTION),
     (&[A::Accepted], DIRECTION),
     (&[A::Structure], &[E::Undecided]),
     (&[A::Deprecation], COME_AND_GO),
@@ -56,7 +56,7 @@ const WORDS: &[(&[Aspect], &[Effect])] = &[
     (&[A::Presence], &[E::Rewritten]),
     (TYPES, &[E::Rewritten]),
     (BOUNDS, &[E::Rewritten]),
-    (JUNCTORS, &[E::Rewritten]),
+    (COMPOSITIONS, &[E::Rewritten]),
     (OPEN, &[E::Rewritten]),
     (RULES, &[E::Rewritten]),
     (MERGE, &[E::Rewritten]),

@@ -13,7 +13,7 @@ use super::Options;
 use super::change_list::Changes;
 use super::presence::Required;
 use super::types::Types;
-use super::witness::{Found, Resource};
+use super::witness::{Draft, Resource};
 
 /// What all facts of one walk have in common.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub(super) struct Scope<'a> {
     pub against: Option<&'a str>,
     /// What both versions demand beside their schemas.
     pub scales: &'a (Scale, Scale),
-    pub options: &'a Options,
+    pub options: &'a Options<'a>,
 }
 
 /// Where a node stands under its parent.
@@ -63,30 +63,30 @@ pub(super) struct Walk<'a> {
     pub diverged: u32,
     /// Whether an unchanged value can be told from a changed one here: not below lists that aren't keyed.
     pub correlatable: bool,
-    pub found: Vec<Found>,
+    pub drafts: Vec<Draft>,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(scope: Scope<'a>) -> Self {
-        Walk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, found: Vec::new() }
+        Walk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, drafts: Vec::new() }
     }
 
-    /// Facts about two root schemas, each with the key it stands under, and with objects that show breaks.
+    /// Facts about two root schemas, each with its key in the file, and with objects that show breaks.
     pub(super) fn shown<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>), resource: Resource<'_>) -> Vec<Fact> {
         if !self.scope.options.witnesses {
             return self.run(old, new);
         }
         let scales = self.scope.scales;
-        let found = self.found(old, new);
-        super::witness::attach(found, (old.0, &scales.0), (new.0, &scales.1), resource)
+        let drafts = self.drafts(old, new);
+        super::witness::attach(drafts, (old.0, &scales.0), (new.0, &scales.1), resource)
     }
 
-    /// Facts about two schemas, each with the key it stands under.
+    /// Facts about two schemas, each with its key in the file.
     pub(super) fn run<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Fact> {
-        self.found(old, new).into_iter().map(|found| found.fact).collect()
+        self.drafts(old, new).into_iter().map(|draft| draft.fact).collect()
     }
 
-    fn found<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Found> {
+    pub(super) fn drafts<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Draft> {
         let budget = Budget::shared();
         let pair = Pair {
             old: old.0.clone(),
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
             budget: &budget,
         };
         self.node(&pair);
-        self.found
+        self.drafts
     }
 
     pub(super) fn node<'t>(&mut self, pair: &Pair<'_, 't>) {
@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let mut changes = Changes::between(&pair.old, &pair.new);
-        if changes.has_any(super::accept::TYPES) && self.retyped(pair, &mut changes) {
+        if changes.has_any(super::accepted_values::TYPES) && self.retyped(pair, &mut changes) {
             return;
         }
         let required = changes.has_any(super::presence::DEMANDS).then(|| Required::of(pair));
@@ -134,11 +134,11 @@ impl<'a> Walk<'a> {
     /// Facts about children tell what became of the keywords that name them.
     fn told<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
         if pair.old.property_count() + pair.new.property_count() > 0 {
-            changes.tell(Keyword::Properties);
+            changes.report(Keyword::Properties);
         }
         if required.is_some_and(Required::differs) {
-            let told = if changes.has(Keyword::Required) { &[Keyword::Required][..] } else { super::accept::JUNCTORS };
-            changes.tell_all(told);
+            let told = if changes.has(Keyword::Required) { &[Keyword::Required][..] } else { super::accepted_values::COMPOSITIONS };
+            changes.report_all(told);
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> Walk<'a> {
                     let fact = if arrays { fact.affects(&[Affected::Writers, Affected::Stored, Affected::Data]) } else { fact };
                     self.push(fact);
                 }
-                changes.tell(Keyword::Items);
+                changes.report(Keyword::Items);
             }
         }
     }
@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word(Word::Writers, writers).word(Word::Readers, readers);
         }
-        self.found.push(Found { fact, lost, rule: None });
+        self.drafts.push(Draft { fact, lost, rule: None });
     }
 
     /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.

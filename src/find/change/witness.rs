@@ -23,12 +23,39 @@ const LARGE: usize = 500;
 /// What was looked for in vain counts so many times: every other way to refuse an object was tried.
 const VAIN: usize = 8;
 
-/// A fact with what the comparison found at its node.
-pub(super) struct Found {
+/// A fact that isn't emitted yet, with what the comparison found at its node.
+///
+/// A draft becomes a fact once: as it is, with the object that shows it, or as [`Draft::harmless`].
+pub(super) struct Draft {
     pub fact: Fact,
     pub lost: Option<Sample>,
     /// The rule that a fact about a rule is about, as it is now.
     pub rule: Option<String>,
+}
+
+impl Draft {
+    /// A fact that affects nobody: it is proved that what it is about reaches no object.
+    pub(super) fn harmless(self) -> Fact {
+        let mut fact = self.fact;
+        fact.affects = Affects::NONE;
+        fact.ratchet = None;
+        fact.evidence = Evidence::proved();
+        fact.words.remove(&Word::Writers);
+        fact.words.remove(&Word::Readers);
+        if fact.aspect == Aspect::Presence {
+            fact.marks.remove(&Mark::Demanded);
+        } else {
+            fact.effect = Effect::Rewritten;
+            fact.words.entry(Word::Keyword).or_insert_with(|| fact.aspect.name().to_owned());
+        }
+        fact
+    }
+}
+
+impl From<Fact> for Draft {
+    fn from(fact: Fact) -> Self {
+        Draft { fact, lost: None, rule: None }
+    }
 }
 
 /// What objects of the version are called.
@@ -53,10 +80,10 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
 }
 
 /// Attaches objects to the facts that break requests or data.
-pub(super) fn attach(found: Vec<Found>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
+pub(super) fn attach(drafts: Vec<Draft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
-    if !found.iter().any(|found| breaks(&found.fact)) || roots.into_iter().any(is_oversized) {
-        return found.into_iter().map(|found| found.fact).collect();
+    if !drafts.iter().any(|draft| breaks(&draft.fact)) || roots.into_iter().any(is_oversized) {
+        return drafts.into_iter().map(|draft| draft.fact).collect();
     }
     let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
     let witnesses = resource.witnesses(&before, &after, &Budget::shared());
@@ -65,7 +92,7 @@ pub(super) fn attach(found: Vec<Found>, old: (&Schema<'_>, &Scale), new: (&Schem
     let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
     let (width, size) = (most(widest), most(nodes));
     let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
-    found.into_iter().map(|found| show(found, &witnesses, &|| *inhabited, &mut left)).collect()
+    drafts.into_iter().map(|draft| show(draft, &witnesses, &|| *inhabited, &mut left)).collect()
 }
 
 fn nodes(node: Node<'_>) -> usize {
@@ -85,8 +112,8 @@ fn breaks(fact: &Fact) -> bool {
         && !matches!(fact.aspect, Aspect::CelTransition | Aspect::CelOptionalOldSelf | Aspect::Deprecation)
 }
 
-fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
-    let Found { mut fact, mut lost, rule } = found;
+fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
+    let Draft { mut fact, mut lost, rule } = draft;
     if !breaks(&fact) || *left == 0 {
         return fact;
     }
@@ -131,7 +158,7 @@ fn show(found: Found, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
             }
         }
         Search::Impossible if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
-            return harmless(fact);
+            return Draft::from(fact).harmless();
         }
         Search::Impossible => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
         Search::Undecided(reason) => {
@@ -197,20 +224,4 @@ fn is_condition(fact: &Fact) -> bool {
         | Aspect::Structure => false,
         _ => true,
     }
-}
-
-/// A fact that hurts nobody: it is proved that what it speaks of reaches no object.
-pub(super) fn harmless(mut fact: Fact) -> Fact {
-    fact.affects = Affects::NONE;
-    fact.ratchet = None;
-    fact.evidence = Evidence::proved();
-    fact.words.remove(&Word::Writers);
-    fact.words.remove(&Word::Readers);
-    if fact.aspect == Aspect::Presence {
-        fact.marks.remove(&Mark::Demanded);
-    } else {
-        fact.effect = Effect::Rewritten;
-        fact.words.entry(Word::Keyword).or_insert_with(|| fact.aspect.name().to_owned());
-    }
-    fact
 }

@@ -5,12 +5,11 @@
 
 use serde_json::Value;
 
+use crate::find::review_context::ReviewContext;
 use crate::model::fact::{Aspect, Effect, Evidence, Fact, Subject, Word};
 use crate::model::schema::is_deprecated;
 use crate::model::schema::{Keyword, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
-
-use super::guideline::Outlook;
 
 /// How many releases must have a deprecation before the field or version may be removed.
 pub const RELEASES: usize = 3;
@@ -23,11 +22,11 @@ pub struct Release<'a> {
 }
 
 /// Facts about the changes from `old` to `new` that earlier releases, oldest first, show. Without releases there are none.
-pub fn history(changes: &[Fact], releases: &[Release<'_>], old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+pub fn history(changes: &[Fact], releases: &[Release<'_>], old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     if releases.is_empty() {
         return Vec::new();
     }
-    let past = Past { releases, old, new, outlook };
+    let past = Past { releases, old, new, context };
     changes
         .iter()
         .flat_map(|change| match (change.subject, change.aspect, change.effect) {
@@ -50,7 +49,7 @@ struct Past<'p, 'o> {
     releases: &'p [Release<'p>],
     old: &'p Bundle<'p>,
     new: &'p Bundle<'p>,
-    outlook: &'p Outlook<'o>,
+    context: &'p ReviewContext<'o>,
 }
 
 impl Past<'_, '_> {
@@ -65,7 +64,7 @@ impl Past<'_, '_> {
         let name = change.version.as_deref()?;
         let crd = same(self.old, change)?;
         let version = crd.version(name)?;
-        let maturity = self.outlook.maturity(crd, version, &change.path).flatten().unwrap_or_else(|| version.maturity());
+        let maturity = self.context.field_maturity(crd, version, &change.path).flatten().unwrap_or_else(|| version.maturity());
         let count = self.releases_deprecated(change, |crd| crd.version(name).is_some_and(|version| says_deprecated(version, &change.path)));
         if maturity == Maturity::Alpha || count >= RELEASES {
             return None;

@@ -15,13 +15,14 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-pub use guideline::{Assigned, Outlook, guidelines, guidelines_review, set_maturity_and_channel};
+pub use guideline::{guidelines, guidelines_review};
 pub use history::{Release, history};
 
 use std::collections::HashSet;
 
 use rayon::prelude::*;
 
+use crate::find::review_context::{ReviewContext, Stability};
 use crate::input::yaml::Node;
 use crate::model::fact::{Fact, Mark};
 use crate::model::{Api, Bundle, Crd, FactCollector, Repeat};
@@ -30,16 +31,18 @@ use crate::server::crd::{self, Admission, VersionList};
 use walk::LintWalk;
 
 /// Facts about each CRD by itself, in the order of the bundle.
-pub fn inspect(bundle: &Bundle<'_>) -> Vec<Fact> {
-    bundle.crds.par_iter().flat_map_iter(|crd| facts(crd, crd::create)).collect()
+pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
+    let stability = Stability::new(None, bundle, context);
+    bundle.crds.par_iter().flat_map_iter(|crd| stability.complete(facts(crd, crd::create))).collect()
 }
 
 /// Facts about the new bundle, given the old one.
 ///
 /// A fact that the old bundle had already is `pre_existing`, what a server refuses included: even where the server would refuse the
 /// update all the same ([`Mark::RefusedAgain`]), the change didn't bring it.
-pub fn review(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
-    new.crds.par_iter().flat_map_iter(|crd| compare(predecessor(old, crd), crd)).collect()
+pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
+    let stability = Stability::new(Some(old), new, context);
+    new.crds.par_iter().flat_map_iter(|crd| stability.complete(compare(predecessor(old, crd), crd))).collect()
 }
 
 /// The CRD of the same name, in the same channel if it is in several.

@@ -1,5 +1,6 @@
 //! Cases beside those of the rule pages: what the old bundle had already, orders, and depth.
 
+use crate::find::review_context::ReviewContext;
 use crate::model::fact::Fact;
 use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
@@ -10,7 +11,7 @@ fn facts(text: &str) -> Vec<Fact> {
     let documents = Documents::of_text("crd.yaml", text);
     let bundle = Bundle::read(&documents);
     assert!(bundle.problems.is_empty(), "{:?}\n{text}", bundle.problems);
-    inspect(&bundle)
+    inspect(&bundle, &ReviewContext::NONE)
 }
 
 /// A CRD with one version, whose root schema is given in flow style.
@@ -25,7 +26,7 @@ fn with_field(schema: &str) -> String {
 
 fn compared(old: &str, new: &str) -> Vec<(String, bool)> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
-    review(&Bundle::read(&old), &Bundle::read(&new))
+    review(&Bundle::read(&old), &Bundle::read(&new), &ReviewContext::NONE)
         .iter()
         .map(|fact| (format!("{}/{}", fact.aspect, fact.effect), fact.pre_existing))
         .collect()
@@ -58,6 +59,6 @@ fn the_deepest_document_fits_the_stack() {
     let documents = Documents::of_text("crd.yaml", &with_field(&schema));
     let bundle = Bundle::read(&documents);
     // Whether or not the depth budget takes it: it must not end the process.
-    let found = inspect(&bundle).len();
+    let found = inspect(&bundle, &ReviewContext::NONE).len();
     assert!(found > 0 || !bundle.problems.is_empty());
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::find::change::{Options, diff, emitted};
+use crate::find::review_context::ReviewContext;
 use crate::judge::finding::Class;
 use crate::judge::rule::{Book, Family, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
@@ -20,9 +21,9 @@ pub fn facts(old: &str, new: &str) -> Vec<Fact> {
 }
 
 /// No objects are looked for: that takes long in a debug build.
-const PLAIN: Options = Options { rename_threshold: 60, witnesses: false };
+const PLAIN: Options<'static> = Options { rename_threshold: 60, witnesses: false, context: ReviewContext::NONE };
 
-fn facts_with(old: &str, new: &str, options: &Options) -> Vec<Fact> {
+fn facts_with(old: &str, new: &str, options: &Options<'_>) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
     let (old, new) = (Bundle::read(&old), Bundle::read(&new));
     assert!(old.problems.is_empty() && new.problems.is_empty(), "{:?} {:?}", old.problems, new.problems);

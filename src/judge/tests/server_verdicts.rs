@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::find::lint;
+use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Budget;
 use crate::input::{File, Origin};
 use crate::judge::rule::{Book, FactView, Family};
@@ -111,7 +112,7 @@ fn created_crds_are_judged_as_the_server_judges_them() {
     for record in records("lint") {
         let documents = documents(&[("crd.json", record["crd"].to_string())]);
         let bundle = Bundle::read(&documents);
-        let facts = lint::inspect(&bundle);
+        let facts = lint::inspect(&bundle, &ReviewContext::NONE);
         judged(&facts);
         let (tally, total) = tallies.entry(if is_cost(&record) { "lint, cost" } else { "lint" }).or_default();
         *total += 1;
@@ -134,7 +135,7 @@ fn accepted_crds_are_not_refused() {
     let mut wrong = Vec::new();
     for (id, crd, accepted) in &crds {
         let documents = documents(&[("crd.json", crd.to_string())]);
-        let facts = lint::inspect(&Bundle::read(&documents));
+        let facts = lint::inspect(&Bundle::read(&documents), &ReviewContext::NONE);
         let refused = refusals(&facts);
         if refused.is_empty() != *accepted {
             wrong.push(format!("{id}: {}", refused.iter().map(|fact| describe(fact)).collect::<Vec<_>>().join(" | ")));
@@ -151,7 +152,7 @@ fn updated_crds_are_judged_as_the_server_judges_them() {
         let mut old = record["old"].clone();
         old["status"]["storedVersions"] = record["stored_versions"].clone();
         let (old, new) = (documents(&[("old.json", old.to_string())]), documents(&[("new.json", record["new"].to_string())]));
-        let facts = lint::review(&Bundle::read(&old), &Bundle::read(&new));
+        let facts = lint::review(&Bundle::read(&old), &Bundle::read(&new), &ReviewContext::NONE);
         judged(&facts);
         let stops: Vec<&Fact> = refusals(&facts).into_iter().filter(|fact| !fact.pre_existing || fact.is(Mark::RefusedAgain)).collect();
         let (tally, total) = tallies.entry(if is_cost(&record) { "update, cost" } else { "update" }).or_default();
@@ -198,7 +199,7 @@ fn not_refused(bundles: &[PathBuf]) {
     for folder in bundles {
         let documents = testing::documents(folder);
         let bundle = Bundle::read(&documents);
-        let facts = lint::inspect(&bundle);
+        let facts = lint::inspect(&bundle, &ReviewContext::NONE);
         judged(&facts);
         println!("{}: {} CRDs, {} facts", folder.display(), bundle.crds.len(), facts.len());
         for fact in refusals(&facts) {

@@ -1,6 +1,5 @@
 //! What the guidelines ask of a bundle: facts about preserving, publishing and retiring, each with the clause on its rule's page.
 
-mod maturity;
 mod preserve;
 mod publish;
 mod retire;
@@ -9,32 +8,36 @@ use std::collections::{BTreeSet, HashSet};
 
 use rayon::prelude::*;
 
+use crate::find::review_context::{ReviewContext, Stability};
 use crate::model::fact::{Aspect, Effect, Fact, Word};
 use crate::model::{Api, Bundle, Crd, FactCollector};
 
 use super::predecessor;
-pub use maturity::{Assigned, Outlook, set_maturity_and_channel};
 
 /// Facts about a bundle by itself.
-pub fn guidelines(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
-    let current = |crd: &Crd<'_>| if crd.api == Api::V1 { one(crd, outlook, true) } else { Vec::new() };
-    found(bundle, outlook, current)
+pub fn guidelines(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
+    Stability::new(None, bundle, context).complete(current(bundle, context))
 }
 
-fn found(bundle: &Bundle<'_>, outlook: &Outlook<'_>, one: impl Fn(&Crd<'_>) -> Vec<Fact> + Sync + Send) -> Vec<Fact> {
+/// A v1beta1 CRD isn't linted by itself.
+fn current(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
+    found(bundle, context, |crd| if crd.api == Api::V1 { one(crd, context, true) } else { Vec::new() })
+}
+
+fn found(bundle: &Bundle<'_>, context: &ReviewContext<'_>, one: impl Fn(&Crd<'_>) -> Vec<Fact> + Sync + Send) -> Vec<Fact> {
     let mut facts: Vec<Fact> = bundle.crds.par_iter().flat_map_iter(one).collect();
-    facts.extend(publish::annotations(bundle, outlook));
-    facts.extend(publish::misplaced(bundle, outlook));
+    facts.extend(publish::annotations(bundle, context));
+    facts.extend(publish::misplaced(bundle, context));
     facts
 }
 
 /// Facts about the new bundle, given the old one. `broken` names the CRDs in which the change breaks something: what a conversion of
 /// them needs is required now, whether or not it was missing before.
-pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
-    let mut facts = guidelines(new, outlook);
+pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>, broken: &BTreeSet<String>) -> Vec<Fact> {
+    let mut facts = current(new, context);
     let retiring = facts.iter().any(retire::is_retirement);
-    // A v1beta1 CRD isn't linted by itself, but what the new CRD shares with it is pre-existing.
-    let before = if facts.is_empty() { Vec::new() } else { found(old, outlook, |crd| one(crd, outlook, retiring)) };
+    // What the new CRD shares with a v1beta1 CRD is pre-existing, too.
+    let before = if facts.is_empty() { Vec::new() } else { found(old, context, |crd| one(crd, context, retiring)) };
     let known: HashSet<_> = before.iter().map(Fact::identity).collect();
     let had: Vec<bool> = facts.iter().map(|fact| known.contains(&fact.identity())).collect();
     for (fact, had) in facts.iter_mut().zip(had) {
@@ -49,16 +52,16 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, outlook: &Outlook<'
         }
     }
     facts.extend(publish::early(old, new));
-    facts
+    Stability::new(Some(old), new, context).complete(facts)
 }
 
 /// `retiring`: whether to look for deprecated fields and versions, which reads every description.
-fn one(crd: &Crd<'_>, outlook: &Outlook<'_>, retiring: bool) -> Vec<Fact> {
+fn one(crd: &Crd<'_>, context: &ReviewContext<'_>, retiring: bool) -> Vec<Fact> {
     let mut collector = FactCollector::new(crd);
     preserve::check(&mut collector);
     preserve::webhook(&mut collector);
     if retiring {
-        retire::check(&mut collector, outlook);
+        retire::check(&mut collector, context);
     }
     collector.into_facts()
 }

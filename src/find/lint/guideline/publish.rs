@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Additional, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Place, Step};
-
-use super::maturity::Outlook;
 
 fn place(crd: &Crd<'_>, node: Node<'_>) -> Place {
     Place { file: crd.file, span: node.span() }
@@ -28,11 +27,11 @@ fn is_semver(text: &str) -> bool {
 }
 
 /// Annotations that say version and channel.
-pub(super) fn annotations(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+pub(super) fn annotations(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     let versioned = bundle.crds.iter().any(|crd| crd.bundle_version().is_some());
     let channelled = bundle.crds.iter().any(|crd| crd.channel().is_some());
-    if let (false, false, Some(first)) = (versioned, outlook.versioned, bundle.crds.first()) {
+    if let (false, false, Some(first)) = (versioned, context.versioned, bundle.crds.first()) {
         facts.push(Fact::new(Subject::Bundle, Aspect::BundleVersion, Effect::Missing, "").after(place(first, first.name_node)));
     }
     for crd in &bundle.crds {
@@ -65,7 +64,7 @@ fn channels<'b, 't>(bundle: &'b Bundle<'t>) -> Vec<(&'b Crd<'t>, &'b Crd<'t>)> {
 }
 
 /// Fields of the standard channel that the experimental one doesn't have.
-pub(super) fn misplaced(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact> {
+pub(super) fn misplaced(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (standard, experimental) in channels(bundle) {
         absent(standard, experimental, &mut |version, path, key| {
@@ -73,7 +72,7 @@ pub(super) fn misplaced(bundle: &Bundle<'_>, outlook: &Outlook<'_>) -> Vec<Fact>
             facts.push(fact.version(version).path(path));
         });
     }
-    let Some(given) = outlook.standard else { return facts };
+    let Some(given) = context.standard else { return facts };
     for experimental in bundle.crds.iter().filter(|crd| crd.channel().is_none_or(|channel| channel.value == "experimental")) {
         let Some(standard) = given.named(experimental.name).first() else { continue };
         absent(standard, experimental, &mut |version, path, _| {

@@ -1,5 +1,6 @@
 //! How fields and versions are removed: deprecated with an alternative, then unserved, then migrated, then removed.
 
+use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
@@ -7,15 +8,13 @@ use crate::model::schema::is_deprecated;
 use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{Crd, FieldPath, Maturity, Step, Version};
 
-use super::maturity::Outlook;
-
-pub(super) fn check(collector: &mut FactCollector<'_>, outlook: &Outlook<'_>) {
+pub(super) fn check(collector: &mut FactCollector<'_>, context: &ReviewContext<'_>) {
     let crd = collector.crd.clone();
-    let marks = Marks::of(crd.node, !outlook.assigned.is_empty());
+    let marks = Marks::of(crd.node, !context.assigned.is_empty());
     for version in &crd.versions {
         deprecated_version(collector, &crd, version);
         if let Some(schema) = version.schema.as_ref().filter(|schema| marks.are_in(schema.node())) {
-            Fields { collector, outlook, crd: &crd, version, marks: &marks }.walk(schema, None, &mut FieldPath::root());
+            Fields { collector, context, crd: &crd, version, marks: &marks }.walk(schema, None, &mut FieldPath::root());
         }
     }
     storage(collector, &crd);
@@ -132,7 +131,7 @@ impl Marks {
 
 struct Fields<'w, 'o, 't> {
     collector: &'w mut FactCollector<'t>,
-    outlook: &'w Outlook<'o>,
+    context: &'w ReviewContext<'o>,
     crd: &'w Crd<'t>,
     version: &'w Version<'t>,
     marks: &'w Marks,
@@ -178,10 +177,10 @@ impl<'t> Fields<'_, '_, 't> {
     /// Whether the field is alpha by its own description or by the configuration. An object around an alpha field isn't alpha, and an
     /// alpha object may have required fields.
     fn is_alpha(&self, description: &str, path: &FieldPath) -> bool {
-        let own = |path: &FieldPath| self.outlook.given(self.crd.name, self.version.name, path);
+        let own = |path: &FieldPath| self.context.assigned_maturity(self.crd.name, self.version.name, path);
         let around = path.parent().and_then(|parent| own(&parent));
         let given = own(path).filter(|maturity| around != Some(*maturity));
-        given.or_else(|| super::maturity::marker(description)) == Some(Maturity::Alpha)
+        given.or_else(|| crate::find::maturity_marker::marker(description)) == Some(Maturity::Alpha)
     }
 }
 

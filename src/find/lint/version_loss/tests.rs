@@ -1,6 +1,7 @@
 //! What gets lost between versions, beside the stories that a server told.
 
 use crate::find::lint::inspect;
+use crate::find::review_context::ReviewContext;
 use crate::model::fact::{Effect, Fact, Word};
 use crate::model::{Bundle, Documents};
 use crate::testing::HEAD;
@@ -15,7 +16,7 @@ fn facts(text: &str) -> Vec<Fact> {
     let documents = Documents::of_text("crd.yaml", text);
     let bundle = Bundle::read(&documents);
     assert!(bundle.problems.is_empty(), "{:?}\n{text}", bundle.problems);
-    inspect(&bundle)
+    inspect(&bundle, &ReviewContext::NONE)
 }
 
 fn version(name: &str, flags: &str, schema: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::wording::cut;
+use super::value_text::cut;
 
 /// Longest sentence that a message shows.
 const SENTENCE: usize = 160;

@@ -17,7 +17,7 @@ use super::types::Types;
 use super::walk::{Pair, Position};
 
 #[derive(Debug, Clone)]
-pub(super) struct Judgement {
+pub(super) struct AcceptedChange {
     pub relation: Relation,
     /// What the old node accepts and the new one doesn't.
     pub lost: Option<Sample>,
@@ -25,18 +25,18 @@ pub(super) struct Judgement {
     pub reason: Option<String>,
 }
 
-impl Judgement {
+impl AcceptedChange {
     fn of(order: Comparison<Sample>) -> Self {
         let relation = match (order.relation, order.loses) {
             // Nothing is lost, and whether anything is gained hurts nobody.
             (Relation::Undecided, Some(false)) => Relation::Wider,
             (relation, _) => relation,
         };
-        Judgement { relation, lost: order.lost, reason: order.reason }
+        AcceptedChange { relation, lost: order.lost, reason: order.reason }
     }
 
     pub(super) fn known(relation: Relation) -> Self {
-        Judgement { relation, lost: None, reason: None }
+        AcceptedChange { relation, lost: None, reason: None }
     }
 }
 
@@ -85,7 +85,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
     }
 
     /// What became of the values that the node accepts, and how much of that is due to each of these conditions.
-    pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (Judgement, Vec<Relation>) {
+    pub(super) fn judge(&self, conditions: Vec<Aspect>) -> (AcceptedChange, Vec<Relation>) {
         let whole = self.whole();
         let alone = conditions.len() == 1;
         let mut parts: Vec<Relation> = conditions
@@ -98,7 +98,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
             .collect();
         let whole = whole.unwrap_or_else(|reason| {
             let together = parts.iter().fold(Relation::Equal, |all, part| all.and(*part));
-            Judgement { reason, ..Judgement::known(together) }
+            AcceptedChange { reason, ..AcceptedChange::known(together) }
         });
         let alone = parts.iter().filter(|part| **part != Relation::Equal).count() == 1;
         for (part, _) in
@@ -115,7 +115,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
     }
 
     /// Compares the nodes with all conditions; or the reason why that says nothing.
-    fn whole(&self) -> Result<Judgement, Option<String>> {
+    fn whole(&self) -> Result<AcceptedChange, Option<String>> {
         if is_oversized(self.pair.old.node()) || is_oversized(self.pair.new.node()) {
             return Err(Some(format!("a list of more than {MAX_LIST} items")));
         }
@@ -127,7 +127,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         let (mut old, mut new) = self.shapes();
         old.all_of.extend(self.demanded.clone());
         new.all_of.extend(self.demanded.clone());
-        Ok(Judgement::of(self.compare(&old, &new, self.old.types.has(Types::ARRAY) || self.new.types.has(Types::ARRAY))))
+        Ok(AcceptedChange::of(self.compare(&old, &new, self.old.types.has(Types::ARRAY) || self.new.types.has(Types::ARRAY))))
     }
 
     /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
@@ -176,7 +176,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
             return Relation::Undecided;
         }
         let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(Types::ARRAY));
-        match (Judgement::of(order.clone()).relation, order.gains) {
+        match (AcceptedChange::of(order.clone()).relation, order.gains) {
             // What is written more strictly counts as narrower, even where no value is found that shows it.
             (Relation::Undecided, Some(false)) => Relation::Narrower,
             (relation, _) => relation,

@@ -12,12 +12,12 @@ use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use super::change_list::Changes;
-use super::judge::role;
+use super::node_comparison::role;
 use super::rename;
 use super::types::Types;
 use super::undeclared_keys::Undeclared;
+use super::value_text::{apart, cut};
 use super::walk::{Pair, Walk};
-use super::wording::{apart, cut};
 
 /// Rules that are matched by likeness; more than this on one node are taken as removed and added.
 const MATCHED: usize = 40;
@@ -38,7 +38,7 @@ impl Walk<'_> {
         if all_old.is_empty() && all_new.is_empty() {
             return;
         }
-        changes.tell(change.word);
+        changes.report(change.word);
         let (mut old, mut new): (Vec<_>, Vec<_>) = (all_old.iter().collect(), all_new.iter().collect());
         for (before, after) in paired(&mut old, &mut new, |a, b| a.text == b.text) {
             self.attributes(pair, before, after);
@@ -133,9 +133,9 @@ impl Walk<'_> {
     }
 
     fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &Rule<'_>) {
-        let known = self.found.len();
+        let known = self.drafts.len();
         self.push_lost(fact, lost);
-        if let Some(found) = self.found.get_mut(known) {
+        if let Some(found) = self.drafts.get_mut(known) {
             found.rule = Some(rule.text.to_owned());
         }
     }
@@ -166,7 +166,7 @@ impl Walk<'_> {
             let text = |rule: &Rule<'t>| rule.cel.text(name).unwrap_or_default();
             if text(old) != text(new) {
                 let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
-                let effect = super::document::presence(before.is_some(), after.is_some());
+                let effect = super::documentation::presence(before.is_some(), after.is_some());
                 let fact = self.keyword_fact(pair, aspect, effect, before.or(entry(old)), after.or(entry(new))).key(new.text);
                 self.push(
                     fact.word(Word::Rule, cut(new.text, RULE)).word(Word::Old, cut(text(old), RULE)).word(Word::New, cut(text(new), RULE)),
@@ -182,7 +182,7 @@ impl Walk<'_> {
         for name in names {
             let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
             if !matches!((before, after), (Some(a), Some(b)) if a.value.same(b.value)) {
-                let effect = super::document::presence(before.is_some(), after.is_some());
+                let effect = super::documentation::presence(before.is_some(), after.is_some());
                 let fact = self.keyword_fact(pair, Aspect::Keyword, effect, before, after).key(format!("{}/{name}", new.text));
                 self.push(fact.word(Word::Keyword, cut(name, 60)));
             }

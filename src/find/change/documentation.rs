@@ -6,9 +6,9 @@ use crate::model::schema::Keyword;
 use super::change_list::Changes;
 use crate::model::schema::is_deprecated;
 
-use super::text;
+use super::description_text;
+use super::value_text;
 use super::walk::{Pair, Walk};
-use super::wording;
 
 impl Walk<'_> {
     pub(super) fn documented<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
@@ -35,7 +35,7 @@ impl Walk<'_> {
             return;
         }
         let effect = presence(change.old.is_some(), change.new.is_some());
-        let difference = text::difference(old, new);
+        let difference = description_text::difference(old, new);
         let meaning = effect == Effect::Changed && difference.as_ref().is_some_and(|difference| difference.meaning);
         let aspect = if meaning { Aspect::Meaning } else { Aspect::Description };
         let fact = self.keyword_fact(pair, aspect, effect, change.old, change.new);
@@ -47,7 +47,7 @@ impl Walk<'_> {
 
     /// Keywords that changed without any effect, and keys that no schema has.
     pub(super) fn rest<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
-        for change in changes.untold() {
+        for change in changes.unreported() {
             let aspect = aspect(change.word);
             // The server refuses these, so what they would mean is anybody's guess.
             let effect = if aspect == Aspect::Structure { Effect::Undecided } else { Effect::Rewritten };
@@ -55,8 +55,8 @@ impl Walk<'_> {
                 .keyword_fact(pair, aspect, effect, change.old, change.new)
                 .key(change.word.name())
                 .word(Word::Keyword, change.word.name())
-                .word(Word::Old, wording::value(change.old.map(|entry| entry.value)))
-                .word(Word::New, wording::value(change.new.map(|entry| entry.value)));
+                .word(Word::Old, value_text::value(change.old.map(|entry| entry.value)))
+                .word(Word::New, value_text::value(change.new.map(|entry| entry.value)));
             if effect == Effect::Undecided {
                 let reason = format!("servers refuse a schema with `{}`", change.word.name());
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]).evidence(Evidence::undecided(reason));
@@ -75,7 +75,8 @@ impl Walk<'_> {
             let same = matches!((old, new), (Some(old), Some(new)) if old.value.same(new.value));
             if !same {
                 let effect = presence(old.is_some(), new.is_some());
-                let fact = self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name).word(Word::Keyword, wording::cut(name, 60));
+                let fact =
+                    self.keyword_fact(pair, Aspect::Keyword, effect, old, new).key(name).word(Word::Keyword, value_text::cut(name, 60));
                 self.push(fact);
             }
         }
@@ -95,7 +96,7 @@ fn deprecation_notice(description: &str) -> String {
     let at = description.to_ascii_lowercase().find("deprecated").unwrap_or(0);
     // From the start of the line or sentence that holds the word.
     let start = description.get(..at).and_then(|before| before.rfind(['.', '\n'])).map_or(0, |dot| dot + 1);
-    wording::cut(description.get(start..).unwrap_or(description).trim(), 120)
+    value_text::cut(description.get(start..).unwrap_or(description).trim(), 120)
 }
 
 fn aspect(word: Keyword) -> Aspect {

@@ -6,17 +6,18 @@ use crate::compare::CONDITIONS;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema};
+use crate::model::{FieldPath, Step};
 
 use super::change_list::Changes;
-use super::judge::{Judgement, NodeComparison};
+use super::node_comparison::{AcceptedChange, NodeComparison};
 use super::types::Types;
-use super::walk::{Pair, Walk};
-use super::wording::{self, names};
+use super::value_text::{self, names};
+use super::walk::{Pair, Position, Walk};
 
 /// Keywords that say which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];
 
-pub(super) const JUNCTORS: &[Keyword] = &[Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
+pub(super) const COMPOSITIONS: &[Keyword] = &[Keyword::AllOf, Keyword::AnyOf, Keyword::OneOf, Keyword::Not];
 
 /// One condition that differs, with the keywords that write it.
 struct Part {
@@ -30,7 +31,7 @@ impl<'a> Walk<'a> {
     /// as it makes the same difference by itself.
     pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
         let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
-        let moved = changes.has_any(JUNCTORS);
+        let moved = changes.has_any(COMPOSITIONS);
         let differ = CONDITIONS.iter().filter(|(aspect, words)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
         let differ: Vec<(Aspect, &'static [Keyword])> = differ.copied().collect();
         let (whole, relations) = comparison.judge(differ.iter().map(|(aspect, _)| *aspect).collect());
@@ -71,7 +72,7 @@ impl<'a> Walk<'a> {
     ) -> Fact {
         let own = changes.first(part.words);
         // A keyword that moved into a clause, or only stands there, is shown at the clause.
-        let change = own.or_else(|| changes.first(JUNCTORS));
+        let change = own.or_else(|| changes.first(COMPOSITIONS));
         let aspect = match (part.aspect, change.map(|change| change.word)) {
             (_, Some(Keyword::ExclusiveMinimum)) => Aspect::ExclusiveMinimum,
             (_, Some(Keyword::ExclusiveMaximum)) => Aspect::ExclusiveMaximum,
@@ -82,9 +83,9 @@ impl<'a> Walk<'a> {
             (Aspect::AllOf, Some(Keyword::Not)) => Aspect::Not,
             (aspect, _) => aspect,
         };
-        changes.tell_all(part.words);
+        changes.report_all(part.words);
         if own.is_none() {
-            changes.tell_all(JUNCTORS);
+            changes.report_all(COMPOSITIONS);
         }
         let (before, after) = (change.and_then(|change| change.old), change.and_then(|change| change.new));
         let values = (part.aspect == Aspect::Enum).then(|| comparison.values());
@@ -98,8 +99,8 @@ impl<'a> Walk<'a> {
             (Aspect::Type, _) => typed(fact, type_name(&pair.old), type_name(&pair.new)),
             (_, Some((old, new))) => enum_words(fact, &old.unwrap_or_default(), &new.unwrap_or_default()),
             _ => fact
-                .word(Word::Old, wording::value(before.map(|entry| entry.value)))
-                .word(Word::New, wording::value(after.map(|entry| entry.value))),
+                .word(Word::Old, value_text::value(before.map(|entry| entry.value)))
+                .word(Word::New, value_text::value(after.map(|entry| entry.value))),
         };
         let name = change.map_or(aspect.name(), |change| change.word.name());
         let container = matches!(
@@ -123,7 +124,7 @@ impl<'a> Walk<'a> {
             return false;
         }
         let names = (type_name(&pair.old), type_name(&pair.new));
-        match self.found.last_mut().filter(|found| pair.name.0 != pair.name.1 && found.fact.effect == Effect::Renamed) {
+        match self.drafts.last_mut().filter(|found| pair.name.0 != pair.name.1 && found.fact.effect == Effect::Renamed) {
             // Nothing stands under the new name that could be refused.
             Some(renamed) => drop(renamed.fact.words.insert(Word::Retyped, format!("{} instead of {}", names.1, names.0))),
             None => {
@@ -140,72 +141,40 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// A value that became a list of such values, or the reverse: what else changed in it is told too.
+    /// Compares the fields of an object that became a list of such objects, or the reverse.
     fn wrapped(&mut self, pair: &Pair<'_, '_>) {
-        use super::walk::Position;
-        use crate::model::Step;
-        let inner = |schema: &Schema<'_>, other: &Schema<'_>| {
-            schema.items().is_some_and(|items| items.ty() == Some("object") && other.ty() == Some("object") && items.property_count() > 0)
+        let (became_list, old, new) = match (object_items(&pair.new, &pair.old), object_items(&pair.old, &pair.new)) {
+            (Some(items), _) => (true, pair.old.clone(), items),
+            (None, Some(items)) => (false, items, pair.new.clone()),
+            (None, None) => return,
         };
-        let (old, new) = (&pair.old, &pair.new);
-        let inside = |old: &Schema<'_>, new: &Schema<'_>| shares_names(old, new);
-        if inner(new, old)
-            && let Some(items) = new.items()
-            && inside(old, &items)
-        {
-            self.new_path.push(Step::Items);
-            self.diverged += 1;
-            self.properties(
-                &Pair {
-                    old: old.clone(),
-                    new: items,
-                    old_key: pair.old_key,
-                    new_key: pair.new_key,
-                    position: Position::Item,
-                    name: pair.name,
-                    up: pair.up,
-                    budget: pair.budget,
-                },
-                None,
-            );
-            self.diverged -= 1;
-            self.new_path.pop();
-        } else if inner(old, new)
-            && let Some(items) = old.items()
-            && inside(&items, new)
-        {
-            self.old_path.push(Step::Items);
-            self.diverged += 1;
-            self.properties(
-                &Pair {
-                    old: items,
-                    new: new.clone(),
-                    old_key: pair.old_key,
-                    new_key: pair.new_key,
-                    position: Position::Item,
-                    name: pair.name,
-                    up: pair.up,
-                    budget: pair.budget,
-                },
-                None,
-            );
-            self.diverged -= 1;
-            self.old_path.pop();
-        }
+        let listed = |walk: &mut Self, path: fn(&mut FieldPath)| path(if became_list { &mut walk.new_path } else { &mut walk.old_path });
+        listed(self, |path| path.push(Step::Items));
+        self.diverged += 1;
+        self.properties(&Pair { old, new, position: Position::Item, ..*pair }, None);
+        self.diverged -= 1;
+        listed(self, |path| drop(path.pop()));
     }
+}
+
+/// The items of a list, if they are objects with much the same fields as another object.
+fn object_items<'t>(list: &Schema<'t>, object: &Schema<'_>) -> Option<Schema<'t>> {
+    let items = list.items()?;
+    let are_objects = items.ty() == Some("object") && object.ty() == Some("object") && items.property_count() > 0;
+    (are_objects && shares_names(&items, object)).then_some(items)
 }
 
 fn enum_words(fact: Fact, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Fact {
     let list = |from: &BTreeSet<String>, without: &BTreeSet<String>| names(&from.difference(without).collect::<Vec<_>>());
-    let all = |set: &BTreeSet<String>| if set.is_empty() { wording::UNSET.to_owned() } else { names(&set.iter().collect::<Vec<_>>()) };
+    let all = |set: &BTreeSet<String>| if set.is_empty() { value_text::UNSET.to_owned() } else { names(&set.iter().collect::<Vec<_>>()) };
     fact.word(Word::Removed, list(old, new)).word(Word::Added, list(new, old)).word(Word::Old, all(old)).word(Word::New, all(new))
 }
 
-/// Whether at least half of the properties of the smaller side are also on the other.
-fn shares_names(old: &Schema<'_>, new: &Schema<'_>) -> bool {
-    let names: BTreeSet<&str> = old.properties().map(|(entry, _)| entry.name()).collect();
-    let shared = new.properties().filter(|(entry, _)| names.contains(entry.name())).count();
-    shared * 2 >= names.len().min(new.property_count()).max(1)
+/// Whether at least half of the properties of the smaller schema are also in the other.
+fn shares_names(one: &Schema<'_>, other: &Schema<'_>) -> bool {
+    let names: BTreeSet<&str> = one.properties().map(|(entry, _)| entry.name()).collect();
+    let shared = other.properties().filter(|(entry, _)| names.contains(entry.name())).count();
+    shared * 2 >= names.len().min(other.property_count()).max(1)
 }
 
 /// A fact about a type, with the names of both.
@@ -240,7 +209,7 @@ pub(super) fn constrained(fact: Fact, relation: Relation) -> Fact {
     }
 }
 
-fn evident(fact: Fact, relation: Relation, whole: &Judgement) -> Fact {
+fn evident(fact: Fact, relation: Relation, whole: &AcceptedChange) -> Fact {
     match relation {
         Relation::Undecided => {
             let reason =

@@ -6,10 +6,11 @@ use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::Schema;
 
 use super::crd::Review;
-use super::document::presence;
+use super::documentation::presence;
 use super::metadata::entries;
 use super::undeclared_keys::Undeclared;
-use super::wording::{cut, value};
+use super::value_text::{cut, value};
+use super::witness::Draft;
 
 const VERSION: &[&str] = &[
     "name",
@@ -84,6 +85,12 @@ impl<'t> Review<'_, 't> {
         self.facts.push(fact.word(Word::Old, value(shown(before))).word(Word::New, value(shown(after))));
     }
 
+    /// Adds a fact about an endpoint of a version, which affects nobody unless both sides serve it.
+    pub(super) fn push_endpoint_fact(&mut self, both: (&Version<'t>, &Version<'t>), fact: Fact) {
+        let served = both.0.served && both.1.served;
+        self.facts.push(if served { fact } else { Draft::from(fact).harmless() });
+    }
+
     fn subresources(&mut self, both: (&Version<'t>, &Version<'t>)) {
         let (old, new) = (both.0.status_subresource(), both.1.status_subresource());
         if old.is_some() != new.is_some() {
@@ -98,7 +105,7 @@ impl<'t> Review<'_, 't> {
             let at = (old.or(both.0.subresources), new.or(both.1.subresources));
             let fact = self.version_fact(both, Aspect::StatusSubresource, effect, at.0, at.1);
             let fact = if kept { fact.mark(Mark::Kept) } else { fact };
-            self.facts.push(fact.affects(affects));
+            self.push_endpoint_fact(both, fact.affects(affects));
         }
         self.scale(both);
         for (before, after) in entries(both.0.subresources, both.1.subresources, SUBRESOURCES) {

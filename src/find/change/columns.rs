@@ -8,7 +8,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Word};
 
 use super::crd::Review;
 use super::metadata::entries;
-use super::wording::{cut, names, value};
+use super::value_text::{cut, names, value};
 
 /// Items of a list by a member that names them; twins are counted.
 fn named<'t>(list: Option<Node<'t>>, member: &str) -> BTreeMap<(&'t str, usize), Node<'t>> {
@@ -65,13 +65,15 @@ impl<'t> Review<'_, 't> {
         let (old, new) = (named(both.0.selectable_fields, "jsonPath"), named(both.1.selectable_fields, "jsonPath"));
         for (key, field) in old.iter().filter(|(key, _)| !new.contains_key(*key)) {
             let fact = self.version_fact(both, Aspect::SelectableField, Effect::Removed, Some(*field), both.1.selectable_fields);
-            self.facts.push(fact.key(key.0).word(Word::Name, cut(key.0, 100)).affects(&[Affected::Readers]));
+            self.push_endpoint_fact(both, fact.key(key.0).word(Word::Name, cut(key.0, 100)).affects(&[Affected::Readers]));
         }
         for (key, field) in &new {
             let fact = match old.get(key) {
-                None => self
-                    .version_fact(both, Aspect::SelectableField, Effect::Added, both.0.selectable_fields, Some(*field))
-                    .word(Word::Name, cut(key.0, 100)),
+                None => {
+                    let fact = self.version_fact(both, Aspect::SelectableField, Effect::Added, both.0.selectable_fields, Some(*field));
+                    self.push_endpoint_fact(both, fact.key(key.0).word(Word::Name, cut(key.0, 100)));
+                    continue;
+                }
                 Some(before) if !before.same(*field) => {
                     let members: Vec<String> =
                         entries(Some(*before), Some(*field), &[]).iter().filter_map(|(o, n)| Some(o.or(*n)?.name().to_owned())).collect();

@@ -1,0 +1,167 @@
+//! What the finders know beside the bundles, and the maturity and channel of every fact that follow from it.
+//!
+//! Maturity comes from the configuration, from a marker in a description, or from the standard channel.
+
+use std::collections::HashMap;
+
+use crate::input::glob::Glob;
+use crate::model::fact::{Effect, Fact, Subject};
+use crate::model::schema::{Keyword, Schema};
+use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
+
+use super::maturity_marker::{has_marker, marker};
+
+/// A maturity that the configuration assigns to fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssignedMaturity {
+    pub crd: Glob,
+    pub version: Glob,
+    pub path: Glob,
+    pub maturity: Maturity,
+}
+
+/// What a review knows apart from the bundles.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReviewContext<'a> {
+    pub assigned: &'a [AssignedMaturity],
+    /// The bundle of the standard channel: fields in it are standard.
+    pub standard: Option<&'a Bundle<'a>>,
+    /// The bundle's version is known from a tag or from the command line.
+    pub versioned: bool,
+}
+
+impl ReviewContext<'_> {
+    /// Nothing is known but the bundles.
+    pub const NONE: ReviewContext<'static> = ReviewContext { assigned: &[], standard: None, versioned: false };
+
+    /// The field's maturity, or that of the nearest object around it that has one. `None` for a field that isn't declared.
+    pub fn field_maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
+        let marked = marked(version.schema.as_ref()?, path)?;
+        let outside = || matches!(self.in_standard(crd.name, version.name, path), Some(false)).then_some(Maturity::Alpha);
+        Some(self.assigned_maturity(crd.name, version.name, path).or(marked).or_else(outside))
+    }
+
+    /// The maturity of a CRD: that of the most mature version that clients can use, because it promises most.
+    fn crd_maturity(&self, crd: &Crd<'_>) -> Option<Maturity> {
+        let own = |version: &Version<'_>| {
+            self.assigned_maturity(crd.name, version.name, &FieldPath::root()).unwrap_or_else(|| version.maturity())
+        };
+        let served = crd.versions.iter().filter(|version| version.served).map(own).max();
+        served.or_else(|| crd.versions.iter().map(own).max())
+    }
+
+    /// The maturity in the configuration; the first match, from the field outwards.
+    pub fn assigned_maturity(&self, crd: &str, version: &str, path: &FieldPath) -> Option<Maturity> {
+        if self.assigned.is_empty() {
+            return None;
+        }
+        let mut around = Some(path.clone());
+        while let Some(path) = around {
+            let text = path.to_string();
+            let fits = |one: &&AssignedMaturity| one.crd.matches(crd) && one.version.matches(version) && one.path.matches(&text);
+            if let Some(one) = self.assigned.iter().find(fits) {
+                return Some(one.maturity);
+            }
+            around = path.parent();
+        }
+        None
+    }
+
+    /// Whether the field is in the standard bundle, if there is one.
+    pub fn in_standard(&self, crd: &str, version: &str, path: &FieldPath) -> Option<bool> {
+        let standard = self.standard?;
+        let found = standard.named(crd).first().and_then(|crd| crd.version(version));
+        Some(found.is_some_and(|version| version.schema.as_ref().is_some_and(|schema| schema.at(path).is_some())))
+    }
+}
+
+/// The maturity and channel of the fields, versions and CRDs in a review, or in one bundle.
+///
+/// Every finder passes its facts through [`Stability::complete`] as it emits them; nobody changes them afterwards.
+pub(super) struct Stability<'r> {
+    old: Option<&'r Bundle<'r>>,
+    new: &'r Bundle<'r>,
+    context: &'r ReviewContext<'r>,
+    has_channels: bool,
+}
+
+impl<'r> Stability<'r> {
+    pub(super) fn new(old: Option<&'r Bundle<'r>>, new: &'r Bundle<'r>, context: &'r ReviewContext<'r>) -> Self {
+        let has_channels = old.into_iter().chain([new]).any(|bundle| bundle.crds.iter().any(|crd| crd.channel().is_some()));
+        Stability { old, new, context, has_channels }
+    }
+
+    /// The old bundle comes first, because users rely on it; what is new is only in the new one.
+    fn bundles(&self) -> impl Iterator<Item = &'r Bundle<'r>> {
+        self.old.into_iter().chain([self.new])
+    }
+
+    /// The same facts, each with the maturity of its field, version or CRD, and with its channel, where they are known.
+    pub(super) fn complete(&self, facts: Vec<Fact>) -> Vec<Fact> {
+        let mut marked_crds: HashMap<String, bool> = HashMap::new();
+        let mut has_maturities = |name: &str| match marked_crds.get(name) {
+            Some(&known) => known,
+            None => *marked_crds.entry(name.to_owned()).or_insert_with(|| self.has_field_maturities(name)),
+        };
+        facts
+            .into_iter()
+            .map(|fact| {
+                let is_field = fact.version.is_some() && !fact.path.is_root();
+                let maturity = match &fact.version {
+                    None => self
+                        .bundles()
+                        .filter(|_| fact.subject == Subject::Crd)
+                        .find_map(|bundle| self.context.crd_maturity(bundle.find(&fact.crd, fact.channel.as_deref())?)),
+                    Some(version) if fact.path.is_root() => self.context.assigned_maturity(&fact.crd, version, &fact.path),
+                    Some(version) if has_maturities(&fact.crd) => self.field_maturity(&fact, version),
+                    Some(_) => None,
+                };
+                let standard = fact.version.as_deref().filter(|_| is_field);
+                let standard = standard.and_then(|version| self.context.in_standard(&fact.crd, version, &fact.path));
+                let former_channel = if standard.is_none() { self.former_channel(&fact) } else { None };
+                let channel = match standard {
+                    Some(true) => Some("standard".to_owned()),
+                    Some(false) => Some("experimental".to_owned()),
+                    None => fact.channel.clone(),
+                };
+                Fact { maturity, former_channel, channel, ..fact }
+            })
+            .collect()
+    }
+
+    /// Whether any field of a CRD may have a maturity that differs from its version's.
+    fn has_field_maturities(&self, crd: &str) -> bool {
+        let known = !self.context.assigned.is_empty() || self.context.standard.is_some();
+        known || self.bundles().flat_map(|bundle| bundle.named(crd)).any(|crd| has_marker(crd.node.source()))
+    }
+
+    fn field_maturity(&self, fact: &Fact, version: &str) -> Option<Maturity> {
+        let own = |bundle: &Bundle<'_>| {
+            let crd = bundle.find(&fact.crd, fact.channel.as_deref())?;
+            self.context.field_maturity(crd, crd.version(version)?, &fact.path)
+        };
+        self.bundles().find_map(own).flatten()
+    }
+
+    /// The old channel of a CRD that moves to another one in the same change. What users relied on is judged by the old channel; what
+    /// is new, or allowed now, by the new one.
+    fn former_channel(&self, fact: &Fact) -> Option<String> {
+        if !self.has_channels || fact.affects.is_empty() || fact.effect == Effect::Widened {
+            return None;
+        }
+        let before = self.old?.find(&fact.crd, fact.channel.as_deref())?;
+        let was = before.channel().map(|channel| channel.value);
+        (was != fact.channel.as_deref()).then(|| was.unwrap_or_default().to_owned())
+    }
+}
+
+/// The marker nearest to the field on the path from the root, if the field is declared.
+fn marked(schema: &Schema<'_>, path: &FieldPath) -> Option<Option<Maturity>> {
+    let mut here = schema.clone();
+    let mut found = None;
+    for step in path.steps() {
+        here = here.below(step)?;
+        found = here.text(Keyword::Description).and_then(marker).or(found);
+    }
+    Some(found)
+}
