@@ -1,4 +1,4 @@
-//! Text from a file, made harmless for a terminal.
+//! Text from a file, made harmless for a terminal, HTML and XML.
 
 use std::borrow::Cow;
 
@@ -33,6 +33,20 @@ pub(super) fn push(out: &mut String, c: char) {
         '[' if out.ends_with("##") => out.extend(c.escape_unicode()),
         c if is_active(c) => out.extend(c.escape_unicode()),
         c => out.push(c),
+    }
+}
+
+/// Appends a text with the five characters that HTML and XML read as markup written as entities.
+pub(super) fn push_markup(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::fact::Certainty;
 use super::escape::visible;
 use super::group::{Group, fold, gather, plural};
 pub use super::snippet::Style;
-use super::snippet::{self, Diagnostic, Exhibit, Exhibits};
+use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
 use super::view::{is_quiet, is_shown};
 
 /// How much is shown.
@@ -118,15 +118,15 @@ fn heading(out: &mut String, crd: &str, version: Option<&str>, again: bool, widt
 
 fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &Style, pasted: usize) {
     let finding = group.first;
-    let exhibit = |spot: &Option<Spot>, old: bool| {
+    let excerpt = |spot: &Option<Spot>, old: bool| {
         let spot = spot.as_ref()?;
         let text = texts.text(spot, old)?;
         let span = spot.place?.span.range();
         // The name of the CRD stands above already.
         let named = text.get(span.clone()) == Some(&*finding.crd);
-        (!named).then(|| Exhibit::new(&spot.file, text, span, spot.line, spot.column))
+        (!named).then(|| Excerpt::new(&spot.file, text, span, spot.line, spot.column))
     };
-    let exhibits: Vec<Exhibit> = [exhibit(&finding.before, true), exhibit(&finding.after, false)].into_iter().flatten().collect();
+    let excerpts: Vec<Excerpt> = [excerpt(&finding.before, true), excerpt(&finding.after, false)].into_iter().flatten().collect();
     let mut message = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
     if let Some(also) = group.also() {
         let _ = write!(message, " ({also})");
@@ -139,9 +139,9 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
             Severity::Warning => miette::Severity::Warning,
             Severity::Info => miette::Severity::Advice,
         },
-        exhibits: Exhibits(exhibits),
+        excerpts: Excerpts(excerpts),
     };
-    let bare = shown.exhibits.0.is_empty();
+    let bare = shown.excerpts.0.is_empty();
     out.push_str(&snippet::draw(style, &shown));
     if let Some(spot) = finding.after.as_ref().or(finding.before.as_ref()).filter(|_| bare) {
         let _ = writeln!(out, "  at: {}:{}:{}", visible(&spot.file), spot.line, spot.column);
@@ -324,16 +324,16 @@ fn counts_line(out: &mut String, word: &str, side: &SideSummary, width: usize) {
 
 /// Something that could not be read, with the places that explain it.
 pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], documents: &crate::model::Documents, style: &Style) -> String {
-    let exhibit = |spot: &Spot| {
+    let excerpt = |spot: &Spot| {
         let file = documents.file(spot.place?.file)?;
-        Some(Exhibit::new(&spot.file, &file.text, spot.place?.span.range(), spot.line, spot.column))
+        Some(Excerpt::new(&spot.file, &file.text, spot.place?.span.range(), spot.line, spot.column))
     };
-    let exhibits = places.iter().flatten().filter_map(exhibit).collect();
+    let excerpts = places.iter().flatten().filter_map(excerpt).collect();
     let shown = Diagnostic {
         message: visible(message).into_owned(),
         help: help.map(str::to_owned),
         severity: miette::Severity::Error,
-        exhibits: Exhibits(exhibits),
+        excerpts: Excerpts(excerpts),
     };
     snippet::draw(style, &shown)
 }

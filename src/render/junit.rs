@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::judge::finding::Finding;
 
-use super::escape::visible;
+use super::escape::{push_markup, visible};
 use super::view::View;
 
 pub fn render(view: &View<'_>) -> String {
@@ -82,16 +82,7 @@ fn details(finding: &Finding, view: &View<'_>) -> String {
 fn attribute(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
+    push_markup(&mut out, &text);
     out
 }
 

@@ -9,7 +9,7 @@ use crate::model::{Documents, Place, Skipped};
 use crate::server::object::{ObjectReport, Upgrade, Verdict};
 
 use super::escape::visible;
-use super::snippet::{self, Diagnostic, Exhibit, Exhibits, Style};
+use super::snippet::{self, Diagnostic, Excerpt, Excerpts, Style};
 
 pub const SCHEMA: &str = "crdwise.objects/v1";
 
@@ -137,21 +137,24 @@ pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, sty
             .collect();
         for remark in shown {
             let file = remark.place.and_then(|place| documents.file(place.file));
-            let exhibit = file
+            let excerpt = file
                 .zip(remark.place)
-                .map(|(file, place)| Exhibit::new(&file.name, &file.text, place.span.range(), remark.line, remark.column));
+                .map(|(file, place)| Excerpt::new(&file.name, &file.text, place.span.range(), remark.line, remark.column));
             let shown = Diagnostic {
                 message: visible(&format!("{}: {} {}", remark.what, object.object, remark.message)).into_owned(),
                 help: None,
                 severity: if remark.fails() { miette::Severity::Error } else { miette::Severity::Advice },
-                exhibits: Exhibits(exhibit.into_iter().collect()),
+                excerpts: Excerpts(excerpt.into_iter().collect()),
             };
             out.push_str(&snippet::draw(style, &shown));
         }
     }
     let failed = judged.iter().filter(|object| object.fails()).count();
-    let word =
-        if judged.iter().any(|object| object.broken_by_upgrade.is_some()) { "broken by the upgrade" } else { "refused or not kept whole" };
+    let word = if judged.iter().any(|object| object.broken_by_upgrade.is_some()) {
+        "broken by the upgrade"
+    } else {
+        "rejected, pruned or changed"
+    };
     let _ = writeln!(out, "objects: {} checked, {failed} {word}", judged.len());
     for skipped in skipped {
         let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);

@@ -9,7 +9,7 @@ const SHOWN: usize = 66;
 
 /// One line of one file, escaped and cut, with the part to underline.
 #[derive(Debug, Clone)]
-pub(super) struct Exhibit {
+pub(super) struct Excerpt {
     name: String,
     line: usize,
     column: usize,
@@ -18,7 +18,7 @@ pub(super) struct Exhibit {
     mark: std::ops::Range<usize>,
 }
 
-impl Exhibit {
+impl Excerpt {
     /// `line` and `column` count from 1; `span` is in bytes of `text`, the whole file.
     pub fn new(name: &str, text: &str, span: std::ops::Range<usize>, line: usize, column: usize) -> Self {
         let start = span.start.min(text.len());
@@ -62,7 +62,7 @@ impl Exhibit {
             shown.push(' ');
         }
         let to = to.clamp((from + 1).min(shown.len()), shown.len());
-        Exhibit { name: escape::visible(name).into_owned(), line, column, mark: boundary(&shown, from)..boundary(&shown, to), text: shown }
+        Excerpt { name: escape::visible(name).into_owned(), line, column, mark: boundary(&shown, from)..boundary(&shown, to), text: shown }
     }
 }
 
@@ -73,34 +73,34 @@ fn boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Several exhibits as one source: each keeps its own file name and line, and none is merged with another.
+/// Several excerpts as one source: each keeps its own file name and line, and none is merged with another.
 #[derive(Debug)]
-pub(super) struct Exhibits(pub Vec<Exhibit>);
+pub(super) struct Excerpts(pub Vec<Excerpt>);
 
-/// Distance between exhibits in the made-up source; no line is that long.
+/// Distance between excerpts in the made-up source; no line is that long.
 const STRIDE: usize = 1 << 16;
 
-impl Exhibits {
+impl Excerpts {
     pub fn labels(&self) -> Vec<LabeledSpan> {
-        let span = |(index, exhibit): (usize, &Exhibit)| {
-            LabeledSpan::underline((index * STRIDE + exhibit.mark.start, exhibit.mark.end - exhibit.mark.start))
+        let span = |(index, excerpt): (usize, &Excerpt)| {
+            LabeledSpan::underline((index * STRIDE + excerpt.mark.start, excerpt.mark.end - excerpt.mark.start))
         };
         self.0.iter().enumerate().map(span).collect()
     }
 }
 
-impl SourceCode for Exhibits {
+impl SourceCode for Excerpts {
     fn read_span<'a>(&'a self, span: &SourceSpan, _: usize, _: usize) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let index = span.offset() / STRIDE;
-        let exhibit = self.0.get(index).ok_or(MietteError::OutOfBounds)?;
+        let excerpt = self.0.get(index).ok_or(MietteError::OutOfBounds)?;
         if (span.offset() + span.len()) / STRIDE != index {
             return Err(MietteError::OutOfBounds);
         }
-        let whole = SourceSpan::from((index * STRIDE, exhibit.text.len()));
+        let whole = SourceSpan::from((index * STRIDE, excerpt.text.len()));
         // miette takes the column of the first byte of the contents, and shows it as that of the mark.
-        let column = exhibit.column.saturating_sub(1);
+        let column = excerpt.column.saturating_sub(1);
         let contents =
-            MietteSpanContents::new_named(exhibit.name.clone(), exhibit.text.as_bytes(), whole, exhibit.line.saturating_sub(1), column, 1);
+            MietteSpanContents::new_named(excerpt.name.clone(), excerpt.text.as_bytes(), whole, excerpt.line.saturating_sub(1), column, 1);
         Ok(Box::new(contents))
     }
 }
@@ -111,7 +111,7 @@ pub(super) struct Diagnostic {
     pub message: String,
     pub help: Option<String>,
     pub severity: miette::Severity,
-    pub exhibits: Exhibits,
+    pub excerpts: Excerpts,
 }
 
 impl std::fmt::Display for Diagnostic {
@@ -132,11 +132,11 @@ impl miette::Diagnostic for Diagnostic {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.exhibits)
+        Some(&self.excerpts)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.exhibits.labels().into_iter()))
+        Some(Box::new(self.excerpts.labels().into_iter()))
     }
 }
 

@@ -13,7 +13,7 @@ use super::super::escape::visible;
 use super::super::group::Group;
 use super::super::human::{Texts, ratchet_note};
 use super::super::view::is_quiet;
-use super::exhibit::{Cutting, Exhibit, exhibits};
+use super::yaml_excerpt::{ExcerptSource, YamlExcerpt, excerpts};
 
 /// An object of a proof is shown up to so many lines.
 const PROOF_LINES: usize = 60;
@@ -70,7 +70,7 @@ pub(super) fn whom(affected: Affected) -> (&'static str, &'static str) {
         Affected::Data => ("Data", "values are dropped"),
         Affected::Merge => ("Server-side apply", "fields get other owners"),
         Affected::Behaviour => ("Behaviour", "same manifest, other effect"),
-        Affected::Refused => ("Installation", "the server refuses the CRD"),
+        Affected::Refused => ("Installation", "the API server rejects the CRD"),
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) struct Proof {
 pub(super) struct Shown {
     pub file: String,
     pub line: usize,
-    pub exhibit: Option<Exhibit>,
+    pub excerpt: Option<YamlExcerpt>,
 }
 
 #[derive(Debug, Serialize)]
@@ -217,14 +217,14 @@ impl Maker<'_> {
     fn sides(&self, finding: &Finding) -> (Option<Shown>, Option<Shown>) {
         // What was there before is a line to know of, not a change to look at.
         let drawn = finding.status != Status::PreExisting;
-        let cutting = |spot: &Option<Spot>, old: bool| {
+        let excerpt_source = |spot: &Option<Spot>, old: bool| {
             let spot = spot.as_ref().filter(|_| drawn)?;
-            Some(Cutting::new(self.texts.text(spot, old)?, spot.place?.span.range(), spot.line))
+            Some(ExcerptSource::new(self.texts.text(spot, old)?, spot.place?.span.range(), spot.line))
         };
-        let (before, after) = exhibits(cutting(&finding.before, true), cutting(&finding.after, false));
-        let shown = |spot: &Option<Spot>, source: &str, exhibit| {
+        let (before, after) = excerpts(excerpt_source(&finding.before, true), excerpt_source(&finding.after, false));
+        let shown = |spot: &Option<Spot>, source: &str, excerpt| {
             let spot = spot.as_ref()?;
-            Some(Shown { file: within(&spot.file, source), line: spot.line, exhibit })
+            Some(Shown { file: within(&spot.file, source), line: spot.line, excerpt })
         };
         (self.old.and_then(|old| shown(&finding.before, old, before)), shown(&finding.after, self.new, after))
     }

@@ -6,13 +6,13 @@
 
 mod change;
 pub(super) mod checklist;
-mod exhibit;
 mod guide;
 mod prose;
 pub(super) mod summary;
 #[cfg(test)]
 mod tests;
 pub(super) mod tree;
+mod yaml_excerpt;
 
 use minijinja::value::Serde;
 use minijinja::{Environment, Value};

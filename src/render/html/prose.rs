@@ -2,24 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::super::escape::push_markup;
+
 /// The five characters that HTML reads, as entities.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
-    push(&mut out, text);
+    push_markup(&mut out, text);
     out
-}
-
-fn push(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
 }
 
 /// A message: what stands between backticks as code, all of it escaped.
@@ -28,13 +17,13 @@ pub(super) fn prose(text: &str) -> String {
     let mut rest = text;
     while let Some((before, tail)) = rest.split_once('`') {
         let Some((inside, after)) = tail.split_once('`').filter(|(inside, _)| !inside.is_empty()) else { break };
-        push(&mut out, before);
+        push_markup(&mut out, before);
         out.push_str("<code>");
-        push(&mut out, inside);
+        push_markup(&mut out, inside);
         out.push_str("</code>");
         rest = after;
     }
-    push(&mut out, rest);
+    push_markup(&mut out, rest);
     out
 }
 
@@ -45,7 +34,7 @@ pub(super) fn path(text: &str) -> String {
         if index > 0 {
             out.push_str("<wbr>.");
         }
-        push(&mut out, step);
+        push_markup(&mut out, step);
     }
     out
 }

@@ -100,7 +100,7 @@ pub(in crate::render) fn banner(report: &Report, tally: &Tally, complete: bool) 
     };
     if tally.refused > 0 {
         tone = Tone::Bad;
-        headline = if tally.breaking > 0 { "Breaking, and refused by the API server" } else { "Refused by the API server" }.to_owned();
+        headline = if tally.breaking > 0 { "Breaking, and rejected by the API server" } else { "Rejected by the API server" }.to_owned();
         let verb = if tally.refused == 1 { "makes" } else { "make" };
         sentences.push(format!("{} {verb} the server reject a CRD of the new bundle.", plural(tally.refused, "finding")));
     }

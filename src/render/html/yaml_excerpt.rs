@@ -19,7 +19,7 @@ const REACH: usize = 400;
 const COMPARED: usize = 6_000;
 
 #[derive(Debug, Serialize, PartialEq, Eq)]
-pub(super) struct Exhibit {
+pub(super) struct YamlExcerpt {
     pub lines: Vec<Line>,
     /// Lines of the node that are left out.
     pub more: usize,
@@ -41,7 +41,7 @@ pub(super) struct Part {
 }
 
 /// A finding's lines of one side, before they are compared.
-pub(super) struct Cutting<'t> {
+pub(super) struct ExcerptSource<'t> {
     /// With the number of each.
     head: Vec<(usize, &'t str)>,
     body: Vec<(usize, &'t str)>,
@@ -49,7 +49,7 @@ pub(super) struct Cutting<'t> {
     more: usize,
 }
 
-impl<'t> Cutting<'t> {
+impl<'t> ExcerptSource<'t> {
     /// `span` is in bytes of `text`, the whole file; `number` is the line it starts on, from 1.
     pub fn new(text: &'t str, span: Range<usize>, number: usize) -> Self {
         let start = floor(text, span.start);
@@ -75,15 +75,15 @@ impl<'t> Cutting<'t> {
         let tail = Forward { text, at: (offset < text.len() && more == 0).then_some(offset) };
         let tail = tail.take(CONTEXT).enumerate().map(|(index, (_, line))| (next + index, line));
         let tail = tail.take_while(|(_, line)| !is_document_end(line)).collect();
-        Cutting { head: head(text, begin, number), body, tail, more }
+        ExcerptSource { head: head(text, begin, number), body, tail, more }
     }
 
     fn text(&self) -> String {
         self.body.iter().map(|(_, line)| cut(line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// As lines, the marks being byte ranges of [`Cutting::text`].
-    fn lines(&self, text: &str, changed: &[Range<usize>], whole: bool) -> Exhibit {
+    /// As lines, the marks being byte ranges of [`ExcerptSource::text`].
+    fn lines(&self, text: &str, changed: &[Range<usize>], whole: bool) -> YamlExcerpt {
         let plain = |&(number, line): &(usize, &str)| (number, false, vec![part(&cut(line), false)]);
         let mut rows: Vec<(usize, bool, Vec<Part>)> = self.head.iter().map(plain).collect();
         let mut offset = 0;
@@ -101,14 +101,14 @@ impl<'t> Cutting<'t> {
             before = Some(number);
             Line { number, jump, marked, parts }
         });
-        Exhibit { lines: lines.collect(), more: self.more }
+        YamlExcerpt { lines: lines.collect(), more: self.more }
     }
 }
 
 /// Both sides, with what differs marked; what stands on one side only is marked whole.
-pub(super) fn exhibits(old: Option<Cutting<'_>>, new: Option<Cutting<'_>>) -> (Option<Exhibit>, Option<Exhibit>) {
+pub(super) fn excerpts(old: Option<ExcerptSource<'_>>, new: Option<ExcerptSource<'_>>) -> (Option<YamlExcerpt>, Option<YamlExcerpt>) {
     let (Some(old), Some(new)) = (&old, &new) else {
-        let alone = |cutting: Option<Cutting<'_>>| cutting.map(|cutting| cutting.lines(&cutting.text(), &[], true));
+        let alone = |source: Option<ExcerptSource<'_>>| source.map(|source| source.lines(&source.text(), &[], true));
         return (alone(old), alone(new));
     };
     let (before, after) = (old.text(), new.text());
@@ -274,14 +274,14 @@ mod tests {
 
     const OLD: &str = "a:\n  b: 1\n  c:\n    x: 1\n    d: one two three\n    e: 5\n    f: 6\n    g: 7\n";
 
-    fn cutting<'t>(text: &'t str, what: &str) -> Cutting<'t> {
+    fn source<'t>(text: &'t str, what: &str) -> ExcerptSource<'t> {
         let start = text.find(what).unwrap();
-        Cutting::new(text, start..start + what.len(), text[..start].matches('\n').count() + 1)
+        ExcerptSource::new(text, start..start + what.len(), text[..start].matches('\n').count() + 1)
     }
 
-    fn shown(exhibit: &Exhibit) -> String {
+    fn shown(excerpt: &YamlExcerpt) -> String {
         let mut out = String::new();
-        for line in &exhibit.lines {
+        for line in &excerpt.lines {
             let gap = if line.jump { "…" } else { "" };
             let mark = if line.marked { "!" } else { " " };
             let text: String = line.parts.iter().map(|p| if p.changed { format!("[{}]", p.text) } else { p.text.clone() }).collect();
@@ -293,14 +293,14 @@ mod tests {
     #[test]
     fn changed_words_are_marked_on_both_sides() {
         let new = OLD.replace("one two three", "one 2 3 three");
-        let (old, new) = exhibits(Some(cutting(OLD, "one two three")), Some(cutting(&new, "one 2 3 three")));
+        let (old, new) = excerpts(Some(source(OLD, "one two three")), Some(source(&new, "one 2 3 three")));
         assert_eq!(shown(&old.unwrap()), "3 c:\n4   x: 1\n5!  d: one [two] three\n6   e: 5\n7   f: 6\n");
         assert_eq!(shown(&new.unwrap()), "3 c:\n4   x: 1\n5!  d: one [2 3] three\n6   e: 5\n7   f: 6\n");
     }
 
     #[test]
     fn one_side_alone_is_marked_whole_under_its_parent() {
-        let (old, new) = exhibits(Some(cutting(OLD, "g: 7")), None);
+        let (old, new) = excerpts(Some(source(OLD, "g: 7")), None);
         assert_eq!(shown(&old.unwrap()), "3 c:\n…6   e: 5\n7   f: 6\n8!  g: 7\n");
         assert_eq!(new, None);
     }
@@ -309,7 +309,7 @@ mod tests {
     fn a_long_node_is_cut_and_counted() {
         let text = format!("a:\n{}b: 1\n", "  x: 1\n".repeat(40));
         let start = text.find("  x").unwrap();
-        let (old, _) = exhibits(Some(Cutting::new(&text, start..text.find("b:").unwrap(), 2)), None);
+        let (old, _) = excerpts(Some(ExcerptSource::new(&text, start..text.find("b:").unwrap(), 2)), None);
         let old = old.unwrap();
         assert_eq!((old.lines.len(), old.more), (LINES + 1, 40 - LINES));
     }
@@ -319,11 +319,11 @@ mod tests {
         for text in ["", "a", "\n", "a\r\nb: ü\r\nc", "a\rb\rc\r", "---\na: 1\n---\nb: 2\n"] {
             for start in 0..=text.len() + 1 {
                 for end in 0..=text.len() + 1 {
-                    exhibits(Some(Cutting::new(text, start..end, 3)), Some(Cutting::new(text, end..start, 1)));
+                    excerpts(Some(ExcerptSource::new(text, start..end, 3)), Some(ExcerptSource::new(text, end..start, 1)));
                 }
             }
         }
-        let (_, new) = exhibits(None, Some(cutting("---\na: 1\r\nb: 2\r\n---\nc: 3\n", "b: 2")));
+        let (_, new) = excerpts(None, Some(source("---\na: 1\r\nb: 2\r\n---\nc: 3\n", "b: 2")));
         assert_eq!(shown(&new.unwrap()), "2 a: 1\n3!b: 2\n");
     }
 }
