@@ -58,7 +58,7 @@ impl Walk<'_> {
                 .word(Word::Old, value_text::value(change.old.map(|entry| entry.value)))
                 .word(Word::New, value_text::value(change.new.map(|entry| entry.value)));
             if effect == Effect::Undecided {
-                let reason = format!("servers refuse a schema with `{}`", change.word.name());
+                let reason = format!("API servers reject a schema with `{}`", change.word.name());
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]).evidence(Evidence::undecided(reason));
             }
             self.push(fact);

@@ -231,7 +231,7 @@ fn fate(null: Null) -> &'static str {
         Null::Kept => "kept",
         Null::Dropped => "dropped",
         Null::Defaulted => "replaced by the default",
-        Null::Refused => "refused",
+        Null::Refused => "rejected",
     }
 }
 

@@ -37,7 +37,7 @@ impl Undeclared {
     fn name(self) -> &'static str {
         match self {
             KeyFate::Pruned => "pruned",
-            KeyFate::Refused => "refused",
+            KeyFate::Refused => "rejected",
             KeyFate::Emptied => "kept, objects in them emptied",
             KeyFate::MapValue(()) => "values of a map",
             KeyFate::Kept | KeyFate::Meta | KeyFate::Declared(()) => "kept",
