@@ -5,3 +5,4 @@ pub mod conversion;
 pub mod lint;
 mod maturity_marker;
 pub mod review_context;
+pub mod vocabulary;

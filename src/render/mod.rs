@@ -20,7 +20,7 @@ pub mod sarif;
 mod snippet;
 mod view;
 
-pub use anchor::{Anchor, Anchors};
+pub use anchor::Anchors;
 pub use escape::visible;
 pub(crate) use group::plural;
 pub use view::View;

@@ -24,11 +24,8 @@ mod undeclared_keys;
 mod value_text;
 mod version;
 mod version_attributes;
-mod vocabulary;
 mod walk;
 mod witness;
-
-pub use vocabulary::emitted;
 
 use rayon::prelude::*;
 

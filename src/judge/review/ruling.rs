@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::find::conversion::coverage::Cover;
+use crate::find::vocabulary;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, fingerprint};
 use crate::judge::policy::Situation;
 use crate::judge::rule::{FactView, Need, Rule, Taken};
@@ -35,6 +36,7 @@ pub(super) fn rule_all<'r>(facts: &'r [Fact], judgement: &Judgement<'r>, coverin
 }
 
 fn rule<'r>(fact: &'r Fact, judgement: &Judgement<'r>, covering: Option<&Covering<'_>>) -> Vec<Ruling<'r>> {
+    debug_assert!(vocabulary::is_listed(fact), "{} {} {} is emitted, but not listed", fact.subject, fact.aspect, fact.effect);
     let view = &FactView::new(fact, maturity(fact));
     let ruling = |taken: Taken<'r>| {
         let rule = taken.rule;

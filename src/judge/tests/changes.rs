@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::find::change::{Options, diff, emitted};
+use crate::find::change::{Options, diff};
 use crate::find::review_context::ReviewContext;
+use crate::find::vocabulary::{changes, emitted};
 use crate::judge::finding::Class;
-use crate::judge::rule::{Book, Family, Rule};
+use crate::judge::rule::{Book, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
 use crate::model::{Bundle, Documents};
 use serde_json::Value;
@@ -30,9 +31,9 @@ fn facts_with(old: &str, new: &str, options: &Options<'_>) -> Vec<Fact> {
     diff(&old, &new, options)
 }
 
-/// The rule of a fact, which must be one of those that are told to be emitted.
+/// The rule of a fact, which must be of a kind that the comparison is known to emit.
 pub fn rule(fact: &Fact) -> &'static Rule {
-    static KNOWN: LazyLock<BTreeSet<(Subject, Aspect, Effect)>> = LazyLock::new(|| emitted().collect());
+    static KNOWN: LazyLock<BTreeSet<(Subject, Aspect, Effect)>> = LazyLock::new(|| changes().collect());
     let coordinates = (fact.subject, fact.aspect, fact.effect);
     assert!(KNOWN.contains(&coordinates), "{coordinates:?} is emitted, but not listed");
     Book::builtin().choose(fact, "").expect("a rule for every fact")
@@ -49,7 +50,7 @@ fn every_kind_of_fact_has_one_rule() {
             wrong.push(format!("{subject} {aspect} {effect}: {:?}", rules.iter().map(|rule| &rule.id).collect::<Vec<_>>()));
         }
     }
-    for rule in Book::builtin().rules().filter(|rule| rule.family == Family::Change && rule.id != "unclassified-change") {
+    for rule in Book::builtin().rules().filter(|rule| rule.id != "unclassified-change") {
         if !seen.iter().any(|&(subject, aspect, effect)| rule.matches.takes(subject, aspect, effect)) {
             wrong.push(format!("{} judges nothing that is emitted", rule.id));
         }

@@ -1,7 +1,8 @@
 //! Steps of a release: subresources, versions that come, go and are served, and where objects are stored.
 
 use crate::judge::finding::Class;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject};
+use crate::judge::rule::Book;
+use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::testing::HEAD;
 
 use super::{facts, judged};
@@ -158,4 +159,18 @@ fn a_required_field_that_only_gets_a_default_is_never_absent() {
     let root = |a: &str, more: &str| format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {a}}}{more}}}}}}}");
     let (old, new) = (root("{type: string}", ", required: [a]"), root("{type: string, default: z}", ""));
     told(&[("v1", STORED, &old)], &[("v1", STORED, &new)], Class::Additive, &["default-added-to-required@spec.a"]);
+}
+
+#[test]
+fn a_message_claims_no_more_than_the_fact() {
+    let message = |fact: &Fact| Book::builtin().choose(fact, "").expect("a rule for every fact").texts(fact).0;
+    let accepted = |effect| message(&Fact::new(Subject::Field, Aspect::Accepted, effect, "widgets.shop.example.com"));
+    assert!(accepted(Effect::Narrowed).contains("rejects values that it accepted before"));
+    assert!(accepted(Effect::Undecided).contains("may reject values that it accepted before"));
+    let strategy = |effect| {
+        let fact = Fact::new(Subject::Crd, Aspect::ConversionStrategy, effect, "widgets.shop.example.com");
+        message(&fact.word(Word::Old, "None").word(Word::New, "Other"))
+    };
+    assert!(strategy(Effect::Removed).contains("no longer converted by a webhook"));
+    assert!(!strategy(Effect::Changed).contains("webhook"));
 }
