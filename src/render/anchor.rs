@@ -17,7 +17,7 @@ pub struct Anchor<'a> {
     pub column: usize,
     /// One past the last code point, on the same line: an alert that underlines 300 lines shows nothing.
     pub end_column: usize,
-    /// Whether the finding stands there. Otherwise this is the nearest thing left: its file, or any file.
+    /// Whether the finding is there. Otherwise this is the nearest thing left: its file, or any file.
     pub exact: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'d> Anchors<'d> {
         Anchors { new: Some(new), by_path: numbered.collect(), new_paths, old_paths: old.map(paths).unwrap_or_default() }
     }
 
-    /// Where it stands; else, for what has no place on the new side, its old line if the file is still there; else any file at all,
+    /// Where it is; else, for what has no place on the new side, its old line if the file is still there; else any file at all,
     /// because some platforms drop what has no place.
     pub fn of(&self, finding: &Finding) -> Option<Anchor<'_>> {
         let after = finding.after.as_ref().and_then(|spot| self.at(spot.place?));

@@ -10,7 +10,7 @@ fn is_active(c: char) -> bool {
             | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// GitHub's runner looks for a command behind this, wherever it stands in a line of the log.
+/// GitHub's runner looks for a command behind this, anywhere in a line of the log.
 const RUNNER_COMMAND: &str = "##[";
 
 /// Control, bidirectional and zero-width characters as `\u{…}`; everything else as it is.

@@ -1,4 +1,4 @@
-//! The same finding in several versions or CRDs, told once by formats that people read.
+//! The same finding in several versions or CRDs, shown once in formats that people read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(super) struct Group<'r> {
     pub others: Vec<&'r Finding>,
 }
 
-/// Gathers findings that say the same of the same path; groups stand in the order of their first findings.
+/// Gathers findings that say the same of the same path; groups are in the order of their first findings.
 pub(super) fn gather<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Group<'r>> {
     let mut groups: Vec<Group<'r>> = Vec::new();
     let mut index: BTreeMap<(&str, &str, &str, Option<&str>), usize> = BTreeMap::new();
@@ -33,16 +33,16 @@ pub(super) fn gather<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Gro
     groups
 }
 
-/// More findings of one rule about a bundle than this are systematic: one stands for all.
+/// More findings of one rule about a bundle than this are systematic: one represents all.
 const FEW: usize = 3;
 
-/// A group that is shown, with those of the same rule that it stands for.
+/// A group that is shown, with those of the same rule that it represents.
 pub(super) struct Lead<'r> {
     pub group: Group<'r>,
     pub rest: Vec<Group<'r>>,
 }
 
-/// Keeps the first of what is systematic. Changes are each a thing of its own, and so is what a server refuses.
+/// Keeps the first of what is systematic. Changes, and what a server rejects, are always shown one by one.
 pub(super) fn fold<'r>(groups: Vec<Group<'r>>, all: bool) -> Vec<Lead<'r>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let folds = |finding: &Finding| finding.kind == Kind::Lint && !finding.affects.contains(Affected::Refused) && !all;

@@ -1,4 +1,4 @@
-//! For people at a terminal: grouped by CRD and version, worst first, each thing told once.
+//! For people at a terminal: grouped by CRD and version, worst first, each thing once.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub struct Options {
     pub incomplete: bool,
 }
 
-/// After so many drawn findings the rest is told in one line each: a wall of boxes helps nobody.
+/// After so many drawn findings the rest gets one line each, to keep the report readable.
 const DRAWN: usize = 40;
 /// So many of the things that were skipped are named.
 const OTHERS: usize = 3;
@@ -38,7 +38,7 @@ const WITNESS: usize = 24;
 /// `conversions scaffold` writes it.
 const PASTED: usize = 24;
 
-/// The text of a file of either side, by its name as findings give it.
+/// The text of a file of either side, by its name in findings.
 pub trait Texts {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str>;
 }
@@ -122,7 +122,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let spot = spot.as_ref()?;
         let text = texts.text(spot, old)?;
         let span = spot.place?.span.range();
-        // The name of the CRD stands above already.
+        // The name of the CRD is in the heading above.
         let named = text.get(span.clone()) == Some(&*finding.crd);
         (!named).then(|| Excerpt::new(&spot.file, text, span, spot.line, spot.column))
     };

@@ -33,7 +33,7 @@ pub fn render(view: &View<'_>) -> String {
             continue;
         }
         let folded = severity == Severity::Info;
-        // What is the same in several places is told once, and counted above in each.
+        // The same finding in several places is shown once; the counts above include each place.
         let places: usize = level.iter().map(|group| group.others.len() + 1).sum();
         let count = if places > level.len() { format!("{} in {places} places", level.len()) } else { places.to_string() };
         let heading = if folded {
@@ -172,7 +172,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// A message: what stands between backticks as code, and all of it inert.
+/// A message: text between backticks as code, and all of it inert.
 fn inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::new();
@@ -202,7 +202,7 @@ fn code(text: &str) -> String {
 }
 
 /// Words. A platform looks for `@name`, `#1`, `:smile:`, commits and addresses in the text that Markdown has made, so a character
-/// without width stands behind each sign that could begin one.
+/// without width follows each character that could begin one.
 fn prose(out: &mut String, text: &str) {
     let mut hexadecimal = 0;
     let mut word = String::new();

@@ -179,7 +179,7 @@ fn words(text: &str) -> String {
     out
 }
 
-/// What stands between backticks as code, the rest as words.
+/// Text between backticks as code, the rest as words.
 fn message(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

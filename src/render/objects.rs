@@ -169,7 +169,7 @@ pub fn json(judged: &[Judged], skipped: &[Skipped]) -> String {
     text
 }
 
-/// What is told of something that no CRD describes.
+/// The line about an object that no CRD describes.
 fn no_crd(kind: &str, api_version: &str) -> String {
     match (kind, api_version) {
         ("", _) | (_, "") => "it is no Kubernetes object: `apiVersion` or `kind` is missing".to_owned(),

@@ -110,7 +110,7 @@ pub fn hostile(documents: &Documents) -> Finding {
     }
 }
 
-/// The documents that hostile findings stand in.
+/// The documents of hostile findings.
 pub fn hostile_documents() -> Documents {
     let origin = Origin::Index { path: HOSTILE_NAME.to_owned() };
     let name = format!(":{HOSTILE_NAME}");

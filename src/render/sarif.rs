@@ -215,7 +215,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The rule's page, as far as a result of it is there; a rule that the book hasn't got speaks through its finding.
+/// The rule's page, as far as a result of it is there; for an unknown rule, the texts of its finding.
 fn descriptor(finding: &Finding, rule: Option<&Rule>) -> serde_json::Value {
     let title = visible(&finding.title);
     let page = rule.map(|rule| &*rule.body).unwrap_or_default().trim();

@@ -1,4 +1,4 @@
-//! What every format that shows findings starts from: which of them, in which order, and where they stand.
+//! What every format that shows findings starts from: which of them, in which order, and where they are.
 
 use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
@@ -30,7 +30,7 @@ impl<'v> View<'v> {
         findings
     }
 
-    /// Errors, warnings and notes that are new, in words; what is quiet is no note.
+    /// Errors, warnings and notes that are new, in words; hidden findings aren't counted.
     pub fn counts(&self) -> String {
         let of = |severity, word| {
             let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding));

@@ -1,4 +1,4 @@
-//! What a node accepts: types, values, bounds, texts, counts and junctors.
+//! What a node accepts: types, values, bounds, formats, counts and compositions.
 
 use std::collections::BTreeSet;
 
@@ -37,12 +37,12 @@ impl<'a> Walk<'a> {
         let (whole, relations) = comparison.judge(differ.iter().map(|(aspect, _)| *aspect).collect());
         let parts = differ.into_iter().zip(relations).map(|((aspect, words), relation)| Part { aspect, words, relation });
         let parts: Vec<Part> = parts.filter(|part| part.relation != Relation::Equal).collect();
-        // The same values are accepted: every keyword that changed is only written differently, and told so at the end.
+        // The same values are accepted: every keyword that changed is only written differently, and reported as such at the end.
         let explained = parts.iter().fold(Relation::Equal, |all, part| all.and(part.relation));
         for part in &parts {
             let fact = self.part_fact(pair, changes, part, &comparison);
             let lost = whole.lost.clone().filter(|_| part.relation.narrows());
-            self.push_lost(evident(fact, part.relation, &whole), lost);
+            self.push_lost(with_reason(fact, part.relation, &whole), lost);
         }
         let unexplained = match (whole.relation, explained) {
             (Relation::Equal | Relation::Undecided, _) => None,
@@ -57,9 +57,9 @@ impl<'a> Walk<'a> {
         if let Some(relation) = unexplained.filter(|relation| !retyped || relation.narrows()) {
             let change = CONDITIONS.iter().find_map(|(_, words)| changes.first(words));
             let fact = self.keyword_fact(pair, Aspect::Accepted, relation.effect(), change.and_then(|c| c.old), change.and_then(|c| c.new));
-            let fact = constrained(fact, relation).ratchet(self.ratchet(true));
+            let fact = with_audience(fact, relation).ratchet(self.ratchet(true));
             let lost = whole.lost.clone().filter(|_| relation.narrows());
-            self.push_lost(evident(fact, relation, &whole), lost);
+            self.push_lost(with_reason(fact, relation, &whole), lost);
         }
     }
 
@@ -71,13 +71,13 @@ impl<'a> Walk<'a> {
         comparison: &NodeComparison<'_, '_, 't>,
     ) -> Fact {
         let own = changes.first(part.words);
-        // A keyword that moved into a clause, or only stands there, is shown at the clause.
+        // A keyword that moved into a clause, or is only there, is shown at the clause.
         let change = own.or_else(|| changes.first(COMPOSITIONS));
         let aspect = match (part.aspect, change.map(|change| change.word)) {
             (_, Some(Keyword::ExclusiveMinimum)) => Aspect::ExclusiveMinimum,
             (_, Some(Keyword::ExclusiveMaximum)) => Aspect::ExclusiveMaximum,
             (_, Some(Keyword::IntOrString)) if !changes.has(Keyword::Type) => Aspect::IntOrString,
-            // A single clause of another junctor is folded into what all must hold.
+            // A single clause of another composition counts as `allOf`.
             (Aspect::AllOf, Some(Keyword::AnyOf)) => Aspect::AnyOf,
             (Aspect::AllOf, Some(Keyword::OneOf)) => Aspect::OneOf,
             (Aspect::AllOf, Some(Keyword::Not)) => Aspect::Not,
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
                 | Aspect::OneOf
                 | Aspect::Not
         );
-        constrained(fact, part.relation).word(Word::Keyword, name).ratchet(self.ratchet(container))
+        with_audience(fact, part.relation).word(Word::Keyword, name).ratchet(self.ratchet(container))
     }
 
     /// A node whose old and new types have nothing in common: one fact, whatever else became of it.
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         }
         let names = (type_name(&pair.old), type_name(&pair.new));
         match self.drafts.last_mut().filter(|found| pair.name.0 != pair.name.1 && found.fact.effect == Effect::Renamed) {
-            // Nothing stands under the new name that could be refused.
+            // No object has a value under the new name that could be rejected.
             Some(renamed) => drop(renamed.fact.words.insert(Word::Retyped, format!("{} instead of {}", names.1, names.0))),
             None => {
                 let change = changes.first(TYPES);
@@ -137,12 +137,12 @@ impl<'a> Walk<'a> {
             }
         }
         self.documented(pair, changes);
-        self.wrapped(pair);
+        self.list_of_objects(pair);
         true
     }
 
     /// Compares the fields of an object that became a list of such objects, or the reverse.
-    fn wrapped(&mut self, pair: &Pair<'_, '_>) {
+    fn list_of_objects(&mut self, pair: &Pair<'_, '_>) {
         let (became_list, old, new) = match (object_items(&pair.new, &pair.old), object_items(&pair.old, &pair.new)) {
             (Some(items), _) => (true, pair.old.clone(), items),
             (None, Some(items)) => (false, items, pair.new.clone()),
@@ -200,7 +200,7 @@ pub(super) fn type_name(schema: &Schema<'_>) -> &'static str {
     }
 }
 
-pub(super) fn constrained(fact: Fact, relation: Relation) -> Fact {
+pub(super) fn with_audience(fact: Fact, relation: Relation) -> Fact {
     match relation {
         Relation::Equal => fact,
         Relation::Narrower | Relation::Undecided => fact.affects(&[Affected::Writers, Affected::Stored]),
@@ -209,7 +209,7 @@ pub(super) fn constrained(fact: Fact, relation: Relation) -> Fact {
     }
 }
 
-fn evident(fact: Fact, relation: Relation, whole: &AcceptedChange) -> Fact {
+fn with_reason(fact: Fact, relation: Relation, whole: &AcceptedChange) -> Fact {
     match relation {
         Relation::Undecided => {
             let reason =

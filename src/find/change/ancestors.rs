@@ -1,6 +1,6 @@
-//! What the objects around a node notice of a change in it: their junctors and enums may speak of what stands far below them.
+//! What the objects around a node notice of a change in it: their compositions and enums may constrain nodes far below them.
 //!
-//! The node stands twice in the same surroundings, as it was and as it is, and both are compared exactly.
+//! The old and the new node are placed in the same surroundings, and both results are compared exactly.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ enum ChildStep<'t> {
 pub(super) struct Notice<'t> {
     pub old: Option<Entry<'t>>,
     pub new: Entry<'t>,
-    /// The way from where it stands down to the node.
+    /// The steps from the keyword's node down to the node.
     steps: Vec<ChildStep<'t>>,
 }
 
@@ -53,7 +53,7 @@ pub(super) const MOST: &[Keyword] = &[Keyword::MaxProperties, Keyword::Enum];
 /// What a node may have against one key more or less.
 pub(super) const KEYS: &[Keyword] = &[Keyword::MaxProperties, Keyword::MinProperties, Keyword::Required, Keyword::Enum];
 
-/// The keyword that looks at which keys a node has, one of its `own` or a junctor, the uppermost if there are several.
+/// The keyword that looks at which keys a node has, one of its `own` or a composition; the uppermost if there are several.
 pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
     let mut steps = Vec::new();
     let mut found: Option<Notice<'t>> = None;
@@ -139,7 +139,7 @@ fn placed(mut outer: Shape, child_step: ChildStep<'_>, child: Shape) -> Shape {
     outer
 }
 
-/// The keyword of a node on the spine that looks at the keys of the node to which `steps` lead.
+/// The keyword of an ancestor that looks at the keys of the node to which `steps` lead.
 fn keyword<'t>(schema: &Schema<'t>, steps: &[ChildStep<'t>], own: &[Keyword]) -> Option<Entry<'t>> {
     let own = if steps.is_empty() { own } else { &[Keyword::Enum] };
     let counted = own.iter().find_map(|&word| schema.entry(word).filter(|entry| !entry.value.is_seq() || !entry.value.is_empty()));

@@ -19,7 +19,7 @@ use super::undeclared_keys::Undeclared;
 use super::value_text::{apart, cut};
 use super::walk::{Pair, Walk};
 
-/// Rules that are matched by likeness; more than this on one node are taken as removed and added.
+/// Most rules of one node that are matched by similarity; beyond that, they count as removed and added.
 const MATCHED: usize = 40;
 /// How alike two texts must be to be one rule that was changed.
 const ALIKE: f32 = 0.6;
@@ -27,14 +27,14 @@ const ALIKE: f32 = 0.6;
 const RULE: usize = 120;
 /// Characters of a rule's message that name it.
 const NAME: usize = 60;
-/// Characters of a rule that are compared for likeness.
+/// Characters of a rule that are compared for similarity.
 const COMPARED: usize = 400;
 
 impl Walk<'_> {
     pub(super) fn rules<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
         let Some(change) = changes.get(Keyword::Validations) else { return };
         let (all_old, all_new) = (Rule::list(&pair.old), Rule::list(&pair.new));
-        // An empty list, or one that is no list, says nothing.
+        // An empty list, or a value that isn't a list, has no rules.
         if all_old.is_empty() && all_new.is_empty() {
             return;
         }
@@ -58,13 +58,13 @@ impl Walk<'_> {
                 self.changed_rule(pair, before, after, Comparison::equal());
             }
         }
-        for (before, after) in likely(&mut old, &mut new) {
+        for (before, after) in pair_similar(&mut old, &mut new) {
             let judgement = values.changed(before, after);
             self.changed_rule(pair, before, after, judgement);
         }
         for rule in &old {
             let judgement = values.removed((&all_new, &new), rule);
-            // The rules that stand for it are told.
+            // The rules that replace it are reported.
             if judgement.relation != Relation::Equal || new.is_empty() {
                 self.lone_rule(pair, rule, judgement, true);
             }
@@ -75,7 +75,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Fields of the node that have another name now: a rule that only follows them is no other rule.
+    /// Fields of the node that have another name now: a rule that only follows the renames is the same rule.
     fn renames<'t>(&self, pair: &Pair<'_, 't>) -> Vec<(&'t str, &'t str)> {
         let lone = |one: &Schema<'t>, other: &Schema<'t>| -> Vec<(Entry<'t>, Schema<'t>)> {
             one.properties().filter(|(entry, _)| other.property(entry.name()).is_none()).collect()
@@ -314,7 +314,7 @@ fn paired<'r, 't>(
 }
 
 /// Takes out of both lists rules that were rewritten: the best matches first, by message or by text.
-fn likely<'r, 't>(old: &mut Vec<&'r Rule<'t>>, new: &mut Vec<&'r Rule<'t>>) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+fn pair_similar<'r, 't>(old: &mut Vec<&'r Rule<'t>>, new: &mut Vec<&'r Rule<'t>>) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
     if old.len() > MATCHED || new.len() > MATCHED {
         return Vec::new();
     }

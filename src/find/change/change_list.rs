@@ -1,4 +1,4 @@
-//! The keywords of one node that stand differently on the two sides, each reported once.
+//! The keywords of one node that differ between the two sides, each reported once.
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::schema::{Keyword, Schema};

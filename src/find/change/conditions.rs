@@ -1,4 +1,4 @@
-//! A node with the clauses that always hold: `allOf`, junctors of a single clause, double negation.
+//! A node with the clauses that always hold: `allOf`, `anyOf` and `oneOf` with a single clause, double negation.
 //!
 //! A keyword that moved into such a clause still is that keyword's condition.
 

@@ -130,7 +130,7 @@ impl<'t> Review<'_, 't> {
                 () if before.is_some() != after.is_some() => Effect::Rewritten,
                 () => continue,
             };
-            // A name that follows the kind changes with it, and is told with it.
+            // A name that follows the kind changes with it, and is reported with it.
             if before.is_none() && after.is_none() {
                 continue;
             }
@@ -145,7 +145,7 @@ impl<'t> Review<'_, 't> {
     }
 
     fn name_list(&mut self, aspect: Aspect, old: &[crate::model::Text<'t>], new: &[crate::model::Text<'t>]) {
-        let (gone, come) = super::metadata::lone(old, new);
+        let (gone, come) = super::metadata::only_on_one_side(old, new);
         for gone in gone {
             let fact = self.crd_fact(aspect, Effect::Removed, Some(gone.node), None);
             self.facts.push(fact.key(gone.value).word(Word::Name, gone.value).affects(&[Affected::Readers]));

@@ -1,4 +1,4 @@
-//! Documentation of a node, and keywords that no other fact has told.
+//! Documentation of a node, and keywords that no other fact has reported.
 
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
 use crate::model::schema::Keyword;
@@ -46,10 +46,10 @@ impl Walk<'_> {
     }
 
     /// Keywords that changed without any effect, and keys that no schema has.
-    pub(super) fn rest<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn remaining_keywords<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
         for change in changes.unreported() {
             let aspect = aspect(change.word);
-            // The server refuses these, so what they would mean is anybody's guess.
+            // The server rejects these, so their meaning is undefined.
             let effect = if aspect == Aspect::Structure { Effect::Undecided } else { Effect::Rewritten };
             let mut fact = self
                 .keyword_fact(pair, aspect, effect, change.old, change.new)

@@ -22,7 +22,7 @@ fn read(text: &str) -> Vec<Document> {
     parse(&text.into(), &Budget::default())
 }
 
-/// What stands under a name that the schema of a resource, or of its metadata, doesn't declare.
+/// The implicit schema of a name that the schema of a resource, or of its metadata, doesn't declare.
 pub(super) fn property(pair: &Pair<'_, '_>, name: &str) -> Option<Entry<'static>> {
     let documents = match (is_resource(pair), is_metadata(pair)) {
         (true, _) => &*RESOURCE,
@@ -43,7 +43,7 @@ pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str, now: bool) -> bool {
     }
 }
 
-/// Whether an object has keys of its own, whatever its schema declares.
+/// Whether an object always has certain keys, whatever its schema declares.
 pub(super) fn is_reserved(pair: &Pair<'_, '_>) -> bool {
     is_resource(pair) || is_metadata(pair)
 }

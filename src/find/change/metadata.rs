@@ -1,4 +1,4 @@
-//! Labels, annotations and what else stands around the specification of a CRD.
+//! Labels, annotations and everything else in a CRD document outside of its specification.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ impl<'t> Review<'_, 't> {
         if old.is_empty() || new.is_empty() {
             return;
         }
-        let (gone, come) = lone(old, new);
+        let (gone, come) = only_on_one_side(old, new);
         for gone in gone {
             let fact = self.crd_fact(Aspect::StoredVersions, Effect::Removed, Some(gone.node), None);
             self.facts.push(fact.key(gone.value).word(Word::Name, gone.value).affects(&[Affected::Stored]));
@@ -125,7 +125,7 @@ pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &
 }
 
 /// Names that only one of two lists has: those of the first, then those of the second.
-pub(super) fn lone<'t>(old: &[Text<'t>], new: &[Text<'t>]) -> (Vec<Text<'t>>, Vec<Text<'t>>) {
+pub(super) fn only_on_one_side<'t>(old: &[Text<'t>], new: &[Text<'t>]) -> (Vec<Text<'t>>, Vec<Text<'t>>) {
     let names = |list: &[Text<'t>]| list.iter().map(|text| text.value).collect::<BTreeSet<_>>();
     let (before, after) = (names(old), names(new));
     let only = |list: &[Text<'t>], other: &BTreeSet<&str>| list.iter().filter(|text| !other.contains(text.value)).copied().collect();

@@ -28,7 +28,7 @@ pub(super) struct AcceptedChange {
 impl AcceptedChange {
     fn of(order: Comparison<Sample>) -> Self {
         let relation = match (order.relation, order.loses) {
-            // Nothing is lost, and whether anything is gained hurts nobody.
+            // Nothing is lost, and additional values affect only readers.
             (Relation::Undecided, Some(false)) => Relation::Wider,
             (relation, _) => relation,
         };
@@ -137,7 +137,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         old.default = None;
         old.nullable = false;
         old.rules.clear();
-        // Names that only one side demands are told as such; here both demand them.
+        // Names that only one side requires have a fact already; here both require them.
         let required = [&self.old, &self.new].into_iter().flat_map(|side| side.conditions.required());
         old.required = required.map(str::to_owned).collect();
         let mut constraints = Shape::local(&self.pair.new);

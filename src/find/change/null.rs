@@ -51,14 +51,14 @@ impl Null {
 }
 
 impl Walk<'_> {
-    pub(super) fn null<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn null_handling<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
         if !changes.has_any(&[Keyword::Nullable, Keyword::Enum]) {
             return;
         }
         let read = self.read_by_scale();
         let (old, new) = (Null::of(&pair.old, pair.position, read.0), Null::of(&pair.new, pair.position, read.1));
         let relation = Null::relation(old, new, noticed(pair));
-        // An enum that narrows or widens already tells what becomes of null with it.
+        // The fact about an enum that accepts fewer or more values already covers null.
         let own = changes.get(Keyword::Nullable);
         let told = changes.unreported().all(|change| change.word != Keyword::Enum);
         if relation == Relation::Equal || (own.is_none() && told && changes.has(Keyword::Enum) && !self.enum_hides(relation)) {
@@ -98,7 +98,7 @@ impl Walk<'_> {
         };
         let nullable = |schema: &Schema<'t>| schema.flag(Keyword::Nullable);
         let (effect, affects): (Effect, &[Affected]) = match (change.old, change.new) {
-            // An item or a value of a map is never absent: a default takes the place of a null, and a null that may stand there stays.
+            // An item or a value of a map is never absent: a default replaces null, and null stays where it is allowed.
             _ if matches!(pair.position, Position::Item | Position::Value) && nullable(&pair.old) && nullable(&pair.new) => {
                 (Effect::Rewritten, &[])
             }
@@ -128,7 +128,7 @@ impl Walk<'_> {
     }
 
     /// Keywords that decide how server-side apply merges, and what embedded objects must be.
-    pub(super) fn merged<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn merge_keywords<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
         let list_type = |schema: &Schema<'t>| schema.text(Keyword::ListType).unwrap_or("atomic");
         let map_type = |schema: &Schema<'t>| schema.text(Keyword::MapType).unwrap_or("granular");
         let (old, new) = (list_type(&pair.old), list_type(&pair.new));
@@ -162,7 +162,7 @@ impl Walk<'_> {
             if effect == Effect::Changed {
                 fact = fact.affects(&[Affected::Merge]);
             }
-            // Fewer keys tell fewer items apart.
+            // With fewer keys, more items are duplicates.
             if effect == Effect::Changed && !old.iter().all(|key| new.contains(key)) {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).mark(Mark::Fewer);
             }
@@ -203,12 +203,12 @@ fn filled(schema: &Schema<'_>) -> Option<serde_json::Value> {
     Some(completed(&schema.default()?.to_json(), &Shape::of(schema)))
 }
 
-/// Whether the objects around a node notice that a null is there: by a CEL rule, or by counting or a junctor.
+/// Whether the objects around a node notice that a null is there: by a CEL rule, a count of keys or a composition.
 fn noticed(pair: &Pair<'_, '_>) -> bool {
     mentioned(pair) || ancestors::notices_null(pair)
 }
 
-/// Whether a rule above a node names it. What has no name of its own is seen by every rule up to the next name.
+/// Whether a rule above a node names it. An item or a map value has no name, so every rule up to the next name may see it.
 fn mentioned(pair: &Pair<'_, '_>) -> bool {
     let mut here = pair;
     let mut name = "";

@@ -100,7 +100,7 @@ impl Walk<'_> {
         self.demanded(pair, required, &told);
     }
 
-    /// Names that must be there, where another fact tells what became of the declarations.
+    /// Names that must be there, where another fact covers the declarations.
     pub(super) fn demands<'t>(&mut self, pair: &Pair<'_, 't>, changed: Option<&Required<'t>>) {
         if let Some(required) = changed {
             self.demanded(pair, required, &BTreeSet::new());
@@ -218,7 +218,7 @@ impl Walk<'_> {
             fact = fact.mark(Mark::Kept).affects(&[Affected::Writers, Affected::Stored, Affected::Data]).ratchet(self.ratchet(true));
         }
         self.push(fact);
-        self.crowded(pair, name, schema);
+        self.default_over_limit(pair, name, schema);
     }
 
     /// A field that both sides have became required, or is no longer.
@@ -226,8 +226,8 @@ impl Walk<'_> {
         let old = pair.old.property(name.0);
         let new = pair.new.property(name.1);
         let default = |property: &Option<Property<'t>>| property.as_ref().and_then(|(_, schema)| schema.default());
-        // Defaults are filled in before validation: a field that has one is never missing. That one takes the place of the demand is
-        // told of the default.
+        // Defaults are filled in before validation: a field that has one is never missing. A default that replaces the
+        // requirement is reported with the default.
         let filled = if now { default(&new) } else { default(&old).or(default(&new)) };
         let effect = match (filled, now) {
             _ if implicit::is_present(pair, name.0, now) => Effect::Rewritten,

@@ -1,8 +1,8 @@
 //! Which removed property became which added one.
 //!
 //! Two properties of one parent are one renamed property if each is the other's best match and the match is good enough.
-//! The score weighs the likeness of their names and that of their shapes; the more there is of a shape, the more it says.
-//! A tie is no rename.
+//! The score weighs how similar their names and their shapes are; the larger a shape, the more it counts.
+//! A tie is not a rename.
 
 use std::collections::BTreeSet;
 

@@ -29,7 +29,7 @@ impl<'t> Review<'_, 't> {
         let at = (old.or(both.0.subresources), new.or(both.1.subresources));
         let fact = |effect: Effect| self.version_fact(both, Aspect::ScaleSubresource, effect, at.0, at.1);
         let fact = match new {
-            Some(_) => self.refused(both, None).into_iter().fold(fact(Effect::Added), |fact, refused| refused.told(fact)),
+            Some(_) => self.refused(both, None).into_iter().fold(fact(Effect::Added), |fact, refused| refused.add_to(fact)),
             None => fact(Effect::Removed).affects(&[Affected::Writers, Affected::Readers]),
         };
         self.push_endpoint_fact(both, fact);
@@ -47,7 +47,7 @@ impl<'t> Review<'_, 't> {
         let fact = self.version_fact(both, Aspect::ScaleSubresource, effect, shown(before), shown(after)).key(name);
         let fact = fact.word(Word::Name, name).word(Word::Old, value(shown(before))).word(Word::New, value(shown(after)));
         let fact = if effect == Effect::Changed { fact.affects(&[Affected::Behaviour]) } else { fact };
-        let fact = refused.into_iter().fold(fact, |fact, refused| refused.told(fact));
+        let fact = refused.into_iter().fold(fact, |fact, refused| refused.add_to(fact));
         self.push_endpoint_fact(both, fact);
     }
 
@@ -63,7 +63,7 @@ impl<'t> Review<'_, 't> {
         if is_oversized(old.node()) || is_oversized(new.node()) {
             return Some(Refused { fields: read, evidence: Evidence::undecided("a list that is too long to be tried") });
         }
-        // What the new schema itself refuses or drops there is told at its field.
+        // What the new schema itself rejects or drops there is reported at its field.
         let (mut before, now) = (scaled(old, &scales.0), Shape::of(new));
         for path in &read {
             if let (Some(was), Some(is)) = (before.at_mut(path.steps()), now.at(path.steps())) {
@@ -101,7 +101,7 @@ struct Refused {
 }
 
 impl Refused {
-    fn told(self, fact: Fact) -> Fact {
+    fn add_to(self, fact: Fact) -> Fact {
         let fields: Vec<String> = self.fields.iter().map(FieldPath::to_string).collect();
         fact.word(Word::Fields, names(&fields))
             .affects(&[Affected::Writers, Affected::Stored])
@@ -111,14 +111,14 @@ impl Refused {
 }
 
 impl Walk<'_> {
-    /// What the scale subresource demands of the node where the walk stands, if it did so before.
+    /// What the scale subresource demands of the current node, if it did so before.
     pub(super) fn demanded_by_scale(&self, pair: &Pair<'_, '_>) -> Option<Shape> {
         let (old, new) = self.scope.scales;
         let demands = (old.demand(&self.old_path, pair.old.node().id())?, new.demand(&self.new_path, pair.old.node().id())?);
         (demands.0 == demands.1).then_some(demands.0)
     }
 
-    /// Whether the scale subresource reads the node where the walk stands, before and after.
+    /// Whether the scale subresource reads the current node, before and after.
     pub(super) fn read_by_scale(&self) -> (bool, bool) {
         let (old, new) = self.scope.scales;
         (old.reads(&self.old_path), new.reads(&self.new_path))

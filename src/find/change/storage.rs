@@ -31,7 +31,7 @@ impl<'t> Review<'_, 't> {
         }
     }
 
-    /// Not exactly one version is stored, on one side at least, which servers refuse: each flag speaks for itself.
+    /// Not exactly one version is stored, on one side at least, which servers reject: each flag that changed is reported.
     fn storage_flags(&mut self) {
         let (old, new) = (self.old, self.new);
         for after in &new.versions {
@@ -73,12 +73,12 @@ impl<'t> Review<'_, 't> {
 
     /// Paths whose values don't survive the way from one version's schema into the other's.
     fn lost(&self, before: &Version<'t>, after: &Version<'t>) -> Vec<String> {
-        // What a version that stays says now is told there.
+        // Changes of a version that stays are reported there.
         let differences = match self.new.version(before.name) {
             Some(stays) => self.between(self.new, stays, self.new, after),
             None => self.between(self.old, before, self.new, after),
         };
-        let lossy = differences.iter().filter(|fact| (loses(fact) || alters(fact)) && !self.told(fact));
+        let lossy = differences.iter().filter(|fact| (loses(fact) || alters(fact)) && !self.is_reported(fact));
         let mut paths: Vec<String> = lossy.map(|fact| fact.path.to_string()).collect();
         paths.sort();
         paths.dedup();
@@ -86,7 +86,7 @@ impl<'t> Review<'_, 't> {
     }
 
     /// Whether clients that are moved from one version to the other hear the same already.
-    fn told(&self, fact: &Fact) -> bool {
+    fn is_reported(&self, fact: &Fact) -> bool {
         let same = |told: &&Fact| {
             told.subject == Subject::Field
                 && (told.aspect, &told.path, &told.version) == (fact.aspect, &fact.path, &fact.version)
@@ -136,7 +136,7 @@ impl<'t> Review<'_, 't> {
         }
     }
 
-    /// Where the webhook stands, and which review versions it speaks.
+    /// Where the webhook is, and which review versions it understands.
     fn webhook(&mut self, stays: bool) {
         // With the strategy the whole stanza comes or goes.
         if !stays {

@@ -3,7 +3,7 @@
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Schema, Shape};
 
-/// A set of JSON types; integers and fractions are told apart.
+/// A set of JSON types; integers and fractions are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Types(u8);
 

@@ -44,7 +44,7 @@ impl Undeclared {
         }
     }
 
-    /// Whether data may stand under a name that is not declared.
+    /// Whether objects may have values under undeclared names.
     pub(super) fn keeps(self) -> bool {
         matches!(self, KeyFate::Emptied | KeyFate::Kept)
     }
@@ -52,7 +52,7 @@ impl Undeclared {
 
 impl Walk<'_> {
     /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
-    pub(super) fn opened<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
+    pub(super) fn undeclared_keys<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
         let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
         let lists = listed(pair);
         let same = lists.0.is_some() == lists.1.is_some() && pair.old.additional_flag() == pair.new.additional_flag();
@@ -60,7 +60,7 @@ impl Walk<'_> {
             return true;
         }
         if !Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::OBJECT) {
-            // What takes any type must preserve, so a type that comes or goes takes the keyword with it; on a list its items tell.
+            // A node of any type must preserve unknown fields, so the keyword changes with the type; for a list, the facts about its items say so.
             if changes.has_any(super::accepted_values::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
                 changes.report_all(&words);
             }
@@ -72,9 +72,9 @@ impl Walk<'_> {
         }
         let (had, has) = (pair.old.property_count() > 0, pair.new.property_count() > 0);
         let (guess, walked) = match (old, new) {
-            (_, KeyFate::MapValue(()) | KeyFate::Emptied | KeyFate::Kept) if had && !has => (self.released(pair), false),
+            (_, KeyFate::MapValue(()) | KeyFate::Emptied | KeyFate::Kept) if had && !has => (self.declarations_dropped(pair), false),
             (KeyFate::MapValue(()), _) if has && !had => (Relation::Narrower, false),
-            _ => (self.reopened(pair, old, new), true),
+            _ => (self.key_fate_relation(pair, old, new), true),
         };
         let opening = exactly(pair, (old, new), walked, guess);
         let relation = opening.relation;
@@ -92,7 +92,7 @@ impl Walk<'_> {
         if !walked {
             changes.report(Keyword::Properties);
         }
-        // A node that lost its type as well is told as a retyped one.
+        // A node that also lost its type is reported as retyped.
         if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accepted_values::TYPES) && relation == Relation::Wider {
             return walked;
         }
@@ -115,7 +115,7 @@ impl Walk<'_> {
     }
 
     /// Declared properties are gone and their keys are kept by other means: a break only where values of old don't survive it.
-    fn released<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
+    fn declarations_dropped<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
         let mut lost = false;
         for (entry, child) in pair.old.properties() {
             lost |= has_default(&child);
@@ -143,7 +143,7 @@ impl Walk<'_> {
         if lost { Relation::Incomparable } else { Relation::Wider }
     }
 
-    fn reopened(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
+    fn key_fate_relation(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
         use KeyFate::{Emptied, Kept, MapValue, Pruned, Refused};
         let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
         let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
@@ -166,7 +166,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a field that is declared now, where undeclared keys were kept, can refuse or prune what stands there.
+    /// Whether a field that is declared now, where undeclared keys were kept, can reject or prune existing values.
     pub(super) fn meets_old_data(&self, pair: &Pair<'_, '_>, child: &Schema<'_>) -> bool {
         Undeclared::both(pair).0.keeps() && !accepts_anything(child)
     }
@@ -185,7 +185,7 @@ impl Walk<'_> {
     }
 
     /// A new field that is filled by default can be one too many for the objects around it.
-    pub(super) fn crowded<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
+    pub(super) fn default_over_limit<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
         if child.default().is_none() {
             return;
         }
@@ -195,7 +195,7 @@ impl Walk<'_> {
             let after = Shape { extra: old.extra, preserve_unknown: old.preserve_unknown, ..after };
             let mut before = after.clone();
             before.properties.remove(name);
-            forgo(&mut before, name);
+            drop_key(&mut before, name);
             (before, after)
         });
         let order = shapes.and_then(|(before, after)| ancestors::compare(pair, Some(&notice), before, after));
@@ -232,7 +232,7 @@ struct Opening {
 fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
     let (old, new) = fates;
     let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
-    // Junk that was pruned before and is refused now is not what the old schema knew, but it is told.
+    // Undeclared keys that were pruned and are now rejected aren't known to the old schema, but they are reported.
     if matches!(new, KeyFate::Pruned | KeyFate::Refused) {
         return known(guess);
     }
@@ -266,7 +266,7 @@ fn items_follow(list: &Schema<'_>) -> bool {
     })
 }
 
-/// Whether items of a list stand under another list that preserves, or no longer do.
+/// Whether only one side has a list around the items that preserves unknown fields.
 pub(super) fn is_relisted(pair: &Pair<'_, '_>) -> bool {
     let (old, new) = listed(pair);
     old.is_some() != new.is_some()
@@ -286,7 +286,7 @@ fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
     let lists = listed(pair);
     old.preserve_unknown |= lists.0.is_some();
     after.preserve_unknown |= lists.1.is_some();
-    // Names that only one side demands are told as such; here both demand them.
+    // Names that only one side requires have a fact already; here both require them.
     after.required.extend(old.required.iter().cloned());
     after.nullable = false;
     ancestors::name_a_key(&mut after, &old);
@@ -296,10 +296,10 @@ fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
 }
 
 /// Demands a name no longer, neither by the node nor by a clause that always holds: what is filled by default is never missing.
-fn forgo(shape: &mut Shape, name: &str) {
+fn drop_key(shape: &mut Shape, name: &str) {
     shape.required.remove(name);
     let single = [&mut shape.any_of, &mut shape.one_of].into_iter().filter(|clauses| clauses.len() == 1);
-    single.chain([&mut shape.all_of]).flatten().for_each(|clause| forgo(clause, name));
+    single.chain([&mut shape.all_of]).flatten().for_each(|clause| drop_key(clause, name));
 }
 
 fn affected(fact: Fact, relation: Relation, new: Undeclared) -> Fact {

@@ -2,12 +2,12 @@
 
 use crate::input::yaml::{Data, Node};
 
-/// Longest value shown in full; the places tell the rest.
+/// Longest value shown in full; the place in the file shows the rest.
 const LONGEST: usize = 72;
 /// Values of a list that are named before "and N more".
 const NAMED: usize = 6;
 
-/// What stands for a keyword that isn't there.
+/// Shown for a keyword that is missing.
 pub(super) const UNSET: &str = "unset";
 
 /// A value as compact JSON, cut to a readable length; `unset` where there is none.
@@ -44,7 +44,7 @@ pub(super) fn apart(old: &str, new: &str, limit: usize) -> (String, String) {
     let whole = |text: &str| cut(text, usize::MAX);
     let (old, new) = (whole(old), whole(new));
     let shared = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
-    // What stands before tells where the difference is.
+    // Some text before the difference shows where it is.
     let before = limit / 3;
     let show = |text: &str| {
         let skipped = if text.chars().count() > limit { shared.saturating_sub(before) } else { 0 };

@@ -188,7 +188,7 @@ fn unserved(draft: Draft) -> Fact {
     let stays = match fact.aspect {
         // What holds other values is pruned by other fields; a scalar is kept, whatever its type.
         Aspect::Type | Aspect::IntOrString => fact.is(Mark::Container),
-        // A default that went is no longer filled in.
+        // A removed default is no longer filled in.
         Aspect::Default | Aspect::Structure => true,
         _ => hurt,
     };
@@ -210,7 +210,7 @@ fn asks_nothing(root: &Schema<'_>) -> bool {
     root.preserves_unknown() && root.words().all(|(word, _)| silent.contains(&word))
 }
 
-/// The key that a version's schema stands under.
+/// The key of a version's schema.
 fn schema_key<'t>(version: &Version<'t>) -> Node<'t> {
     let stanza = version.node.get("schema").or_else(|| version.node.get("validation"));
     stanza.and_then(|stanza| stanza.entry("openAPIV3Schema")).map_or(version.name_node, |entry| entry.key)

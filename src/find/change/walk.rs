@@ -32,7 +32,7 @@ pub(super) struct Scope<'a> {
     pub options: &'a Options<'a>,
 }
 
-/// Where a node stands under its parent.
+/// How a node is attached to its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     Root,
@@ -41,7 +41,7 @@ pub(super) enum Position {
     Value,
 }
 
-/// A node on both sides, with the keys it stands under and the nodes around it.
+/// A node on both sides, with its keys in the file and the nodes around it.
 pub(super) struct Pair<'f, 't> {
     pub old: Schema<'t>,
     pub new: Schema<'t>,
@@ -61,7 +61,7 @@ pub(super) struct Walk<'a> {
     pub new_path: FieldPath,
     /// How many nodes above have another path in the new version.
     pub diverged: u32,
-    /// Whether an unchanged value can be told from a changed one here: not below lists that aren't keyed.
+    /// Whether the server can match values with their old ones here: not below lists that aren't keyed.
     pub correlatable: bool,
     pub drafts: Vec<Draft>,
 }
@@ -115,24 +115,24 @@ impl<'a> Walk<'a> {
         if crate::compare::condition_keywords().any(|word| changes.has(word)) {
             self.accepted(pair, &mut changes);
         }
-        self.null(pair, &mut changes);
+        self.null_handling(pair, &mut changes);
         self.defaulted(pair, &mut changes);
-        self.merged(pair, &mut changes);
+        self.merge_keywords(pair, &mut changes);
         self.rules(pair, &mut changes);
-        if self.opened(pair, &mut changes) {
+        if self.undeclared_keys(pair, &mut changes) {
             self.properties(pair, required.as_ref());
         } else {
             self.demands(pair, required.as_ref());
         }
-        self.told(pair, &mut changes, required.as_ref());
+        self.mark_children_reported(pair, &mut changes, required.as_ref());
         self.items(pair, &mut changes);
         self.values(pair);
         self.documented(pair, &mut changes);
-        self.rest(pair, &mut changes);
+        self.remaining_keywords(pair, &mut changes);
     }
 
-    /// Facts about children tell what became of the keywords that name them.
-    fn told<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
+    /// Marks keywords that the facts about children have covered.
+    fn mark_children_reported<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
         if pair.old.property_count() + pair.new.property_count() > 0 {
             changes.report(Keyword::Properties);
         }
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         self.new_path.pop();
     }
 
-    /// A fact about the node where the walk stands.
+    /// A fact about the current node.
     pub(super) fn fact(&self, aspect: Aspect, effect: Effect) -> Fact {
         let mut fact = self.fact_at(aspect, effect, &self.old_path);
         if self.diverged > 0 {
@@ -235,7 +235,7 @@ impl<'a> Walk<'a> {
     /// A fact, with a value that the old node accepts and the new one doesn't.
     pub(super) fn push_lost(&mut self, mut fact: Fact, lost: Option<Sample>) {
         // Between two versions only what a conversion must carry over counts.
-        let trifle = matches!(fact.effect, Effect::Rewritten)
+        let irrelevant = matches!(fact.effect, Effect::Rewritten)
             || matches!(
                 fact.aspect,
                 Aspect::Description
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
                     | Aspect::CelReason
                     | Aspect::CelFieldPath
             );
-        if self.scope.against.is_some() && trifle {
+        if self.scope.against.is_some() && irrelevant {
             return;
         }
         if fact.effect == Effect::Rewritten {

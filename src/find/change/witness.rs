@@ -163,7 +163,7 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         Search::Impossible => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
         Search::Undecided(reason) => {
             *left = left.saturating_sub(VAIN - 1);
-            // The rule by itself refuses something; whether the rest of the schema let it pass is open.
+            // The rule alone rejects something; whether the rest of the schema accepted it before is unknown.
             if fact.aspect == Aspect::CelRule {
                 fact.evidence.certainty = Certainty::Undecided;
             }

@@ -18,7 +18,7 @@ use super::yaml_excerpt::{ExcerptSource, YamlExcerpt, excerpts};
 /// An object of a proof is shown up to so many lines.
 const PROOF_LINES: usize = 60;
 
-/// What attributes may say of a change: numbers, hexadecimal fingerprints and words of this list. Text of files stands only
+/// What attributes may say of a change: numbers, hexadecimal fingerprints and words of this list. Text of files is only
 /// between tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,7 +82,7 @@ pub(in crate::render) fn is_folded(finding: &Finding) -> bool {
     is_quiet(finding) && finding.rule != MEANING
 }
 
-/// Numbers that stand for names in attributes.
+/// Numbers that replace names in attributes.
 pub(super) struct Numbers<'r> {
     pub crds: BTreeMap<&'r str, usize>,
     pub rules: BTreeMap<&'r str, usize>,
@@ -104,7 +104,7 @@ impl<'r> Numbers<'r> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Change {
-    /// The fingerprint; the first of the findings it tells.
+    /// The fingerprint; the first of its findings.
     pub id: String,
     pub sort: Sort,
     pub label: &'static str,

@@ -11,7 +11,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// A message: what stands between backticks as code, all of it escaped.
+/// A message: text between backticks as code, all of it escaped.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     let mut rest = text;

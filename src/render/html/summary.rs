@@ -1,4 +1,4 @@
-//! What stands on top of the page: whether the change is safe, in words and in one colour, and the counts behind it.
+//! The top of the page: whether the change is safe, in words and in one colour, and the counts behind it.
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub(in crate::render) struct Banner {
 /// Groups of findings, counted.
 #[derive(Debug, Default, Clone)]
 pub(in crate::render) struct Tally {
-    /// Changes that break somebody, and the findings they are told for.
+    /// Changes that break somebody, and their findings.
     pub breaking: usize,
     pub places: usize,
     pub covered: usize,
@@ -230,7 +230,7 @@ pub(super) fn counts(groups: &[Group<'_>]) -> Counts {
     rows.push(Row { word: None, whom: "Nobody", what: "", cells: by_sort(&|finding| finding.affects.is_empty()) });
     rows.retain(|row| row.cells.iter().any(|count| *count > 0));
     let mut table = Counts { columns: Sort::ALL.iter().map(|sort| (*sort, sort.label())).collect(), total: by_sort(&|_| true), rows };
-    // A column of zeros tells nothing; that nothing breaks does.
+    // A column of zeros is left out, except that nothing breaks.
     for index in (1..table.columns.len()).rev() {
         if table.total.get(index) == Some(&0) {
             table.columns.remove(index);

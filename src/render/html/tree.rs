@@ -58,7 +58,7 @@ pub(super) fn crds(groups: &[Group<'_>], maker: &Maker<'_>) -> Vec<Crd> {
     made
 }
 
-/// A version, or nothing for the CRD itself, and what is told of it.
+/// A version, or nothing for the CRD itself, and its findings.
 type Section<'g, 'r> = (Option<&'r str>, Vec<&'g Group<'r>>);
 
 /// The worst CRD and in it the worst version first; then by name, and the version that clients get first.

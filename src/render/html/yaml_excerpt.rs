@@ -105,7 +105,7 @@ impl<'t> ExcerptSource<'t> {
     }
 }
 
-/// Both sides, with what differs marked; what stands on one side only is marked whole.
+/// Both sides, with what differs marked; lines of one side only are marked whole.
 pub(super) fn excerpts(old: Option<ExcerptSource<'_>>, new: Option<ExcerptSource<'_>>) -> (Option<YamlExcerpt>, Option<YamlExcerpt>) {
     let (Some(old), Some(new)) = (&old, &new) else {
         let alone = |source: Option<ExcerptSource<'_>>| source.map(|source| source.lines(&source.text(), &[], true));
@@ -134,7 +134,7 @@ pub(super) fn excerpts(old: Option<ExcerptSource<'_>>, new: Option<ExcerptSource
     (Some(old.lines(&before, &gone, false)), Some(new.lines(&after, &come, false)))
 }
 
-/// Schemas stand deep: the indentation that all lines share says nothing.
+/// Schemas are deeply nested: the indentation that all lines share is left out.
 fn dedent(rows: &mut [(usize, bool, Vec<Part>)]) {
     let indent = |parts: &[Part]| {
         let mut width = 0;

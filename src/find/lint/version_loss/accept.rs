@@ -1,4 +1,4 @@
-//! Whether two versions accept the same values at one node; what stands below it is asked for there.
+//! Whether two versions accept the same values at one node; its children are compared on their own.
 
 use crate::cel::normalise::is_transition;
 use crate::compare::cel_implication::{Rule, same_rules};

@@ -7,7 +7,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Shape};
 use crate::model::{FieldPath, Step};
 
-use super::keep::{Declared, FieldFate};
+use super::field_fate::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
 use super::{accept, anchor, list};
 
@@ -66,7 +66,7 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
         ];
         let mut told = Vec::new();
         for (aspect, say, affects) in plain {
-            // A default stands in for a required value, and the kind of list says all about its keys.
+            // A default fills in a required value, and the list type decides whether keys matter.
             let follows = match aspect {
                 Aspect::Required => Some(Aspect::Default),
                 Aspect::MapKeys => Some(Aspect::ListType),
@@ -172,14 +172,14 @@ fn list_type<'t>(here: &Declared<'t>) -> &'t str {
     }
 }
 
-/// The default as it is stored: with the defaults that stand inside it.
+/// The default as it is stored: with the defaults inside it filled in.
 fn default(here: &Declared<'_>) -> String {
     let Some(default) = here.schema.default().map(|node| node.to_json()) else { return "none".to_owned() };
     let holds_fields = default.is_object() || default.is_array();
     if holds_fields { completed(&default, &Shape::of(&here.schema)).to_string() } else { default.to_string() }
 }
 
-/// Keys of a map list; their order is no matter.
+/// Keys of a map list; their order doesn't matter.
 fn keys(here: &Declared<'_>) -> String {
     let keys: BTreeSet<&str> = here.schema.names(Keyword::ListMapKeys).collect();
     keys.into_iter().collect::<Vec<_>>().join(", ")

@@ -2,12 +2,12 @@
 //!
 //! Under strategy None the server only rewrites `apiVersion`. A request is pruned by the schema of its own version, then by that
 //! of the storage version, and what is read is pruned by the schema of the version that is asked for. So a field survives only if
-//! every version that is served or stored at declares it, or preserves unknown fields where it stands. Where a dump says which
+//! every version that is served or stored at declares it, or preserves unknown fields there. Where a dump says which
 //! versions objects were stored at, what such a version had goes with the next write.
 
 mod accept;
 mod aspect;
-mod keep;
+mod field_fate;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -18,7 +18,7 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Crd, FactCollector, FieldPath, Version};
 
-use keep::FieldFate;
+use field_fate::FieldFate;
 use walk::VersionLossWalk;
 
 /// A version that objects pass through, or that some may still be stored at.

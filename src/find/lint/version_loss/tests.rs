@@ -1,4 +1,4 @@
-//! What gets lost between versions, beside the stories that a server told.
+//! What gets lost between versions, beside the recorded stories of a server.
 
 use crate::find::lint::inspect;
 use crate::find::review_context::ReviewContext;
@@ -34,7 +34,7 @@ fn two(stored: &str, other: &str) -> String {
 fn lossy(text: &str) -> Vec<String> {
     let facts = facts(text);
     let lossy = facts.iter().filter(|fact| fact.effect == Effect::Lossy);
-    // A schema may also be lossy by itself, which is told without a time.
+    // A schema may also be lossy by itself, which is reported without a time.
     lossy.filter_map(|fact| Some(format!("{}@{} {}", fact.aspect, fact.path, fact.words.get(&Word::When)?))).collect()
 }
 
@@ -150,7 +150,7 @@ fn objects_stored_at_a_version_that_is_not_served_any_more_lose_what_it_had() {
     assert_eq!(lossy(&crd(had, has, "[v2]")), NOTHING);
     // What was written through it never had the field.
     assert_eq!(lossy(&crd(has, had, "[v1, v2]")), NOTHING);
-    // Nobody reads or writes through it: how it validates is no matter.
+    // Nobody reads or writes through it: how it validates doesn't matter.
     let mixed = |text: &str| facts(text).iter().filter(|fact| fact.effect == Effect::Mixed).count();
     assert_eq!(mixed(&crd(FIELDS, &FIELDS.replace("integer", "string"), "[v1, v2]")), 0);
 }

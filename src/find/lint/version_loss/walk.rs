@@ -1,4 +1,4 @@
-//! All versions walked at once, place by place: which of them keep what stands there, and which don't.
+//! All versions walked at once, place by place: which of them keep the value there, and which don't.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
 use crate::model::{FieldPath, Step};
 
-use super::keep::{Declared, FieldFate, Form};
+use super::field_fate::{Declared, FieldFate, Form};
 use super::{Gate, anchor, list};
 
 pub(super) struct VersionLossWalk<'w, 'b, 't> {
@@ -34,17 +34,17 @@ pub(super) struct Loss {
 /// The versions that take what is written in one form; of the others there is nothing more to say.
 struct Fitting<'r, 't> {
     fates: Cow<'r, [FieldFate<'t>]>,
-    /// Whether it was told that another version empties it.
+    /// Whether it was reported that another version empties it.
     emptied: bool,
 }
 
-/// Whether a value of any type is taken to have this form: that of the versions which give a type, else an object.
+/// Whether a value of any type is taken to have this form: that of the versions with a type, else an object.
 fn is_meant(form: Form, fates: &[FieldFate<'_>]) -> bool {
     let mut forms = fates.iter().filter_map(|fate| fate.declared()?.form()).peekable();
     (form == Form::Object && forms.peek().is_none()) || forms.any(|other| other == form)
 }
 
-/// Where the objects are that get emptied: here, or in the lists that stand here.
+/// Where the objects are that get emptied: here, or in the lists here.
 fn emptied(form: Form, fate: Option<&FieldFate<'_>>, path: &FieldPath) -> FieldPath {
     if form == Form::Object {
         return path.clone();
@@ -112,7 +112,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         else {
             return false;
         };
-        self.tell(&loss, Aspect::Presence, anchor(fates, loss.owner), path, &[]);
+        self.report_loss(&loss, Aspect::Presence, anchor(fates, loss.owner), path, &[]);
         for fate in fates.iter_mut().filter(|fate| fate.is_pruned()) {
             *fate = FieldFate::Reported;
         }
@@ -126,12 +126,12 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         }
         let closed = |fate: &FieldFate<'t>| fate.declared().is_some() && !fate.is_open();
         let drops = |index: usize| fates.get(index).is_some_and(closed);
-        // That a version without the flag drops what nobody declares is what the flag is about; it is told where it never works.
+        // That a version without the flag drops what nobody declares is what the flag is about; it is reported where it never works.
         let loss = self.loss(|index| fates.get(index).is_some_and(FieldFate::is_open), drops).filter(|loss| loss.at_once);
         let loss = loss.or_else(|| self.loss(|index| fates.get(index).is_some_and(FieldFate::promises_keys), drops));
         if let Some(loss) = &loss {
             let keys = if fates.get(loss.owner).is_some_and(FieldFate::is_map) { "keys of the map" } else { "unknown fields" };
-            self.tell(loss, Aspect::Properties, anchor(fates, loss.owner), path, &[(Word::What, keys)]);
+            self.report_loss(loss, Aspect::Properties, anchor(fates, loss.owner), path, &[(Word::What, keys)]);
         }
         if loss.is_some_and(|loss| loss.at_once) {
             return;
@@ -163,7 +163,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         let loss = loss.or_else(|| self.loss(|index| fates.get(index).is_some_and(typed), drops));
         if let Some(loss) = &loss {
             let at = emptied(form, fates.get(loss.owner), path);
-            self.tell(loss, Aspect::Properties, anchor(fates, loss.owner), &at, &[(Word::What, "fields")]);
+            self.report_loss(loss, Aspect::Properties, anchor(fates, loss.owner), &at, &[(Word::What, "fields")]);
         }
         let gone = loss.as_ref().is_some_and(|loss| loss.at_once);
         let left = fates.iter().map(|fate| if gone || foreign(fate) { FieldFate::Reported } else { fate.clone() });
@@ -189,7 +189,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         (!via.is_empty()).then_some(Loss { at_once: false, via, owner })
     }
 
-    pub(super) fn tell(
+    pub(super) fn report_loss(
         &mut self,
         loss: &Loss,
         aspect: Aspect,

@@ -12,7 +12,7 @@ pub(super) enum FieldFate<'t> {
     Pruned,
     /// Kept as it is, with everything in it: an undeclared key under preserve-unknown-fields.
     Kept(Node<'t>),
-    /// The same for what the server keeps of an embedded resource without being told: `metadata`, and two strings.
+    /// The same for what the server always keeps of an embedded resource: `metadata`, and two strings.
     Meta {
         key: Node<'t>,
         is_string: bool,
@@ -152,7 +152,7 @@ impl<'t> Declared<'t> {
         self.schema.flag(Keyword::EmbeddedResource)
     }
 
-    /// Whether the field must be given, with no default to stand in for it.
+    /// Whether the field must be given, because no default fills it in.
     pub fn must_be_given(&self) -> bool {
         self.required && self.schema.default().is_none()
     }
