@@ -213,7 +213,7 @@ fn the_banner_says_whether_it_is_safe() {
     assert_eq!(headline(vec![], false), said(Tone::Careful, "Incomplete: not everything could be read"));
     assert_eq!(headline(vec![lint(Severity::Error)], true), said(Tone::Careful, "No change of the API, with 1 error to mend"));
     let refused = Finding { affects: Affects::of(&[Affected::Refused]), ..lint(Severity::Error) };
-    assert_eq!(headline(vec![refused], true), said(Tone::Bad, "Refused by the API server"));
+    assert_eq!(headline(vec![refused], true), said(Tone::Bad, "Rejected by the API server"));
     let before = Finding { status: Status::PreExisting, ..lint(Severity::Error) };
     assert_eq!(headline(vec![before], true), said(Tone::Good, "Safe: no change of the API"));
 }
