@@ -168,7 +168,7 @@ const CRD_LINT: Table = &[
     (&[A::ConversionWebhook], &[E::Missing, E::Invalid, E::Forbidden, E::Mismatched, E::Unclear]),
     (&[A::ReviewVersions], &[E::Missing, E::Invalid, E::Duplicate, E::Unknown, E::Forbidden]),
 ];
-const BUNDLE: Table = &[(&[A::BundleVersion], &[E::Missing, E::Mixed, E::Decreased, E::Mismatched])];
+const BUNDLE: Table = &[(&[A::BundleVersion], &[E::Missing, E::Mixed, E::Decreased, E::Mismatched, E::Pending])];
 /// What is wrong with a conversion manifest.
 const CONVERSION: Table = &[
     (&[A::Coverage], &[E::Unused]),
