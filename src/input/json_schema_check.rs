@@ -1,12 +1,12 @@
-//! A document and the JSON Schema of its form come in; what is wrong with it, with the bytes it is about, goes out.
+//! Checks a file of this tool against its JSON Schema and reports each error at the bytes that cause it.
 
-use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind as Kind};
 use jsonschema::paths::{Location, LocationSegment};
 use serde_json::Value;
 
 use crate::input::yaml::{Node, Span};
 
-/// Something wrong in a file that the tool itself reads.
+/// An error in a file that the tool itself reads: configuration, rule, baseline or conversion manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
@@ -18,27 +18,31 @@ impl Fault {
     pub fn new(message: impl Into<String>, span: Span) -> Self {
         Fault { message: message.into(), span }
     }
+
+    pub fn at(node: Node<'_>, message: impl Into<String>) -> Self {
+        Fault::new(message, node.span())
+    }
 }
 
-/// The form that a file of this tool must have.
-pub struct Form {
+/// The JSON Schema of a file that the tool reads.
+pub struct FileSchema {
     schema: Value,
     validator: Option<jsonschema::Validator>,
 }
 
-impl Form {
-    /// From the text of a schema that is compiled in; tests hold that each of them can be used.
+impl FileSchema {
+    /// Compiles the text of a built-in schema; tests make sure that each of them is valid.
     pub fn new(schema: &str) -> Self {
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
         let validator = jsonschema::validator_for(&schema).ok();
-        Form { schema, validator }
+        FileSchema { schema, validator }
     }
 
     pub fn is_usable(&self) -> bool {
         self.validator.is_some()
     }
 
-    /// What is wrong, in the order of the file.
+    /// All errors of a document, in the order of the file.
     pub fn check(&self, root: Node<'_>) -> Vec<Fault> {
         let value = root.to_json();
         let Some(validator) = &self.validator else { return Vec::new() };
@@ -48,18 +52,22 @@ impl Form {
         faults
     }
 
-    fn faults(&self, error: &jsonschema::ValidationError<'_>, root: Node<'_>) -> Vec<Fault> {
+    fn faults(&self, error: &ValidationError<'_>, root: Node<'_>) -> Vec<Fault> {
         let node = follow(root, error.instance_path());
         let shown = || cut(node.source());
-        let one = |message: String| vec![Fault::new(message, node.span())];
+        let one = |message: String| vec![Fault::new(message, first_key(node))];
+        let shortest = |limit: &u64, unit: &str| match limit {
+            1 => "must not be empty".to_owned(),
+            limit => format!("needs at least {limit} {unit}"),
+        };
         match error.kind() {
             Kind::AdditionalProperties { unexpected } => {
                 let known = self.properties(error.schema_path());
                 let fault = |name: &String| {
                     let key = node.entry(name).map_or(node, |entry| entry.key);
                     let hint = nearest(name, known.iter().map(String::as_str));
-                    let list = if hint.is_empty() { format!("; there are {}", known.join(", ")) } else { hint };
-                    Fault::new(format!("unknown key `{}`{list}", cut(name)), key.span())
+                    let list = if hint.is_empty() { format!("; use one of {}", known.join(", ")) } else { hint };
+                    Fault::at(key, format!("unknown key `{}`{list}", cut(name)))
                 };
                 unexpected.iter().map(fault).collect()
             }
@@ -67,22 +75,42 @@ impl Form {
             Kind::Enum { options } => {
                 let words: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
                 let hint = node.as_str().map(|text| nearest(text, words.iter().copied())).unwrap_or_default();
-                one(format!("`{}` is none of {}{hint}", shown(), words.join(", ")))
+                one(format!("unknown value `{}`{hint}; use one of {}", shown(), words.join(", ")))
             }
+            Kind::Constant { expected_value } => one(format!("must be {expected_value}")),
             Kind::Type { kind } => one(format!("must be {}", types(kind))),
-            Kind::MinLength { .. } | Kind::MinItems { .. } | Kind::MinProperties { .. } => one("must not be empty".to_owned()),
-            Kind::Pattern { pattern } => one(format!("`{}` doesn't have the form `{pattern}`", shown())),
-            _ => one(error.to_string()),
+            Kind::MinLength { limit } => one(shortest(limit, "characters")),
+            Kind::MinItems { limit } => one(shortest(limit, "items")),
+            Kind::MinProperties { limit } => one(shortest(limit, "keys")),
+            Kind::MaxProperties { limit } => one(format!("must have at most {limit} {}", if *limit == 1 { "key" } else { "keys" })),
+            Kind::Pattern { pattern } => one(format!("`{}` doesn't match the pattern `{pattern}`", shown())),
+            Kind::OneOfNotValid { context } | Kind::AnyOf { context } => match nearest_alternative(context, error.instance_path()) {
+                Some(errors) => errors.iter().flat_map(|error| self.faults(error, root)).collect(),
+                None => one("has none of the allowed forms".to_owned()),
+            },
+            Kind::OneOfMultipleValid { .. } => one("mixes several of the allowed forms".to_owned()),
+            _ => one(error.masked().to_string()),
         }
     }
 
-    /// Names that the schema beside an `additionalProperties` declares.
+    /// The properties declared by the schema that has this `additionalProperties`.
     fn properties(&self, at: &Location) -> Vec<String> {
         let pointer = at.as_str();
-        let around = pointer.rsplit_once('/').map_or("", |(around, _)| around);
-        let properties = self.schema.pointer(around).and_then(|schema| schema.get("properties"));
+        let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let properties = self.schema.pointer(parent).and_then(|schema| schema.get("properties"));
         properties.and_then(Value::as_object).map(|map| map.keys().cloned().collect()).unwrap_or_default()
     }
+}
+
+/// The errors of the alternative that was probably meant: the one that matches deepest into the document.
+fn nearest_alternative<'e, 'v>(context: &'e [Vec<ValidationError<'v>>], at: &Location) -> Option<&'e Vec<ValidationError<'v>>> {
+    let depth = |errors: &Vec<ValidationError<'_>>| errors.iter().map(|error| error.instance_path().as_str().len()).max();
+    context.iter().max_by_key(|errors| depth(errors)).filter(|errors| depth(errors) > Some(at.as_str().len()))
+}
+
+/// The first key of a mapping, because a whole document underlined shows nothing; the node itself if it isn't a mapping.
+pub fn first_key(node: Node<'_>) -> Span {
+    node.entry_at(0).map_or(node.span(), |entry| entry.key.span())
 }
 
 fn follow<'t>(root: Node<'t>, path: &Location) -> Node<'t> {
@@ -116,7 +144,7 @@ fn types(kind: &TypeKind) -> String {
     }
 }
 
-/// So much of a value is shown in a message.
+/// The longest part of a value that a message repeats; the report shows its place anyway.
 const SHOWN: usize = 60;
 
 fn cut(text: &str) -> String {
@@ -124,7 +152,7 @@ fn cut(text: &str) -> String {
     if line.chars().count() > SHOWN { line.chars().take(SHOWN).chain(['…']).collect() } else { line.to_owned() }
 }
 
-/// " (did you mean `x`?)" for the nearest known word, if any is near.
+/// " (did you mean `x`?)" with the known word that is most similar, or nothing if none is.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     known
         .map(|candidate| (f64::from(similar::TextDiff::from_chars(word, candidate).ratio()), candidate))
@@ -140,30 +168,44 @@ mod tests {
     use crate::input::yaml::{Budget, parse};
 
     fn check(text: &str) -> Vec<(String, String)> {
-        let form = Form::new(
+        let schema = FileSchema::new(
             r##"{"type": "object", "additionalProperties": false, "properties": {
-                "colour": {"enum": ["red", "green", false]}, "list": {"type": "array", "items": {"$ref": "#/$defs/one"}}},
+                "when": {"oneOf": [{"const": "always"}, {"type": "object", "properties": {"day": {"type": "integer"}}}]},
+                "reason": {"type": "string", "minLength": 10}, "colour": {"enum": ["red", "green", false]}, "list": {"type": "array", "items": {"$ref": "#/$defs/one"}}},
                 "$defs": {"one": {"type": "object", "additionalProperties": false, "required": ["name"], "properties": {"name": {"type": "string"}}}}}"##,
         );
         let documents = parse(&text.into(), &Budget::default());
         let tree = documents[0].tree.as_ref().unwrap();
-        form.check(tree.root()).into_iter().map(|fault| (fault.message, text[fault.span.range()].to_owned())).collect()
+        schema.check(tree.root()).into_iter().map(|fault| (fault.message, text[fault.span.range()].to_owned())).collect()
     }
 
     #[test]
-    fn faults_stand_at_what_they_speak_of() {
+    fn errors_are_at_the_bytes_that_cause_them() {
         let found = check("color: red\nlist:\n  - {nam: x}\n  - {name: 1}\n");
         let found: Vec<(&str, &str)> = found.iter().map(|(message, at)| (&**message, &**at)).collect();
         assert_eq!(
             found,
             [
                 ("unknown key `color` (did you mean `colour`?)", "color"),
-                ("`name` is missing", "{nam: x}"),
+                ("`name` is missing", "nam"),
                 ("unknown key `nam` (did you mean `name`?)", "nam"),
                 ("must be a string", "1"),
             ]
         );
-        assert_eq!(check("colour: gren\n")[0].0, "`gren` is none of red, green (did you mean `green`?)");
+        assert_eq!(check("colour: gren\n")[0].0, "unknown value `gren` (did you mean `green`?); use one of red, green");
         assert_eq!(check("colour: off\n"), []);
+    }
+
+    #[test]
+    fn the_alternative_that_matches_deepest_is_explained() {
+        assert_eq!(check("when: {day: x}\n"), [("must be an integer".to_owned(), "x".to_owned())]);
+        assert_eq!(check("when: never\n"), [("has none of the allowed forms".to_owned(), "never".to_owned())]);
+        assert_eq!(check("when: always\n"), []);
+    }
+
+    #[test]
+    fn limits_are_named() {
+        assert_eq!(check("reason: short\n")[0].0, "needs at least 10 characters");
+        assert_eq!(check("shape: x\n")[0].0, "unknown key `shape`; use one of colour, list, reason, when");
     }
 }

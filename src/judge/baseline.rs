@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::input::json_schema_check::{Fault, Form};
+use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::{self, Budget, Node, Span};
 use crate::judge::finding::{Finding, Status};
 use crate::judge::scope::Scope;
@@ -56,7 +56,7 @@ impl Baseline {
         let document = yaml::parse(&text.into(), &Budget::default()).into_iter().next();
         let document = document.ok_or_else(|| Fault::new("the baseline is empty", start))?;
         let tree = document.tree.map_err(|error| Fault::new(error.kind.to_string(), error.span))?;
-        if let Some(fault) = Form::new(SCHEMA_TEXT).check(tree.root()).into_iter().next() {
+        if let Some(fault) = FileSchema::new(SCHEMA_TEXT).check(tree.root()).into_iter().next() {
             return Err(fault);
         }
         let entry = |node: Node<'_>| {

@@ -3,7 +3,7 @@
 use crate::find::review_context::AssignedMaturity;
 use crate::go::date::Date;
 use crate::input::glob::Glob;
-use crate::input::json_schema_check::{Fault, Form, nearest};
+use crate::input::json_schema_check::{Fault, FileSchema, nearest};
 use crate::input::yaml::{self, Budget, Node, Span};
 use crate::judge::finding::Severity;
 use crate::judge::rule::{Book, Family};
@@ -25,7 +25,7 @@ impl Config {
         if root.is_null() {
             return Ok(Config::default());
         }
-        let mut faults = Form::new(super::SCHEMA).check(root);
+        let mut faults = FileSchema::new(super::SCHEMA).check(root);
         faults.extend(Words { book }.check(root));
         faults.sort_by_key(|fault| fault.span);
         if faults.is_empty() { Ok(config(root, book)) } else { Err(faults) }
@@ -243,7 +243,7 @@ waivers:
 
     #[test]
     fn the_schema_names_every_policy() {
-        assert!(Form::new(super::super::SCHEMA).is_usable());
+        assert!(FileSchema::new(super::super::SCHEMA).is_usable());
         let schema: serde_json::Value = serde_json::from_str(super::super::SCHEMA).unwrap();
         let named: Vec<&str> = schema["$defs"]["policy"]["enum"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
         assert_eq!(named, crate::judge::policy::Policy::names().collect::<Vec<_>>());

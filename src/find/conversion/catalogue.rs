@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::input::File;
+use crate::input::json_schema_check::Fault;
 use crate::input::yaml;
 use crate::model::{Documents, FileId, Place};
 
-use super::form::Malformed;
 use super::graph::Graph;
 use super::manifest::Manifest;
 use super::read;
@@ -52,7 +52,7 @@ impl Conversions {
             let name = documents.file(*file).map_or("", |file| file.name.as_str());
             match read::read(number, name, tree.root()) {
                 Ok(manifest) => manifests.push(manifest),
-                Err(errors) => unusable.extend(errors.into_iter().map(|Malformed { message, span }| Unusable {
+                Err(errors) => unusable.extend(errors.into_iter().map(|Fault { message, span }| Unusable {
                     message,
                     place: place(span),
                     related: None,

@@ -1,19 +1,23 @@
 //! One document → one manifest, or everything that is wrong with it.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
+use crate::input::json_schema_check::{Fault, FileSchema, first_key};
 use crate::input::yaml::Node;
 use crate::model::{FieldPath, FileId, Step as PathStep, release};
 
 use super::address::Region;
-use super::form::{self, Malformed};
 use super::keep::Preserve;
-use super::manifest::{API_VERSION, Endpoint, Example, KIND, Manifest, Mention, Reverse};
+use super::manifest::{API_VERSION, Endpoint, Example, KIND, Manifest, Mention, Reverse, SCHEMA};
 use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, read_path};
 use super::step::{Conflict, Step};
 
 /// Steps inside `forEach` inside `forEach` ….
 const NESTING: usize = 8;
+
+static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));
 
 /// Whether a document says that it is a manifest.
 pub fn is_manifest(node: Node<'_>) -> bool {
@@ -21,11 +25,11 @@ pub fn is_manifest(node: Node<'_>) -> bool {
     text("kind") == Some(KIND) && text("apiVersion").is_some_and(|api| api.starts_with("crdwise.dev/"))
 }
 
-pub fn read(file: FileId, file_name: &str, root: Node<'_>) -> Result<Manifest, Vec<Malformed>> {
+pub fn read(file: FileId, file_name: &str, root: Node<'_>) -> Result<Manifest, Vec<Fault>> {
     if let Some(api) = root.get("apiVersion").filter(|api| api.as_str() != Some(API_VERSION)) {
-        return Err(vec![Malformed::at(api, format!("this tool reads manifests of {API_VERSION}"))]);
+        return Err(vec![Fault::at(api, format!("this tool reads manifests of {API_VERSION}"))]);
     }
-    let errors = form::check(root);
+    let errors = FILE_SCHEMA.check(root);
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -36,12 +40,12 @@ pub fn read(file: FileId, file_name: &str, root: Node<'_>) -> Result<Manifest, V
 }
 
 struct Reader {
-    errors: Vec<Malformed>,
+    errors: Vec<Fault>,
 }
 
 impl Reader {
     fn wrong(&mut self, node: Node<'_>, message: impl Into<String>) {
-        self.errors.push(Malformed::at(node, message));
+        self.errors.push(Fault::at(node, message));
     }
 
     /// A draft is no definition.
@@ -75,18 +79,18 @@ impl Reader {
         let mut manifest = Manifest {
             name,
             file,
-            span: named.map_or_else(|| form::first(root), Node::span),
+            span: named.map_or_else(|| first_key(root), Node::span),
             group: word(resource, "group"),
             kind: word(resource, "kind"),
             from,
             to,
             steps,
             reverse,
-            reverse_span: root.get("reverse").map_or_else(|| named.map_or(form::first(root), Node::span), form::first),
+            reverse_span: root.get("reverse").map_or_else(|| named.map_or(first_key(root), Node::span), first_key),
             preserve: self.preserve(root.get("preserve")),
             preserve_span: root
                 .get("preserve")
-                .map_or_else(|| form::first(root), |node| node.entry_at(0).map_or(node, |entry| entry.value).span()),
+                .map_or_else(|| first_key(root), |node| node.entry_at(0).map_or(node, |entry| entry.value).span()),
             examples: Vec::new(),
             tombstones: self.mentions(root.get("tombstones")),
             meaning_changed: self.mentions(root.get("meaningChanged")),
@@ -213,11 +217,21 @@ fn example(node: Node<'_>, manifest: &Manifest) -> Example {
         }
         object
     };
-    Example { old: side("old", &manifest.from), new: side("new", &manifest.to), span: form::first(node) }
+    Example { old: side("old", &manifest.from), new: side("new", &manifest.to), span: first_key(node) }
 }
 
 /// `conversions/widget-v2.yaml` is called `widget-v2` where it doesn't say.
 fn stem(file: &str) -> String {
     let last = file.rsplit(['/', '\\', ':']).next().unwrap_or(file);
     last.rsplit_once('.').map_or(last, |(stem, _)| stem).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_is_usable() {
+        assert!(FILE_SCHEMA.is_usable());
+    }
 }

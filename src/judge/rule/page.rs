@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::input::json_schema_check::{Fault, Form};
+use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::Span;
 use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
@@ -173,7 +173,7 @@ impl Rule {
             Err(error) => return vec![Fault::new(error.message, error.span)],
         };
         let root = tree.root();
-        let mut faults = Form::new(super::SCHEMA).check(root);
+        let mut faults = FileSchema::new(super::SCHEMA).check(root);
         let checks: [(&str, Check); 4] = [
             ("when", Condition::mistakes),
             ("error_when", Condition::mistakes),
@@ -203,7 +203,7 @@ impl Rule {
     pub fn parse(text: &str) -> Result<Rule, PageError> {
         let (head, body) = front_matter::split(text)?;
         let head: Head = front_matter::read(head).map_err(|error| {
-            let explained = front_matter::tree(text).map(|tree| Form::new(super::SCHEMA).check(tree.root()).into_iter().next());
+            let explained = front_matter::tree(text).map(|tree| FileSchema::new(super::SCHEMA).check(tree.root()).into_iter().next());
             explained.ok().flatten().map_or(error, |fault| wrong(fault.message, fault.span))
         })?;
         let condition = |key: &str, text: Option<String>| -> Result<Option<Condition>, PageError> {

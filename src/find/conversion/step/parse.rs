@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::find::conversion::form::Malformed;
+use crate::input::json_schema_check::Fault;
 use crate::input::yaml::{Node, Span};
 use crate::model::{FieldPath, Step as PathStep};
 
@@ -26,13 +26,13 @@ pub(crate) fn kind_name(name: &str) -> Option<&'static str> {
 }
 
 /// Reads a path.
-pub(crate) fn read_path(node: Node<'_>, role: PathRole, errors: &mut Vec<Malformed>) -> Option<FieldPath> {
+pub(crate) fn read_path(node: Node<'_>, role: PathRole, errors: &mut Vec<Fault>) -> Option<FieldPath> {
     let Some(path) = node.as_str().and_then(FieldPath::parse).filter(|path| !path.is_root()) else {
-        errors.push(Malformed::at(node, "not a field path; write for example `spec.rules[].name`, `spec.labels{}` or `spec[\"a.b\"]`"));
+        errors.push(Fault::at(node, "not a field path; write for example `spec.rules[].name`, `spec.labels{}` or `spec[\"a.b\"]`"));
         return None;
     };
     if role == PathRole::Field && !matches!(path.steps().last(), Some(PathStep::Key(_))) {
-        errors.push(Malformed::at(node, "this path must end with the name of a field"));
+        errors.push(Fault::at(node, "this path must end with the name of a field"));
         return None;
     }
     Some(path)
@@ -48,7 +48,7 @@ pub(crate) struct StepNode<'r, 'n> {
     /// What the manifest calls the kind.
     pub name: &'static str,
     pub node: Node<'n>,
-    pub errors: &'r mut Vec<Malformed>,
+    pub errors: &'r mut Vec<Fault>,
     /// The list or map whose elements the step is for; the root outside of `forEach`.
     pub within: &'r FieldPath,
     /// The bytes of each path, in the order of the operation's paths.
@@ -63,7 +63,7 @@ impl<'n> StepNode<'_, 'n> {
     }
 
     pub fn wrong(&mut self, node: Node<'_>, message: impl Into<String>) {
-        self.errors.push(Malformed::at(node, message));
+        self.errors.push(Fault::at(node, message));
     }
 
     /// A path in the manifest, as a path of the whole object.
