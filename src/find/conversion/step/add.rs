@@ -13,7 +13,7 @@ use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::schema::Shape;
 
 use super::default::{always_present, fills_on_both, with_default};
-use super::drop::Drop;
+use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
 use super::put_value::put_if_missing;
 use super::{Conflict, Fields, Op, Reason, StepKind};
@@ -35,7 +35,7 @@ impl StepKind for Add {
     }
 
     fn inverse(&self) -> Option<Op> {
-        Some(Arc::new(Drop { path: self.path.clone(), restore: self.value.clone() }))
+        Some(Arc::new(Drop { path: self.path.clone(), inverse: Inverse::Add(self.value.clone()) }))
     }
 
     fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {

@@ -1,4 +1,4 @@
-//! `drop`: a field that the new version doesn't have. Its inverse is `add`.
+//! `drop`: removes a field that the new version doesn't have. Its inverse is `add`; the inverse of `set` is also a `drop`.
 
 use std::sync::Arc;
 
@@ -14,17 +14,35 @@ use crate::model::schema::Shape;
 use super::add::Add;
 use super::parse::StepNode;
 use super::put_value::remove;
+use super::set::Set;
 use super::{Conflict, Fields, Op, Reason, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Drop {
     pub path: FieldPath,
-    /// What the reverse direction puts there.
-    pub restore: Option<Value>,
+    pub inverse: Inverse,
+}
+
+/// The step that a `drop` is the inverse of.
+#[derive(Debug)]
+pub(super) enum Inverse {
+    /// Adds the field again, with this value if there is one.
+    Add(Option<Value>),
+    /// Sets the field to this value.
+    Set(Value),
+}
+
+impl Inverse {
+    fn value(&self) -> Option<&Value> {
+        match self {
+            Inverse::Add(value) => value.as_ref(),
+            Inverse::Set(value) => Some(value),
+        }
+    }
 }
 
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
-    Some(Arc::new(Drop { path: step.field("path")?, restore: step.json("restore") }))
+    Some(Arc::new(Drop { path: step.field("path")?, inverse: Inverse::Add(step.json("restore")) }))
 }
 
 impl StepKind for Drop {
@@ -33,7 +51,11 @@ impl StepKind for Drop {
     }
 
     fn inverse(&self) -> Option<Op> {
-        Some(Arc::new(Add { path: self.path.clone(), value: self.restore.clone() }))
+        let path = self.path.clone();
+        Some(match &self.inverse {
+            Inverse::Add(value) => Arc::new(Add { path, value: value.clone() }),
+            Inverse::Set(value) => Arc::new(Set { path, value: value.clone() }),
+        })
     }
 
     fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
@@ -46,8 +68,17 @@ impl StepKind for Drop {
         detach(shape, &self.path).map(|_| ())
     }
 
+    /// Only a field that always has the value which the inverse writes.
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
-        restored(shape, &self.path, self.restore.as_ref())
+        let (path, restore) = (&self.path, self.inverse.value());
+        if never_there(shape, path) {
+            return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added though it was never there")) };
+        }
+        let only = declared(shape, path).is_some_and(|child| {
+            let single = child.enum_values.as_deref().is_some_and(|values| values.len() == 1 && values.first() == restore);
+            single && !child.nullable && (always_there(shape, path) || child.default.as_ref() == restore)
+        });
+        if only { Ok(()) } else { lost(format!("the value of `{path}` is dropped")) }
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
@@ -59,20 +90,8 @@ impl StepKind for Drop {
     }
 
     fn drops_field(&self) -> bool {
-        true
+        matches!(self.inverse, Inverse::Add(_))
     }
-}
-
-/// Shows that a field which is removed and gets this value again is as it was.
-pub(super) fn restored(shape: &Shape, path: &FieldPath, restore: Option<&Value>) -> Result<(), Obstacle> {
-    if never_there(shape, path) {
-        return if restore.is_none() { Ok(()) } else { lost(format!("`{path}` would be added though it was never there")) };
-    }
-    let only = declared(shape, path).is_some_and(|child| {
-        let single = child.enum_values.as_deref().is_some_and(|values| values.len() == 1 && values.first() == restore);
-        single && !child.nullable && (always_there(shape, path) || child.default.as_ref() == restore)
-    });
-    if only { Ok(()) } else { lost(format!("the value of `{path}` is dropped")) }
 }
 
 #[cfg(test)]

@@ -12,22 +12,15 @@ use crate::find::conversion::shape_edit::{always_there, attach, declared, detach
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
-use super::drop::restored;
+use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
-use super::put_value::{parent, remove};
+use super::put_value::parent;
 use super::{Conflict, Fields, Op, Reason, StepKind};
 
 #[derive(Debug)]
-struct Set {
-    path: FieldPath,
-    value: Value,
-}
-
-/// The inverse: removes the field.
-#[derive(Debug)]
-struct Unset {
-    path: FieldPath,
-    value: Value,
+pub(super) struct Set {
+    pub path: FieldPath,
+    pub value: Value,
 }
 
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
@@ -40,7 +33,7 @@ impl StepKind for Set {
     }
 
     fn inverse(&self) -> Option<Op> {
-        Some(Arc::new(Unset { path: self.path.clone(), value: self.value.clone() }))
+        Some(Arc::new(Drop { path: self.path.clone(), inverse: Inverse::Set(self.value.clone()) }))
     }
 
     fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
@@ -82,38 +75,6 @@ impl StepKind for Set {
 
     fn needs_parent(&self) -> bool {
         true
-    }
-}
-
-impl StepKind for Unset {
-    fn fields(&self) -> Fields<'_> {
-        Fields::read(&self.path)
-    }
-
-    fn inverse(&self) -> Option<Op> {
-        Some(Arc::new(Set { path: self.path.clone(), value: self.value.clone() }))
-    }
-
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
-        inner.iter().for_each(|path| remove(container, path));
-        Ok(())
-    }
-
-    fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
-        forget(shape, &self.path);
-        detach(shape, &self.path).map(|_| ())
-    }
-
-    fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
-        restored(shape, &self.path, Some(&self.value))
-    }
-
-    fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn is_noop(&self, shape: &Shape) -> bool {
-        never_there(shape, &self.path)
     }
 }
 
