@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crdwise::stages::{Bundle, Conversions, Target, Workshop, check_objects};
+use crdwise::stages::{Bundle, Conversions, FileConverter, Target, check_objects};
 use crdwise::{Documents, File, Origin, YamlBudget};
 use rayon::prelude::*;
 
@@ -16,9 +16,9 @@ fn main() {
     assert_eq!(reports.len(), COUNT);
     assert!(reports.iter().all(|report| report.is_clean()), "{:?}", reports.iter().find(|report| !report.is_clean()));
     let conversions = Conversions::of_text("conversion.yaml", MANIFEST);
-    assert_eq!(conversions.manifests.len(), 1, "{:?}", conversions.unusable);
-    let workshop = Workshop::new(&conversions, Target { to: "v2".to_owned(), from: None });
-    let converted: usize = files.iter().map(|file| workshop.convert(&file.text).converted).sum();
+    assert_eq!(conversions.manifests.len(), 1, "{:?}", conversions.invalid);
+    let converter = FileConverter::new(&conversions, Target { to: "v2".to_owned(), from: None });
+    let converted: usize = files.iter().map(|file| converter.convert(&file.text).converted).sum();
     assert_eq!(converted, COUNT);
     let (mut parse, mut judge, mut convert) = (Duration::MAX, Duration::MAX, Duration::MAX);
     for _ in 0..10 {
@@ -30,7 +30,7 @@ fn main() {
         std::hint::black_box(check_objects(&documents, &bundle, None).len());
         judge = judge.min(start.elapsed());
         let start = Instant::now();
-        files.par_iter().for_each(|file| drop(std::hint::black_box(workshop.convert(&file.text))));
+        files.par_iter().for_each(|file| drop(std::hint::black_box(converter.convert(&file.text))));
         convert = convert.min(start.elapsed());
     }
     let millis = |duration: Duration| duration.as_secs_f64() * 1e3;

@@ -77,7 +77,7 @@ pub mod program {
 pub mod stages {
     pub use crate::find::change::{Options, diff};
     pub use crate::find::conversion::Conversions;
-    pub use crate::find::conversion::files::{Target, Workshop};
+    pub use crate::find::conversion::convert_files::{FileConverter, Target};
     pub use crate::model::Bundle;
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};
     pub use crate::server::object::check_objects;

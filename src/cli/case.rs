@@ -10,8 +10,8 @@ use crate::input::{Against, against};
 use crate::judge::report::Report;
 use crate::judge::review::{self, Judgement, ReadRelease, Side};
 
-use super::conversions::Found;
 use super::input::{Read, Reader, label};
+use super::manifests::LoadedManifests;
 use super::released::ReleaseSearch;
 use super::setting::{Setting, Sought};
 use super::sides::{Sides, Staged, unread};
@@ -23,7 +23,7 @@ pub(super) struct Case<'r> {
     new: Read,
     standard: Option<Read>,
     history: Vec<(String, Read)>,
-    manifests: Found,
+    manifests: LoadedManifests,
     release: Option<ReleaseSearch<'r>>,
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
@@ -67,7 +67,7 @@ impl<'r> Case<'r> {
         drop(progress);
         let side = arguments.config_from.unwrap_or(ConfigSide::New);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
-        let manifests = Found::of_review(reader, arguments)?;
+        let manifests = LoadedManifests::of_review(reader, arguments)?;
         let release = ReleaseSearch::new(reader, arguments, base.as_deref(), new.inputs())?;
         Ok(Some(Case {
             setting,
@@ -88,7 +88,7 @@ impl<'r> Case<'r> {
         drop(progress);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: None, new: &mut new, accept }, streams)?;
         let least = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
-        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: Found::none(), release: None, least })
+        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: LoadedManifests::none(), release: None, least })
     }
 
     /// Judges, tells what could not be read, and hands the outcome on.

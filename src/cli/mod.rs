@@ -5,10 +5,12 @@ mod baseline;
 mod case;
 pub mod config;
 mod conversions;
+mod convert;
 mod driver;
 mod explain;
 mod init;
 mod input;
+mod manifests;
 mod manual;
 mod objects;
 mod output;
@@ -117,7 +119,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Lint(arguments) => lint(&arguments, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
-        Command::Convert(arguments) => conversions::convert(&arguments, streams),
+        Command::Convert(arguments) => convert::convert(&arguments, streams),
         Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
         Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),

@@ -1,4 +1,4 @@
-//! The places of one object that a path with `[]` and `{}` names, and how values get there and away.
+//! The containers in an object that the paths of a step address, and reading, writing and removing values inside them.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::server::object::{ObjectPath, ObjectStep};
 /// Property names from a container down to a value.
 pub(crate) type Names = Vec<Box<str>>;
 
-/// Paths of one step taken apart: where the containers are, and what is looked at inside each of them.
+/// The paths of one step, split into the path of its containers and the paths inside each container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Region {
+pub(crate) struct Containers {
     pub prefix: FieldPath,
     /// One for each path; empty for the container itself.
     pub inner: Vec<Names>,
 }
 
-impl Region {
+impl Containers {
     /// The deepest containers that all paths share: their nearest common parent. `None` if a path still has `[]` or `{}`
-    /// below it: then it is not clear which value belongs to which.
-    pub fn of(paths: &[&FieldPath]) -> Option<Region> {
+    /// below it, because it isn't clear which value belongs to which.
+    pub fn of(paths: &[&FieldPath]) -> Option<Containers> {
         let first = paths.first()?.steps();
-        // A value that has a name is looked at from its parent; an element stands for itself.
+        // The container of a named field is its parent; an element of a list or map is its own container.
         let parent = |path: &FieldPath| match path.steps() {
             [above @ .., Step::Key(_)] => above.len(),
             all => all.len(),
@@ -43,26 +43,26 @@ impl Region {
                 rest.iter().map(|step| if let Step::Key(name) = step { Some(name.clone()) } else { None }).collect::<Option<Names>>()?,
             );
         }
-        Some(Region { prefix, inner })
+        Some(Containers { prefix, inner })
     }
 
-    /// Calls `visit` with every container that is there. With keys, each of its list items gets labels.
-    pub fn visit<E>(&self, object: &mut Value, keys: Option<&Keys>, visit: &mut Visit<'_, E>) -> Result<(), E> {
-        Walk { keys, inner: &self.inner }.walk(object, self.prefix.steps(), &mut Spot::default(), visit)
+    /// Calls `visit` with every container that exists. With keys, list items on the way are labelled.
+    pub fn visit<E>(&self, object: &mut Value, keys: Option<&ListKeys>, visit: &mut Visit<'_, E>) -> Result<(), E> {
+        ContainerWalk { keys, inner: &self.inner }.walk(object, self.prefix.steps(), &mut ContainerLocation::default(), visit)
     }
 }
 
-/// By which fields the items of lists are told apart.
+/// The fields that identify the items of lists.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Keys {
+pub(crate) struct ListKeys {
     declared: BTreeMap<FieldPath, Vec<Vec<String>>>,
-    /// What items of any list were told apart by before.
+    /// Fields that identified items when values were preserved, for any list.
     used: Vec<Vec<String>>,
 }
 
-impl Keys {
+impl ListKeys {
     /// Adds the keys of all lists of a schema.
-    pub fn learn(&mut self, shape: &Shape) {
+    pub fn add_schema(&mut self, shape: &Shape) {
         self.below(shape, &FieldPath::root());
     }
 
@@ -82,8 +82,8 @@ impl Keys {
         }
     }
 
-    /// As [`Keys::learn`], from labels that were given to items before: `[port=80,protocol="TCP"]`.
-    pub fn recall<'l>(mut self, labels: impl Iterator<Item = &'l String>) -> Keys {
+    /// As [`ListKeys::add_schema`], from the labels of preserved values: `[port=80,protocol="TCP"]`.
+    pub fn add_labels<'l>(mut self, labels: impl Iterator<Item = &'l String>) -> ListKeys {
         for label in labels {
             let mut rest = label.as_str();
             while let Some((_, inside)) = rest.split_once('[') {
@@ -118,25 +118,25 @@ fn key_names(mut text: &str) -> (Vec<String>, &str) {
     }
 }
 
-/// Where a container stands in its object.
+/// The location of a container in its object.
 #[derive(Debug, Default)]
-pub(crate) struct Spot {
+pub(crate) struct ContainerLocation {
     pub path: ObjectPath,
-    /// For each list item on the way what it may be called, the best first.
-    called: Vec<Vec<String>>,
+    /// The possible labels of each list item on the way, the best first.
+    item_labels: Vec<Vec<String>>,
 }
 
-impl Spot {
-    /// The path with list items by what they hold, so that it survives another order of the list.
+impl ContainerLocation {
+    /// The path with labels instead of list indices, so that it stays valid when the list is reordered.
     pub fn label(&self) -> String {
-        self.text(&mut self.called.iter().map(|names| names.first().map_or("", String::as_str)))
+        self.text(&mut self.item_labels.iter().map(|names| names.first().map_or("", String::as_str)))
     }
 
-    /// Every label that the place could have got.
+    /// Every possible label of the location.
     pub fn labels(&self) -> Vec<String> {
         const MOST: usize = 64;
         let mut choices: Vec<Vec<&str>> = vec![Vec::new()];
-        for names in &self.called {
+        for names in &self.item_labels {
             let longer = choices.iter().flat_map(|chosen| names.iter().map(move |name| [chosen.as_slice(), &[name.as_str()]].concat()));
             choices = longer.take(MOST).collect();
         }
@@ -144,14 +144,14 @@ impl Spot {
     }
 
     pub fn in_list(&self) -> bool {
-        !self.called.is_empty()
+        !self.item_labels.is_empty()
     }
 
-    fn text(&self, called: &mut dyn Iterator<Item = &str>) -> String {
+    fn text(&self, item_labels: &mut dyn Iterator<Item = &str>) -> String {
         let mut text = String::new();
         for step in self.path.steps() {
             match step {
-                ObjectStep::Index(_) => text.push_str(called.next().unwrap_or_default()),
+                ObjectStep::Index(_) => text.push_str(item_labels.next().unwrap_or_default()),
                 ObjectStep::Key(name) | ObjectStep::Entry(name) => {
                     let name = FieldPath::root().key(name).to_string();
                     if !text.is_empty() && !name.starts_with('[') {
@@ -165,15 +165,15 @@ impl Spot {
     }
 }
 
-type Visit<'f, E> = dyn FnMut(&mut Value, &Spot) -> Result<(), E> + 'f;
+type Visit<'f, E> = dyn FnMut(&mut Value, &ContainerLocation) -> Result<(), E> + 'f;
 
-struct Walk<'k> {
-    keys: Option<&'k Keys>,
+struct ContainerWalk<'k> {
+    keys: Option<&'k ListKeys>,
     inner: &'k [Names],
 }
 
-impl Walk<'_> {
-    fn walk<E>(&self, value: &mut Value, steps: &[Step], at: &mut Spot, visit: &mut Visit<'_, E>) -> Result<(), E> {
+impl ContainerWalk<'_> {
+    fn walk<E>(&self, value: &mut Value, steps: &[Step], at: &mut ContainerLocation, visit: &mut Visit<'_, E>) -> Result<(), E> {
         let Some((step, rest)) = steps.split_first() else { return visit(value, at) };
         match (step, value) {
             (Step::Key(name), Value::Object(map)) => {
@@ -186,9 +186,9 @@ impl Walk<'_> {
                 let mut names = self.keys.map(|keys| self.names(keys, items, rest, at)).unwrap_or_default().into_iter();
                 for (index, item) in items.iter_mut().enumerate() {
                     at.path.push(ObjectStep::Index(index));
-                    at.called.push(names.next().unwrap_or_default());
+                    at.item_labels.push(names.next().unwrap_or_default());
                     self.walk(item, rest, at, visit)?;
-                    at.called.pop();
+                    at.item_labels.pop();
                     at.path.pop();
                 }
             }
@@ -204,9 +204,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What each item may be called: by its keys, by its `name` if no other item has it, and by all it holds apart from what the
-    /// step is about. Items that hold the same are counted.
-    fn names(&self, keys: &Keys, items: &[Value], rest: &[Step], at: &Spot) -> Vec<Vec<String>> {
+    /// The possible labels of each item: its keys, its `name` if that is unique, and a hash of its content apart from the fields of
+    /// the step. Items with the same content are numbered.
+    fn names(&self, keys: &ListKeys, items: &[Value], rest: &[Step], at: &ContainerLocation) -> Vec<Vec<String>> {
         let declared = keys.declared.get(&at.path.general()).into_iter().flatten();
         let name = vec!["name".to_owned()];
         let mut sets: Vec<&Vec<String>> = Vec::new();
@@ -238,7 +238,7 @@ impl Walk<'_> {
         names
     }
 
-    /// A number for what an item holds, the same before and after the step.
+    /// A hash of an item's content that is the same before and after the step.
     fn held(&self, item: &Value, rest: &[Step]) -> u64 {
         let mut item = item.clone();
         self.inner.iter().for_each(|names| strip(&mut item, rest, names));
@@ -254,7 +254,7 @@ fn by_keys(item: &Value, keys: &[String]) -> Option<String> {
     Some(format!("[{}]", keys.iter().map(part).collect::<Option<Vec<_>>>()?.join(",")))
 }
 
-/// Takes away all that a path below a value names.
+/// Removes everything that a path below a value addresses.
 fn strip(value: &mut Value, steps: &[Step], names: &[Box<str>]) {
     match (steps.split_first(), value) {
         (None, value) if names.is_empty() => *value = Value::Null,
@@ -280,7 +280,7 @@ pub(crate) fn get_mut<'v>(container: &'v mut Value, names: &[Box<str>]) -> Optio
     names.iter().try_fold(container, |value, name| value.get_mut(&**name))
 }
 
-/// Takes a value away, and with it the parents below the container that it leaves empty.
+/// Removes a value, and the parents below the container that it leaves empty.
 pub(crate) fn take(container: &mut Value, names: &[Box<str>]) -> Option<Value> {
     let (first, rest) = names.split_first()?;
     let map = container.as_object_mut()?;
@@ -295,11 +295,11 @@ pub(crate) fn take(container: &mut Value, names: &[Box<str>]) -> Option<Value> {
     Some(taken)
 }
 
-/// Something that is no object stands where a parent is needed.
+/// A parent of the target is not an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Blocked;
 
-/// Puts a value in its place and makes the parents that are missing; a null parent counts as missing.
+/// Writes a value and creates missing parents; a null parent counts as missing.
 pub(crate) fn put(container: &mut Value, names: &[Box<str>], value: Value) -> Result<(), Blocked> {
     let Some((first, rest)) = names.split_first() else {
         *container = value;
@@ -334,18 +334,18 @@ mod tests {
 
     #[test]
     fn paths_share_their_containers() {
-        let region = Region::of(&[&path("spec.rules[].timeout"), &path("spec.rules[].timeouts.request")]).unwrap();
-        assert_eq!(region.prefix.to_string(), "spec.rules[]");
-        assert_eq!(region.inner, [vec![Box::from("timeout")], vec!["timeouts".into(), "request".into()]]);
-        assert_eq!(Region::of(&[&path("spec.a[].x"), &path("spec.b[].x")]), None);
-        assert_eq!(Region::of(&[&path("spec.ports[]")]).unwrap().inner, [Names::new()]);
-        let region = Region::of(&[&path("spec.a.b"), &path("spec.c")]).unwrap();
-        assert_eq!((region.prefix.to_string().as_str(), region.inner.len()), ("spec", 2));
-        assert_eq!(Region::of(&[&path("spec.a.b"), &path("spec.a")]).unwrap().prefix.to_string(), "spec");
+        let containers = Containers::of(&[&path("spec.rules[].timeout"), &path("spec.rules[].timeouts.request")]).unwrap();
+        assert_eq!(containers.prefix.to_string(), "spec.rules[]");
+        assert_eq!(containers.inner, [vec![Box::from("timeout")], vec!["timeouts".into(), "request".into()]]);
+        assert_eq!(Containers::of(&[&path("spec.a[].x"), &path("spec.b[].x")]), None);
+        assert_eq!(Containers::of(&[&path("spec.ports[]")]).unwrap().inner, [Names::new()]);
+        let containers = Containers::of(&[&path("spec.a.b"), &path("spec.c")]).unwrap();
+        assert_eq!((containers.prefix.to_string().as_str(), containers.inner.len()), ("spec", 2));
+        assert_eq!(Containers::of(&[&path("spec.a.b"), &path("spec.a")]).unwrap().prefix.to_string(), "spec");
     }
 
     #[test]
-    fn what_is_taken_leaves_no_empty_parent_of_its_own() {
+    fn empty_parents_are_removed_with_the_value() {
         let mut object = json!({"a": {"b": {"c": 1}}, "x": {}});
         let names: Names = vec!["a".into(), "b".into(), "c".into()];
         assert_eq!(take(&mut object, &names), Some(json!(1)));
@@ -358,16 +358,19 @@ mod tests {
     #[test]
     fn keys_are_read_from_labels() {
         let labels = ["drop spec.l[port=80,protocol=\"T[C]P\"].m[name=\"x\"].a".to_owned(), "drop spec[\"a.b\"][~0 0/2]".to_owned()];
-        assert_eq!(Keys::default().recall(labels.iter()).used, [vec!["port".to_owned(), "protocol".to_owned()], vec!["name".to_owned()]]);
+        assert_eq!(
+            ListKeys::default().add_labels(labels.iter()).used,
+            [vec!["port".to_owned(), "protocol".to_owned()], vec!["name".to_owned()]]
+        );
     }
 
     #[test]
     fn every_container_is_visited() {
         let mut object = json!({"m": {"k": [{"v": 1}, {"v": 2}], "l": [{"v": 3}]}});
-        let region = Region::of(&[&path("m{}[].v")]).unwrap();
+        let containers = Containers::of(&[&path("m{}[].v")]).unwrap();
         let mut seen = Vec::new();
-        let done: Result<(), ()> = region.visit(&mut object, None, &mut |container, at| {
-            seen.push((place(&at.path, &region.inner[0]).to_string(), get(container, &region.inner[0]).cloned()));
+        let done: Result<(), ()> = containers.visit(&mut object, None, &mut |container, at| {
+            seen.push((place(&at.path, &containers.inner[0]).to_string(), get(container, &containers.inner[0]).cloned()));
             Ok(())
         });
         done.unwrap();

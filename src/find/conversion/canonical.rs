@@ -1,25 +1,25 @@
-//! What a controller does with objects of older versions: it adapts what it received to the version it was written for, and
-//! leaves the object in the cluster alone.
+//! Canonicalisation: a controller converts each object that it receives to the version it was written for, and leaves the
+//! object in the cluster alone.
 
 use serde_json::Value;
 
 use super::catalogue::Conversions;
 use super::convert::Converter;
 use super::graph::{Graph, Leg};
-use super::manifest::Direction;
+use super::manifest::{Direction, group_version_kind};
 
-/// An object as the current version has it.
+/// The result of canonicalising an object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Canonical {
-    /// It was older; this is it in the current form.
+    /// The object had an older version; this is its current form.
     Converted(Value),
-    /// It is in the current form.
+    /// The object already has the current form.
     AlreadyCurrent,
-    /// It is of no version that the manifests lead from: newer, or unknown. Ignore it.
+    /// The object has a newer or unknown version, or can't be converted, for this reason. Ignore it.
     NotSupported(String),
 }
 
-/// Brings objects of one kind from older versions to the current one, never the other way.
+/// Converts objects of one kind from older versions to the current one, never back.
 #[derive(Debug)]
 pub struct Canonicaliser<'m> {
     group: String,
@@ -35,32 +35,30 @@ impl<'m> Canonicaliser<'m> {
     }
 
     pub fn canonicalise(&self, object: &Value) -> Canonical {
-        let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-        let (api_version, kind) = (text("apiVersion"), text("kind"));
-        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        let (group, version, kind) = group_version_kind(object);
         if (group, kind) != (&*self.group, &*self.kind) {
-            return Canonical::NotSupported(format!("{api_version} {kind} is not {} {}", self.group, self.kind));
+            return Canonical::NotSupported(format!("{kind} in group `{group}` is not {} in group `{}`", self.kind, self.group));
         }
         let goals = self.graph.named(&self.current);
         let starts = self.graph.named(version);
         let legs = match self.graph.route(&starts, &goals) {
             Some(legs) => legs,
             None if version == self.current => Vec::new(),
-            None => return Canonical::NotSupported(format!("no manifest leads from {version} to {}", self.current)),
+            None => return Canonical::NotSupported(format!("no manifest converts from {version} to {}", self.current)),
         };
         if legs.iter().any(|leg| leg.direction == Direction::Back) {
             return Canonical::NotSupported(format!("{version} is newer than {}", self.current));
         }
         match along(&legs, object) {
-            Ok(converted) if same_but_kept(&legs, &converted, object) => Canonical::AlreadyCurrent,
+            Ok(converted) if equal_without_preserved(&legs, &converted, object) => Canonical::AlreadyCurrent,
             Ok(converted) => Canonical::Converted(converted),
             Err(reason) => Canonical::NotSupported(reason),
         }
     }
 }
 
-/// An object taken along a way.
-pub(crate) fn along(legs: &[Leg<'_>], object: &Value) -> Result<Value, String> {
+/// Converts an object along a route.
+fn along(legs: &[Leg<'_>], object: &Value) -> Result<Value, String> {
     let mut object = object.clone();
     for leg in legs {
         let converter = Converter::new(leg.manifest, leg.direction).map_err(|error| error.to_string())?;
@@ -69,14 +67,8 @@ pub(crate) fn along(legs: &[Leg<'_>], object: &Value) -> Result<Value, String> {
     Ok(object)
 }
 
-/// Equal but for what manifests keep beside it.
-fn same_but_kept(legs: &[Leg<'_>], a: &Value, b: &Value) -> bool {
-    let bare = |object: &Value| {
-        let mut object = object.clone();
-        for preserve in legs.iter().filter_map(|leg| leg.manifest.preserve.as_ref()) {
-            preserve.clear(&mut object);
-        }
-        object
-    };
+/// Whether two objects are equal apart from values that the manifests preserve beside them.
+fn equal_without_preserved(legs: &[Leg<'_>], a: &Value, b: &Value) -> bool {
+    let bare = |object: &Value| legs.iter().fold(object.clone(), |object, leg| leg.manifest.without_preserved(&object));
     a == b || bare(a) == bare(b)
 }

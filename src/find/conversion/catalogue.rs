@@ -1,4 +1,4 @@
-//! All manifests of a run: files come in, manifests and what is wrong with them go out.
+//! All conversion manifests of a run, and the errors in them.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use super::graph::Graph;
 use super::manifest::Manifest;
 use super::read;
 
-/// Files of manifests are numbered from here, apart from those of the bundles.
+/// The number of the first file of manifests; smaller numbers are files of the bundles.
 pub const FIRST_FILE: FileId = 1 << 30;
 
-/// A manifest that can't be used.
+/// An error in a manifest, which therefore isn't used.
 #[derive(Debug, Clone)]
-pub struct Unusable {
+pub struct InvalidManifest {
     pub message: String,
     pub place: Place,
     /// An earlier place that explains it.
@@ -28,21 +28,21 @@ pub struct Conversions {
     documents: Documents,
     /// By name.
     pub manifests: Vec<Manifest>,
-    pub unusable: Vec<Unusable>,
+    pub invalid: Vec<InvalidManifest>,
 }
 
 impl Conversions {
-    /// Takes every manifest among the documents; anything else there is not one's business.
+    /// Reads every manifest among the documents, and ignores other documents.
     pub fn read(documents: Documents) -> Self {
         let mut manifests: Vec<Manifest> = Vec::new();
-        let mut unusable = Vec::new();
+        let mut invalid = Vec::new();
         for (file, document) in &documents.documents {
             let number = FIRST_FILE.saturating_add(*file);
             let place = |span| Place { file: number, span };
             let tree = match &document.tree {
                 Ok(tree) => tree,
                 Err(yaml::Error { kind, span, related }) => {
-                    unusable.push(Unusable { message: kind.to_string(), place: place(*span), related: related.map(place) });
+                    invalid.push(InvalidManifest { message: kind.to_string(), place: place(*span), related: related.map(place) });
                     continue;
                 }
             };
@@ -52,7 +52,7 @@ impl Conversions {
             let name = documents.file(*file).map_or("", |file| file.name.as_str());
             match read::read(number, name, tree.root()) {
                 Ok(manifest) => manifests.push(manifest),
-                Err(errors) => unusable.extend(errors.into_iter().map(|Fault { message, span }| Unusable {
+                Err(errors) => invalid.extend(errors.into_iter().map(|Fault { message, span }| InvalidManifest {
                     message,
                     place: place(span),
                     related: None,
@@ -64,14 +64,14 @@ impl Conversions {
         for manifest in &manifests {
             let place = manifest.place(manifest.span);
             if let Some(first) = seen.insert(&manifest.name, place) {
-                let message = format!("there are two manifests `{}`; name them with `metadata.name`", manifest.name);
-                unusable.push(Unusable { message, place, related: Some(first) });
+                let message = format!("two manifests have the name `{}`; set `metadata.name` to distinguish them", manifest.name);
+                invalid.push(InvalidManifest { message, place, related: Some(first) });
             }
         }
-        Conversions { documents, manifests, unusable }
+        Conversions { documents, manifests, invalid }
     }
 
-    /// Manifests of a text: examples, tests, callers of the library.
+    /// Reads manifests from a text.
     pub fn of_text(name: &str, text: &str) -> Self {
         Conversions::read(Documents::of_text(name, text))
     }
@@ -94,12 +94,12 @@ impl Conversions {
         self.manifests.iter().filter(|manifest| manifest.group == group && manifest.kind == kind).collect()
     }
 
-    /// How the versions of one kind hang together.
+    /// The versions of one kind and the manifests between them.
     pub fn graph<'m>(&'m self, group: &str, kind: &str) -> Graph<'m> {
         Graph::new(self.of_kind(group, kind))
     }
 
-    /// Every kind that a manifest speaks of.
+    /// Every group and kind that a manifest converts.
     pub fn kinds(&self) -> Vec<(&str, &str)> {
         let mut kinds: Vec<_> = self.manifests.iter().map(|manifest| (manifest.group.as_str(), manifest.kind.as_str())).collect();
         kinds.sort_unstable();

@@ -1,4 +1,4 @@
-//! One object and a manifest come in; the object in its other form goes out.
+//! Converts one object with one manifest.
 
 use std::sync::Arc;
 
@@ -7,22 +7,23 @@ use thiserror::Error;
 
 use crate::server::object::ObjectPath;
 
-use super::address::{Keys, place};
-use super::keep::{Kept, Turn};
-use super::manifest::{Direction, Manifest, Ready, Reverse};
-use super::step::{Refusal, view};
+use super::address::{ListKeys, get, place};
+use super::directed_step::DirectedStep;
+use super::manifest::{Direction, Manifest, Reverse, api_version};
+use super::preserve::PreservedValues;
+use super::step::{Refusal, shown, view};
 
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ConvertError {
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("`{manifest}` has no way back: {reason}")]
+    #[error("`{manifest}` can't convert back: {reason}")]
     NoReverse { manifest: String, reason: String },
-    #[error("`{0}` is done by a webhook, not by steps")]
+    #[error("`{0}` leaves the conversion to a webhook")]
     Webhook(String),
 }
 
-/// Something that a person must look at, though the object was converted.
+/// Something that a person must check, although the object was converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub path: ObjectPath,
@@ -32,66 +33,70 @@ pub struct Note {
 /// What a note is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
-    /// Guidance for what only a person can do.
+    /// Guidance for a manual step.
     Manual(String),
-    /// A value that was kept for the way back and found no place any more, as JSON.
-    Homeless(String),
+    /// A preserved value that could not be restored, as JSON.
+    NotRestored(String),
 }
 
 impl std::fmt::Display for Note {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at = if self.path.steps().is_empty() { String::new() } else { format!(" at `{}`", self.path) };
         match &self.about {
-            About::Manual(guidance) => write!(f, "`{}` needs a person: {guidance}", self.path),
-            About::Homeless(value) => write!(f, "{value} was kept for the way back and is dropped: what it belonged to{at} has changed"),
+            About::Manual(guidance) => write!(f, "`{}` needs a manual step: {guidance}", self.path),
+            About::NotRestored(value) if self.path.steps().is_empty() => {
+                write!(f, "the preserved value {value} can't be restored and is dropped: the object was changed in the meantime")
+            }
+            About::NotRestored(value) => {
+                write!(f, "the preserved value {value} can't be restored and is dropped: `{}` was changed in the meantime", self.path)
+            }
         }
     }
 }
 
-/// A step that found something to do.
+/// A step that changed the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct AppliedStep {
     /// Position of the step in its manifest.
     pub step: usize,
     /// The first of its paths.
     pub path: ObjectPath,
 }
 
-/// A value that the way back wouldn't bring back.
+/// A value that converting back doesn't restore.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
     /// Position of the step in its direction.
-    pub turn: usize,
+    pub position: usize,
     pub path: ObjectPath,
-    pub was: Value,
-    /// What would come back in its place.
-    pub back: Option<Value>,
+    pub value: Value,
+    /// The value that converting back produces instead.
+    pub restored: Option<Value>,
 }
 
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` can't be brought back: it is {}", self.path, shown(&self.was))?;
-        match &self.back {
-            Some(back) => write!(f, " and would come back as {}", shown(back)),
-            None => Ok(()),
+        let (path, value) = (&self.path, shown(&self.value));
+        match &self.restored {
+            Some(restored) => write!(f, "`{path}` is lost: converting back produces {} instead of {value}", shown(restored)),
+            None => write!(f, "`{path}` is lost: converting back doesn't restore {value}"),
         }
     }
 }
 
-/// What happened to one object.
+/// What the conversion of one object changed and lost.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
-    pub done: Vec<Done>,
+pub struct ConversionLog {
+    pub applied: Vec<AppliedStep>,
     pub lost: Vec<Loss>,
 }
 
-/// A manifest made ready for many objects, in one direction.
+/// A manifest prepared to convert many objects in one direction.
 #[derive(Debug, Clone)]
 pub struct Converter<'m> {
     manifest: &'m Manifest,
     direction: Direction,
-    ready: Arc<[Ready]>,
-    keys: Arc<Keys>,
+    steps: Arc<[DirectedStep]>,
+    keys: Arc<ListKeys>,
 }
 
 impl<'m> Converter<'m> {
@@ -99,85 +104,69 @@ impl<'m> Converter<'m> {
         if manifest.webhook {
             return Err(ConvertError::Webhook(manifest.name.clone()));
         }
-        let ready = manifest.ready(direction).ok_or_else(|| ConvertError::NoReverse {
+        let steps = manifest.directed_steps(direction).ok_or_else(|| ConvertError::NoReverse {
             manifest: manifest.name.clone(),
             reason: match &manifest.reverse {
                 Reverse::None(reason) => reason.clone(),
                 _ => "a step has no inverse".to_owned(),
             },
         })?;
-        Ok(Converter { manifest, direction, ready, keys: Arc::default() })
+        Ok(Converter { manifest, direction, steps, keys: Arc::default() })
     }
 
-    /// Tells list items apart by the keys that schemas declare, when kept values are put back.
-    pub(crate) fn with_keys(mut self, keys: &Arc<Keys>) -> Self {
+    /// Identifies list items by the keys that schemas declare, to restore preserved values.
+    pub(crate) fn with_keys(mut self, keys: &Arc<ListKeys>) -> Self {
         self.keys = Arc::clone(keys);
         self
     }
 
-    pub fn manifest(&self) -> &'m Manifest {
-        self.manifest
-    }
-
-    pub fn direction(&self) -> Direction {
-        self.direction
-    }
-
-    /// Converts in place. On an error the object is left half done: work on a copy where that matters.
+    /// Converts in place. After an error the object is half converted: work on a copy if that matters.
     pub fn convert(&self, object: &mut Value) -> Result<Vec<Note>, ConvertError> {
         self.run(object, None)
     }
 
-    /// As [`Converter::convert`], and tells which steps did something, and what is lost for good.
-    pub fn convert_and_tell(&self, object: &mut Value, told: &mut Told) -> Result<Vec<Note>, ConvertError> {
+    /// As [`Converter::convert`], and records which steps changed something and what is lost for good.
+    pub fn convert_with_log(&self, object: &mut Value, log: &mut ConversionLog) -> Result<Vec<Note>, ConvertError> {
         let before = matches!(self.manifest.reverse, Reverse::Steps(_)).then(|| object.clone());
-        let notes = self.run(object, Some(told))?;
-        // A way back of its own can only be tried as a whole.
+        let notes = self.run(object, Some(log))?;
+        // Separate reverse steps can only be tried as a whole.
         if let Some(before) = before
-            && let Some(loss) = self.lost_by_turning(&before, object)
+            && let Some(loss) = self.round_trip_loss(&before, object)
         {
-            told.lost.push(loss);
+            log.lost.push(loss);
         }
         Ok(notes)
     }
 
-    /// The first value that the other direction doesn't bring back.
-    fn lost_by_turning(&self, before: &Value, after: &Value) -> Option<Loss> {
-        let back = Converter::new(self.manifest, self.direction.turned()).ok()?.with_keys(&self.keys).converted(after).ok()?;
-        let bare = |object: &Value| {
-            let mut object = object.clone();
-            if let Some(preserve) = &self.manifest.preserve {
-                preserve.clear(&mut object);
-            }
-            object
-        };
-        let (path, was, back) = lost_value(&bare(before), &bare(&back), ObjectPath::root())?;
-        Some(Loss { turn: 0, path, was, back })
+    /// The first value that the other direction doesn't restore.
+    fn round_trip_loss(&self, before: &Value, after: &Value) -> Option<Loss> {
+        let reverse = Converter::new(self.manifest, self.direction.opposite()).ok()?.with_keys(&self.keys);
+        let restored = reverse.converted(after).ok()?;
+        let (before, restored) = (self.manifest.without_preserved(before), self.manifest.without_preserved(&restored));
+        let (path, value, restored) = lost_value(&before, &restored, ObjectPath::root())?;
+        Some(Loss { position: 0, path, value, restored })
     }
 
-    fn run(&self, object: &mut Value, mut told: Option<&mut Told>) -> Result<Vec<Note>, ConvertError> {
-        let forward = self.direction == Direction::Forward;
+    fn run(&self, object: &mut Value, mut log: Option<&mut ConversionLog>) -> Result<Vec<Note>, ConvertError> {
         let preserve = self.manifest.preserve.as_ref();
-        let mut kept = preserve.map(|preserve| Kept::load(preserve, object, forward));
+        let mut preserved = preserve.map(|preserve| PreservedValues::load(preserve, object, self.direction));
         let mut notes = Vec::new();
-        let keys = kept.as_ref().map(|kept| Keys::clone(&self.keys).recall(kept.labels()));
-        for (turn, ready) in self.ready.iter().enumerate() {
-            run(ready, turn, object, keys.as_ref(), kept.as_mut(), &mut notes, told.as_deref_mut())?;
+        let keys = preserved.as_ref().map(|preserved| ListKeys::clone(&self.keys).add_labels(preserved.labels()));
+        for (position, step) in self.steps.iter().enumerate() {
+            run_step(step, position, object, keys.as_ref(), preserved.as_mut(), &mut notes, log.as_deref_mut())?;
         }
-        if let (Some(preserve), Some(kept)) = (preserve, kept) {
-            let homeless = kept.store(preserve, object, forward).into_iter();
-            notes.extend(homeless.map(|(path, value)| Note { path, about: About::Homeless(value.to_string()) }));
+        if let (Some(preserve), Some(preserved)) = (preserve, preserved) {
+            let not_restored = preserved.store(preserve, object, self.direction).into_iter();
+            notes.extend(not_restored.map(|(path, value)| Note { path, about: About::NotRestored(value.to_string()) }));
         }
-        let end = self.manifest.end(self.direction);
-        if let (Some(version), Some(map)) = (&end.version, object.as_object_mut()) {
-            let group = &self.manifest.group;
-            let api_version = if group.is_empty() { version.clone() } else { format!("{group}/{version}") };
-            map.insert("apiVersion".to_owned(), Value::String(api_version));
+        let target = self.manifest.target(self.direction);
+        if let (Some(version), Some(map)) = (&target.version, object.as_object_mut()) {
+            map.insert("apiVersion".to_owned(), Value::String(api_version(&self.manifest.group, version)));
         }
         Ok(notes)
     }
 
-    /// As [`Converter::convert`], with the input untouched.
+    /// As [`Converter::convert`], on a copy.
     pub fn converted(&self, object: &Value) -> Result<Value, ConvertError> {
         let mut copy = object.clone();
         self.convert(&mut copy)?;
@@ -185,14 +174,7 @@ impl<'m> Converter<'m> {
     }
 }
 
-/// A value as a message shows it.
-fn shown(value: &Value) -> String {
-    const LONGEST: usize = 80;
-    let text = value.to_string();
-    if text.chars().count() > LONGEST { format!("{}…", text.chars().take(LONGEST - 1).collect::<String>()) } else { text }
-}
-
-/// The first value of an object that is not in the other.
+/// The first value of an object that the other doesn't have.
 fn lost_value(before: &Value, after: &Value, at: ObjectPath) -> Option<(ObjectPath, Value, Option<Value>)> {
     match (before, after) {
         (Value::Object(a), Value::Object(b)) => a.iter().find_map(|(key, value)| match b.get(key) {
@@ -204,61 +186,46 @@ fn lost_value(before: &Value, after: &Value, at: ObjectPath) -> Option<(ObjectPa
     }
 }
 
-fn run(
-    ready: &Ready,
-    number: usize,
+fn run_step(
+    step: &DirectedStep,
+    position: usize,
     object: &mut Value,
-    keys: Option<&Keys>,
-    mut kept: Option<&mut Kept>,
+    keys: Option<&ListKeys>,
+    preserved: Option<&mut PreservedValues>,
     notes: &mut Vec<Note>,
-    mut told: Option<&mut Told>,
+    mut log: Option<&mut ConversionLog>,
 ) -> Result<(), Refusal> {
-    let step = &ready.step;
-    let inner = &step.region.inner;
-    let turn = Turn {
-        op: &ready.op,
-        inverse: ready.undo.as_ref(),
-        name: step.name,
-        conflict: step.conflict,
-        inner,
-        inverse_inner: &ready.inverse_inner,
-    };
-    if !step.preserve || ready.inverse.is_none() {
-        kept = None;
-    }
-    let keys = keys.filter(|_| kept.is_some());
-    step.region.visit(object, keys, &mut |container, at| {
-        let refusal = |reason| Refusal {
-            step: ready.index,
-            name: step.name,
-            path: place(&at.path, ready.op_inner.first().map_or(&[][..], Vec::as_slice)),
-            reason,
-        };
-        if let (Some(manual), Some(names)) = (ready.op.manual(), inner.first())
-            && super::address::get(container, names).is_some_and(|value| !value.is_null())
+    let inner = step.inner();
+    let mut preserved = preserved.filter(|_| step.step.preserve && step.reversed);
+    let keys = keys.filter(|_| preserved.is_some());
+    step.step.containers.visit(object, keys, &mut |container, at| {
+        let first_path = || place(&at.path, step.op_inner.first().map_or(&[][..], Vec::as_slice));
+        let refusal = |reason| Refusal { step: step.index, name: step.step.name, path: first_path(), reason };
+        if let (Some(manual), Some(names)) = (step.op.manual(), inner.first())
+            && get(container, names).is_some_and(|value| !value.is_null())
         {
             notes.push(Note { path: place(&at.path, names), about: About::Manual(manual.guidance.clone()) });
         }
-        let before = (kept.is_some() || told.is_some()).then(|| view(container, inner));
-        let restored = kept.as_deref_mut().is_some_and(|kept| kept.restore(&turn, at, container));
+        let before = (preserved.is_some() || log.is_some()).then(|| view(container, inner));
+        let restored = preserved.as_deref_mut().is_some_and(|preserved| preserved.restore(step, at, container));
         if !restored {
-            ready.op.apply(container, &ready.op_inner, step.conflict).map_err(refusal)?;
+            step.op.apply(container, &step.op_inner, step.step.conflict).map_err(refusal)?;
         }
         let Some(before) = before else { return Ok(()) };
-        if let Some(told) = told.as_deref_mut()
+        if let Some(log) = log.as_deref_mut()
             && view(container, inner) != before
         {
-            told.done.push(Done { step: ready.index, path: place(&at.path, ready.op_inner.first().map_or(&[][..], Vec::as_slice)) });
-            // What was put back from beside the object comes from there again.
-            if kept.is_none()
-                && let Some((index, back)) = turn.forgets(&before, container)
-                && let (Some(names), Some(Some(was))) = (inner.get(index), before.get(index))
+            log.applied.push(AppliedStep { step: step.index, path: first_path() });
+            // Preserved values are restored from beside the object.
+            if preserved.is_none()
+                && let Some((index, restored)) = step.lost_value(&before, container)
+                && let (Some(names), Some(Some(value))) = (inner.get(index), before.get(index))
             {
-                told.lost.push(Loss { turn: number, path: place(&at.path, names), was: was.clone(), back });
+                log.lost.push(Loss { position, path: place(&at.path, names), value: value.clone(), restored });
             }
         }
-        if let Some(kept) = kept.as_deref_mut().filter(|_| !restored) {
-            kept.remember(&turn, at, before, container);
+        if let Some(preserved) = preserved.as_deref_mut().filter(|_| !restored) {
+            preserved.remember(step, at, before, container);
         }
         Ok(())
     })

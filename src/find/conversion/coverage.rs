@@ -1,6 +1,6 @@
-//! Breaks come in; the manifest that says how to deal with each of them goes out.
+//! Finds the manifest that covers a breaking change.
 
-use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::fact::{Aspect, Fact, Subject};
 use crate::model::{Bundle, FieldPath};
 
 use super::catalogue::Conversions;
@@ -8,34 +8,34 @@ use super::graph::Graph;
 use super::manifest::Manifest;
 use super::manifest_endpoints::fits;
 use super::path_through_steps::{destination, origin};
-use super::step::Op;
+use super::step::{Op, Overlap, Step};
 
-/// What covers a break.
+/// The manifest that covers a breaking change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cover {
     pub manifest: String,
-    /// Position of the step; `None` where the manifest as a whole does it.
+    /// Position of the step; `None` if the manifest as a whole covers it.
     pub step: Option<usize>,
-    /// Done by people, or by a webhook: nothing of it is checked.
+    /// A manual step or a webhook, which can't be checked.
     pub unchecked: bool,
 }
 
-/// A step in the coordinates of both ends.
-struct Act<'m> {
+/// The fields of a step as both versions call them.
+struct StepFields {
     index: usize,
-    op: &'m Op,
-    /// Where the values that it reads stand in the old form.
+    op: Op,
+    /// Where the values that it reads are in the old version.
     reads: Vec<FieldPath>,
-    /// Where the values that it writes stand in the new form.
+    /// Where the values that it writes are in the new version.
     writes: Vec<FieldPath>,
 }
 
 pub struct Coverage<'m> {
     conversions: &'m Conversions,
-    acts: Vec<Vec<Act<'m>>>,
+    step_fields: Vec<Vec<StepFields>>,
     /// CRDs of the new bundle that a webhook converts.
     webhooks: Vec<String>,
-    /// For each manifest the CRDs whose change it is about.
+    /// For each manifest, the CRDs whose change it is about.
     crds: Vec<Vec<String>>,
 }
 
@@ -51,10 +51,10 @@ impl<'m> Coverage<'m> {
             of(new, &manifest.to).into_iter().filter(|name| before.contains(name)).collect()
         };
         let crds = conversions.manifests.iter().map(about).collect();
-        Coverage { conversions, acts: conversions.manifests.iter().map(acts).collect(), webhooks, crds }
+        Coverage { conversions, step_fields: conversions.manifests.iter().map(step_fields).collect(), webhooks, crds }
     }
 
-    /// The manifest that covers a break.
+    /// The manifest that covers a breaking change.
     pub fn cover(&self, fact: &Fact) -> Option<Cover> {
         match fact.subject {
             Subject::Field | Subject::NewVersion => self.field(fact),
@@ -70,23 +70,23 @@ impl<'m> Coverage<'m> {
             let end = |said: &Option<String>, version: Option<&str>| said.is_none() || said.as_deref() == version;
             end(&manifest.from.version, from) && end(&manifest.to.version, to)
         };
-        let mut candidates = self.conversions.manifests.iter().zip(&self.acts).zip(&self.crds);
-        let found = candidates.find_map(|((manifest, acts), crds)| {
+        let mut candidates = self.conversions.manifests.iter().zip(&self.step_fields).zip(&self.crds);
+        let found = candidates.find_map(|((manifest, steps), crds)| {
             if !crds.contains(&fact.crd) || !leads(manifest) {
                 return None;
             }
             if manifest.webhook {
                 return Some(Cover { manifest: manifest.name.clone(), step: None, unchecked: true });
             }
-            let act = acts.iter().find(|act| act.deals_with(fact))?;
-            let unchecked = act.op.manual().is_some();
-            Some(Cover { manifest: manifest.name.clone(), step: Some(act.index), unchecked })
+            let step = steps.iter().find(|step| step.op.covers(fact, &Overlap::new(fact, &step.reads, &step.writes)))?;
+            let unchecked = step.op.manual().is_some();
+            Some(Cover { manifest: manifest.name.clone(), step: Some(step.index), unchecked })
         });
         let crosses = fact.against.is_some();
         found.or_else(|| (crosses && self.webhooks.contains(&fact.crd)).then(by_webhook))
     }
 
-    /// A version that goes, or that objects are no longer stored at, needs a way to another one.
+    /// A version that is removed, or no longer the storage version, needs a conversion to another one.
     fn version(&self, fact: &Fact) -> Option<Cover> {
         let start = match fact.aspect {
             Aspect::Presence | Aspect::Served => fact.version.as_deref()?,
@@ -116,61 +116,17 @@ fn by_webhook() -> Cover {
     Cover { manifest: "webhook".to_owned(), step: None, unchecked: true }
 }
 
-fn acts(manifest: &Manifest) -> Vec<Act<'_>> {
+fn step_fields(manifest: &Manifest) -> Vec<StepFields> {
     let ops: Vec<Op> = manifest.steps.iter().map(|step| step.op.clone()).collect();
-    let act = |(index, step): (usize, &'_ super::step::Step)| {
+    let fields = |(index, step): (usize, &Step)| {
         let (done, rest) = ops.split_at_checked(index).unwrap_or((&ops, &[]));
         let later = rest.get(1..).unwrap_or_default();
-        (
-            step.op.reads().into_iter().map(|path| origin(done, path)).collect(),
-            step.op.writes().into_iter().map(|path| destination(later, path)).collect(),
-        )
-    };
-    let places: Vec<(Vec<FieldPath>, Vec<FieldPath>)> = manifest.steps.iter().enumerate().map(act).collect();
-    manifest
-        .steps
-        .iter()
-        .enumerate()
-        .zip(places)
-        .map(|((index, step), (reads, writes))| Act { index, op: &step.op, reads, writes })
-        .collect()
-}
-
-impl Act<'_> {
-    /// Whether the step is at the path of the break and does what such a break needs.
-    fn deals_with(&self, fact: &Fact) -> bool {
-        let path = &fact.path;
-        let reads = self.reads.contains(path);
-        let writes = self.writes.contains(fact.to.as_ref().unwrap_or(path));
-        if let Some(manual) = self.op.manual() {
-            return reads && manual.effect == fact.effect;
+        StepFields {
+            index,
+            op: step.op.clone(),
+            reads: step.op.reads().into_iter().map(|path| origin(done, path)).collect(),
+            writes: step.op.writes().into_iter().map(|path| destination(later, path)).collect(),
         }
-        let arrives = fact.to.as_ref().is_none_or(|to| self.writes.contains(to));
-        let at_the_fields = match (fact.aspect, fact.effect) {
-            (Aspect::Presence | Aspect::Required, Effect::Added) => writes,
-            (Aspect::Required | Aspect::Default | Aspect::Nullable | Aspect::Meaning, _) => reads || writes,
-            // A condition on an object is dealt with where its parts are.
-            (
-                Aspect::CelRule
-                | Aspect::CelTransition
-                | Aspect::AllOf
-                | Aspect::AnyOf
-                | Aspect::OneOf
-                | Aspect::Not
-                | Aspect::Accepted
-                | Aspect::MinProperties
-                | Aspect::MaxProperties
-                | Aspect::PreserveUnknown
-                | Aspect::AdditionalProperties
-                | Aspect::Items
-                | Aspect::EmbeddedResource,
-                _,
-            ) => {
-                self.reads.iter().any(|read| read.starts_with(path))
-                    || self.writes.iter().any(|write| write.starts_with(fact.to.as_ref().unwrap_or(path)))
-            }
-            _ => reads,
-        };
-        at_the_fields && self.op.covers(fact, arrives)
-    }
+    };
+    manifest.steps.iter().enumerate().map(fields).collect()
 }

@@ -1,4 +1,4 @@
-//! Versions as nodes, manifests as edges: one way between any two, no loops, at most one webhook.
+//! The graph of versions (nodes) and manifests (edges): one path between any two versions, no loops, at most one webhook.
 
 use std::collections::VecDeque;
 
@@ -19,23 +19,23 @@ pub struct Edge<'m> {
     pub manifest: &'m Manifest,
 }
 
-/// One manifest on the way from a version to another.
+/// One manifest on the route from a version to another.
 #[derive(Debug, Clone, Copy)]
 pub struct Leg<'m> {
     pub manifest: &'m Manifest,
     pub direction: Direction,
 }
 
-/// What is wrong with a graph.
+/// A problem with a graph.
 #[derive(Debug)]
-pub enum Tangle<'m> {
-    /// With this manifest there are two ways between its ends: the other way is given.
+pub enum GraphProblem<'m> {
+    /// A second path between the versions of this manifest, next to that of the others.
     Loop { manifest: &'m Manifest, other: Vec<&'m Manifest> },
     /// A second webhook.
     Webhook { manifest: &'m Manifest, first: &'m Manifest },
 }
 
-/// Whether two ends can be one version: they agree in all that both of them say.
+/// Whether two endpoints can be the same version: nothing that both of them state differs.
 fn compatible(a: &Endpoint, b: &Endpoint) -> bool {
     fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
         a.is_none() || b.is_none() || a == b
@@ -46,13 +46,13 @@ fn compatible(a: &Endpoint, b: &Endpoint) -> bool {
 impl<'m> Graph<'m> {
     pub fn new(manifests: Vec<&'m Manifest>) -> Self {
         let mut ends: Vec<&Endpoint> = manifests.iter().flat_map(|manifest| [&manifest.from, &manifest.to]).collect();
-        // What says more comes first, so that what says less can join it.
-        ends.sort_by_key(|end| (std::cmp::Reverse(said(end)), (*end).clone()));
+        // The more specific ones come first, so that less specific ones can join them.
+        ends.sort_by_key(|end| (std::cmp::Reverse(specificity(end)), (*end).clone()));
         ends.dedup();
         let mut nodes: Vec<Endpoint> = Vec::new();
         for end in ends {
             let fitting = nodes.iter().filter(|node| compatible(node, end)).count();
-            if fitting != 1 || !nodes.iter().any(|node| compatible(node, end) && said(end) < said(node)) {
+            if fitting != 1 || !nodes.iter().any(|node| compatible(node, end) && specificity(end) < specificity(node)) {
                 nodes.push(end.clone());
             }
         }
@@ -64,9 +64,9 @@ impl<'m> Graph<'m> {
         Graph { nodes, edges }
     }
 
-    /// The way between two nodes along the first `usable` edges.
-    fn way(&self, start: usize, goal: usize, usable: usize) -> Option<Vec<Leg<'m>>> {
-        let mut came: Vec<Option<(usize, Leg<'m>)>> = vec![None; self.nodes.len()];
+    /// The path between two nodes along the first `usable` edges.
+    fn path(&self, start: usize, goal: usize, usable: usize) -> Option<Vec<Leg<'m>>> {
+        let mut previous: Vec<Option<(usize, Leg<'m>)>> = vec![None; self.nodes.len()];
         let mut queue = VecDeque::from([start]);
         let mut seen = vec![false; self.nodes.len()];
         *seen.get_mut(start)? = true;
@@ -81,7 +81,7 @@ impl<'m> Graph<'m> {
                     _ => continue,
                 };
                 if !seen.get(next).copied().unwrap_or(true) {
-                    if let (Some(flag), Some(slot)) = (seen.get_mut(next), came.get_mut(next)) {
+                    if let (Some(flag), Some(slot)) = (seen.get_mut(next), previous.get_mut(next)) {
                         *flag = true;
                         *slot = Some((node, Leg { manifest: edge.manifest, direction }));
                     }
@@ -92,7 +92,7 @@ impl<'m> Graph<'m> {
         let mut legs = Vec::new();
         let mut node = goal;
         while node != start {
-            let (before, leg) = (*came.get(node)?)?;
+            let (before, leg) = (*previous.get(node)?)?;
             legs.push(leg);
             node = before;
         }
@@ -100,21 +100,21 @@ impl<'m> Graph<'m> {
         Some(legs)
     }
 
-    pub fn tangles(&self) -> Vec<Tangle<'m>> {
+    pub fn problems(&self) -> Vec<GraphProblem<'m>> {
         let mut found = Vec::new();
         for (index, edge) in self.edges.iter().enumerate() {
-            if let Some(legs) = self.way(edge.from, edge.to, index) {
-                found.push(Tangle::Loop { manifest: edge.manifest, other: legs.iter().map(|leg| leg.manifest).collect() });
+            if let Some(legs) = self.path(edge.from, edge.to, index) {
+                found.push(GraphProblem::Loop { manifest: edge.manifest, other: legs.iter().map(|leg| leg.manifest).collect() });
             }
         }
         let mut webhooks = self.edges.iter().map(|edge| edge.manifest).filter(|manifest| manifest.webhook);
         if let Some(first) = webhooks.next() {
-            found.extend(webhooks.map(|manifest| Tangle::Webhook { manifest, first }));
+            found.extend(webhooks.map(|manifest| GraphProblem::Webhook { manifest, first }));
         }
         found
     }
 
-    /// Nodes that a person means by `v1alpha3`, `1.1.0` or `v1alpha3@1.1.0`, oldest first.
+    /// The nodes that a user means by `v1alpha3`, `1.1.0` or `v1alpha3@1.1.0`, oldest first.
     pub fn named(&self, text: &str) -> Vec<usize> {
         let (version, bundle) = match text.split_once('@') {
             Some((version, bundle)) => (Some(version), release::parse(bundle)),
@@ -129,7 +129,7 @@ impl<'m> Graph<'m> {
         found
     }
 
-    /// How many manifests lead forward to a node.
+    /// The number of manifests on the longest path forward to a node.
     fn age(&self, node: usize) -> usize {
         let mut ages = vec![0_usize; self.nodes.len()];
         for _ in 0..self.nodes.len() {
@@ -143,23 +143,23 @@ impl<'m> Graph<'m> {
         ages.get(node).copied().unwrap_or(0)
     }
 
-    /// The way from one of the nodes to one of the others.
+    /// The route from one of the nodes to one of the others.
     ///
-    /// An object doesn't tell which of several forms of one API version it is in. Going forward it is taken for the oldest
-    /// of them, because a step that has nothing to do does nothing; going back for the newest.
+    /// An object doesn't show which of several releases of one API version it was written for. Forward, the oldest is assumed,
+    /// because a step without anything to convert does nothing; back, the newest.
     pub fn route(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
-        let ways = |start: &usize, goal: &usize| self.way(*start, *goal, self.edges.len());
+        let path = |start: &usize, goal: &usize| self.path(*start, *goal, self.edges.len());
         let forward = |legs: &Vec<Leg<'m>>| legs.iter().all(|leg| leg.direction == Direction::Forward);
         for start in starts {
             for goal in goals.iter().rev() {
-                if let Some(legs) = ways(start, goal).filter(forward) {
+                if let Some(legs) = path(start, goal).filter(forward) {
                     return Some(legs);
                 }
             }
         }
         for start in starts.iter().rev() {
             for goal in goals.iter().rev() {
-                if let Some(legs) = ways(start, goal) {
+                if let Some(legs) = path(start, goal) {
                     return Some(legs);
                 }
             }
@@ -169,14 +169,14 @@ impl<'m> Graph<'m> {
 }
 
 impl<'m> Graph<'m> {
-    /// The way back to one of the nodes for an object that may be in any of the forms: it is taken for the newest.
-    pub fn retreat(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
+    /// The route back to one of the nodes, from the newest of the starts.
+    pub fn route_back(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
         let back = |legs: &Vec<Leg<'m>>| !legs.is_empty() && legs.iter().all(|leg| leg.direction == Direction::Back);
         let mut pairs = starts.iter().rev().flat_map(|start| goals.iter().rev().map(move |goal| (*start, *goal)));
-        pairs.find_map(|(start, goal)| self.way(start, goal, self.edges.len()).filter(back))
+        pairs.find_map(|(start, goal)| self.path(start, goal, self.edges.len()).filter(back))
     }
 }
 
-fn said(end: &Endpoint) -> usize {
+fn specificity(end: &Endpoint) -> usize {
     usize::from(end.version.is_some()) + usize::from(end.bundle.is_some()) + usize::from(end.channel.is_some())
 }

@@ -1,115 +1,145 @@
-//! The laws that a conversion keeps: its results are valid, nothing is lost on the way there and back, doing it twice is doing
-//! it once, and nobody needs to know which version an object was stored in.
+//! The laws of a conversion: its results are valid, its round trips are lossless, it is idempotent, and it is independent of
+//! the stored version.
 //!
-//! A law is proved by the conditions of the steps where they allow it, and else tested with objects of the schemas.
+//! A law is proved from the conditions of the steps if they allow it, and otherwise tested with objects of the schemas.
+
+mod repetition;
+mod round_trip;
+mod validity;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::model::FieldPath;
-use crate::model::relation::Search;
 use crate::model::schema::Shape;
 
-use super::address::Keys;
+use super::address::ListKeys;
 use super::convert::{ConvertError, Converter};
-use super::keep::Preserve;
-use super::lossless::{Obstacle, lossless, never_fails};
-use super::manifest::{Direction, Manifest, Reverse};
+use super::manifest::{Direction, Manifest};
 use super::output_schema::output_schema;
-use super::path_through_steps;
-use super::schema_endpoint::Ground;
-use super::search;
-use super::shape_edit::{holds_anything, kept_by};
-use super::step::{Op, Reason};
+use super::preserve::Preserve;
+use super::schema_endpoint::SchemaEndpoint;
+use super::shape_edit::holds_anything;
+use super::step::{Op, Reason, shown};
+
+/// The laws in the order in which they are reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Law {
+    Valid,
+    ValidBack,
+    RoundTrip,
+    RoundTripBack,
+    Idempotent,
+    StoredVersion,
+}
+
+impl Law {
+    pub const ALL: [Law; 6] = [Law::Valid, Law::ValidBack, Law::RoundTrip, Law::RoundTripBack, Law::Idempotent, Law::StoredVersion];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Law::Valid => "results are valid",
+            Law::ValidBack => "results of converting back are valid",
+            Law::RoundTrip => "round trip is lossless",
+            Law::RoundTripBack => "reverse round trip is lossless",
+            Law::Idempotent => "idempotent",
+            Law::StoredVersion => "independent of the stored version",
+        }
+    }
+}
+
+/// Why a law doesn't apply.
+const NO_CONVERSION: &str = "the manifest doesn't convert in this direction";
+const NO_REVERSE: &str = "the manifest doesn't convert back";
 
 /// An object that breaks a law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counterexample {
     pub object: Value,
-    /// What became of it.
+    /// The converted object.
     pub result: Option<Value>,
     pub because: String,
-    /// Where the two differ, or what is wrong with the result.
+    /// Where the objects differ, or what is wrong with the result.
     pub path: Option<FieldPath>,
-    /// Position of the step that is to blame, where one is.
+    /// Position of the step that causes it, if one does.
     pub step: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Proved,
-    /// Held for so many objects; why it could not be proved.
+    /// The law holds for this many objects; why it could not be proved.
     Tested {
         objects: usize,
         because: String,
     },
     Broken(Box<Counterexample>),
-    /// There is nothing to judge.
+    /// The law doesn't apply.
     Undecided(String),
 }
 
-/// A manifest between two schemas.
-pub struct Trial<'m> {
+/// Checks the laws for a manifest and the schemas of its two versions.
+pub struct LawCheck<'m> {
     pub manifest: &'m Manifest,
-    pub old: &'m Ground,
-    pub new: &'m Ground,
-    there: Option<Converter<'m>>,
+    pub old: &'m SchemaEndpoint,
+    pub new: &'m SchemaEndpoint,
+    forward: Option<Converter<'m>>,
     back: Option<Converter<'m>>,
 }
 
-/// What came of converting one object.
-enum Turned {
-    To(Value),
-    /// No machine's business, or beyond what numbers can hold.
+/// The result of converting one object.
+enum Attempt {
+    Converted(Value),
+    /// Left to a manual step, or too large a number: not counted against the conversion.
     Excused,
     Failed(ConvertError),
 }
 
-impl<'m> Trial<'m> {
-    pub fn new(manifest: &'m Manifest, old: &'m Ground, new: &'m Ground) -> Self {
-        let mut keys = Keys::default();
-        [old, new].into_iter().for_each(|ground| keys.learn(&ground.shape));
+impl<'m> LawCheck<'m> {
+    pub fn new(manifest: &'m Manifest, old: &'m SchemaEndpoint, new: &'m SchemaEndpoint) -> Self {
+        let mut keys = ListKeys::default();
+        [old, new].into_iter().for_each(|endpoint| keys.add_schema(&endpoint.shape));
         let keys = Arc::new(keys);
-        let way = |direction| Converter::new(manifest, direction).ok().map(|converter| converter.with_keys(&keys));
-        Trial { manifest, old, new, there: way(Direction::Forward), back: way(Direction::Back) }
+        let converter = |direction| Converter::new(manifest, direction).ok().map(|converter| converter.with_keys(&keys));
+        LawCheck { manifest, old, new, forward: converter(Direction::Forward), back: converter(Direction::Back) }
     }
 
-    fn way(&self, direction: Direction) -> Option<&Converter<'m>> {
+    fn converter(&self, direction: Direction) -> Option<&Converter<'m>> {
         match direction {
-            Direction::Forward => self.there.as_ref(),
+            Direction::Forward => self.forward.as_ref(),
             Direction::Back => self.back.as_ref(),
         }
     }
 
-    /// The schema that a direction starts from, and the one it leads to.
-    fn grounds(&self, direction: Direction) -> (&'m Ground, &'m Ground) {
+    /// The schema that a direction converts from, and the one it converts to.
+    fn endpoints(&self, direction: Direction) -> (&'m SchemaEndpoint, &'m SchemaEndpoint) {
         match direction {
             Direction::Forward => (self.old, self.new),
             Direction::Back => (self.new, self.old),
         }
     }
 
-    fn turn(&self, object: &Value, direction: Direction) -> Turned {
-        let Some(way) = self.way(direction) else { return Turned::Excused };
-        match way.converted(object) {
-            Ok(converted) => Turned::To(converted),
-            Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, Reason::Manual(_) | Reason::Overflow(_)) => Turned::Excused,
-            Err(error) => Turned::Failed(error),
+    fn convert(&self, object: &Value, direction: Direction) -> Attempt {
+        let Some(converter) = self.converter(direction) else { return Attempt::Excused };
+        match converter.converted(object) {
+            Ok(converted) => Attempt::Converted(converted),
+            Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, Reason::Manual(_) | Reason::Overflow(_)) => Attempt::Excused,
+            Err(error) => Attempt::Failed(error),
         }
     }
 
     /// Objects to try: the examples of the manifest, then those of the schema.
     fn samples(&self, direction: Direction) -> impl Iterator<Item = &Value> {
-        let (start, _) = self.grounds(direction);
+        let (start, _) = self.endpoints(direction);
         let side = move |example: &'m super::manifest::Example| if direction == Direction::Forward { &example.old } else { &example.new };
         let examples = self.manifest.examples.iter().map(side).filter(|object| start.accepts(object));
         examples.chain(start.samples())
     }
 
-    /// Whether what a direction loses is kept beside the objects that it gives: their schema must have room for it.
-    fn keeps(&self, direction: Direction) -> bool {
-        let (_, end) = self.grounds(direction);
+    /// Whether the values that a direction loses are preserved: the schema of its results must have room for them.
+    fn preserves(&self, direction: Direction) -> bool {
+        let (_, end) = self.endpoints(direction);
         match &self.manifest.preserve {
             None => false,
             Some(Preserve::Annotation(_)) => true,
@@ -117,287 +147,43 @@ impl<'m> Trial<'m> {
         }
     }
 
-    /// The operations of a direction, and whether what each loses is kept.
+    /// The operations of a direction, and whether the values that each of them loses are preserved.
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
-        let kept = self.keeps(direction);
-        let ready = self.manifest.ready(direction)?;
-        Some(ready.iter().map(|ready| (ready.op.clone(), kept && ready.step.preserve && ready.inverse.is_some())).collect())
+        let preserved = self.preserves(direction);
+        let steps = self.manifest.directed_steps(direction)?;
+        Some(steps.iter().map(|step| (step.op.clone(), preserved && step.step.preserve && step.reversed)).collect())
     }
 
-    /// The shape of everything that a direction can give.
-    fn image(&self, direction: Direction) -> Option<Shape> {
-        let (start, _) = self.grounds(direction);
+    /// The schema of everything that a direction can produce.
+    fn output_schema(&self, direction: Direction) -> Option<Shape> {
+        let (start, _) = self.endpoints(direction);
         Some(self.ops(direction)?.iter().fold(start.shape.clone(), |shape, (op, _)| output_schema(op, &shape)))
     }
 
-    /// Every converted object is valid on the other side (RT3).
-    pub fn validity(&self, direction: Direction) -> Verdict {
-        let (start, end) = self.grounds(direction);
-        let Some(image) = self.image(direction) else { return Verdict::Undecided("there is no such way".into()) };
-        let manual = self.manuals();
-        let cramped = self.manifest.preserve.is_some() && !self.keeps(direction);
-        let because = if cramped {
-            "the field that keeps what is lost has no room for it".to_owned()
-        } else if manual.is_empty() {
-            match search::refused(&image, &end.shape) {
-                Search::Impossible => match self.stumbles(direction) {
-                    None => return Verdict::Proved,
-                    Some(why) => why,
-                },
-                Search::Found(body) => {
-                    if let Turned::To(origin) = self.turn(&end.whole(body), direction.turned())
-                        && start.accepts(&origin)
-                        && let Some(broken) = self.invalid(&origin, direction)
-                    {
-                        return broken;
-                    }
-                    "what the steps give is known only in part".to_owned()
-                }
-                Search::Undecided(reason) => reason.to_string(),
-            }
-        } else {
-            "a step is done by hand".to_owned()
-        };
-        let mut objects = 0;
-        for sample in self.samples(direction) {
-            if let Some(broken) = self.invalid(sample, direction) {
-                return broken;
-            }
-            objects += 1;
-        }
-        Verdict::Tested { objects, because }
-    }
-
-    /// Why a step may fail on an object of the schema; `None` if none can.
-    fn stumbles(&self, direction: Direction) -> Option<String> {
-        let (start, _) = self.grounds(direction);
-        let mut shape = start.shape.clone();
-        self.manifest.ready(direction).unwrap_or_default().iter().find_map(|ready| {
-            let why = never_fails(&ready.op, &shape, ready.step.conflict).err();
-            shape = output_schema(&ready.op, &shape);
-            why
-        })
-    }
-
-    /// Paths that people convert.
-    fn manuals(&self) -> Vec<&FieldPath> {
-        self.manifest.steps.iter().filter_map(|step| step.op.manual()).map(|manual| &manual.path).collect()
-    }
-
-    fn invalid(&self, object: &Value, direction: Direction) -> Option<Verdict> {
-        let (_, end) = self.grounds(direction);
-        let (result, because, path, step) = match self.turn(object, direction) {
-            Turned::Excused => return None,
-            Turned::Failed(error) => {
-                let step = if let ConvertError::Refused(refusal) = &error { Some(refusal.step) } else { None };
-                (None, format!("it can't be converted: {error}"), None, step)
-            }
-            Turned::To(converted) => {
-                let outcome = end.request(&converted);
-                let by_hand = |path: &FieldPath| self.manuals().iter().any(|manual| path.starts_with(manual));
-                let error = outcome.errors.iter().find(|error| !by_hand(&error.path.general()))?;
-                (Some(converted), format!("{}: {}", error.field, error.message), Some(error.path.general()), None)
-            }
-        };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), result, because, path, step })))
-    }
-
-    /// There and back gives what was there (RT1), or back and there (RT2), up to normal form, through a server that prunes.
-    pub fn round_trip(&self, direction: Direction) -> Verdict {
-        if self.way(direction).is_none() || self.way(direction.turned()).is_none() {
-            return Verdict::Undecided("there is no way back".into());
-        }
-        let Obstacle { reason: because, hint, .. } = match self.returns(direction) {
-            Ok(()) => return Verdict::Proved,
-            Err(obstacle) => obstacle,
-        };
-        let mut objects = 0;
-        if let Some(hinted) = hint.and_then(|(path, value)| self.showing(direction, &path, &value)) {
-            objects += 1;
-            if let Some(broken) = self.lossy(&hinted, direction) {
-                return broken;
-            }
-        }
-        for sample in self.samples(direction) {
-            if let Some(broken) = self.lossy(sample, direction) {
-                return broken;
-            }
-            objects += 1;
-        }
-        Verdict::Tested { objects, because }
-    }
-
-    /// The proof: each step gives back what it took, and the schema between keeps all that arrives there.
-    fn returns(&self, direction: Direction) -> Result<(), Obstacle> {
-        if !matches!(self.manifest.reverse, Reverse::Auto) {
-            return Err(Obstacle::permanent("the way back has steps of its own".into()));
-        }
-        let (start, end) = self.grounds(direction);
-        let mut shape = start.shape.clone();
-        let mut done: Vec<Op> = Vec::new();
-        for (op, kept) in self.ops(direction).unwrap_or_default() {
-            match lossless(&op, &shape) {
-                Ok(()) => {}
-                Err(Obstacle { preservable: true, .. }) if kept => {}
-                Err(mut found) => {
-                    found.hint = found.hint.map(|(path, value)| (path_through_steps::origin(&done, &path), value));
-                    return Err(found);
-                }
-            }
-            shape = output_schema(&op, &shape);
-            done.push(op);
-        }
-        kept_by(&shape, &end.shape, &FieldPath::root())
-            .map_err(|path| Obstacle::permanent(format!("`{path}` is not kept on the other side")))
-    }
-
-    /// The smallest object with this value at a path.
-    fn showing(&self, direction: Direction, path: &FieldPath, value: &Value) -> Option<Value> {
-        let (start, _) = self.grounds(direction);
-        let object = start.whole(crate::compare::embed(&start.shape, path, value)?);
-        start.accepts(&object).then_some(object)
-    }
-
-    fn lossy(&self, object: &Value, direction: Direction) -> Option<Verdict> {
-        let (start, end) = self.grounds(direction);
-        let Turned::To(there) = self.turn(object, direction) else { return None };
-        let stored = end.pruned(&there);
-        let (result, because, path, step) = match self.turn(&stored, direction.turned()) {
-            Turned::Excused => return None,
-            Turned::Failed(error) => {
-                let step = if let ConvertError::Refused(refusal) = &error { Some(refusal.step) } else { None };
-                (None, format!("it can't be converted back: {error}"), None, step)
-            }
-            Turned::To(returned) => {
-                // The place where values are kept is the conversion's own.
-                let (before, after) = (start.normal(&self.unkept(object)), start.normal(&self.unkept(&returned)));
-                let (path, said) = difference(&before, &after, &FieldPath::root())?;
-                (Some(returned), said, Some(path), None)
-            }
-        };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), result, because, path, step })))
-    }
-
-    /// Doing it twice is doing it once (RT4).
-    pub fn idempotence(&self) -> Verdict {
-        let (Some(ops), Some(image)) = (self.ops(Direction::Forward), self.image(Direction::Forward)) else {
-            return Verdict::Undecided("there is no such way".into());
-        };
-        if ops.iter().all(|(op, _)| op.is_noop(&image)) {
-            return Verdict::Proved;
-        }
-        let mut objects = 0;
-        for sample in self.samples(Direction::Forward) {
-            objects += 1;
-            let Turned::To(once) = self.turn(sample, Direction::Forward) else { continue };
-            let broken = |result: Option<Value>, because: String, path: Option<FieldPath>, step| {
-                Verdict::Broken(Box::new(Counterexample { object: sample.clone(), result, because, path, step }))
-            };
-            match self.turn(&once, Direction::Forward) {
-                Turned::To(twice) => {
-                    if let Some((path, said)) = difference(&self.bare(&once), &self.bare(&twice), &FieldPath::root()) {
-                        return broken(Some(twice), format!("converted once more, {said}"), Some(path), None);
-                    }
-                }
-                Turned::Failed(error) => return broken(Some(once), format!("it can't be converted once more: {error}"), None, None),
-                Turned::Excused => {}
-            }
-        }
-        Verdict::Tested { objects, because: "a step may find something to do in what it gave".into() }
-    }
-
-    fn unkept(&self, object: &Value) -> Value {
-        let mut object = object.clone();
-        if let Some(preserve) = &self.manifest.preserve {
-            preserve.clear(&mut object);
-        }
-        object
-    }
-
+    /// The object without its API version and preserved values.
     fn bare(&self, object: &Value) -> Value {
-        let mut object = self.unkept(object);
+        let mut object = self.manifest.without_preserved(object);
         if let Some(map) = object.as_object_mut() {
             map.remove("apiVersion");
         }
         object
     }
 
-    /// What is valid on both sides stays as it is, so that nobody needs to know in which version an object was stored.
-    pub fn blindness(&self) -> Verdict {
-        let Some(ready) = self.manifest.ready(Direction::Forward) else { return Verdict::Undecided("there is no such way".into()) };
-        let (old, new) = (&self.old.shape, &self.new.shape);
-        let mut tested = 0;
-        let mut open = None;
-        for ready in ready.iter() {
-            // The first step that does something acts on the object as it was, so each is looked at alone.
-            if ready.op.is_noop(old) || ready.op.is_noop(new) || !ready.op.acts_on_both(old, new) {
-                continue;
-            }
-            for (path, wanted) in ready.op.triggers() {
-                match search::shared(old, new, path, &wanted) {
-                    Search::Impossible => {}
-                    Search::Found(body) => {
-                        tested += 1;
-                        if let Some(verdict) = self.seen_both_ways(&body, ready.index) {
-                            return verdict;
-                        }
-                        open = open.or_else(|| Some(format!("objects with `{path}` are valid on both sides")));
-                    }
-                    Search::Undecided(reason) => open = open.or(Some(reason.to_string())),
-                }
-            }
-            if !ready.op.decided_by_triggers() && open.is_none() {
-                open = Some(format!("`{}` is valid on both sides", ready.op.paths().first().map(ToString::to_string).unwrap_or_default()));
-            }
+    /// The verdict on a law.
+    pub fn verdict(&self, law: Law) -> Verdict {
+        match law {
+            Law::Valid => self.validity(Direction::Forward),
+            Law::ValidBack => self.validity(Direction::Back),
+            Law::RoundTrip => self.round_trip(Direction::Forward),
+            Law::RoundTripBack => self.round_trip(Direction::Back),
+            Law::Idempotent => self.idempotence(),
+            Law::StoredVersion => self.stored_version_independence(),
         }
-        let Some(because) = open else { return Verdict::Proved };
-        for sample in self.old.samples() {
-            if self.new.accepts(&self.renamed(sample)) {
-                tested += 1;
-                if let Some(verdict) = self.changed(sample, None) {
-                    return verdict;
-                }
-            }
-        }
-        Verdict::Tested { objects: tested, because }
-    }
-
-    fn seen_both_ways(&self, body: &Value, step: usize) -> Option<Verdict> {
-        let object = self.old.whole(body.clone());
-        if !self.old.accepts(&object) || !self.new.accepts(&self.new.whole(body.clone())) {
-            return None;
-        }
-        self.changed(&object, Some(step))
-    }
-
-    fn renamed(&self, object: &Value) -> Value {
-        let mut body = object.clone();
-        if let Some(map) = body.as_object_mut() {
-            map.remove("apiVersion");
-        }
-        self.new.whole(body)
-    }
-
-    fn changed(&self, object: &Value, step: Option<usize>) -> Option<Verdict> {
-        let (result, because, path) = match self.turn(object, Direction::Forward) {
-            Turned::Excused => return None,
-            Turned::Failed(error) => (None, format!("it is valid before and after, and can't be converted: {error}"), None),
-            Turned::To(converted) => {
-                let (before, after) = (self.new.normal(&self.bare(object)), self.new.normal(&self.bare(&converted)));
-                let (path, said) = difference(&before, &after, &FieldPath::root())?;
-                (Some(converted), format!("it is valid before and after, and converting it changes it: {said}"), Some(path))
-            }
-        };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), result, because, path, step })))
     }
 }
 
-/// The first place where two objects differ, in words.
+/// The first place where two objects differ, and a description of the difference.
 pub(crate) fn difference(before: &Value, after: &Value, at: &FieldPath) -> Option<(FieldPath, String)> {
-    let shown = |value: &Value| {
-        let text = value.to_string();
-        if text.chars().count() > 80 { format!("{}…", text.chars().take(79).collect::<String>()) } else { text }
-    };
     match (before, after) {
         (Value::Object(a), Value::Object(b)) => {
             for (key, x) in a {

@@ -1,11 +1,11 @@
-//! When a step followed by its inverse restores every object of a schema: what the arguments of the kinds have in common.
+//! Proofs that a step followed by its inverse restores every object of a schema: what the kinds of steps share.
 
 use serde_json::Value;
 
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
-use super::address::Region;
+use super::address::Containers;
 use super::shape_edit::{declared, never_there, prefix};
 use super::step::{Conflict, Op};
 
@@ -15,7 +15,7 @@ pub(crate) struct Obstacle {
     pub reason: String,
     /// Whether it helps to preserve the values beside the object.
     pub preservable: bool,
-    /// A value that may show it.
+    /// A value that may be lost.
     pub hint: Option<(FieldPath, Value)>,
 }
 
@@ -33,22 +33,22 @@ pub(crate) fn lost(reason: impl Into<String>) -> Result<(), Obstacle> {
     Err(Obstacle::new(reason.into()))
 }
 
-/// As [`lost`], with a value that may show it.
+/// As [`lost`], with a value that may be lost.
 pub(crate) fn lost_by(path: &FieldPath, value: impl Into<Value>, reason: impl Into<String>) -> Result<(), Obstacle> {
     Err(Obstacle { hint: Some((path.clone(), value.into())), ..Obstacle::new(reason.into()) })
 }
 
 /// Shows that `op` and then its inverse is the identity on all objects of the schema, up to their normal form.
 pub(crate) fn lossless(op: &Op, shape: &Shape) -> Result<(), Obstacle> {
-    match Region::of(&op.paths()) {
-        Some(region) => op.lossless(shape, region.prefix.steps().len()),
+    match Containers::of(&op.paths()) {
+        Some(containers) => op.lossless(shape, containers.prefix.steps().len()),
         None => lost("its paths have no common parent"),
     }
 }
 
 /// Shows that the step succeeds on every object of the schema; else the reason why it may not.
 pub(crate) fn never_fails(op: &Op, shape: &Shape, conflict: Conflict) -> Result<(), String> {
-    let container = Region::of(&op.paths()).map_or(0, |region| region.prefix.steps().len());
+    let container = Containers::of(&op.paths()).map_or(0, |containers| containers.prefix.steps().len());
     op.never_fails(shape, container, conflict)
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn declared_or_absent<'s>(shape: &'s Shape, path: &FieldPath) -> Resu
     }
 }
 
-/// Shows that a value goes to a place where there was nothing, and that nothing is left when it goes back.
-pub(crate) fn arrives(shape: &Shape, container: usize, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
+/// Shows that a value moves to a free place, and that moving it back leaves nothing behind.
+pub(crate) fn move_is_lossless(shape: &Shape, container: usize, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
     if never_there(shape, from) {
         return Ok(());
     }
@@ -72,7 +72,7 @@ pub(crate) fn arrives(shape: &Shape, container: usize, from: &FieldPath, to: &Fi
     if !never_there(shape, to) {
         return lost(format!("`{to}` may already have a value"));
     }
-    // A parent that was there and empty would be removed with the value on its way back.
+    // An empty parent would be removed when the value moves back.
     for depth in container + 1..to.steps().len() {
         let parent = prefix(to, depth);
         if let Some(node) = declared(shape, &parent)

@@ -1,4 +1,4 @@
-//! A conversion manifest: how objects of one kind get from one version to another and back.
+//! A conversion manifest: how objects of one kind are converted from one version to another and back.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,16 +8,16 @@ use serde_json::Value;
 use crate::input::yaml::Span;
 use crate::model::{FieldPath, FileId, Place};
 
-use super::address::Names;
-use super::keep::Preserve;
-use super::step::{Op, Step, inner_paths};
+use super::directed_step::DirectedStep;
+use super::preserve::Preserve;
+use super::step::Step;
 
 pub const API_VERSION: &str = "crdwise.dev/v1alpha1";
 pub const KIND: &str = "Conversion";
 /// The JSON Schema of a manifest.
 pub const SCHEMA: &str = include_str!("manifest.schema.json");
 
-/// One end of a conversion: a "version" in the sense of the guidelines, which an `apiVersion` alone doesn't name.
+/// The version that a manifest converts from or to: in the guidelines' sense, which an `apiVersion` alone doesn't name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     /// The API version, `v1alpha2`.
@@ -36,12 +36,12 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// How objects get back.
+/// How objects are converted back.
 #[derive(Debug, Clone)]
 pub enum Reverse {
     /// The steps from last to first, each inverted.
     Auto,
-    /// Steps of their own.
+    /// These steps.
     Steps(Vec<Step>),
     /// Not at all, for this reason.
     None(String),
@@ -55,9 +55,9 @@ pub struct Example {
     pub span: Span,
 }
 
-/// A path that the manifest speaks of outside of its steps.
+/// A field that the manifest names outside of its steps.
 #[derive(Debug, Clone)]
-pub struct Mention {
+pub struct FieldNote {
     pub path: FieldPath,
     pub note: String,
     pub span: Span,
@@ -80,17 +80,17 @@ pub struct Manifest {
     pub preserve_span: Span,
     pub examples: Vec<Example>,
     /// Names that must not be used again.
-    pub tombstones: Vec<Mention>,
-    /// Fields whose meaning changed while their schema didn't tell.
-    pub meaning_changed: Vec<Mention>,
+    pub tombstones: Vec<FieldNote>,
+    /// Fields whose meaning changed although their schema didn't.
+    pub meaning_changed: Vec<FieldNote>,
     /// Done by a conversion webhook; nothing here can be checked.
     pub webhook: bool,
-    /// The steps of either direction, once they were asked for: ten thousand objects take the same ones.
-    pub(crate) prepared: Prepared,
+    /// The steps of each direction, prepared once for all objects.
+    pub(crate) directed_steps: DirectedSteps,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Prepared([OnceLock<Option<Arc<[Ready]>>>; 2]);
+pub(crate) struct DirectedSteps([OnceLock<Option<Arc<[DirectedStep]>>>; 2]);
 
 /// Which way a manifest is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +100,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    pub fn turned(self) -> Direction {
+    pub fn opposite(self) -> Direction {
         match self {
             Direction::Forward => Direction::Back,
             Direction::Back => Direction::Forward,
@@ -108,33 +108,20 @@ impl Direction {
     }
 }
 
-/// A step as it is done in one direction.
-#[derive(Debug, Clone)]
-pub(crate) struct Ready {
-    /// Position in the manifest's own list.
-    pub index: usize,
-    pub step: Step,
-    pub op: Op,
-    pub inverse: Option<Op>,
-    /// What would bring back the step alone, even where there is no way back; `None` where the way back has steps of its own.
-    pub undo: Option<Op>,
-    pub op_inner: Vec<Names>,
-    pub inverse_inner: Vec<Names>,
-}
-
 impl Manifest {
     pub fn place(&self, span: Span) -> Place {
         Place { file: self.file, span }
     }
 
-    pub fn end(&self, direction: Direction) -> &Endpoint {
+    /// The version that a direction converts to.
+    pub fn target(&self, direction: Direction) -> &Endpoint {
         match direction {
             Direction::Forward => &self.to,
             Direction::Back => &self.from,
         }
     }
 
-    /// Whether the API version stays the same, so that an object doesn't tell which form it is in.
+    /// Whether the API version stays the same, so that an object doesn't show which form it has.
     pub fn in_place(&self) -> bool {
         self.from.version == self.to.version
     }
@@ -148,52 +135,54 @@ impl Manifest {
         }
     }
 
-    /// The steps in the order and form of one direction; `None` if there is no way in this direction.
-    pub(crate) fn ready(&self, direction: Direction) -> Option<Arc<[Ready]>> {
-        let [forward, back] = &self.prepared.0;
+    /// The steps of one direction, in order; `None` if the manifest doesn't convert in this direction.
+    pub(crate) fn directed_steps(&self, direction: Direction) -> Option<Arc<[DirectedStep]>> {
+        let [forward, back] = &self.directed_steps.0;
         let known = if direction == Direction::Forward { forward } else { back };
         known.get_or_init(|| self.prepare(direction).map(Into::into)).clone()
     }
 
-    fn prepare(&self, direction: Direction) -> Option<Vec<Ready>> {
+    fn prepare(&self, direction: Direction) -> Option<Vec<DirectedStep>> {
         if self.webhook {
             return None;
         }
-        let auto = matches!(self.reverse, Reverse::Auto);
-        let own_way_back = matches!(self.reverse, Reverse::Steps(_));
-        let forward = |index: usize, step: &Step, paired: bool| {
-            let inverse = step.op.inverse();
-            Ready {
-                index,
-                op: step.op.clone(),
-                op_inner: step.region.inner.clone(),
-                inverse_inner: inverse.as_ref().map(inner_paths).unwrap_or_default(),
-                undo: inverse.clone().filter(|_| !own_way_back),
-                inverse: inverse.filter(|_| paired),
-                step: step.clone(),
-            }
+        let own_reverse = matches!(self.reverse, Reverse::Steps(_));
+        let listed = |steps: &[Step], reversed: bool| {
+            steps.iter().enumerate().map(|(index, step)| DirectedStep::listed(index, step, reversed, own_reverse)).collect()
         };
         match (direction, &self.reverse) {
-            (Direction::Forward, _) => Some(self.steps.iter().enumerate().map(|(index, step)| forward(index, step, auto)).collect()),
+            (Direction::Forward, reverse) => Some(listed(&self.steps, matches!(reverse, Reverse::Auto))),
             (Direction::Back, Reverse::None(_)) => None,
-            (Direction::Back, Reverse::Steps(steps)) => {
-                Some(steps.iter().enumerate().map(|(index, step)| forward(index, step, false)).collect())
-            }
+            (Direction::Back, Reverse::Steps(steps)) => Some(listed(steps, false)),
             (Direction::Back, Reverse::Auto) => {
-                let back = |(index, step): (usize, &Step)| {
-                    let op = step.op.inverse()?;
-                    Some(Ready {
-                        index,
-                        op_inner: inner_paths(&op),
-                        inverse_inner: step.region.inner.clone(),
-                        op,
-                        inverse: Some(step.op.clone()),
-                        undo: Some(step.op.clone()),
-                        step: step.clone(),
-                    })
-                };
-                self.steps.iter().enumerate().rev().map(back).collect()
+                self.steps.iter().enumerate().rev().map(|(index, step)| DirectedStep::inverted(index, step)).collect()
             }
         }
     }
+
+    /// The object without the values that the manifest preserves beside it.
+    pub(crate) fn without_preserved(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        if let Some(preserve) = &self.preserve {
+            preserve.clear(&mut object);
+        }
+        object
+    }
+}
+
+/// `shop.example.com/v1`, or `v1` in the core group.
+pub(crate) fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}
+
+/// The group, version and kind of an object; empty where it doesn't state them.
+pub(crate) fn group_version_kind(object: &Value) -> (&str, &str, &str) {
+    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (group, version) = split_api_version(text("apiVersion"));
+    (group, version, text("kind"))
+}
+
+/// Group and version of an `apiVersion`.
+pub(crate) fn split_api_version(api_version: &str) -> (&str, &str) {
+    api_version.rsplit_once('/').unwrap_or(("", api_version))
 }

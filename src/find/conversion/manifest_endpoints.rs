@@ -1,22 +1,22 @@
-//! Which schemas of two bundles a manifest leads between.
+//! Finds the versions in two bundles that a manifest converts between.
 
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Crd, Version, release};
 
 use super::manifest::{Endpoint, Manifest};
-use super::schema_endpoint::Ground;
+use super::schema_endpoint::SchemaEndpoint;
 
-/// A manifest with the CRDs and versions that it leads between.
-pub struct Hop<'m, 'b, 't> {
+/// A manifest with the CRDs and versions that it converts between.
+pub struct ManifestEndpoints<'m, 'b, 't> {
     pub manifest: &'m Manifest,
     /// The CRD of each end.
     pub old_crd: &'b Crd<'t>,
     pub new_crd: &'b Crd<'t>,
     pub from: &'b Version<'t>,
     pub to: &'b Version<'t>,
-    pub old: Ground,
-    pub new: Ground,
-    /// Whether the manifest leads from the old bundle to the new one, and not between versions that both have.
+    pub old: SchemaEndpoint,
+    pub new: SchemaEndpoint,
+    /// Whether the manifest belongs to the change from the old bundle to the new one, not to versions that both have.
     pub of_change: bool,
 }
 
@@ -24,7 +24,7 @@ fn is_kind(manifest: &Manifest, crd: &Crd<'_>) -> bool {
     crd.group() == manifest.group && crd.kind() == manifest.kind
 }
 
-/// Whether a CRD can be meant by an end: nothing that both of them say differs.
+/// Whether an endpoint can mean this CRD: nothing that both of them state differs.
 pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
     let channel = crd.channel().map(|channel| channel.value);
     let bundle = crd.bundle_version().and_then(|bundle| release::parse(bundle.value));
@@ -32,8 +32,8 @@ pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
     same_channel && (end.bundle.is_none() || bundle.is_none() || end.bundle == bundle)
 }
 
-impl<'m, 'b, 't> Hop<'m, 'b, 't> {
-    /// `None` if one of the ends is in neither bundle: then the manifest is of another time, and stays for the chain.
+impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
+    /// `None` if one of the endpoints is in neither bundle, so that the manifest belongs to another change.
     pub fn new(manifest: &'m Manifest, old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Option<Self> {
         let crds = |bundle: &'b Bundle<'t>, end: &Endpoint| -> Vec<&'b Crd<'t>> {
             bundle.crds.iter().filter(|crd| is_kind(manifest, crd) && fits(end, crd)).collect()
@@ -45,7 +45,7 @@ impl<'m, 'b, 't> Hop<'m, 'b, 't> {
                 None => crd.storage_version().or(crd.versions.first()),
             }
         };
-        // What the new bundle still has is what objects are converted from; what it lost was in the old one.
+        // Objects are converted from a version of the new bundle, or of the old one if it was removed.
         let still = crds(new, &manifest.from);
         let cross = !manifest.in_place();
         let sources: Vec<&'b Crd<'t>> = if cross { still.iter().chain(&before).copied().collect() } else { before.clone() };
@@ -53,11 +53,11 @@ impl<'m, 'b, 't> Hop<'m, 'b, 't> {
         let (old_crd, from) = sources.iter().find_map(|crd| Some((*crd, name(&manifest.from, crd)?)))?;
         let (new_crd, to) = targets.iter().find_map(|crd| Some((*crd, name(&manifest.to, crd)?)))?;
         let of_change = manifest.in_place() || before.iter().all(|crd| name(&manifest.to, crd).is_none()) || new_lacks(new, manifest);
-        let ground = |version: &Version<'t>| {
+        let endpoint = |version: &Version<'t>| {
             let shape = Shape::of(version.schema.as_ref()?);
-            Some(Ground::new(shape, &manifest.group, version.name, &manifest.kind))
+            Some(SchemaEndpoint::new(shape, &manifest.group, version.name, &manifest.kind))
         };
-        Some(Hop { manifest, old_crd, new_crd, from, to, old: ground(from)?, new: ground(to)?, of_change })
+        Some(ManifestEndpoints { manifest, old_crd, new_crd, from, to, old: endpoint(from)?, new: endpoint(to)?, of_change })
     }
 
     /// `within` or `across` channels.
@@ -68,7 +68,7 @@ impl<'m, 'b, 't> Hop<'m, 'b, 't> {
     }
 }
 
-/// Whether the version that a manifest leads from goes with this change.
+/// Whether this change removes the version that a manifest converts from.
 fn new_lacks(new: &Bundle<'_>, manifest: &Manifest) -> bool {
     let Some(version) = &manifest.from.version else { return false };
     new.crds.iter().filter(|crd| is_kind(manifest, crd)).all(|crd| crd.version(version).is_none())

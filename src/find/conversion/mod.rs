@@ -6,16 +6,17 @@ pub mod canonical;
 pub mod catalogue;
 pub mod check;
 pub mod convert;
+pub mod convert_files;
 pub mod coverage;
-pub mod files;
+mod directed_step;
 pub mod graph;
-mod keep;
 pub mod laws;
 mod lossless;
 pub mod manifest;
 pub mod manifest_endpoints;
 pub(crate) mod output_schema;
 mod path_through_steps;
+mod preserve;
 mod read;
 mod rename_references;
 pub mod scaffold;
@@ -26,10 +27,10 @@ pub mod step;
 pub(crate) mod text;
 
 pub use canonical::{Canonical, Canonicaliser};
-pub use catalogue::{Conversions, Unusable};
-pub use convert::{About, ConvertError, Converter, Done, Loss, Note, Told};
-pub use keep::Preserve;
+pub use catalogue::{Conversions, InvalidManifest};
+pub use convert::{About, AppliedStep, ConversionLog, ConvertError, Converter, Loss, Note};
 pub use manifest::{Direction, Endpoint, Manifest, Reverse};
+pub use preserve::Preserve;
 pub use read::{is_manifest, read};
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! The schema of converted objects: what the kinds of steps have in common when they compute it.
+//! The schema of converted objects: what the kinds of steps share to compute it.
 //!
-//! The schema accepts at least every object that a step can produce, and in simple cases no others. So what holds for all
-//! objects of it holds for every converted object.
+//! It accepts at least every object that a step can produce, and in simple cases no others. So what holds for all objects of
+//! the schema holds for every converted object.
 
 use serde_json::Value;
 
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Bounds, Count};
 
-use super::address::Region;
+use super::address::Containers;
 use super::shape_edit::{anything, literal};
 use super::step::Op;
 
-/// The schema of what an operation makes of the objects of a schema.
+/// The schema of the objects that an operation produces from those of a schema.
 pub(crate) fn output_schema(op: &Op, shape: &Shape) -> Shape {
     let mut shape = shape.clone();
-    if let Some(region) = Region::of(&op.paths()) {
+    if let Some(containers) = Containers::of(&op.paths()) {
         // Where there is nothing to act on, nothing changes.
-        let _ = op.output_schema(&mut shape, region.prefix.steps().len());
+        let _ = op.output_schema(&mut shape, containers.prefix.steps().len());
     }
     shape
 }
@@ -39,7 +39,7 @@ pub(crate) fn with_value(child: &Shape, value: &Value) -> Shape {
     if has_only_type(&child) && fits_type(&child, value) { child } else { Shape { ty: child.ty, ..anything(&child) } }
 }
 
-/// Whether a schema says nothing about its values but their type.
+/// Whether a schema restricts nothing but the type of its values.
 pub(crate) fn has_only_type(shape: &Shape) -> bool {
     shape.bounds == Bounds::default()
         && shape.length == Count::default()

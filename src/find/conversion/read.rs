@@ -1,4 +1,4 @@
-//! One document → one manifest, or everything that is wrong with it.
+//! Reads a manifest from a document, or reports everything that is wrong with it.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,10 @@ use crate::input::json_schema_check::{Fault, FileSchema, first_key};
 use crate::input::yaml::Node;
 use crate::model::{FieldPath, FileId, Step as PathStep, release};
 
-use super::address::Region;
-use super::keep::Preserve;
-use super::manifest::{API_VERSION, Endpoint, Example, KIND, Manifest, Mention, Reverse, SCHEMA};
-use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, read_path};
+use super::address::Containers;
+use super::manifest::{API_VERSION, Endpoint, Example, FieldNote, KIND, Manifest, Reverse, SCHEMA, api_version};
+use super::preserve::Preserve;
+use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, kind_names, read_path};
 use super::step::{Conflict, Step};
 
 /// Steps inside `forEach` inside `forEach` ….
@@ -19,7 +19,7 @@ const NESTING: usize = 8;
 
 static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));
 
-/// Whether a document says that it is a manifest.
+/// Whether a document claims to be a manifest.
 pub fn is_manifest(node: Node<'_>) -> bool {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     text("kind") == Some(KIND) && text("apiVersion").is_some_and(|api| api.starts_with("crdwise.dev/"))
@@ -27,7 +27,7 @@ pub fn is_manifest(node: Node<'_>) -> bool {
 
 pub fn read(file: FileId, file_name: &str, root: Node<'_>) -> Result<Manifest, Vec<Fault>> {
     if let Some(api) = root.get("apiVersion").filter(|api| api.as_str() != Some(API_VERSION)) {
-        return Err(vec![Fault::at(api, format!("this tool reads manifests of {API_VERSION}"))]);
+        return Err(vec![Fault::at(api, format!("must be `{API_VERSION}`"))]);
     }
     let errors = FILE_SCHEMA.check(root);
     if !errors.is_empty() {
@@ -48,11 +48,11 @@ impl Reader {
         self.errors.push(Fault::at(node, message));
     }
 
-    /// A draft is no definition.
+    /// Reports the parts of a draft that aren't filled in.
     fn unfinished(&mut self, node: Option<Node<'_>>) {
         let Some(node) = node else { return };
         if node.as_str().is_some_and(|text| text.starts_with(super::scaffold::TODO)) {
-            self.wrong(node, "fill this in");
+            self.wrong(node, "fill in this value");
         }
         node.items().for_each(|item| self.unfinished(Some(item)));
         node.entries().for_each(|entry| self.unfinished(Some(entry.value)));
@@ -72,7 +72,7 @@ impl Reader {
         if from == to && !drafted("from") && !drafted("to") {
             self.wrong(
                 root.entry("to").map_or(root, |entry| entry.key),
-                "`from` and `to` are the same version; `bundle:` tells releases of one version apart",
+                "`from` and `to` are the same version; use `bundle` to distinguish releases of one version",
             );
         }
         let reverse = self.reverse(root.get("reverse"));
@@ -92,14 +92,14 @@ impl Reader {
                 .get("preserve")
                 .map_or_else(|| first_key(root), |node| node.entry_at(0).map_or(node, |entry| entry.value).span()),
             examples: Vec::new(),
-            tombstones: self.mentions(root.get("tombstones")),
-            meaning_changed: self.mentions(root.get("meaningChanged")),
+            tombstones: self.field_notes(root.get("tombstones")),
+            meaning_changed: self.field_notes(root.get("meaningChanged")),
             webhook: root.get("webhook").and_then(Node::as_bool).unwrap_or(false),
-            prepared: Default::default(),
+            directed_steps: Default::default(),
         };
         manifest.examples = root.get("examples").into_iter().flat_map(Node::items).map(|node| example(node, &manifest)).collect();
         if manifest.webhook && !manifest.steps.is_empty() {
-            self.wrong(root.entry("webhook").map_or(root, |entry| entry.key), "a webhook converts, or steps do, not both");
+            self.wrong(root.entry("webhook").map_or(root, |entry| entry.key), "use either `webhook` or `steps`, not both");
         }
         manifest
     }
@@ -112,7 +112,7 @@ impl Reader {
             match given.as_str() {
                 _ if version.is_some() => {}
                 Some(super::scaffold::TODO) => self.wrong(given, "fill in a release, such as `2.0.0`"),
-                _ => self.wrong(given, "this is no semantic version"),
+                _ => self.wrong(given, "not a semantic version, such as `2.0.0`"),
             }
             version
         });
@@ -139,33 +139,31 @@ impl Reader {
         if let Some(field) = node.get("field") {
             let path = read_path(field, PathRole::Field, &mut self.errors)?;
             if path.steps().iter().any(|step| !matches!(step, PathStep::Key(_))) {
-                self.wrong(field, "values are kept in one place, not one for each element");
+                self.wrong(field, "must not contain `[]` or `{}`: values are preserved in one place");
             }
             return Some(Preserve::Field(path));
         }
         Some(Preserve::Annotation(node.get("annotation")?.as_str()?.to_owned()))
     }
 
-    fn mentions(&mut self, node: Option<Node<'_>>) -> Vec<Mention> {
-        let mention = |item: Node<'_>| {
+    fn field_notes(&mut self, node: Option<Node<'_>>) -> Vec<FieldNote> {
+        let field_note = |item: Node<'_>| {
             let at = item.get("path")?;
             let note = item.get("note").and_then(Node::as_str).unwrap_or_default().to_owned();
-            Some(Mention { path: read_path(at, PathRole::Value, &mut self.errors)?, note, span: at.span() })
+            Some(FieldNote { path: read_path(at, PathRole::Value, &mut self.errors)?, note, span: at.span() })
         };
-        node.into_iter().flat_map(Node::items).filter_map(mention).collect()
+        node.into_iter().flat_map(Node::items).filter_map(field_note).collect()
     }
 
     fn steps(&mut self, list: Node<'_>, within: &FieldPath, nesting: usize, steps: &mut Vec<Step>) {
         for node in list.items() {
             let Some((entry, name)) = node.entries().find_map(|entry| Some((entry, kind_name(entry.name())?))) else {
-                self.wrong(
-                    node,
-                    "a step needs one of: rename, move, copy, drop, add, set, default, mapValues, split, merge, wrap, unwrap, …",
-                );
+                let kinds: Vec<&str> = kind_names().collect();
+                self.wrong(node, format!("the step has no kind; use one of {}", kinds.join(", ")));
                 continue;
             };
             if let Some(second) = node.entries().filter(|entry| kind_name(entry.name()).is_some()).nth(1) {
-                self.wrong(second.key, format!("one step does one thing: `{name}` or `{}`", second.name()));
+                self.wrong(second.key, format!("a step has one kind: use either `{name}` or `{}`", second.name()));
                 continue;
             }
             if name == FOR_EACH {
@@ -175,8 +173,8 @@ impl Reader {
             let mut read = StepNode { name, node: entry.value, errors: &mut self.errors, within, spans: Vec::new() };
             let Some(op) = read.parse() else { continue };
             let path_spans = read.spans;
-            let Some(region) = Region::of(&op.paths()) else {
-                self.wrong(entry.value, "`[]` and `{}` must be in the part that all paths of the step have in common");
+            let Some(containers) = Containers::of(&op.paths()) else {
+                self.wrong(entry.value, "`[]` and `{}` may only be in the part that all paths of the step share");
                 continue;
             };
             let conflict = match node.get("conflict").and_then(Node::as_str) {
@@ -185,7 +183,7 @@ impl Reader {
                 _ => Conflict::Error,
             };
             let preserve = node.get("preserve").and_then(Node::as_bool).unwrap_or(true);
-            steps.push(Step { op, name, conflict, preserve, span: entry.key.span(), path_spans, region });
+            steps.push(Step { op, name, conflict, preserve, span: entry.key.span(), path_spans, containers });
         }
     }
 
@@ -204,14 +202,13 @@ impl Reader {
     }
 }
 
-/// An example with what every object of the manifest begins with, where it leaves that out.
+/// An example, with the `apiVersion` and `kind` that it leaves out.
 fn example(node: Node<'_>, manifest: &Manifest) -> Example {
     let side = |key: &str, end: &Endpoint| {
         let mut object = node.get(key).map(Node::to_json).unwrap_or_default();
         if let Value::Object(map) = &mut object {
             if let Some(version) = &end.version {
-                let group = if manifest.group.is_empty() { String::new() } else { format!("{}/", manifest.group) };
-                map.entry("apiVersion").or_insert_with(|| format!("{group}{version}").into());
+                map.entry("apiVersion").or_insert_with(|| api_version(&manifest.group, version).into());
             }
             map.entry("kind").or_insert_with(|| manifest.kind.clone().into());
         }
@@ -220,7 +217,7 @@ fn example(node: Node<'_>, manifest: &Manifest) -> Example {
     Example { old: side("old", &manifest.from), new: side("new", &manifest.to), span: first_key(node) }
 }
 
-/// `conversions/widget-v2.yaml` is called `widget-v2` where it doesn't say.
+/// The name of a manifest without one: `widget-v2` for `conversions/widget-v2.yaml`.
 fn stem(file: &str) -> String {
     let last = file.rsplit(['/', '\\', ':']).next().unwrap_or(file);
     last.rsplit_once('.').map_or(last, |(stem, _)| stem).to_owned()

@@ -1,19 +1,19 @@
-//! Names inside CEL rules and junctors of a schema follow a field that got another name.
+//! Renames a field in the validation rules and in the `allOf`, `anyOf`, `oneOf` and `not` of the schemas above it.
 
 use std::sync::Arc;
 
 use crate::cel::rename::{mentions, rename};
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, Step as Hop};
+use crate::model::{FieldPath, Step as PathStep};
 
-/// After a field moved, rules and junctors of all nodes above it speak of its new place; where they can't be made to, they go.
+/// Makes the conditions above a moved field refer to its new place, and drops those that can't.
 ///
-/// A shape that lost a condition takes more than before, never less.
-pub(crate) fn follow(shape: &mut Shape, from: &FieldPath, to: &FieldPath) {
+/// A schema that loses a condition accepts more than before, never less.
+pub(crate) fn rename_references(shape: &mut Shape, from: &FieldPath, to: &FieldPath) {
     for depth in 0..from.steps().len() {
         let (Some(above), Some(old)) = (from.steps().get(..depth), from.steps().get(depth..)) else { return };
         let Some(node) = shape.at_mut(above) else { return };
-        // A field that leaves the node is out of the reach of its rules.
+        // The rules of a node can't refer to a field outside of it.
         let new = to.steps().strip_prefix(above);
         node.rules.retain_mut(|rule| match new {
             Some(new) => match rename(&rule.rule, old, new) {
@@ -26,29 +26,29 @@ pub(crate) fn follow(shape: &mut Shape, from: &FieldPath, to: &FieldPath) {
             None => !mentions(&rule.rule, old),
         });
         let single = match (old, new) {
-            ([Hop::Key(old)], Some([Hop::Key(new)])) => Some((old.to_string(), new.to_string())),
+            ([PathStep::Key(old)], Some([PathStep::Key(new)])) => Some((old.to_string(), new.to_string())),
             _ => None,
         };
-        let head = if let Some(Hop::Key(name)) = old.first() { Some(&**name) } else { None };
+        let head = if let Some(PathStep::Key(name)) = old.first() { Some(&**name) } else { None };
         clauses(node, single.as_ref(), head);
     }
 }
 
-/// A field that is gone or is no longer what it was: nothing above it that names it can be held on to.
-pub(crate) fn forget(shape: &mut Shape, path: &FieldPath) {
+/// Drops the conditions above a field that was removed or changed.
+pub(crate) fn drop_references(shape: &mut Shape, path: &FieldPath) {
     for depth in 0..path.steps().len() {
         let (Some(above), Some(below)) = (path.steps().get(..depth), path.steps().get(depth..)) else { return };
         let Some(node) = shape.at_mut(above) else { return };
         node.rules.retain(|rule| !mentions(&rule.rule, below));
         let head = match path.steps().get(depth) {
-            Some(Hop::Key(name)) => Some(name.as_ref().to_owned()),
+            Some(PathStep::Key(name)) => Some(name.as_ref().to_owned()),
             _ => None,
         };
         clauses(node, None, head.as_deref());
     }
 }
 
-/// Renames a property in the junctors of a node, or drops those that name it.
+/// Renames a property in the `allOf`, `anyOf`, `oneOf` and `not` of a node, or drops those that name it.
 fn clauses(node: &mut Shape, single: Option<&(String, String)>, head: Option<&str>) {
     let Some(head) = head else {
         let items = |clause: &Shape| clause.items.is_some();

@@ -1,4 +1,4 @@
-//! Changes of two bundles come in; drafts of manifests go out: what was recognised as steps, what is needed as comments.
+//! Drafts conversion manifests from the changes between two bundles: recognised changes as steps, open questions as comments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,16 +22,16 @@ pub struct Draft {
     pub text: String,
 }
 
-/// What a person has to write instead.
+/// Marks what a person has to fill in.
 pub const TODO: &str = "TODO";
 
-/// More values than these nobody maps one by one.
+/// The largest enum for which a draft lists every value.
 const MAPPED: usize = 100;
 
-/// Versions between which a change is.
-type Way = (String, Option<String>, String, String);
+/// CRD, channel, old version and new version of a change.
+type VersionPair = (String, Option<String>, String, String);
 
-/// A bundle, and its version where the CRDs don't state one.
+/// A bundle, and its version if the CRDs don't state one.
 #[derive(Debug, Clone, Copy)]
 pub struct ReleasedBundle<'b, 't> {
     pub bundle: &'b Bundle<'t>,
@@ -46,7 +46,7 @@ impl ReleasedBundle<'_, '_> {
 
 /// Writes one draft for each CRD and pair of versions. `wanted` says which changes need a conversion and don't have one.
 pub fn scaffold(facts: &[Fact], old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>, wanted: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
-    let mut ways: BTreeMap<Way, Vec<&Fact>> = BTreeMap::new();
+    let mut ways: BTreeMap<VersionPair, Vec<&Fact>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion) && wanted(fact)) {
         let Some(version) = &fact.version else { continue };
         let from = fact.against.as_ref().unwrap_or(version);
@@ -55,16 +55,16 @@ pub fn scaffold(facts: &[Fact], old: ReleasedBundle<'_, '_>, new: ReleasedBundle
     ways.into_iter().filter_map(|(way, facts)| draft(&way, &facts, old, new)).collect()
 }
 
-fn draft(way: &Way, facts: &[&Fact], old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>) -> Option<Draft> {
+fn draft(way: &VersionPair, facts: &[&Fact], old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>) -> Option<Draft> {
     let (name, channel, from, to) = way;
     let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
-    // A new version is compared with the older one as it is now, where that stays.
+    // A new version is compared with the older one as it is now, if that stays.
     let beside = after.version(from).filter(|_| facts.iter().all(|fact| fact.subject == Subject::NewVersion));
     let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
     let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
     let mut writer = Writer { old: old_schema, new: new_schema, steps: Vec::new(), loses: false };
     let mut ordered: Vec<&&Fact> = facts.iter().collect();
-    // Inner fields first: then every path is still called what it was.
+    // Inner fields first, so that the parents in every path still have their old names.
     ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
     for fact in ordered {
         writer.fact(fact, facts);
@@ -72,13 +72,13 @@ fn draft(way: &Way, facts: &[&Fact], old: ReleasedBundle<'_, '_>, new: ReleasedB
     let (mut was, mut is) = (old.version_of(before), new.version_of(after));
     let mut parts = vec![after.kind().to_owned(), from.clone()];
     if from == to {
-        // Releases tell one version from itself; the one that brings the change often isn't named yet.
+        // Within one version, releases distinguish the two forms; the next release often has no name yet.
         let next = || was.as_deref().and_then(release::parse).map(|was| release::next(&was, Bump::Major).to_string());
         is = is.filter(|is| was.as_ref() != Some(is)).or_else(next).or_else(|| Some(TODO.to_owned()));
         was = was.or_else(|| Some(TODO.to_owned()));
     }
     parts.extend(if from == to { is.clone().filter(|is| is != TODO) } else { Some(to.clone()) });
-    // One name may stand for a CRD of each channel.
+    // Each channel may have a CRD of this name.
     parts.extend(channel.clone().filter(|_| new.bundle.named(name).len() > 1));
     let manifest = file_name(&parts.join("-"));
     let mut text = String::new();
@@ -109,7 +109,7 @@ fn draft(way: &Way, facts: &[&Fact], old: ReleasedBundle<'_, '_>, new: ReleasedB
     if writer.loses {
         let _ = writeln!(
             text,
-            "# Values that a step loses are kept for the way back if you say where:\n# preserve: {{annotation: {}}}",
+            "# To restore lost values when converting back, say where to preserve them:\n# preserve: {{annotation: {}}}",
             scalar(&format!("{}/{manifest}", after.group()))
         );
     }
@@ -140,7 +140,7 @@ impl Writer<'_, '_, '_> {
             (Aspect::Presence, Effect::Renamed | Effect::Moved) => self.renamed(fact),
             (Aspect::Presence, Effect::Removed) => {
                 self.loses = true;
-                self.step("its value is lost: move it somewhere, or keep it (see `preserve`)", format!("drop: {{path: {at}}}"));
+                self.step("its value is lost: move it to another field, or preserve it (see `preserve`)", format!("drop: {{path: {at}}}"));
             }
             (Aspect::Type | Aspect::IntOrString, _) => self.retyped(fact, all),
             (Aspect::Presence, Effect::Added) | (Aspect::Required, Effect::Added) => {
@@ -157,18 +157,18 @@ impl Writer<'_, '_, '_> {
                 Aspect::CelRule | Aspect::CelTransition | Aspect::AllOf | Aspect::AnyOf | Aspect::OneOf | Aspect::Not | Aspect::Accepted,
                 _,
             ) if all.iter().any(|other| other.path != *path && other.path.starts_with(path)) => {
-                // The steps below it deal with what the condition is about; `conversions check` says whether they do.
+                // The steps for the fields below handle the condition; `conversions check` verifies it.
             }
             (aspect, effect) => {
                 let detail = match (fact.words.get(&Word::Old), fact.words.get(&Word::New)) {
                     (Some(old), Some(new)) => format!(": {old} → {new}"),
                     _ => String::new(),
                 };
-                // No step takes an object as a whole.
+                // No step applies to an object as a whole.
                 if path.is_root() {
                     return;
                 }
-                let comment = format!("{aspect} {effect}{detail}: which values become what?");
+                let comment = format!("{aspect} {effect}{detail}: how are old values converted?");
                 self.step(comment, format!("manual: {{path: {at}, effect: {effect}, guidance: {TODO}}}"));
             }
         }
@@ -188,8 +188,8 @@ impl Writer<'_, '_, '_> {
             _ => "move",
         };
         let comment = match verb {
-            "wrap" | "unwrap" => "one value and a list of values",
-            "mapToList" | "listToMap" => "the field of an item that holds the key",
+            "wrap" | "unwrap" => "a single value and a list",
+            "mapToList" | "listToMap" => "`key` is the field of an item that holds the map key",
             _ => "",
         };
         let key = if verb.contains("To") { format!(", key: {TODO}") } else { String::new() };
@@ -198,7 +198,7 @@ impl Writer<'_, '_, '_> {
     }
 
     fn retyped(&mut self, fact: &Fact, all: &[&Fact]) {
-        // A rename to a list says it already.
+        // A rename to a list covers it already.
         if all.iter().any(|other| other.path == fact.path && other.aspect == Aspect::Presence) {
             return;
         }
@@ -208,19 +208,22 @@ impl Writer<'_, '_, '_> {
         let scalar = |ty: Option<Type>| ty.filter(|ty| !matches!(ty, Type::Object | Type::Array)).map(Type::name);
         match (ty(old.as_ref()), ty(new.as_ref())) {
             (Some(Type::Object), Some(Type::Array)) if is_map(old.as_ref()) => {
-                self.step("the field of an item that holds the key", format!("mapToList: {{from: {at}, to: {at}, key: {TODO}}}"));
+                self.step(
+                    "`key` is the field of an item that holds the map key",
+                    format!("mapToList: {{from: {at}, to: {at}, key: {TODO}}}"),
+                );
             }
             (Some(Type::Array), Some(Type::Object)) if is_map(new.as_ref()) => {
-                self.step("the field of an item that holds the key", format!("listToMap: {{from: {at}, to: {at}, key: {TODO}}}"));
+                self.step(
+                    "`key` is the field of an item that holds the map key",
+                    format!("listToMap: {{from: {at}, to: {at}, key: {TODO}}}"),
+                );
             }
-            (Some(_), Some(Type::Array)) => self.step("one value and a list of values", format!("wrap: {{from: {at}, to: {at}}}")),
-            (Some(Type::Array), Some(_)) => self.step("one value and a list of values", format!("unwrap: {{from: {at}, to: {at}}}")),
+            (Some(_), Some(Type::Array)) => self.step("a single value and a list", format!("wrap: {{from: {at}, to: {at}}}")),
+            (Some(Type::Array), Some(_)) => self.step("a single value and a list", format!("unwrap: {{from: {at}, to: {at}}}")),
             (was, becomes) => match (scalar(was), scalar(becomes)) {
                 (Some(was), Some(becomes)) if was != becomes => {
-                    self.step(
-                        "is every value of the one a value of the other?",
-                        format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"),
-                    );
+                    self.step("can every value be converted?", format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"));
                 }
                 _ => {
                     let step = format!("cel: {{from: {at}, forward: {TODO}, back: {TODO}}}");
@@ -230,7 +233,7 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// Values that are refused from now on, each with a place for what it becomes.
+    /// Drafts a table for the values that are no longer accepted.
     fn enums(&mut self, fact: &Fact) -> bool {
         let (old, new) = (self.old.at(&fact.path), self.new.at(fact.to.as_ref().unwrap_or(&fact.path)));
         let values = |schema: Option<&Schema<'_>>| -> Option<Vec<String>> {
@@ -248,18 +251,18 @@ impl Writer<'_, '_, '_> {
         let gone: Vec<String> = gone.iter().map(|value| format!("{value}: {TODO}")).collect();
         self.loses = true;
         let offered: Vec<&str> = new.iter().take(8).map(String::as_str).collect();
-        let comment = format!("what each of these becomes, one of {}", offered.join(", "));
+        let comment = format!("replace each value by one of {}", offered.join(", "));
         self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
         true
     }
 }
 
-/// The new place of a field while its parents are still called what they were.
+/// The new path of a field while its parents still have their old names.
 fn here(from: &FieldPath, to: &FieldPath) -> FieldPath {
     let same_depth = from.steps().len() == to.steps().len();
     match (from.steps().split_last(), to.steps().last()) {
         (Some((_, above)), Some(last @ PathStep::Key(_))) if same_depth => {
-            above.iter().cloned().fold(FieldPath::root(), |path, hop| path.child(hop)).child(last.clone())
+            above.iter().cloned().fold(FieldPath::root(), |path, step| path.child(step)).child(last.clone())
         }
         _ => to.clone(),
     }
@@ -273,12 +276,12 @@ fn ty(schema: &Schema<'_>) -> Option<Type> {
     schema.ty().and_then(Type::parse)
 }
 
-/// A path as it stands inside of braces.
+/// A path as a YAML scalar inside a flow mapping.
 fn quoted(path: &FieldPath) -> String {
     scalar(&path.to_string())
 }
 
-/// A string of YAML that stands inside of braces, whatever is in it.
+/// A string as a YAML scalar inside a flow mapping.
 fn scalar(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))
@@ -292,7 +295,7 @@ fn scalar(text: &str) -> String {
     }
 }
 
-/// What a file can be called everywhere, whatever a CRD calls itself.
+/// A file name that is valid on every system.
 fn file_name(text: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
     let name: String = text.chars().map(safe).take(120).collect();

@@ -1,4 +1,4 @@
-//! A version's schema, ready to judge objects, to make some, and to bring them into their normal form.
+//! The schema at one end of a conversion: it validates, normalises and generates objects.
 
 use std::sync::OnceLock;
 
@@ -9,9 +9,11 @@ use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::{Compiled, Outcome};
 
-/// One end of a conversion.
+use super::manifest::api_version;
+
+/// The schema of the version that a conversion starts from or leads to.
 #[derive(Debug)]
-pub struct Ground {
+pub struct SchemaEndpoint {
     pub shape: Shape,
     compiled: Compiled,
     api_version: String,
@@ -19,14 +21,14 @@ pub struct Ground {
     samples: OnceLock<Vec<Value>>,
 }
 
-impl Ground {
+impl SchemaEndpoint {
     pub fn new(shape: Shape, group: &str, version: &str, kind: &str) -> Self {
-        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-        Ground { compiled: Compiled::new(&shape), shape, api_version, kind: kind.to_owned(), samples: OnceLock::new() }
+        let api_version = api_version(group, version);
+        SchemaEndpoint { compiled: Compiled::new(&shape), shape, api_version, kind: kind.to_owned(), samples: OnceLock::new() }
     }
 
-    /// A body with all that makes it an object.
-    pub fn whole(&self, body: Value) -> Value {
+    /// An object with this body, and with API version, kind and name.
+    pub fn object(&self, body: Value) -> Value {
         let mut object = json!({"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": "example"}});
         if let (Value::Object(object), Value::Object(body)) = (&mut object, body) {
             object.extend(body);
@@ -34,31 +36,31 @@ impl Ground {
         object
     }
 
-    /// What the server says to a request to create the object.
+    /// The server's answer to a request that creates the object.
     pub fn request(&self, object: &Value) -> Outcome {
         self.compiled.request(object.clone())
     }
 
-    /// Valid, with nothing pruned and nothing left open.
+    /// Whether an object is valid, with nothing pruned and nothing undecided.
     pub fn accepts(&self, object: &Value) -> bool {
         let outcome = self.request(object);
         outcome.accepted() && outcome.pruned.is_empty() && outcome.undecided.is_empty()
     }
 
-    /// What is left of an object that is stored under this schema.
+    /// The object as the server stores it under this schema.
     pub fn pruned(&self, object: &Value) -> Value {
         let mut object = object.clone();
         self.compiled.prune(&mut object);
         object
     }
 
-    /// What objects with the same meaning have in common: pruned, defaulted, sets and keyed lists in a fixed order.
-    pub fn normal(&self, object: &Value) -> Value {
+    /// The normal form of an object: pruned, defaulted, with sets and keyed lists in a fixed order.
+    pub fn normalised(&self, object: &Value) -> Value {
         let mut object = object.clone();
         self.compiled.prune(&mut object);
         self.compiled.fill(&mut object);
         sort(&mut object, &self.shape);
-        tidy(&mut object);
+        drop_empty_metadata_maps(&mut object);
         object
     }
 
@@ -66,25 +68,25 @@ impl Ground {
     pub fn samples(&self) -> &[Value] {
         self.samples.get_or_init(|| {
             let mut objects: Vec<Value> = Vec::new();
-            let filled = compare::filled(&self.shape).map(|body| self.whole(body)).map(|object| self.told_apart(object));
-            let bodies = compare::around(&self.shape).into_iter().map(|body| self.whole(body));
-            // Two items in an order that is not that of their names.
-            let pair = filled.as_ref().and_then(|object| self.doubled(object)).map(|object| self.told_apart(object));
+            let filled = compare::filled(&self.shape).map(|body| self.object(body)).map(|object| self.with_distinct_values(object));
+            let bodies = compare::around(&self.shape).into_iter().map(|body| self.object(body));
+            // Two items that aren't sorted by name.
+            let pair = filled.as_ref().and_then(|object| self.with_doubled_item(object)).map(|object| self.with_distinct_values(object));
             for object in filled.into_iter().chain(pair).chain(bodies) {
                 if self.accepts(&object) {
-                    let doubled = self.doubled(&object);
+                    let doubled = self.with_doubled_item(&object);
                     objects.push(object);
                     objects.extend(doubled);
                 }
             }
-            let broken = objects.iter().find_map(|object| self.with_fractions(object));
-            objects.extend(broken);
+            let fractional = objects.iter().find_map(|object| self.with_fractions(object));
+            objects.extend(fractional);
             objects
         })
     }
 
-    /// The object with every text and number made different from all others, later ones smaller, where the schema allows it.
-    fn told_apart(&self, mut object: Value) -> Value {
+    /// The object with a different value for every string and number, later ones smaller, if the schema allows it.
+    fn with_distinct_values(&self, mut object: Value) -> Value {
         let mut leaves = Vec::new();
         let spec = object.as_object().into_iter().flatten().filter(|(key, _)| !is_meta(key));
         spec.for_each(|(key, value)| collect(value, &format!("/{}", escaped(key)), &mut leaves));
@@ -113,7 +115,7 @@ impl Ground {
         let mut found = false;
         for pointer in leaves.into_iter().take(DISTINCT) {
             let Some(number) = object.pointer(&pointer).and_then(Value::as_f64) else { continue };
-            // A half, and else one near what is there.
+            // A half, or else a fraction near the value.
             for fraction in [0.5, number + 0.5, number - 0.5] {
                 let Some(slot) = object.pointer_mut(&pointer) else { break };
                 let before = std::mem::replace(slot, Value::from(fraction));
@@ -129,8 +131,8 @@ impl Ground {
         found.then_some(object)
     }
 
-    /// The object with a list of one item made a list of two, which is where most conversions of lists go wrong.
-    fn doubled(&self, object: &Value) -> Option<Value> {
+    /// The object with a second item in a list of one, where most conversions of lists go wrong.
+    fn with_doubled_item(&self, object: &Value) -> Option<Value> {
         fn double(value: &mut Value) -> bool {
             match value {
                 Value::Object(map) => map.iter_mut().any(|(_, child)| double(child)),
@@ -150,7 +152,7 @@ impl Ground {
     }
 }
 
-/// Leaves that are told apart in one object.
+/// How many values of one object are made different.
 const DISTINCT: usize = 64;
 
 fn escaped(key: &str) -> String {
@@ -165,7 +167,7 @@ fn collect(value: &Value, at: &str, leaves: &mut Vec<String>) {
     }
 }
 
-/// Where numbers stand that need not be whole.
+/// Collects the places of numbers that may be fractions.
 fn numbers(value: &Value, shape: &Shape, at: &str, leaves: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -220,7 +222,7 @@ fn sort(value: &mut Value, shape: &Shape) {
 }
 
 /// The server doesn't store empty maps of labels and annotations.
-fn tidy(object: &mut Value) {
+fn drop_empty_metadata_maps(object: &mut Value) {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
     for key in ["labels", "annotations"] {
         if metadata.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {

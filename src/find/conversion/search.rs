@@ -1,5 +1,4 @@
-//! Two shapes come in; an object that one takes and the other refuses, or that both take, goes out, or the proof that there
-//! is none.
+//! Searches for an object that one schema accepts and another refuses, or that both accept, or proves that there is none.
 
 use serde_json::Value;
 
@@ -9,7 +8,7 @@ use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
 
-/// What is asked of a place in the object.
+/// The value to search for at a path.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     Sent,
@@ -19,10 +18,10 @@ pub(crate) enum Wanted {
     Nonzero,
 }
 
-fn sides<'s>(a: &'s Shape, b: &'s Shape, b_takes: bool, b_keeps: bool) -> Goal<'s> {
+fn sides<'s>(a: &'s Shape, b: &'s Shape, b_accepts: bool, b_keeps: bool) -> Goal<'s> {
     Goal {
         views: vec![View { read_by: ReadBy::shape_of(a), faithful: true }, View { read_by: ReadBy::shape_of(b), faithful: b_keeps }],
-        literals: vec![Literal { view: 0, holds: true, term: Term::Node(a) }, Literal { view: 1, holds: b_takes, term: Term::Node(b) }],
+        literals: vec![Literal { view: 0, holds: true, term: Term::Node(a) }, Literal { view: 1, holds: b_accepts, term: Term::Node(b) }],
         difference: Difference::None,
         pin: None,
         root: true,
@@ -33,16 +32,16 @@ fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Search<Value> {
     let mut solver = Solver::new(Preference::Small, &Budget::of_each()).with_roots(&[a, b]);
     solver.solve(goal).and_then(|value| match solver.meets(goal, &value) {
         Some(true) => Search::Found(value),
-        _ => Search::Undecided("a rule that can't be run".into()),
+        _ => Search::Undecided("a validation rule can't be evaluated".into()),
     })
 }
 
-/// A body that `a` takes and keeps, and `b` refuses.
+/// An object that `a` accepts and keeps, and `b` refuses.
 pub(crate) fn refused(a: &Shape, b: &Shape) -> Search<Value> {
     solve(a, b, &sides(a, b, false, false))
 }
 
-/// A body that both take and keep, with this at a path.
+/// An object that both schemas accept and keep, with this value at a path.
 pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Search<Value> {
     let zero = std::rc::Rc::new(Formula::Equals(0.into())).negated();
     let target = match wanted {

@@ -1,10 +1,10 @@
-//! Nodes of a shape taken out and put in elsewhere.
+//! Edits of a schema: whether fields exist in its objects, and moving them to another place.
 
 use std::sync::Arc;
 
 use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
-use crate::model::{FieldPath, Step as Hop};
+use crate::model::{FieldPath, Step as PathStep};
 use crate::server::key_fate::{KeyFate, Pruning};
 
 /// The declared node at a path.
@@ -12,30 +12,29 @@ pub(crate) fn declared<'s>(shape: &'s Shape, path: &FieldPath) -> Option<&'s Sha
     shape.at(path.steps())
 }
 
-/// Whether an object of this node may hold keys that it doesn't declare.
+/// Whether objects of this schema may have undeclared keys.
 pub(crate) fn open(shape: &Shape) -> bool {
     let closed = matches!(Pruning::of(shape).undeclared(), KeyFate::Pruned | KeyFate::Refused);
     !closed || shape.embedded || shape.ty != Some(Type::Object)
 }
 
-/// Whether no object of the shape has anything at the path: it is not declared, and whatever would be kept around it
-/// isn't either.
+/// Whether no object of the schema has a value at the path: it isn't declared, and the server prunes or refuses it.
 pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
     let mut here = shape;
-    for hop in path.steps() {
-        match hop {
-            Hop::Key(name) => match here.property(name) {
+    for step in path.steps() {
+        match step {
+            PathStep::Key(name) => match here.property(name) {
                 Some(next) => here = next,
                 None => {
                     let gone = matches!(Pruning::of(here).key_fate(name), KeyFate::Pruned | KeyFate::Refused);
                     return gone && here.ty == Some(Type::Object);
                 }
             },
-            Hop::Items => match here.items.as_deref() {
+            PathStep::Items => match here.items.as_deref() {
                 Some(next) => here = next,
                 None => return here.ty.is_some_and(|ty| ty != Type::Array),
             },
-            Hop::Values => match &here.extra {
+            PathStep::Values => match &here.extra {
                 Extra::Values(next) => here = next,
                 _ => return !open(here) && here.properties.is_empty(),
             },
@@ -44,36 +43,36 @@ pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
     false
 }
 
-/// Whether the field is there whenever its parent is.
+/// Whether the field exists whenever its parent does.
 pub(crate) fn always_there(shape: &Shape, path: &FieldPath) -> bool {
-    let Some((Hop::Key(name), above)) = path.steps().split_last() else { return false };
+    let Some((PathStep::Key(name), above)) = path.steps().split_last() else { return false };
     shape
         .at(above)
         .is_some_and(|parent| parent.required.contains(&**name) && parent.property(name).is_some_and(|child| child.default.is_none()))
 }
 
-/// Whether the field, whenever its container is there, is there too, through all parents between them.
+/// Whether the field and all parents below the container exist whenever the container does.
 pub(crate) fn always_below(shape: &Shape, container: usize, path: &FieldPath) -> bool {
     (container + 1..=path.steps().len()).all(|depth| always_there(shape, &prefix(path, depth)))
 }
 
 pub(crate) fn prefix(path: &FieldPath, depth: usize) -> FieldPath {
-    path.steps().iter().take(depth).cloned().fold(FieldPath::root(), |path, hop| path.child(hop))
+    path.steps().iter().take(depth).cloned().fold(FieldPath::root(), |path, step| path.child(step))
 }
 
-/// Takes a property out of its parent.
+/// Removes a property from its parent, and returns it.
 pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
-    let (Hop::Key(name), above) = path.steps().split_last()? else { return None };
+    let (PathStep::Key(name), above) = path.steps().split_last()? else { return None };
     let parent = shape.at_mut(above)?;
     parent.required.remove(&**name);
     parent.property_count = Count::default();
     parent.properties.remove(&**name).map(Arc::unwrap_or_clone)
 }
 
-/// As [`detach`], for values whose parents go with them when they leave them empty: below the container nobody can
-/// count on a parent any more that nothing else keeps alive.
+/// As [`detach`], for a step that removes parents which become empty: below the container a parent is no longer required
+/// unless it requires something else.
 pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &FieldPath) -> Option<Shape> {
-    // A parent that never stands without the value never stays behind it.
+    // A parent that never exists without the value never remains after it.
     let mut sure = always_there(shape, path);
     let taken = detach(shape, path)?;
     for depth in (container + 1..path.steps().len()).rev() {
@@ -84,7 +83,7 @@ pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &Fi
             break;
         }
         let gone = sure && parent.properties.is_empty() && !open(parent);
-        let Some((Hop::Key(name), above)) = at.steps().split_last() else { break };
+        let Some((PathStep::Key(name), above)) = at.steps().split_last() else { break };
         if let Some(holder) = shape.at_mut(above) {
             holder.required.remove(&**name);
             if gone {
@@ -96,13 +95,13 @@ pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &Fi
     Some(taken)
 }
 
-/// Puts a property in, and the parents that are missing. `always`: whenever the container is there, so is the value.
+/// Adds a property and its missing parents. `always`: the value exists whenever the container does.
 pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, child: Shape, always: bool) -> Option<()> {
-    let (Hop::Key(name), above) = path.steps().split_last()? else { return None };
+    let (PathStep::Key(name), above) = path.steps().split_last()? else { return None };
     let mut made = false;
     for depth in container..above.len() {
         let at = child.at;
-        let Some(Hop::Key(next)) = path.steps().get(depth) else { continue };
+        let Some(PathStep::Key(next)) = path.steps().get(depth) else { continue };
         let parent = shape.at_mut(path.steps().get(..depth)?)?;
         if !parent.properties.contains_key(&**next) {
             parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
@@ -117,10 +116,10 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     }
     let parent = shape.at_mut(above)?;
     parent.property_count = Count::default();
-    // What stands there already stays where there is nothing to put over it.
-    let standing = parent.properties.contains_key(&**name);
-    parent.properties.insert(name.as_ref().to_owned(), Arc::new(if standing { anything(&child) } else { child }));
-    // A parent that the value itself brought along never stands without it.
+    // An existing value stays if there is none to overwrite it.
+    let exists = parent.properties.contains_key(&**name);
+    parent.properties.insert(name.as_ref().to_owned(), Arc::new(if exists { anything(&child) } else { child }));
+    // A parent that was created for the value never exists without it.
     if always || made {
         parent.required.insert(name.as_ref().to_owned());
     } else {
@@ -129,7 +128,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     Some(())
 }
 
-/// The shape of one value alone.
+/// The schema that accepts only this value.
 pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
     use serde_json::Value;
     let ty = match value {
@@ -151,13 +150,12 @@ pub(crate) fn literal(value: &serde_json::Value, like: &Shape) -> Shape {
     shape
 }
 
-/// Whatever it is, it is kept.
+/// The schema that accepts and keeps every value.
 pub(crate) fn anything(like: &Shape) -> Shape {
     Shape { preserve_unknown: true, ..Shape::any(like.at) }
 }
 
-/// Whether everything that objects of `inner` can hold is declared or kept by `outer`, so that nothing is pruned. Gives the
-/// first path that isn't.
+/// Checks that `outer` keeps everything that objects of `inner` can have; the error is the first path that it prunes.
 pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<(), FieldPath> {
     kept_below(inner, inner.preserve_unknown, &Pruning::of(outer), at)
 }
@@ -200,7 +198,7 @@ fn kept_below(inner: &Shape, inner_keeps: bool, outer: &Pruning<&Shape>, at: &Fi
     }
 }
 
-/// Whether a field of this name can hold an object of any content: declared without conditions, or inside of what keeps everything.
+/// Whether a field accepts every object: declared without conditions, or below a field that preserves unknown fields.
 pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
     let object = |node: &Shape| {
         node.ty.is_none_or(|ty| ty == Type::Object)

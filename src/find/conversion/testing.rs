@@ -7,12 +7,12 @@ use crate::model::{Bundle, Documents};
 
 use super::catalogue::Conversions;
 use super::convert::Converter;
-use super::laws::{Trial, Verdict};
+use super::laws::{LawCheck, Verdict};
 use super::manifest::Direction;
-use super::schema_endpoint::Ground;
+use super::schema_endpoint::SchemaEndpoint;
 
 /// `properties` of `spec`, with other keywords of `spec` before a comma: `required: [a], {a: {type: string}}`.
-pub(super) fn ground(spec: &str, version: &str) -> Ground {
+pub(super) fn endpoint(spec: &str, version: &str) -> SchemaEndpoint {
     let (keywords, properties) = spec.split_at(spec.find('{').unwrap());
     let text = format!(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: widgets.shop.example.com}}\nspec:\n  \
@@ -23,7 +23,7 @@ pub(super) fn ground(spec: &str, version: &str) -> Ground {
     let bundle = Bundle::read(&documents);
     assert!(bundle.problems.is_empty(), "{:?}\n{text}", bundle.problems);
     let shape = Shape::of(bundle.crds[0].versions[0].schema.as_ref().unwrap());
-    Ground::new(shape, "shop.example.com", version, "Widget")
+    SchemaEndpoint::new(shape, "shop.example.com", version, "Widget")
 }
 
 pub(super) fn conversions(steps: &str, rest: &str) -> Conversions {
@@ -33,7 +33,7 @@ pub(super) fn conversions(steps: &str, rest: &str) -> Conversions {
          resource: {{group: shop.example.com, kind: Widget}}\nfrom: {{version: v1}}\nto: {{version: v2}}\n{rest}\n{steps}\n"
     );
     let conversions = Conversions::of_text("widget.yaml", &text);
-    assert!(conversions.unusable.is_empty(), "{:?}", conversions.unusable);
+    assert!(conversions.invalid.is_empty(), "{:?}", conversions.invalid);
     conversions
 }
 
@@ -44,7 +44,7 @@ pub(super) fn object(version: &str, spec: Value) -> Value {
     json!({"apiVersion": format!("shop.example.com/{version}"), "kind": "Widget", "metadata": {"name": "w"}, "spec": spec})
 }
 
-/// Forward gives `new`, and back gives `old` again.
+/// Checks that converting `old` produces `new`, and converting that back produces `old`.
 #[track_caller]
 pub(super) fn both_ways(steps: &str, rest: &str, old: Value, new: Value) {
     let conversions = conversions(steps, rest);
@@ -70,16 +70,16 @@ pub(super) struct Laws {
 }
 
 pub(super) fn laws(old: &str, new: &str, steps: &str, rest: &str) -> Laws {
-    let (old, new) = (ground(old, "v1"), ground(new, "v2"));
+    let (old, new) = (endpoint(old, "v1"), endpoint(new, "v2"));
     let conversions = conversions(steps, rest);
-    let trial = Trial::new(&conversions.manifests[0], &old, &new);
+    let law_check = LawCheck::new(&conversions.manifests[0], &old, &new);
     Laws {
-        valid: trial.validity(Direction::Forward),
-        valid_back: trial.validity(Direction::Back),
-        returns: trial.round_trip(Direction::Forward),
-        returns_back: trial.round_trip(Direction::Back),
-        idempotent: trial.idempotence(),
-        blind: trial.blindness(),
+        valid: law_check.validity(Direction::Forward),
+        valid_back: law_check.validity(Direction::Back),
+        returns: law_check.round_trip(Direction::Forward),
+        returns_back: law_check.round_trip(Direction::Back),
+        idempotent: law_check.idempotence(),
+        blind: law_check.stored_version_independence(),
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn because(verdict: &Verdict) -> String {
 #[track_caller]
 pub(super) fn check_laws(old: &str, new: &str, steps: &str, rest: &str, expected: &str) -> Laws {
     let laws = laws(old, new, steps, rest);
-    let told = [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(because);
-    assert_eq!(short(&laws), expected, "{steps}\n{}", told.join("\n"));
+    let reasons = [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(because);
+    assert_eq!(short(&laws), expected, "{steps}\n{}", reasons.join("\n"));
     laws
 }

@@ -16,7 +16,7 @@ fn steps_are_done_for_each_item() {
 }
 
 #[test]
-fn what_is_kept_never_undoes_an_edit() {
+fn preserved_values_never_undo_an_edit() {
     let conversions = manifest("- unwrap: {from: spec.refs, to: spec.ref}", "preserve: {annotation: shop.example.com/v1}");
     let there = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
     let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
@@ -26,7 +26,7 @@ fn what_is_kept_never_undoes_an_edit() {
 }
 
 #[test]
-fn kept_values_follow_their_list_items() {
+fn preserved_values_follow_their_list_items() {
     let conversions = manifest("- drop: {path: 'spec.rules[].ns'}", "preserve: {annotation: shop.example.com/v1}");
     let there = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
     let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
@@ -37,7 +37,7 @@ fn kept_values_follow_their_list_items() {
 }
 
 #[test]
-fn kept_values_follow_items_without_a_name() {
+fn preserved_values_follow_items_without_a_name() {
     let conversions = manifest("- drop: {path: 'spec.l[].a'}", "preserve: {annotation: shop.example.com/v1}");
     let there = Converter::new(&conversions.manifests[0], Direction::Forward).unwrap();
     let back = Converter::new(&conversions.manifests[0], Direction::Back).unwrap();
@@ -53,12 +53,12 @@ fn kept_values_follow_items_without_a_name() {
     let notes = back.convert(&mut old).unwrap();
     assert_eq!(old["spec"]["l"], json!([{"k": 2, "v": 1}, {"k": 1, "v": 0, "a": "x"}]));
     assert_eq!(notes.len(), 1);
-    assert!(notes[0].to_string().starts_with("\"y\" was kept"), "{}", notes[0]);
+    assert!(notes[0].to_string().starts_with("the preserved value \"y\" can't be restored"), "{}", notes[0]);
     // … unless the schema says.
     let shape = "{l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], \
                  properties: {k: {type: integer}, v: {type: integer}}}}}";
-    let mut keys = address::Keys::default();
-    keys.learn(&testing::ground(shape, "v2").shape);
+    let mut keys = address::ListKeys::default();
+    keys.add_schema(&testing::endpoint(shape, "v2").shape);
     let keys = std::sync::Arc::new(keys);
     let mut new = there.clone().with_keys(&keys).converted(&object("v1", json!({"l": [{"k": 1, "a": "x"}, {"k": 2, "a": "y"}]}))).unwrap();
     new["spec"]["l"] = json!([{"k": 2, "v": 1}, {"k": 1}]);
@@ -75,7 +75,7 @@ fn both_forms_at_once_are_decided_as_asked() {
     };
     assert_eq!(run("prefer-new"), Ok(json!({"b": 2})));
     assert_eq!(run("prefer-old"), Ok(json!({"b": 1})));
-    assert!(run("error").unwrap_err().to_string().starts_with("spec.a: old and new form"));
+    assert!(run("error").unwrap_err().to_string().starts_with("spec.a: the old and the new field"));
 }
 
 #[test]
@@ -83,19 +83,19 @@ fn errors_in_a_manifest_are_underlined() {
     let underlined = |text: &str| -> Vec<(String, String)> {
         let conversions = Conversions::of_text("m.yaml", text);
         let file = conversions.file(catalogue::FIRST_FILE).unwrap();
-        conversions.unusable.iter().map(|bad| (file.text[bad.place.span.range()].to_owned(), bad.message.clone())).collect()
+        conversions.invalid.iter().map(|bad| (file.text[bad.place.span.range()].to_owned(), bad.message.clone())).collect()
     };
     let head = "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nresource: {group: g.example.com, kind: K}\nfrom: {version: v1}\n";
     let cases = [
         ("to: {version: v2}\nsteps: [{renam: {from: spec.a, to: spec.b}}]", "renam", "unknown key `renam` (did you mean `rename`?)"),
         ("to: {version: v2}\nsteps: [{rename: {from: spec.a}}]", "from", "`to` is missing"),
         ("to: {version: v2}\nsteps: [{rename: {from: spec..a, to: spec.b}}]", "spec..a", "not a field path"),
-        ("to: {version: v2}\nsteps: [{rename: {from: spec.a, to: spec.x.b}}]", "spec.x.b", "`rename` keeps a field under its parent"),
-        ("to: {version: v2}\nsteps: [{move: {from: 'spec.a[].x', to: spec.b}}]", "", "`[]` and `{}` must be"),
+        ("to: {version: v2}\nsteps: [{rename: {from: spec.a, to: spec.x.b}}]", "spec.x.b", "`rename` keeps the parent of a field"),
+        ("to: {version: v2}\nsteps: [{move: {from: 'spec.a[].x', to: spec.b}}]", "", "`[]` and `{}` may only be"),
         ("to: {version: v2}\nsteps: [{drop: {path: metadata.name}}]", "metadata.name", "a conversion can't change `apiVersion`"),
-        ("to: {version: v1}\nsteps: []", "to", "`from` and `to` are the same version; `bundle:` tells releases of one version apart"),
+        ("to: {version: v1}\nsteps: []", "to", "`from` and `to` are the same version; use `bundle` to distinguish releases of one version"),
         ("to: {version: v2}\nsteps: [{cel: {from: spec.a, forward: 'self +'}}]", "", "not a CEL expression"),
-        ("to: {version: v2}\nreverse: {none: short}\nsteps: []", "short", "\"short\" is shorter than 10 characters"),
+        ("to: {version: v2}\nreverse: {none: short}\nsteps: []", "short", "needs at least 10 characters"),
     ];
     for (rest, at, message) in cases {
         let found = underlined(&format!("{head}{rest}\n"));
@@ -115,16 +115,16 @@ fn older_objects_are_canonicalised_and_newer_ones_ignored() {
     assert!(matches!(canonical("v2", &object("v3", json!({}))), Canonical::NotSupported(_)));
 }
 
-/// What is said about a file of objects, with the lines that it is said about, and the file as it is afterwards.
-fn told(conversions: &Conversions, to: &str, text: &str) -> (Vec<(usize, String)>, String) {
-    let workshop = files::Workshop::new(conversions, files::Target { to: to.to_owned(), from: None });
-    let outcome = workshop.convert(&text.into());
+/// The remarks about a file of objects, each with its line, and the converted file.
+fn remarks(conversions: &Conversions, to: &str, text: &str) -> (Vec<(usize, String)>, String) {
+    let converter = convert_files::FileConverter::new(conversions, convert_files::Target { to: to.to_owned(), from: None });
+    let outcome = converter.convert(&text.into());
     let line = |at: u32| text[..at as usize].lines().count().max(1) + usize::from(text[..at as usize].ends_with('\n'));
     (outcome.remarks.iter().map(|remark| (line(remark.span.start), remark.message.clone())).collect(), outcome.text)
 }
 
 #[test]
-fn what_can_not_be_brought_back_is_told() {
+fn values_that_converting_back_does_not_restore_are_reported() {
     let head = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n";
     let cases = [
         (
@@ -132,36 +132,42 @@ fn what_can_not_be_brought_back_is_told() {
             "",
             "  l: [p, q]\n",
             5,
-            "`spec.l` can't be brought back: it is [\"p\",\"q\"] and would come back as [\"p\"]",
+            "`spec.l` is lost: converting back produces [\"p\"] instead of [\"p\",\"q\"]",
         ),
         (
             "- scale: {from: spec.ms, to: spec.s, divide: 1000}",
             "",
             "  k: 1\n  ms: 1500\n",
             6,
-            "`spec.ms` can't be brought back: it is 1500 and would come back as 1000",
+            "`spec.ms` is lost: converting back produces 1000 instead of 1500",
         ),
-        ("- drop: {path: spec.a}", "reverse: {none: nobody needs it any more}", "  a: 1\n", 5, "`spec.a` can't be brought back: it is 1"),
+        (
+            "- drop: {path: spec.a}",
+            "reverse: {none: nobody needs it any more}",
+            "  a: 1\n",
+            5,
+            "`spec.a` is lost: converting back doesn't restore 1",
+        ),
         (
             "- rename: {from: spec.a, to: spec.b}\n- drop: {path: spec.b.c}",
             "",
             "  a:\n    c: 1\n    d: 2\n",
             6,
-            "`spec.b.c` can't be brought back: it is 1",
+            "`spec.b.c` is lost: converting back doesn't restore 1",
         ),
         (
             "- drop: {path: spec.a}",
             "reverse: {steps: [{set: {path: spec.a, value: 3}}]}",
             "  a: 1\n",
             5,
-            "`spec.a` can't be brought back: it is 1 and would come back as 3",
+            "`spec.a` is lost: converting back produces 3 instead of 1",
         ),
     ];
     for (steps, rest, spec, line, message) in cases {
         let conversions = manifest(steps, rest);
-        assert_eq!(told(&conversions, "v2", &format!("{head}{spec}")).0, [(line, message.to_owned())], "{steps}");
+        assert_eq!(remarks(&conversions, "v2", &format!("{head}{spec}")).0, [(line, message.to_owned())], "{steps}");
     }
-    // Nothing is said where all comes back, or is kept.
+    // No remarks if every value is restored or preserved.
     let quiet = [
         ("- unwrap: {from: spec.l, to: spec.b}", "preserve: {annotation: shop.example.com/v1}", "  l: [p, q]\n"),
         ("- unwrap: {from: spec.l, to: spec.b}", "", "  l: [p]\n"),
@@ -169,28 +175,28 @@ fn what_can_not_be_brought_back_is_told() {
     ];
     for (steps, rest, spec) in quiet {
         let conversions = manifest(steps, rest);
-        assert_eq!(told(&conversions, "v2", &format!("{head}{spec}")).0, [], "{steps}");
+        assert_eq!(remarks(&conversions, "v2", &format!("{head}{spec}")).0, [], "{steps}");
     }
-    // The same on the way back.
+    // The same when converting back.
     let conversions = manifest("- wrap: {from: spec.ref, to: spec.refs}", "");
     let text = "apiVersion: shop.example.com/v2\nkind: Widget\nmetadata: {name: w}\nspec:\n  refs:\n  - name: a\n  - name: b\n";
-    let (said, _) = told(&conversions, "v1", text);
-    assert!(said[0].1.starts_with("`spec.refs` can't be brought back"), "{said:?}");
+    let (said, _) = remarks(&conversions, "v1", text);
+    assert!(said[0].1.starts_with("`spec.refs` is lost: converting back"), "{said:?}");
 }
 
 #[test]
-fn within_one_api_version_there_is_a_way_back() {
+fn objects_are_converted_back_within_one_api_version() {
     let text = "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nmetadata: {name: widget}\n\
                 resource: {group: shop.example.com, kind: Widget}\nfrom: {version: v1, bundle: v1.0.0}\n\
                 to: {version: v1, bundle: v1.1.0}\nsteps:\n- rename: {from: spec.a, to: spec.b}\n";
     let conversions = Conversions::of_text("widget.yaml", text);
     let old = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  a: v\n";
     let new = old.replace("a: v", "b: v");
-    assert_eq!(told(&conversions, "v1.0.0", &new), (Vec::new(), old.to_owned()));
-    assert_eq!(told(&conversions, "v1.0.0", old), (Vec::new(), old.to_owned()));
-    assert_eq!(told(&conversions, "v1.1.0", old).1, new);
-    assert_eq!(told(&conversions, "v1", old).1, new);
-    assert_eq!(told(&conversions, "v1", &new).1, new);
+    assert_eq!(remarks(&conversions, "v1.0.0", &new), (Vec::new(), old.to_owned()));
+    assert_eq!(remarks(&conversions, "v1.0.0", old), (Vec::new(), old.to_owned()));
+    assert_eq!(remarks(&conversions, "v1.1.0", old).1, new);
+    assert_eq!(remarks(&conversions, "v1", old).1, new);
+    assert_eq!(remarks(&conversions, "v1", &new).1, new);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::find::conversion::check::{astray, check};
+use crate::find::conversion::check::{check, unused_manifests};
 use crate::find::conversion::coverage::{Cover, Coverage};
-use crate::find::conversion::manifest_endpoints::Hop;
+use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::scaffold::{Draft, scaffold};
 use crate::find::conversion::{Conversions, Manifest};
 use crate::judge::rule::Book;
@@ -51,19 +51,21 @@ pub(super) fn meanings(manifests: &Manifests<'_>, old: &Side<'_>, new: &Side<'_>
         if manifest.meaning_changed.is_empty() {
             return Vec::new();
         }
-        let Some(hop) = Hop::new(manifest, &old.bundle, &new.bundle).filter(|hop| hop.of_change) else { return Vec::new() };
-        let fact = |mention: &crate::find::conversion::manifest::Mention| {
-            let mut fact = Fact::new(Subject::Field, Aspect::Meaning, Effect::Changed, hop.new_crd.name)
-                .version(hop.to.name)
-                .path(&mention.path)
-                .after(manifest.place(mention.span))
+        let Some(ends) = ManifestEndpoints::new(manifest, &old.bundle, &new.bundle).filter(|ends| ends.of_change) else {
+            return Vec::new();
+        };
+        let fact = |field_note: &crate::find::conversion::manifest::FieldNote| {
+            let mut fact = Fact::new(Subject::Field, Aspect::Meaning, Effect::Changed, ends.new_crd.name)
+                .version(ends.to.name)
+                .path(&field_note.path)
+                .after(manifest.place(field_note.span))
                 .affects(&[Affected::Behaviour])
                 .mark(Mark::Declared)
-                .word(Word::Note, mention.note.clone())
+                .word(Word::Note, field_note.note.clone())
                 .word(Word::Name, manifest.name.clone());
-            fact.channel = hop.new_crd.channel().map(|channel| channel.value.to_owned());
-            if hop.from.name != hop.to.name {
-                fact = fact.against(hop.from.name);
+            fact.channel = ends.new_crd.channel().map(|channel| channel.value.to_owned());
+            if ends.from.name != ends.to.name {
+                fact = fact.against(ends.from.name);
             }
             fact
         };
@@ -103,7 +105,7 @@ pub(super) fn facts(
         found.push(undefined(name, channel, &breaks, &drafts, old, new));
     }
     let Some(now) = judgement.conversions.now else { return found };
-    let of_change = |manifest: &Manifest| Hop::new(manifest, &old.bundle, &new.bundle).is_some_and(|hop| hop.of_change);
+    let of_change = |manifest: &Manifest| ManifestEndpoints::new(manifest, &old.bundle, &new.bundle).is_some_and(|ends| ends.of_change);
     let known = |manifest: &Manifest| {
         judgement.conversions.before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name))
     };
@@ -118,7 +120,7 @@ pub(super) fn facts(
                 .word(Word::New, manifest.to.to_string()),
         );
     }
-    found.extend(astray(now, judgement.conversions.before, &old.bundle, &new.bundle));
+    found.extend(unused_manifests(now, judgement.conversions.before, &old.bundle, &new.bundle));
     let checked = check(now, &old.bundle, &new.bundle, &|manifest| of_change(manifest) || used.contains(&manifest.name));
     found.extend(checked.into_iter().flat_map(|one| one.facts));
     found

@@ -24,10 +24,10 @@ mod made_up {
     use serde_json::{Value, json};
 
     use crate::find::conversion::convert::Converter;
-    use crate::find::conversion::laws::{Trial, Verdict};
+    use crate::find::conversion::laws::{LawCheck, Verdict};
     use crate::find::conversion::manifest::Direction;
-    use crate::find::conversion::schema_endpoint::Ground;
-    use crate::find::conversion::testing::{conversions, ground};
+    use crate::find::conversion::schema_endpoint::SchemaEndpoint;
+    use crate::find::conversion::testing::{conversions, endpoint};
 
     const MANIFESTS: u32 = 400;
 
@@ -50,7 +50,7 @@ mod made_up {
         ])
     }
 
-    /// Old and new fields of `spec`, the step between them, and what stands beside it.
+    /// Old and new fields of `spec`, the step between them, and the other keys of the manifest.
     fn manifest() -> impl Strategy<Value = (String, String, String, String)> {
         let other = json!({"type": "string"});
         let rest = select(vec!["reverse: auto", "reverse: auto\npreserve: {annotation: shop.example.com/kept}"]);
@@ -75,38 +75,44 @@ mod made_up {
     }
 
     /// Objects of both sides against every law that is proved.
-    fn violation(trial: &Trial<'_>, ways: [&Option<Converter<'_>>; 2], grounds: [&Ground; 2], proved: &mut usize) -> Option<String> {
+    fn violation(
+        law_check: &LawCheck<'_>,
+        ways: [&Option<Converter<'_>>; 2],
+        endpoints: [&SchemaEndpoint; 2],
+        proved: &mut usize,
+    ) -> Option<String> {
         let convert = |way: &Option<Converter<'_>>, object: &Value| way.as_ref()?.converted(object).ok();
         for (index, direction) in [Direction::Forward, Direction::Back].into_iter().enumerate() {
             let (way, back) = (ways[index], ways[1 - index]);
-            let (start, end) = (grounds[index], grounds[1 - index]);
-            if matches!(trial.validity(direction), Verdict::Proved) {
+            let (start, end) = (endpoints[index], endpoints[1 - index]);
+            if matches!(law_check.validity(direction), Verdict::Proved) {
                 *proved += 1;
                 let law = |object: &Value| convert(way, object).is_some_and(|converted| end.request(&converted).accepted());
                 if let Some(wrong) = broken("validity", start.samples(), law) {
                     return Some(format!("{direction:?}: {wrong}"));
                 }
             }
-            if matches!(trial.round_trip(direction), Verdict::Proved) {
+            if matches!(law_check.round_trip(direction), Verdict::Proved) {
                 *proved += 1;
-                // What can't go there at all is told by the first law.
+                // Objects that can't be converted at all break the first law.
                 let law = |object: &Value| {
-                    convert(way, object)
-                        .is_none_or(|there| convert(back, &there).is_some_and(|returned| start.normal(&returned) == start.normal(object)))
+                    convert(way, object).is_none_or(|there| {
+                        convert(back, &there).is_some_and(|returned| start.normalised(&returned) == start.normalised(object))
+                    })
                 };
                 if let Some(wrong) = broken("the round trip", start.samples(), law) {
                     return Some(format!("{direction:?}: {wrong}"));
                 }
             }
         }
-        if matches!(trial.idempotence(), Verdict::Proved) {
+        if matches!(law_check.idempotence(), Verdict::Proved) {
             *proved += 1;
             let law = |object: &Value| {
-                // What is kept for the way back is no part of the object.
+                // Preserved values aren't part of the object.
                 let once = convert(ways[0], object);
                 once.is_none_or(|once| convert(ways[0], &once).is_some_and(|twice| twice["spec"] == once["spec"]))
             };
-            return broken("idempotence", grounds[0].samples(), law);
+            return broken("idempotence", endpoints[0].samples(), law);
         }
         None
     }
@@ -119,12 +125,12 @@ mod made_up {
         let proved = std::cell::Cell::new(0);
         let outcome = runner.run(&manifest(), |(old, new, steps, rest)| {
             let conversions = conversions(&steps, &rest);
-            let (before, after) = (ground(&old, "v1"), ground(&new, "v2"));
+            let (before, after) = (endpoint(&old, "v1"), endpoint(&new, "v2"));
             let manifest = &conversions.manifests[0];
-            let trial = Trial::new(manifest, &before, &after);
+            let law_check = LawCheck::new(manifest, &before, &after);
             let way = |direction| Converter::new(manifest, direction).ok();
             let mut laws = proved.get();
-            let wrong = violation(&trial, [&way(Direction::Forward), &way(Direction::Back)], [&before, &after], &mut laws);
+            let wrong = violation(&law_check, [&way(Direction::Forward), &way(Direction::Back)], [&before, &after], &mut laws);
             proved.set(laws);
             prop_assert!(wrong.is_none(), "{}\n{old}\n{new}\n{steps}\n{rest}", wrong.unwrap_or_default());
             Ok(())

@@ -16,7 +16,7 @@ use super::default::{always_present, fills_on_both, with_default};
 use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
 use super::put_value::put_if_missing;
-use super::{Conflict, Fields, Op, Reason, StepKind};
+use super::{Conflict, Fields, Op, Overlap, Reason, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Add {
@@ -70,8 +70,9 @@ impl StepKind for Add {
     }
 
     /// A field that every object must have now needs a value.
-    fn covers(&self, change: &Fact, _arrives: bool) -> bool {
-        self.value.is_some() || !matches!((change.aspect, change.effect), (Aspect::Presence | Aspect::Required, Effect::Added))
+    fn covers(&self, change: &Fact, at: &Overlap) -> bool {
+        let needs_value = matches!((change.aspect, change.effect), (Aspect::Presence | Aspect::Required, Effect::Added));
+        at.covers_by_default(change) && (self.value.is_some() || !needs_value)
     }
 
     fn needs_parent(&self) -> bool {

@@ -1,4 +1,4 @@
-//! `cel`: what no other kind can do, as a CEL expression over `self` for each direction.
+//! `cel`: a CEL expression over `self` for each direction, for conversions that no other kind supports.
 
 use std::sync::{Arc, LazyLock};
 
@@ -86,7 +86,7 @@ impl StepKind for Cel {
     }
 
     fn lossless(&self, _shape: &Shape, _container: usize) -> Result<(), Obstacle> {
-        lost("expressions are not analysed")
+        lost("CEL expressions are not analysed")
     }
 
     fn never_fails(&self, _shape: &Shape, _container: usize, _conflict: Conflict) -> Result<(), String> {

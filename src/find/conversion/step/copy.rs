@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get, take};
-use crate::find::conversion::lossless::{Obstacle, arrives, lost};
+use crate::find::conversion::lossless::{Obstacle, lost, move_is_lossless};
 use crate::find::conversion::path_through_steps::rebased;
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
 use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Fact};
@@ -16,7 +16,7 @@ use crate::model::schema::Shape;
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::can_put;
-use super::{Conflict, Ends, Fields, MAY_FAIL, Op, Reason, StepKind};
+use super::{Conflict, Ends, Fields, MAY_FAIL, Op, Overlap, Reason, StepKind};
 
 #[derive(Debug)]
 struct Copy {
@@ -62,12 +62,12 @@ impl StepKind for Copy {
         let Ends { from, to } = &self.ends;
         let always = always_below(shape, container, from);
         let child = declared(shape, from)?.clone();
-        forget(shape, to);
+        drop_references(shape, to);
         attach(shape, container, to, child, always)
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        arrives(shape, container, &self.ends.from, &self.ends.to)
+        move_is_lossless(shape, container, &self.ends.from, &self.ends.to)
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
@@ -84,8 +84,8 @@ impl StepKind for Copy {
     }
 
     /// A field that was removed is still there after a copy.
-    fn covers(&self, change: &Fact, _arrives: bool) -> bool {
-        (change.aspect, change.effect) != (Aspect::Presence, Effect::Removed)
+    fn covers(&self, change: &Fact, at: &Overlap) -> bool {
+        at.covers_by_default(change) && (change.aspect, change.effect) != (Aspect::Presence, Effect::Removed)
     }
 }
 
@@ -110,7 +110,7 @@ impl StepKind for RemoveCopy {
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
-        forget(shape, &self.ends.to);
+        drop_references(shape, &self.ends.to);
         detach_with_parents(shape, container, &self.ends.to).map(|_| ())
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::find::conversion::address::Names;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::with_value;
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
 use crate::model::schema::Shape;
@@ -59,7 +59,7 @@ impl StepKind for Default {
         }
         match declared(shape, path) {
             Some(child) if child.default.as_ref() == Some(value) && !child.nullable => Ok(()),
-            _ => lost(format!("a `{path}` that was left out can't be told from one that was written as {value}")),
+            _ => lost(format!("a missing `{path}` can't be distinguished from one with the value {value}")),
         }
     }
 
@@ -107,7 +107,7 @@ impl StepKind for RemoveDefault {
     }
 
     fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
-        forget(shape, &self.path);
+        drop_references(shape, &self.path);
         let (PathStep::Key(name), above) = self.path.steps().split_last()? else { return None };
         shape.at_mut(above)?.required.remove(&**name);
         Some(())
@@ -118,7 +118,7 @@ impl StepKind for RemoveDefault {
         match declared(shape, path) {
             None if never_there(shape, path) => Ok(()),
             Some(child) if !child.nullable && (always_there(shape, path) || child.default.as_ref() == Some(value)) => Ok(()),
-            _ => lost(format!("a `{path}` that was left out would become {value}")),
+            _ => lost(format!("a missing `{path}` would become {value}")),
         }
     }
 
@@ -141,12 +141,12 @@ pub(super) fn with_default(shape: &mut Shape, container: usize, path: &FieldPath
         Some(child) => with_value(child, value),
         None => literal(value, shape),
     };
-    forget(shape, path);
+    drop_references(shape, path);
     detach(shape, path);
     attach(shape, container, path, child, true)
 }
 
-/// Whether a field has a value whenever its parent is there, so that no default is filled in.
+/// Whether a field has a value whenever its parent exists, so that no default is filled in.
 pub(super) fn always_present(shape: &Shape, path: &FieldPath) -> bool {
     always_there(shape, path) && declared(shape, path).is_some_and(|child| !child.nullable)
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::find::conversion::address::Names;
 use crate::find::conversion::lossless::{Obstacle, lost};
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_there, declared, detach, never_there};
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
@@ -64,7 +64,7 @@ impl StepKind for Drop {
     }
 
     fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {
-        forget(shape, &self.path);
+        drop_references(shape, &self.path);
         detach(shape, &self.path).map(|_| ())
     }
 

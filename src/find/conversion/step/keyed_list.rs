@@ -1,4 +1,4 @@
-//! How entries of a map are written as items of a list that hold their key.
+//! Converts map entries to list items that contain their key, and back.
 
 use serde_json::{Map, Value};
 

@@ -8,11 +8,11 @@ use crate::find::conversion::address::{Names, get};
 use crate::find::conversion::lossless::Obstacle;
 use crate::find::conversion::search::Wanted;
 use crate::model::FieldPath;
-use crate::model::fact::Effect;
+use crate::model::fact::{Effect, Fact};
 use crate::model::schema::Shape;
 
 use super::parse::{PathRole, StepNode};
-use super::{Conflict, Fields, Op, Reason, StepKind};
+use super::{Conflict, Fields, Op, Overlap, Reason, StepKind};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Manual {
@@ -62,6 +62,11 @@ impl StepKind for Manual {
 
     fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
         Vec::new()
+    }
+
+    /// The manifest says which change the guidance is for.
+    fn covers(&self, change: &Fact, at: &Overlap) -> bool {
+        at.reads && self.effect == change.effect
     }
 
     fn manual(&self) -> Option<&Manual> {

@@ -24,7 +24,7 @@ struct MapValues {
     table: Table,
 }
 
-/// What becomes of a value that the table doesn't name.
+/// What happens to a value that the table doesn't list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
     Keep,
@@ -70,7 +70,7 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     };
     for (index, (at, old, _)) in pairs.iter().enumerate() {
         if pairs.iter().take(index).any(|(_, earlier, _)| same(earlier, old)) {
-            step.wrong(*at, "this value is in the table twice");
+            step.wrong(*at, "duplicate value");
         }
     }
     let otherwise = if step.text("otherwise") == Some("error") { Otherwise::Error } else { Otherwise::Keep };
@@ -159,14 +159,14 @@ impl MapValues {
         let values = match all_values(child) {
             Some(values) => values.into_iter().filter(|value| !value.is_null()).collect(),
             None if table.otherwise == Otherwise::Error => {
-                return lost(format!("`{at}` may have values that are not in the table"));
+                return lost(format!("`{at}` may have values that `values` doesn't list"));
             }
             None => table.pairs.iter().flat_map(|(old, new)| [old.clone(), new.clone()]).collect::<Vec<_>>(),
         };
         match values.into_iter().find(|value| !returns(value)) {
             None => Ok(()),
             Some(value) => {
-                let reason = format!("the table doesn't restore {value} at `{at}`");
+                let reason = format!("`values` doesn't restore {value} at `{at}`");
                 lost_by(at, value, reason)
             }
         }
@@ -194,11 +194,11 @@ mod tests {
     fn values_by_a_table() {
         let (old, new) = ("{m: {type: string, enum: [Never, Auto, Full]}}", "{m: {type: string, enum: [Disabled, Auto, Full]}}");
         check_laws(old, new, "- mapValues: {path: spec.m, values: {Never: Disabled}}", "", "pppppp");
-        // Two become one.
+        // Two values become one.
         check_laws(old, "{m: {type: string, enum: [Auto, Full]}}", "- mapValues: {path: spec.m, values: {Never: Auto}}", "", "ppxppp");
-        // A swap means two things.
+        // After a swap, a value has two meanings.
         check_laws(old, old, "- mapValues: {path: spec.m, values: {Auto: Full, Full: Auto}}", "", "ppppxx");
-        // A value that is refused, and none becomes another.
+        // The new version refuses a value that no step converts.
         check_laws(old, new, "", "", "xxpppp");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get, take};
-use crate::find::conversion::lossless::{Obstacle, arrives, lost, lost_by};
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
@@ -69,7 +69,7 @@ impl StepKind for Merge {
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         let always = self.parts.iter().all(|part| always_below(shape, container, part));
         for part in &self.parts {
-            forget(shape, part);
+            drop_references(shape, part);
             detach_with_parents(shape, container, part);
         }
         let pattern = Some(self.form.template.pattern().into());
@@ -78,7 +78,7 @@ impl StepKind for Merge {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        self.parts.iter().try_for_each(|part| arrives(shape, container, part, &self.to))?;
+        self.parts.iter().try_for_each(|part| move_is_lossless(shape, container, part, &self.to))?;
         let delimiters = self.form.template.delimiters();
         for ((part, delimiter), ty) in self.parts.iter().zip(delimiters).zip(&self.form.types) {
             if !always_below(shape, container, part) {
@@ -88,7 +88,7 @@ impl StepKind for Merge {
                 let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '-');
                 let whole = declared(shape, part).is_some_and(|child| child.ty == Some(Type::Integer) && !child.nullable);
                 if !whole || delimiter.is_some_and(digits) {
-                    return lost(format!("`{part}` can't be told from the text after it"));
+                    return lost(format!("`{part}` can't be separated from the text after it"));
                 }
                 continue;
             }
@@ -96,7 +96,7 @@ impl StepKind for Merge {
             match delimiter.map_or(Search::Impossible, |delimiter| string_containing(child, delimiter)) {
                 Search::Impossible => {}
                 Search::Found(text) => {
-                    let reason = format!("`{text}` at `{part}` can't be told from the text after it");
+                    let reason = format!("`{text}` at `{part}` can't be separated from the text after it");
                     return lost_by(part, text, reason);
                 }
                 Search::Undecided(reason) => return lost(reason.to_string()),

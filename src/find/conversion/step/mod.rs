@@ -1,4 +1,4 @@
-//! Steps of a conversion: one file per kind, and in it all that the kind knows about itself.
+//! The kinds of conversion steps, one file each: parsing, applying, inverse, output schema and proofs.
 //!
 //! A step acts on one container of an object at a time: the deepest list item or map value that all of its paths share.
 //! Its inverse is again a step on the same paths, so that a manifest can be read in both directions.
@@ -18,6 +18,7 @@ mod map_to_list;
 mod map_values;
 mod merge;
 mod move_field;
+mod overlap;
 pub(crate) mod parse;
 mod put_value;
 pub mod reason;
@@ -41,12 +42,13 @@ use crate::model::FieldPath;
 use crate::model::fact::Fact;
 use crate::model::schema::Shape;
 
-use super::address::{Names, Region, get};
+use super::address::{Containers, Names, get};
 use super::lossless::Obstacle;
 use super::path_through_steps::rebased;
 use super::search::Wanted;
 use super::shape_edit::declared;
 pub(crate) use manual::Manual;
+pub(crate) use overlap::Overlap;
 use parse::StepNode;
 pub use reason::{Conflict, Reason, Refusal};
 
@@ -90,7 +92,7 @@ pub struct Step {
     /// The step in the manifest, and each of its paths.
     pub span: Span,
     pub path_spans: Vec<Span>,
-    pub(crate) region: Region,
+    pub(crate) containers: Containers,
 }
 
 /// Where one value comes from and where it goes.
@@ -206,7 +208,7 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
         rebased(path, &ends.to, &ends.from)
     }
 
-    /// Where users find the value of a field that the step does away with.
+    /// The fields that replace one that the step removes.
     fn replacements(&self) -> Vec<&FieldPath> {
         self.ends().filter(|ends| !ends.in_place()).map(|ends| &ends.to).into_iter().collect()
     }
@@ -221,14 +223,14 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Whether both versions declare what the step acts on. A field that one of them doesn't declare has no meaning there.
+    /// Whether both versions declare a field that the step reads. In a version that doesn't declare it, it has no meaning.
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
         self.reads().iter().any(|path| declared(old, path).is_some() && declared(new, path).is_some())
     }
 
-    /// Whether the step is an answer to a change at its fields. `arrives`: it writes to where the change moved the field.
-    fn covers(&self, _change: &Fact, _arrives: bool) -> bool {
-        true
+    /// Whether the step converts what a breaking change did to a field.
+    fn covers(&self, change: &Fact, at: &Overlap) -> bool {
+        at.covers_by_default(change)
     }
 
     /// The step, if a person must do it.
@@ -259,12 +261,19 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
 
 /// The operation's paths inside of their container.
 pub(crate) fn inner_paths(op: &Op) -> Vec<Names> {
-    Region::of(&op.paths()).map(|region| region.inner).unwrap_or_default()
+    Containers::of(&op.paths()).map(|containers| containers.inner).unwrap_or_default()
 }
 
 /// The values at an operation's paths inside one container.
 pub(crate) fn view(container: &Value, inner: &[Names]) -> Vec<Option<Value>> {
     inner.iter().map(|names| get(container, names).cloned()).collect()
+}
+
+/// A value as messages show it, cut if it is long.
+pub(crate) fn shown(value: &Value) -> String {
+    const LONGEST: usize = 80;
+    let text = value.to_string();
+    if text.chars().count() > LONGEST { format!("{}…", text.chars().take(LONGEST - 1).collect::<String>()) } else { text }
 }
 
 /// Equal as JSON, `1` and `1.0` included.

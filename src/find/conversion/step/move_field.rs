@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, take};
-use crate::find::conversion::lossless::{Obstacle, arrives};
-use crate::find::conversion::rename_references::follow;
+use crate::find::conversion::lossless::{Obstacle, move_is_lossless};
+use crate::find::conversion::rename_references::rename_references;
 use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents};
 use crate::model::fact::{Aspect, Effect, Fact};
 use crate::model::schema::Shape;
@@ -14,7 +14,7 @@ use crate::model::schema::Shape;
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::{noop_if, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Fields, Op, Overlap, Reason, StepKind};
 
 #[derive(Debug)]
 struct Move {
@@ -27,7 +27,7 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
         step.wrong(step.node, "`from` and `to` are the same");
     }
     if step.name == "rename" && ends.from.parent() != ends.to.parent() {
-        step.wrong(step.node.get("to").unwrap_or(step.node), "`rename` keeps a field under its parent; use `move` for another place");
+        step.wrong(step.node.get("to").unwrap_or(step.node), "`rename` keeps the parent of a field; use `move` to change it");
     }
     Some(Arc::new(Move { ends }))
 }
@@ -53,13 +53,13 @@ impl StepKind for Move {
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         let Ends { from, to } = &self.ends;
         let always = always_below(shape, container, from);
-        follow(shape, from, to);
+        rename_references(shape, from, to);
         let child = detach_with_parents(shape, container, from)?;
         attach(shape, container, to, child, always)
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        arrives(shape, container, &self.ends.from, &self.ends.to)
+        move_is_lossless(shape, container, &self.ends.from, &self.ends.to)
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
@@ -71,8 +71,9 @@ impl StepKind for Move {
     }
 
     /// A field that was renamed must be moved to its new name.
-    fn covers(&self, change: &Fact, arrives: bool) -> bool {
-        arrives || !matches!((change.aspect, change.effect), (Aspect::Presence, Effect::Renamed | Effect::Moved))
+    fn covers(&self, change: &Fact, at: &Overlap) -> bool {
+        let renamed = matches!((change.aspect, change.effect), (Aspect::Presence, Effect::Renamed | Effect::Moved));
+        at.covers_by_default(change) && (at.writes_new_name || !renamed)
     }
 }
 
@@ -101,10 +102,10 @@ mod tests {
         // The old name got another meaning.
         let reused = "{a: {type: string}, b: {type: string}, c: {type: integer}}";
         let laws = check_laws(old, reused, "- rename: {from: spec.a, to: spec.b}", "", "pxpxpx");
-        assert!(because(&laws.blind).contains("it is valid before and after"), "{}", because(&laws.blind));
-        // The old name takes other types now, so that nothing is confused.
+        assert!(because(&laws.blind).contains("it is valid in both versions"), "{}", because(&laws.blind));
+        // The old name accepts other types now, so that its values can be distinguished.
         check_laws("{a: {type: string}}", "{a: {type: integer}, b: {type: string}}", "- rename: {from: spec.a, to: spec.b}", "", "pxpxpp");
-        // Narrower at its new place.
+        // The new place accepts fewer values.
         let laws =
             check_laws("{a: {type: string}}", "{b: {type: string, maxLength: 3}}", "- rename: {from: spec.a, to: spec.b}", "", "xppppp");
         assert!(because(&laws.valid).contains("spec.b"), "{}", because(&laws.valid));

@@ -20,9 +20,14 @@ pub(crate) enum PathRole {
     Value,
 }
 
+/// The names of all kinds of steps.
+pub(crate) fn kind_names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, _)| *name).chain([FOR_EACH])
+}
+
 /// The name of a kind of step, if there is such a kind.
 pub(crate) fn kind_name(name: &str) -> Option<&'static str> {
-    KINDS.iter().map(|(known, _)| *known).chain([FOR_EACH]).find(|known| *known == name)
+    kind_names().find(|known| *known == name)
 }
 
 /// Reads a path.

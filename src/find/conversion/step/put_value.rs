@@ -1,4 +1,4 @@
-//! How values get into an object, whatever the step that brings them.
+//! Writing and removing values of an object, for all kinds of steps.
 
 use serde_json::{Map, Value};
 

@@ -1,48 +1,48 @@
-//! Why a step can't be done on an object.
+//! Why a step can't be applied to an object.
 
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::server::object::ObjectPath;
 
-/// What happens where source and target of a step are both there and differ.
+/// What happens if the source and the target of a step both have a value, and the values differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Conflict {
     #[default]
     Error,
-    /// What stands at the target stays.
+    /// The value at the target stays.
     PreferNew,
-    /// What stands at the source wins.
+    /// The value at the source replaces it.
     PreferOld,
 }
 
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Reason {
-    #[error("old and new form are both there and differ; say `conflict: prefer-new` or `prefer-old`, or remove one")]
+    #[error("the old and the new field have different values; set `conflict: prefer-new` or `prefer-old`, or remove one of them")]
     Conflict,
-    #[error("something that is no object stands in the way")]
+    #[error("a parent of the target is not an object")]
     Blocked,
-    #[error("the value {0} is not in the table")]
+    #[error("`values` has no entry for {0}")]
     Unmapped(Value),
-    #[error("`{text}` doesn't have the form `{template}`")]
+    #[error("`{text}` doesn't match the template `{template}`")]
     Form { text: String, template: String },
-    #[error("the part `{0}` is missing")]
+    #[error("the field of the template part `{0}` is missing")]
     PartMissing(String),
-    #[error("{found} where {expected} is expected")]
+    #[error("expected {expected}, found {found}")]
     Type { expected: &'static str, found: String },
-    #[error("`{0}` can't be read as {1}")]
+    #[error("`{0}` can't be parsed as {1}")]
     Unreadable(String, &'static str),
     #[error("{0} is too large for 64 bits after scaling")]
     Overflow(Value),
-    #[error("the key `{0}` is there twice")]
+    #[error("duplicate key `{0}`")]
     Duplicate(String),
-    #[error("an item has no `{0}` to be its key")]
+    #[error("an item has no string in its key field `{0}`")]
     Keyless(String),
-    #[error("an item has more than `{key}` and `{value}`")]
+    #[error("an item has other fields than `{key}` and `{value}`")]
     TooMuch { key: String, value: String },
     #[error("the expression fails: {0}")]
     Cel(String),
-    #[error("this must be converted by hand: {0}")]
+    #[error("needs a manual step: {0}")]
     Manual(String),
 }
 
@@ -66,7 +66,7 @@ impl From<crate::find::conversion::address::Blocked> for Reason {
     }
 }
 
-/// A step that could not be done, and where in the object.
+/// A step that could not be applied, and where in the object.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{path}: {reason} (step {}, {name})", step + 1)]
 pub struct Refusal {

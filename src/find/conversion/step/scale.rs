@@ -242,7 +242,7 @@ mod tests {
     fn units_change_the_name() {
         let seconds = "{timeoutSeconds: {type: integer, minimum: 0, maximum: 3600}}";
         let scale = "- scale: {from: spec.timeoutSeconds, to: spec.timeoutMilliseconds, multiply: 1000}";
-        // In place the same number means two things.
+        // In place, the same number has two meanings.
         let laws = check_laws(
             "{timeout: {type: integer, minimum: 0, maximum: 3600}}",
             "{timeout: {type: integer, minimum: 0, maximum: 3600000}}",
@@ -251,11 +251,11 @@ mod tests {
             "pppxxx",
         );
         assert!(because(&laws.blind).contains("spec.timeout"), "{}", because(&laws.blind));
-        // With its name it passes forward; the way back loses remainders ….
+        // With a new name it is lossless forward; converting back loses remainders ….
         let any = "{timeoutMilliseconds: {type: integer, minimum: 0, maximum: 3600000}}";
         let laws = check_laws(seconds, any, scale, "", "pppxpp");
         assert!(because(&laws.returns_back).contains("spec.timeoutMilliseconds"));
-        // … unless there are none, or they are kept.
+        // … unless there are none, or they are preserved.
         let whole = "{timeoutMilliseconds: {type: integer, minimum: 0, maximum: 3600000, multipleOf: 1000}}";
         check_laws(seconds, whole, scale, "", "pppppp");
         check_laws(seconds, any, scale, "preserve: {annotation: shop.example.com/kept}", "pppppp");

@@ -1,4 +1,4 @@
-//! `set`: a field gets a fixed value, whatever it was.
+//! `set`: a field gets a fixed value, whatever value it has. Its inverse is a `drop`.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::find::conversion::address::Names;
 use crate::find::conversion::lossless::{Obstacle, lost};
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
 use crate::model::FieldPath;
@@ -45,7 +45,7 @@ impl StepKind for Set {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         let child = literal(&self.value, shape);
-        forget(shape, &self.path);
+        drop_references(shape, &self.path);
         detach(shape, &self.path);
         attach(shape, container, &self.path, child, true)
     }

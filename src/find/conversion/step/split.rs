@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get, take};
-use crate::find::conversion::lossless::{Obstacle, arrives, lost, lost_by};
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents, never_there};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
@@ -64,7 +64,7 @@ impl StepKind for Split {
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
         let always = always_below(shape, container, &self.from);
-        forget(shape, &self.from);
+        drop_references(shape, &self.from);
         detach_with_parents(shape, container, &self.from)?;
         for (path, ty) in self.into.iter().zip(&self.form.types) {
             let ty = if *ty == PartType::Integer { Type::Integer } else { Type::String };
@@ -75,7 +75,7 @@ impl StepKind for Split {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        self.into.iter().try_for_each(|to| arrives(shape, container, &self.from, to))?;
+        self.into.iter().try_for_each(|to| move_is_lossless(shape, container, &self.from, to))?;
         self.every_string_splits(shape)
     }
 

@@ -1,4 +1,4 @@
-//! Which strings a schema accepts, for the kinds that read or write them.
+//! Which strings a schema accepts, for the kinds of steps that read or write strings.
 
 use serde_json::Value;
 

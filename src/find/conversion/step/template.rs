@@ -41,22 +41,22 @@ impl Template {
                         match chars.next() {
                             Some('}') => break,
                             Some(c) => name.push(c),
-                            None => return Err("a `{` is not closed".into()),
+                            None => return Err("a `{` has no matching `}`".into()),
                         }
                     }
                     if text.is_empty() && matches!(pieces.last(), Some(Piece::Part(_))) {
-                        return Err(format!("there is no text between `{{{name}}}` and the part before it, so a string can't be split"));
+                        return Err(format!("strings can't be split: there is no text between `{{{name}}}` and the part before it"));
                     }
                     if !text.is_empty() {
                         pieces.push(Piece::Text(std::mem::take(&mut text)));
                     }
                     if names.contains(&name) {
-                        return Err(format!("the part `{name}` is in the template twice"));
+                        return Err(format!("the template has the part `{{{name}}}` twice"));
                     }
                     pieces.push(Piece::Part(names.len()));
                     names.push(name);
                 }
-                '}' => return Err("a `}` without its `{`".into()),
+                '}' => return Err("a `}` has no matching `{`".into()),
                 c => text.push(c),
             }
         }
@@ -163,7 +163,7 @@ impl TypedTemplate {
         let (mut paths, mut types) = (Vec::new(), Vec::new());
         for name in &template.names {
             let Some(field) = fields.get(name) else {
-                step.wrong(at, format!("the part `{{{name}}}` has no field"));
+                step.wrong(at, format!("the template part `{{{name}}}` has no field"));
                 return None;
             };
             paths.push(step.path_at(field.get("path").unwrap_or(field), PathRole::Field)?);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(template.join(&parts), "http://a:80/");
         assert_eq!(template.delimiters(), [Some("://"), Some(":"), None]);
         assert!(template.split("http://a").is_err());
-        assert_eq!(Template::parse("{a}{b}").unwrap_err().split(' ').next(), Some("there"));
+        assert_eq!(Template::parse("{a}{b}").unwrap_err().split(' ').next(), Some("strings"));
         assert_eq!(Template::parse("{{{a}}}").unwrap().join(&["x".into()]), "{x}");
     }
 

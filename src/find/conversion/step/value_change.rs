@@ -1,10 +1,10 @@
-//! What the kinds have in common that turn one value into another, where it is or on its way to another place.
+//! What the kinds of steps share that convert a single value, in place or while moving it.
 
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get_mut, take};
-use crate::find::conversion::lossless::{Obstacle, arrives, declared_or_absent};
-use crate::find::conversion::rename_references::forget;
+use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless};
+use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
@@ -41,7 +41,7 @@ pub(super) fn change_schema(
 ) -> Option<()> {
     let Ends { from, to } = ends;
     let always = always_below(shape, container, from);
-    forget(shape, from);
+    drop_references(shape, from);
     if matches!(from.steps().last(), Some(PathStep::Key(_))) {
         let child = if from == to { detach(shape, from)? } else { detach_with_parents(shape, container, from)? };
         let (child, sure) = change(child)?;
@@ -62,7 +62,7 @@ pub(super) fn lossless_if(
 ) -> Result<(), Obstacle> {
     let Some(child) = declared_or_absent(shape, &ends.from)? else { return Ok(()) };
     condition(child)?;
-    if ends.in_place() { Ok(()) } else { arrives(shape, container, &ends.from, &ends.to) }
+    if ends.in_place() { Ok(()) } else { move_is_lossless(shape, container, &ends.from, &ends.to) }
 }
 
 /// Shows that a change succeeds, given the condition on the schema of the value; `None` for a schema that doesn't say enough.

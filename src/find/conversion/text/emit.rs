@@ -1,4 +1,4 @@
-//! Values as YAML or JSON text, keys in the order in which the source had them.
+//! Writes values as YAML or JSON, with keys in the order of the source.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,17 +9,17 @@ use crate::input::yaml::{Data, Node};
 
 use super::Renames;
 
-/// In which order names stand in the source.
+/// The order of names in the source.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// Where each name stands first.
+    /// The position at which each name first occurs.
     ranks: BTreeMap<String, usize>,
     /// The names of each mapping, by the same names sorted.
     mappings: BTreeMap<Vec<String>, Vec<String>>,
 }
 
 impl Order {
-    /// As objects are written by hand.
+    /// The usual order of an object's top-level fields.
     pub fn usual() -> Order {
         let mut order = Order::default();
         for name in ["apiVersion", "kind", "metadata", "spec", "status"] {
@@ -147,7 +147,7 @@ pub(super) fn key(name: &str) -> String {
     string(name)
 }
 
-/// Plain where no reader of any version of YAML takes it for something else, quoted otherwise.
+/// Plain if every version of YAML reads it as this string, quoted otherwise.
 fn string(text: &str) -> String {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');

@@ -1,7 +1,7 @@
-//! The text of an object and its other form come in; the text changed as little as that needs goes out.
+//! Rewrites the text of an object into its converted form, with as few changes as possible.
 //!
 //! Keys keep their order and comments their places. What can't be changed in place (flow collections, aliases, JSON) is
-//! written anew, and said so. Every result is read again before it is given out.
+//! reformatted, and reported. Every result is parsed again before it is returned.
 
 mod emit;
 mod patch;
@@ -16,20 +16,20 @@ use super::manifest::Direction;
 pub(crate) use emit::Order;
 use patch::Patch;
 
-/// An object's text in its other form.
+/// The text of a converted object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
     /// The bytes of the file that the text replaces.
     pub range: std::ops::Range<usize>,
     pub text: String,
-    /// Written anew: comments are gone.
-    pub anew: bool,
+    /// The object could not be changed in place, so its comments are gone.
+    pub reformatted: bool,
 }
 
-/// Names that a field has before and after.
+/// Pairs of old and new field names.
 pub(crate) type Renames = Vec<(String, String)>;
 
-/// Fields that get another name under the same parent along a way.
+/// Fields that are renamed by the manifests of a route.
 pub(crate) fn rename_pairs(legs: &[Leg<'_>]) -> Renames {
     let mut found = Renames::new();
     for leg in legs {
@@ -43,12 +43,12 @@ pub(crate) fn rename_pairs(legs: &[Leg<'_>]) -> Renames {
     found
 }
 
-/// An object that was made up, as YAML that every reader takes for the same object.
+/// A generated object as YAML that every parser reads as the same object.
 pub fn as_yaml(object: &Value) -> String {
     emit::block(object, &Order::usual(), 0)
 }
 
-/// Rewrites the part of a file that one object takes. `node` is the object there.
+/// Rewrites the part of a file that one object occupies. `node` is the object there.
 pub(crate) fn rewrite(file: &str, node: Node<'_>, target: &Value, renames: &Renames) -> Rewritten {
     let order = Order::of(node, renames);
     let patch = Patch::new(file, renames, &order);
@@ -57,15 +57,15 @@ pub(crate) fn rewrite(file: &str, node: Node<'_>, target: &Value, renames: &Rena
         && let Some((range, text)) = patch.apply(node, target)
         && reads_as(&text, target, column(file, range.start))
     {
-        return Rewritten { range, text, anew: false };
+        return Rewritten { range, text, reformatted: false };
     }
     let indent = column(file, range.start);
     let text =
         if node.tree().is_json() { emit::json(target, &order, indent) } else { emit::block(target, &order, indent).trim().to_owned() };
-    Rewritten { range, text, anew: true }
+    Rewritten { range, text, reformatted: true }
 }
 
-/// Whether a text holds this object, and only this.
+/// Whether a text contains exactly this object.
 fn reads_as(text: &str, target: &Value, indent: usize) -> bool {
     let text: Text = format!("{}{text}", " ".repeat(indent)).into();
     let documents = yaml::parse(&text, &Budget::default());
@@ -81,7 +81,7 @@ fn column(text: &str, at: usize) -> usize {
     text.get(line..at).map_or(0, |lead| lead.chars().count())
 }
 
-/// Whether a node holds this value.
+/// Whether a node has this value.
 pub(crate) fn equal(node: Node<'_>, value: &Value) -> bool {
     match (node.data(), value) {
         (Data::Null, Value::Null) => true,

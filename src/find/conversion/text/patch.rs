@@ -1,4 +1,4 @@
-//! Edits of a text that make one value of another: keys renamed, lines taken out and put in, scalars replaced.
+//! Edits that turn the text of one value into another: keys are renamed, lines removed and added, scalars replaced.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ struct Edit {
     text: String,
 }
 
-/// How much further right the items of a list stand.
+/// How far the lines of a list item are indented.
 const MARGIN: &str = "  ";
 
 pub(super) struct Patch<'p> {
@@ -23,7 +23,7 @@ pub(super) struct Patch<'p> {
     renames: &'p Renames,
     order: &'p Order,
     edits: Vec<Edit>,
-    /// Something can't be done in place.
+    /// Some change can't be made in place.
     stuck: bool,
 }
 
@@ -40,7 +40,7 @@ impl<'p> Patch<'p> {
         if self.stuck {
             return None;
         }
-        // Lines that go or are written anew are not moved to the right as well.
+        // Lines that are removed or rewritten aren't indented as well.
         let spans: Vec<(usize, usize, bool)> =
             self.edits.iter().filter(|edit| edit.start < edit.end).map(|edit| (edit.start, edit.end, edit.text.is_empty())).collect();
         let within = |at: usize| spans.iter().any(|(start, end, gone)| (*start < at || (*gone && *start == at)) && at < *end);
@@ -90,7 +90,7 @@ impl<'p> Patch<'p> {
         self.file.get(at..).and_then(|tail| tail.find('\n')).map_or(self.file.len(), |break_at| at + break_at + 1)
     }
 
-    /// `shift`: how much further right the lines of this part will stand.
+    /// `shift`: by how much the lines of this part will be indented further.
     fn value(&mut self, node: Node<'_>, target: &Value, shift: usize) {
         if equal(node, target) {
             return;
@@ -144,7 +144,7 @@ impl<'p> Patch<'p> {
             self.stuck = true;
             return;
         };
-        // A line of its own behind the last entry that stays.
+        // On a new line after the last entry that stays.
         let end = self.line_end(self.end(last.value).max(self.end(last.key)));
         let text = emit::block(&Value::Object(added), self.order, indent + shift);
         let gap = if self.file.get(..end).is_some_and(|head| head.ends_with('\n')) { "" } else { "\n" };
@@ -152,14 +152,14 @@ impl<'p> Patch<'p> {
         self.edit(end, end, text);
     }
 
-    /// The value of an entry, which may become another sort of value.
+    /// The value of an entry, whose type may change.
     fn entry_value(&mut self, entry: &Entry<'_>, target: &Value, indent: usize, shift: usize) {
         let node = entry.value;
         if equal(node, target) {
             return;
         }
         match (node.data(), target) {
-            // A mapping becomes the one item of a list: its lines move to the right.
+            // A mapping becomes the one item of a list: its lines are indented.
             (Data::Map, Value::Array(items)) if !self.is_flow(node) && items.len() == 1 && !node.is_empty() => {
                 let Some(item @ Value::Object(map)) = items.first() else { return self.replace(entry, target, indent, shift) };
                 let start = node.span().range().start;
@@ -177,7 +177,7 @@ impl<'p> Patch<'p> {
                 }
                 self.value(node, item, shift + 2);
             }
-            // The first item of a list stands for itself: its dash goes, and the other items.
+            // The first item replaces the list: its dash and the other items are removed.
             (Data::Seq, Value::Object(map)) if !self.is_flow(node) && !map.is_empty() => {
                 let Some(first) = node.items().next().filter(|item| item.is_map() && !self.is_flow(*item) && !item.is_empty()) else {
                     return self.replace(entry, target, indent, shift);
@@ -199,7 +199,7 @@ impl<'p> Patch<'p> {
         }
     }
 
-    /// Writes the value of an entry anew, from its colon to the end of its lines.
+    /// Rewrites the value of an entry, from its colon to the end of its lines.
     fn replace(&mut self, entry: &Entry<'_>, target: &Value, indent: usize, shift: usize) {
         let small = !matches!(target, Value::Object(_) | Value::Array(_))
             || matches!(target, Value::Object(map) if map.is_empty())
@@ -227,7 +227,7 @@ impl<'p> Patch<'p> {
         self.edit(colon, end, text);
     }
 
-    /// The new name of a key that is gone, if there is a new one here that it became.
+    /// The new name of a key, if it was renamed to one of the new keys.
     fn renamed<'n>(&self, old: &str, entries: &[Entry<'_>], target: &'n Map<String, Value>, taken: &[&str]) -> Option<&'n str> {
         let fits = |new: &String| {
             let hinted = self.renames.iter().any(|(from, to)| from == old && to == new);
@@ -236,12 +236,12 @@ impl<'p> Patch<'p> {
         target.keys().find(|new| fits(new)).map(String::as_str)
     }
 
-    /// Takes an entry out, with the comments that stand right above it.
+    /// Removes an entry with the comments directly above it.
     fn remove(&mut self, entries: &[Entry<'_>], index: usize, indent: usize) {
         let Some(entry) = entries.get(index) else { return };
         let key = entry.key.span().range().start;
         let mut start = self.line_start(key);
-        // The first key may stand behind a dash.
+        // The first key may follow a dash.
         if self.file.get(start..key).is_none_or(|lead| !lead.chars().all(|c| c == ' ')) {
             self.first_behind_dash(entries, index);
             return;

@@ -10,8 +10,8 @@ fn check(before: &str, target: Value, renames: &[(&str, &str)], after: &str) {
     let tree = documents[0].tree.as_ref().unwrap();
     let renames: Renames = renames.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     let rewritten = rewrite(&text, tree.root(), &target, &renames);
-    assert_eq!(rewritten.text.trim_end(), after.trim_end(), "anew: {}", rewritten.anew);
-    assert!(!rewritten.anew);
+    assert_eq!(rewritten.text.trim_end(), after.trim_end(), "reformatted: {}", rewritten.reformatted);
+    assert!(!rewritten.reformatted);
 }
 
 #[test]
@@ -62,17 +62,17 @@ fn scalars_and_flow_collections_are_replaced_where_they_stand() {
 }
 
 #[test]
-fn what_can_not_be_patched_is_written_anew() {
+fn values_that_can_not_be_patched_are_reformatted() {
     let text: Text = "spec:\n  list:\n  - a: 1 # one\n  - a: 2\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let rewritten = rewrite(&text, tree.root(), &json!({"b": [[{"a": 1}, 2], []]}), &Renames::new());
-    assert!(rewritten.anew);
+    assert!(rewritten.reformatted);
     assert_eq!(rewritten.text, "b:\n- - a: 1\n  - 2\n- []");
 }
 
 #[test]
-fn keys_of_what_is_written_anew_keep_their_order() {
+fn reformatted_keys_keep_their_order() {
     let text: Text = "kind: K\nspec: {ref: {group: \"\", kind: Service, name: web}}\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
@@ -92,7 +92,7 @@ fn what_goes_from_a_mapping_that_becomes_an_item_leaves_no_trace() {
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"spec": {"refs": [{"kind": "S"}], "k": 1}});
     let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
-    assert!(!rewritten.anew);
+    assert!(!rewritten.reformatted);
     assert_eq!(rewritten.text.trim_end(), "spec:\n  refs:\n    - kind: S # service\n  k: 1");
 }
 

@@ -1,5 +1,4 @@
-//! A file with objects and the version they should have come in; its text with the objects in that version, and what is to be
-//! said about each of them, go out.
+//! Converts the objects in a file to a version, and reports what a person should know about each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,29 +8,29 @@ use serde_json::Value;
 use crate::input::Text;
 use crate::input::yaml::{self, Budget, Node, Span};
 use crate::model::schema::Shape;
-use crate::model::{Bundle, FieldPath, Step as Hop};
+use crate::model::{Bundle, FieldPath, Step as PathStep};
 use crate::server::object::{ObjectPath, ObjectStep};
 
-use super::address::Keys;
+use super::address::ListKeys;
 use super::catalogue::Conversions;
-use super::convert::{ConvertError, Converter, Done, Told};
+use super::convert::{AppliedStep, ConversionLog, ConvertError, Converter};
 use super::graph::{Graph, Leg};
-use super::manifest::{Direction, Reverse};
+use super::manifest::{Direction, Reverse, group_version_kind, split_api_version};
 use super::path_through_steps::origin;
-use super::schema_endpoint::Ground;
+use super::schema_endpoint::SchemaEndpoint;
 use super::step::Op;
 use super::text::{Rewritten, rename_pairs, rewrite};
 
-/// Where objects go.
+/// The version that objects are converted to.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// An API version, a bundle version, or `v1alpha3@1.1.0`.
     pub to: String,
-    /// The form that the objects are in, where `apiVersion` doesn't tell.
+    /// The version that the objects have, if their `apiVersion` doesn't say.
     pub from: Option<String>,
 }
 
-/// Something to say about a place in a file.
+/// A message about a place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     pub message: String,
@@ -40,17 +39,18 @@ pub struct Remark {
     pub error: bool,
 }
 
-/// What became of one file.
+/// The result of converting one file.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub text: String,
     pub remarks: Vec<Remark>,
     pub converted: usize,
+    /// Objects that already have the target version.
     pub current: usize,
-    /// Objects of kinds that no manifest speaks of.
-    pub other: usize,
-    /// Objects that were written anew, without their comments.
-    pub anew: usize,
+    /// Objects of kinds without a manifest.
+    pub other_kinds: usize,
+    /// Objects that had to be reformatted, without their comments.
+    pub reformatted: usize,
 }
 
 impl Outcome {
@@ -61,47 +61,47 @@ impl Outcome {
 
 type Key = (String, String, String);
 
-/// Converts files of objects, one after the other or side by side.
+/// Converts files of objects. It can be shared between threads.
 #[derive(Debug)]
-pub struct Workshop<'m> {
+pub struct FileConverter<'m> {
     graphs: BTreeMap<(&'m str, &'m str), Graph<'m>>,
-    /// Schemas to judge results by.
-    grounds: BTreeMap<Key, Ground>,
-    /// By group and kind, what the items of their lists are told apart by.
-    keys: BTreeMap<(String, String), Arc<Keys>>,
+    /// Schemas that results must be valid against.
+    endpoints: BTreeMap<Key, SchemaEndpoint>,
+    /// By group and kind, the fields that identify the items of their lists.
+    keys: BTreeMap<(String, String), Arc<ListKeys>>,
     target: Target,
     budget: Budget,
 }
 
-impl<'m> Workshop<'m> {
+impl<'m> FileConverter<'m> {
     pub fn new(conversions: &'m Conversions, target: Target) -> Self {
         let graphs = conversions.kinds().into_iter().map(|(group, kind)| ((group, kind), conversions.graph(group, kind))).collect();
-        Workshop { graphs, grounds: BTreeMap::new(), keys: BTreeMap::new(), target, budget: Budget::default() }
+        FileConverter { graphs, endpoints: BTreeMap::new(), keys: BTreeMap::new(), target, budget: Budget::default() }
     }
 
-    /// Also holds results against the CRDs.
+    /// Also validates results against the CRDs.
     pub fn with_crds(mut self, bundle: &Bundle<'_>) -> Self {
         for crd in &bundle.crds {
             for version in &crd.versions {
                 let Some(schema) = &version.schema else { continue };
                 let key = (crd.group().to_owned(), crd.kind().to_owned(), version.name.to_owned());
-                self.grounds.entry(key).or_insert_with(|| Ground::new(Shape::of(schema), crd.group(), version.name, crd.kind()));
+                self.endpoints.entry(key).or_insert_with(|| SchemaEndpoint::new(Shape::of(schema), crd.group(), version.name, crd.kind()));
             }
         }
-        let mut keys: BTreeMap<(String, String), Keys> = BTreeMap::new();
-        for ((group, kind, _), ground) in &self.grounds {
-            keys.entry((group.clone(), kind.clone())).or_default().learn(&ground.shape);
+        let mut keys: BTreeMap<(String, String), ListKeys> = BTreeMap::new();
+        for ((group, kind, _), endpoint) in &self.endpoints {
+            keys.entry((group.clone(), kind.clone())).or_default().add_schema(&endpoint.shape);
         }
         self.keys = keys.into_iter().map(|(name, keys)| (name, Arc::new(keys))).collect();
         self
     }
 
-    /// Whether any manifest leads to the target.
+    /// Whether any manifest converts to the target.
     pub fn knows_target(&self) -> bool {
         self.graphs.values().any(|graph| !graph.named(&self.target.to).is_empty())
     }
 
-    /// What may be asked for: API versions, and below them the versions of bundles.
+    /// Every possible target: API versions, then bundle versions.
     pub fn targets(&self) -> Vec<String> {
         let nodes = || self.graphs.values().flat_map(|graph| &graph.nodes);
         let versions: BTreeSet<&String> = nodes().filter_map(|node| node.version.as_ref()).collect();
@@ -137,24 +137,24 @@ impl<'m> Workshop<'m> {
             items.items().for_each(|item| self.node(text, item, outcome, edits));
             return;
         }
-        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let Some(graph) = self.graphs.get(&(group, kind)) else {
-            outcome.other += 1;
+            outcome.other_kinds += 1;
             return;
         };
         let place = node.entry("apiVersion").map_or(node, |entry| entry.value);
         let goals = graph.named(&self.target.to);
         let starts = graph.named(self.target.from.as_deref().unwrap_or(version));
         let legs = match graph.route(&starts, &goals) {
-            // The object may be in a newer form than the oldest of its API version, unless somebody says otherwise.
-            Some(legs) if legs.is_empty() && self.target.from.is_none() => graph.retreat(&starts, &goals).unwrap_or_default(),
+            // Without `--from` the object may have a newer form than the oldest one of its API version.
+            Some(legs) if legs.is_empty() && self.target.from.is_none() => graph.route_back(&starts, &goals).unwrap_or_default(),
             Some(legs) => legs,
             None if version == self.target.to || goals.is_empty() => {
                 outcome.current += 1;
                 return;
             }
             None => {
-                let message = format!("no manifest leads from {} {version} to {}", kind, self.target.to);
+                let message = format!("no manifest converts {kind} from {version} to {}", self.target.to);
                 outcome.remarks.push(Remark { message, span: place.span(), error: true });
                 return;
             }
@@ -165,13 +165,13 @@ impl<'m> Workshop<'m> {
             Some(target) => {
                 let rewritten = rewrite(text, node, &target, &rename_pairs(&legs));
                 outcome.converted += 1;
-                outcome.anew += usize::from(rewritten.anew);
+                outcome.reformatted += usize::from(rewritten.reformatted);
                 edits.push(rewritten);
             }
         }
     }
 
-    /// The object at the end of the way, if it gets there.
+    /// The object converted by each manifest in turn; `None` if one of them fails.
     fn object(&self, node: Node<'_>, legs: &[Leg<'_>], outcome: &mut Outcome) -> Option<Value> {
         let mut object = node.to_json();
         let mut before: Vec<Op> = Vec::new();
@@ -188,8 +188,8 @@ impl<'m> Workshop<'m> {
                     return None;
                 }
             };
-            let mut told = Told::default();
-            let result = converter.convert_and_tell(&mut object, &mut told);
+            let mut log = ConversionLog::default();
+            let result = converter.convert_with_log(&mut object, &mut log);
             let at = |path: &ObjectPath| self.span(node, &before, path);
             match result {
                 Ok(notes) => {
@@ -204,7 +204,7 @@ impl<'m> Workshop<'m> {
                     failed = true;
                 }
             }
-            remarks.extend(told.done.iter().filter_map(|done| deprecated(leg, done)).map(|(message, path)| Remark {
+            remarks.extend(log.applied.iter().filter_map(|applied| deprecated(leg, applied)).map(|(message, path)| Remark {
                 message,
                 span: at(&path),
                 error: false,
@@ -212,34 +212,34 @@ impl<'m> Workshop<'m> {
             if failed {
                 break;
             }
-            let ready = leg.manifest.ready(leg.direction);
-            let ops: Vec<Op> = ready.iter().flat_map(|ready| ready.iter()).map(|ready| ready.op.clone()).collect();
-            for loss in &told.lost {
-                // Of a deprecated field it was said that it is dropped.
-                if leg.manifest.in_place() && leg.direction == Direction::Forward && ops.get(loss.turn).is_some_and(|op| op.drops_field()) {
+            let steps = leg.manifest.directed_steps(leg.direction).unwrap_or_default();
+            let ops: Vec<Op> = steps.iter().map(|step| step.op.clone()).collect();
+            for loss in &log.lost {
+                // A dropped deprecated field was already reported.
+                let dropped = || ops.get(loss.position).is_some_and(|op| op.drops_field());
+                if leg.manifest.in_place() && leg.direction == Direction::Forward && dropped() {
                     continue;
                 }
-                let earlier: Vec<Op> = before.iter().chain(ops.iter().take(loss.turn)).cloned().collect();
+                let earlier: Vec<Op> = before.iter().chain(ops.iter().take(loss.position)).cloned().collect();
                 remarks.push(Remark { message: loss.to_string(), span: self.span(node, &earlier, &loss.path), error: false });
             }
             before.extend(ops);
         }
         if !failed {
-            failed = self.judged(node, &object, &before, &mut remarks);
+            failed = self.is_invalid(node, &object, &before, &mut remarks);
         }
         outcome.remarks.extend(remarks);
         (!failed).then_some(object)
     }
 
-    /// Holds the result against its CRD. Says whether it must not be written.
-    fn judged(&self, node: Node<'_>, object: &Value, ops: &[Op], remarks: &mut Vec<Remark>) -> bool {
-        let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-        let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
-        let Some(ground) = self.grounds.get(&(group.to_owned(), text("kind").to_owned(), version.to_owned())) else { return false };
-        let outcome = ground.request(object);
+    /// Validates the result against its CRD, and returns whether it is invalid.
+    fn is_invalid(&self, node: Node<'_>, object: &Value, ops: &[Op], remarks: &mut Vec<Remark>) -> bool {
+        let (group, version, kind) = group_version_kind(object);
+        let Some(endpoint) = self.endpoints.get(&(group.to_owned(), kind.to_owned(), version.to_owned())) else { return false };
+        let outcome = endpoint.request(object);
         let known = remarks.len();
         for path in &outcome.pruned {
-            let message = format!("`{path}` is not in {version}: it was removed, or never there");
+            let message = format!("`{path}` doesn't exist in {version}, and no step converts it");
             remarks.push(Remark { message, span: self.span(node, ops, path), error: true });
         }
         for error in &outcome.errors {
@@ -249,7 +249,7 @@ impl<'m> Workshop<'m> {
         remarks.len() > known
     }
 
-    /// Where the value at a path of the converted object stands in the file.
+    /// The place in the file of the value at a path of the converted object.
     fn span(&self, node: Node<'_>, ops: &[Op], path: &ObjectPath) -> Span {
         let source = source(ops, path);
         let found = source.locate_key(node).unwrap_or_else(|| {
@@ -257,7 +257,7 @@ impl<'m> Workshop<'m> {
             let whole = found.is_map() || found.is_seq();
             source.prefix(taken).locate_key(node).filter(|_| whole).unwrap_or(found)
         });
-        // A whole object underlined shows nothing.
+        // Underlining a whole object shows nothing.
         if found.id() == node.id() { first_line(node) } else { found.span() }
     }
 }
@@ -266,37 +266,37 @@ fn first_line(node: Node<'_>) -> Span {
     node.entry("apiVersion").map_or(node.span(), |entry| entry.key.span())
 }
 
-/// The path before the operations, with the indices that it had after them.
+/// The path before the operations, with the list indices that it has after them.
 fn source(ops: &[Op], path: &ObjectPath) -> ObjectPath {
     let general: FieldPath = origin(ops, &path.general());
     let mut indices = path.steps().iter().filter_map(|step| if let ObjectStep::Index(index) = step { Some(*index) } else { None });
     let mut entries = path.steps().iter().filter_map(|step| if let ObjectStep::Entry(name) = step { Some(name.clone()) } else { None });
     let mut found = ObjectPath::root();
-    for hop in general.steps() {
-        found.push(match hop {
-            Hop::Key(name) => ObjectStep::Key(name.clone()),
-            Hop::Items => ObjectStep::Index(indices.next().unwrap_or(0)),
-            Hop::Values => ObjectStep::Entry(entries.next().unwrap_or_default()),
+    for step in general.steps() {
+        found.push(match step {
+            PathStep::Key(name) => ObjectStep::Key(name.clone()),
+            PathStep::Items => ObjectStep::Index(indices.next().unwrap_or(0)),
+            PathStep::Values => ObjectStep::Entry(entries.next().unwrap_or_default()),
         });
     }
     found
 }
 
-/// Within one API version an old name is a deprecated one: what it is called now.
-fn deprecated(leg: &Leg<'_>, done: &Done) -> Option<(String, ObjectPath)> {
+/// The deprecation notice for a step: within one API version, an old name is a deprecated one.
+fn deprecated(leg: &Leg<'_>, applied: &AppliedStep) -> Option<(String, ObjectPath)> {
     if leg.direction == Direction::Back || !leg.manifest.in_place() {
         return None;
     }
-    let step = leg.manifest.steps.get(done.step)?;
+    let step = leg.manifest.steps.get(applied.step)?;
     let op = &step.op;
     if op.drops_field() {
-        let kept = leg.manifest.preserve.is_some() && step.preserve && matches!(leg.manifest.reverse, Reverse::Auto);
-        let fate = if kept { "dropped, and kept for the way back" } else { "dropped" };
-        return Some((format!("`{}` is deprecated and has no replacement: it is {fate}", done.path), done.path.clone()));
+        let preserved = leg.manifest.preserve.is_some() && step.preserve && matches!(leg.manifest.reverse, Reverse::Auto);
+        let fate = if preserved { "dropped, and preserved for converting back" } else { "dropped" };
+        return Some((format!("`{}` is deprecated and has no replacement: it is {fate}", applied.path), applied.path.clone()));
     }
     let new: Vec<String> = op.replacements().into_iter().map(|path| format!("`{path}`")).collect();
     if new.is_empty() {
         return None;
     }
-    Some((format!("`{}` is deprecated: use {}", done.path, new.join(" and ")), done.path.clone()))
+    Some((format!("`{}` is deprecated: use {}", applied.path, new.join(" and ")), applied.path.clone()))
 }

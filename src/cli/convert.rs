@@ -1,0 +1,182 @@
+//! `convert`: converts files of objects with the conversion manifests.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::cli::arguments;
+use crate::find::conversion::convert_files::{FileConverter, Outcome, Target};
+use crate::input::{File, Origin};
+use crate::judge::finding::Spot;
+use crate::model::{Documents, Place};
+use crate::render::{human, plural};
+
+use super::input::Reader;
+use super::manifests::LoadedManifests;
+use super::{Exit, Stop, Streams, output};
+
+/// The file to write: in an output directory, files keep their names.
+fn target(output: &Path, file: &File) -> PathBuf {
+    let dir = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
+    match (&file.origin, dir) {
+        (Origin::Path(path), true) => output.join(path.file_name().unwrap_or_default()),
+        (_, true) => output.join("converted.yaml"),
+        (_, false) => output.to_owned(),
+    }
+}
+
+pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &arguments.inputs)?;
+    let mut exit = found.problems(streams);
+    let Some(conversions) = found.now() else {
+        return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; pass --conversions".into() });
+    };
+    let crds = if arguments.crd.is_empty() { None } else { Some(reader.one(&arguments.crd, false)?) };
+    let bundle = crds.as_ref().map(|crds| crds.side());
+    if let (Some(crds), Some(side)) = (&crds, &bundle) {
+        exit = exit.or(crds.problems(side, streams)?);
+    }
+    let mut converter = FileConverter::new(conversions, Target { to: arguments.to.clone(), from: arguments.from.clone() });
+    if let Some(side) = &bundle {
+        converter = converter.with_crds(&side.bundle);
+    }
+    if !converter.knows_target() {
+        return Err(Stop::usage(format!("no manifest converts to `{}`; use one of {}", arguments.to, converter.targets().join(", "))));
+    }
+    let loaded = reader.loader.load(&reader.parse(&arguments.inputs)?);
+    for problem in &loaded.problems {
+        streams.error(&super::input::with_advice(problem, problem.advice()));
+        exit = exit.or(Exit::Unread);
+    }
+    let outcomes: Vec<Outcome> = loaded.files.par_iter().map(|file| converter.convert(&file.text)).collect();
+    exit = exit.or(write(arguments, &loaded.files, &outcomes, streams)?);
+    let sum = |count: fn(&Outcome) -> usize| outcomes.iter().map(count).sum::<usize>();
+    let (converted, reformatted) = (sum(|outcome| outcome.converted), sum(|outcome| outcome.reformatted));
+    let (current, other_kinds) = (sum(|outcome| outcome.current), sum(|outcome| outcome.other_kinds));
+    let comments = if reformatted > 0 { format!(" ({reformatted} of them reformatted, without comments)") } else { String::new() };
+    let (files, converted) = (plural(loaded.files.len(), "file"), plural(converted, "object"));
+    streams.note(&format!("{files}: {converted} converted{comments}, {current} already current, {other_kinds} of other kinds"));
+    Ok(exit)
+}
+
+fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[Outcome], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let mut exit = Exit::Clean;
+    let mut printed = String::new();
+    let mut warnings = Warnings::new(outcomes);
+    for (file, outcome) in files.iter().zip(outcomes) {
+        remarks(file, outcome, &mut warnings, streams);
+        if outcome.failed() {
+            exit = exit.or(Exit::Findings);
+        }
+        let changed = outcome.text != *file.text;
+        if arguments.check {
+            if changed {
+                let difference = similar::TextDiff::from_lines(&*file.text, &outcome.text);
+                let header = (format!("a/{}", file.name), format!("b/{}", file.name));
+                printed.push_str(&difference.unified_diff().context_radius(3).header(&header.0, &header.1).to_string());
+                exit = exit.or(Exit::Findings);
+            }
+        } else if arguments.write {
+            // A file is converted whole or not at all.
+            match &file.origin {
+                Origin::Path(path) if changed && !outcome.failed() => output::replace(path, &outcome.text)?,
+                Origin::Path(_) => {}
+                _ => return Err(Stop::usage(format!("{} can't be overwritten because it isn't a local file; use -o", file.name))),
+            }
+        } else if let Some(output) = &arguments.output {
+            if !outcome.failed() {
+                let place = target(output, file);
+                if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                    std::fs::create_dir_all(parent)?;
+                }
+                if place == *output && files.len() > 1 {
+                    let gap = if printed.is_empty() || printed.ends_with("---\n") { "" } else { "---\n" };
+                    printed.push_str(gap);
+                    printed.push_str(&outcome.text);
+                    continue;
+                }
+                output::replace(&place, &outcome.text)?;
+            }
+        } else if !outcome.failed() {
+            if !printed.is_empty() && !outcome.text.trim_start().starts_with("---") {
+                printed.push_str("---\n");
+            }
+            printed.push_str(&outcome.text);
+            if !printed.ends_with('\n') {
+                printed.push('\n');
+            }
+        }
+    }
+    match &arguments.output {
+        Some(output) if !printed.is_empty() => output::replace(output, &printed)?,
+        _ => streams.write(&printed)?,
+    }
+    Ok(exit)
+}
+
+/// The warnings of all files by message without list indices, so that each is shown once with its count.
+struct Warnings {
+    left: BTreeMap<String, usize>,
+}
+
+impl Warnings {
+    fn new(outcomes: &[Outcome]) -> Warnings {
+        let mut left: BTreeMap<String, usize> = BTreeMap::new();
+        for remark in outcomes.iter().flat_map(|outcome| &outcome.remarks).filter(|remark| !remark.error) {
+            *left.entry(general(&remark.message)).or_default() += 1;
+        }
+        Warnings { left }
+    }
+
+    /// The message with the number of similar ones; `None` if one of them was shown before.
+    fn first(&mut self, message: &str) -> Option<String> {
+        match self.left.remove(&general(message))? {
+            1 => Some(message.to_owned()),
+            count => Some(format!("{message} (the first of {count} such warnings)")),
+        }
+    }
+}
+
+/// `spec.rules[3].a` as `spec.rules[].a`.
+fn general(message: &str) -> String {
+    let mut inside = false;
+    let mut text = String::with_capacity(message.len());
+    for (at, c) in message.char_indices() {
+        let rest = message.get(at + c.len_utf8()..).unwrap_or_default();
+        inside = inside && c.is_ascii_digit();
+        if !inside {
+            text.push(c);
+        }
+        let number = || rest.split_once(']').is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
+        inside = inside || (c == '[' && number());
+    }
+    text
+}
+
+/// Shows errors with their source, and warnings on one line each.
+fn remarks(file: &File, outcome: &Outcome, warnings: &mut Warnings, streams: &mut Streams<'_>) {
+    for remark in &outcome.remarks {
+        let at = file.place(remark.span.start as usize);
+        if remark.error {
+            let documents = Documents { files: vec![file.clone()], ..Documents::default() };
+            let spot =
+                Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(Place { file: 0, span: remark.span }) };
+            let text = human::problem(&remark.message, None, &[Some(spot)], &documents, &streams.err_style());
+            streams.raw_error(&text);
+        } else if let Some(message) = warnings.first(&remark.message) {
+            streams.warning(&format!("{}:{}:{}: {message}", file.name, at.line, at.column));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_about_list_items_are_the_same() {
+        assert_eq!(general("`spec.l[12].a` is [1,2] and [] or [3"), "`spec.l[].a` is [1,2] and [] or [3");
+    }
+}

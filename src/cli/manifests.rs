@@ -1,0 +1,180 @@
+//! Finds and loads the conversion manifests of a run.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::find::conversion::Conversions;
+use crate::find::conversion::catalogue::FIRST_FILE;
+use crate::input::{Input, InputKind};
+use crate::judge::finding::Spot;
+use crate::judge::review::Manifests;
+use crate::model::Place;
+use crate::render::human;
+
+use super::arguments;
+use super::input::Reader;
+use super::{Exit, Stop, Streams};
+
+/// The conversion manifests of a run.
+pub(super) struct LoadedManifests {
+    now: Option<Conversions>,
+    before: Option<Conversions>,
+    /// The value of `--conversions`: finding no manifest there is an error.
+    requested: Option<OsString>,
+    unread: Vec<String>,
+}
+
+impl LoadedManifests {
+    /// The manifests that `--conversions` names, or those beside the new bundle; and those beside the old one.
+    pub fn of_review(reader: &Reader, arguments: &arguments::Review) -> Result<LoadedManifests, Stop> {
+        if arguments.staged && arguments.conversions.is_none() {
+            // The index and the last commit, not the working tree.
+            let here = [OsString::from(".")];
+            let inputs = if arguments.inputs.is_empty() { &here[..] } else { &arguments.inputs };
+            let at = |revision: &str| inputs.iter().filter_map(|input| at_revision(revision.as_ref(), input)).collect::<Vec<_>>();
+            let mut found = LoadedManifests::new(reader, None, &at(""))?;
+            found.load_before(reader, &at("HEAD"));
+            return Ok(found);
+        }
+        let (old, new): (&[OsString], &[OsString]) = match arguments.inputs.as_slice() {
+            [old, new] if arguments.against.is_none() && arguments.against_tag.is_none() && !arguments.staged => {
+                (std::slice::from_ref(old), std::slice::from_ref(new))
+            }
+            all => (&[], all),
+        };
+        let mut found = LoadedManifests::new(reader, arguments.conversions.as_ref(), new)?;
+        // With --conversions both sides would be the same files.
+        if arguments.conversions.is_none() {
+            let old: Vec<OsString> = match &arguments.against {
+                Some(revision) if !Path::new(revision).exists() => new.iter().filter_map(|input| at_revision(revision, input)).collect(),
+                Some(path) => vec![path.clone()],
+                None => old.to_vec(),
+            };
+            found.load_before(reader, &old);
+        }
+        Ok(found)
+    }
+
+    /// Loads the manifests beside the old bundle, if they aren't the same files as those beside the new one.
+    pub fn load_before(&mut self, reader: &Reader, old: &[OsString]) {
+        if old.is_empty() {
+            return;
+        }
+        let files = |conversions: &Conversions| conversions.documents().files.iter().map(|file| file.origin.clone()).collect::<Vec<_>>();
+        let now = self.now.as_ref().map(files);
+        // A revision is complete, so a missing directory means that there were no manifests.
+        let complete = || reader.parse(old).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Revision { .. })));
+        let before = beside(reader, old).map(|loaded| loaded.0).or_else(|| complete().then(Conversions::default));
+        self.before = before.filter(|before| before.is_empty() || now != Some(files(before)));
+    }
+
+    pub fn none() -> LoadedManifests {
+        LoadedManifests { now: None, before: None, requested: None, unread: Vec::new() }
+    }
+
+    pub fn new(reader: &Reader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
+        let mut found = LoadedManifests { now: None, before: None, requested: requested.cloned(), unread: Vec::new() };
+        let loaded = match requested {
+            Some(requested) => Some(load(reader, &reader.parse(std::slice::from_ref(requested))?)),
+            None => beside(reader, inputs).or_else(|| {
+                let paths = reader.parse(inputs).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Path(_))));
+                paths.then(|| beside(reader, &[OsString::from(".")])).flatten()
+            }),
+        };
+        if let Some((conversions, unread)) = loaded {
+            found.now = Some(conversions);
+            found.unread = unread;
+        }
+        Ok(found)
+    }
+
+    pub fn now(&self) -> Option<&Conversions> {
+        self.now.as_ref()
+    }
+
+    pub fn manifests(&self) -> Manifests<'_> {
+        Manifests { now: self.now.as_ref(), before: self.before.as_ref() }
+    }
+
+    /// Reports errors in the manifests.
+    pub fn problems(&self, streams: &mut Streams<'_>) -> Exit {
+        let mut exit = Exit::Clean;
+        for problem in &self.unread {
+            streams.error(problem);
+            exit = Exit::Unread;
+        }
+        let Some(now) = &self.now else { return exit };
+        for bad in &now.invalid {
+            let places = [bad.related, Some(bad.place)].map(|place| spot(now, place?));
+            let text = human::problem(
+                &bad.message,
+                Some("`crdwise schema conversion` prints the JSON Schema of a manifest"),
+                &places,
+                now.documents(),
+                &streams.err_style(),
+            );
+            streams.raw_error(&text);
+            exit = exit.or(Exit::Usage);
+        }
+        if let Some(requested) =
+            self.requested.as_ref().filter(|_| now.manifests.is_empty() && now.invalid.is_empty() && self.unread.is_empty())
+        {
+            streams.error(&format!("no conversion manifest was found in {}", requested.to_string_lossy()));
+            exit = exit.or(Exit::Unread);
+        }
+        exit
+    }
+}
+
+/// A place in a manifest, for a message that shows it.
+fn spot(conversions: &Conversions, place: Place) -> Option<Spot> {
+    let file = conversions.file(place.file)?;
+    let at = file.place(place.span.start as usize);
+    let place = Place { file: place.file.saturating_sub(FIRST_FILE), span: place.span };
+    Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
+}
+
+fn load(reader: &Reader, inputs: &[Input]) -> (Conversions, Vec<String>) {
+    let read = reader.read(String::new(), inputs, None);
+    let unread = read.unread_files();
+    (Conversions::read(read.into_documents()), unread)
+}
+
+/// `conversions/` in or next to each input.
+fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
+    let mut found: Vec<Input> = Vec::new();
+    for input in reader.parse(inputs).ok()? {
+        let candidates: Vec<OsString> = match &input.kind {
+            InputKind::Path(path) => {
+                let mut places = if path.is_dir() { vec![path.join("conversions")] } else { Vec::new() };
+                places.extend(path.parent().map(|parent| parent.join("conversions")));
+                places.into_iter().filter(|place| place.is_dir()).map(PathBuf::into_os_string).collect()
+            }
+            InputKind::Revision { rev, path } => around(path).iter().map(|place| OsString::from(format!("{rev}:{place}"))).collect(),
+            InputKind::Index { path } => around(path).iter().map(|place| OsString::from(format!(":{place}"))).collect(),
+            InputKind::Stdin => Vec::new(),
+        };
+        for candidate in candidates {
+            let Ok(parsed) = reader.parse(std::slice::from_ref(&candidate)) else { continue };
+            let exists = matches!(parsed.first().map(|input| &input.kind), Some(InputKind::Path(_)))
+                || !reader.loader.load(&parsed).files.is_empty();
+            if exists {
+                found.extend(parsed);
+                break;
+            }
+        }
+    }
+    (!found.is_empty()).then(|| load(reader, &found))
+}
+
+fn around(path: &str) -> Vec<String> {
+    let path = path.trim_end_matches('/');
+    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let join = |dir: &str| if dir.is_empty() || dir == "." { "conversions".to_owned() } else { format!("{dir}/conversions") };
+    vec![join(path), join(parent)]
+}
+
+fn at_revision(revision: &OsStr, input: &OsString) -> Option<OsString> {
+    let (revision, input) = (revision.to_str()?, input.to_str()?);
+    Some(OsString::from(format!("{revision}:{input}")))
+}
