@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crdwise::stages::{Bundle, Conversions, FileConverter, Target, check_objects};
+use crdwise::Conversions;
+use crdwise::stages::{Bundle, FileConverter, Target, check_objects};
 use crdwise::{Documents, File, Origin, YamlBudget};
 use rayon::prelude::*;
 
@@ -16,7 +17,7 @@ fn main() {
     assert_eq!(reports.len(), COUNT);
     assert!(reports.iter().all(|report| report.is_clean()), "{:?}", reports.iter().find(|report| !report.is_clean()));
     let conversions = Conversions::of_text("conversion.yaml", MANIFEST);
-    assert_eq!(conversions.manifests.len(), 1, "{:?}", conversions.invalid);
+    assert!(!conversions.is_empty(), "{:?}", conversions.invalid());
     let converter = FileConverter::new(&conversions, Target { to: "v2".to_owned(), from: None });
     let converted: usize = files.iter().map(|file| converter.convert(&file.text).converted).sum();
     assert_eq!(converted, COUNT);

@@ -66,6 +66,9 @@ pub use judge::rule::{Family, Kind};
 pub use model::fact::{Affected, Affects, Certainty, Outcome, Ratchet, Witness};
 pub use render::json::render as to_json;
 
+// Conversions: manifests convert objects of older versions, for controllers and other tools.
+pub use find::conversion::{Canonical, Canonicaliser, Conversions, InvalidManifest};
+
 /// The program; for `main.rs` and its tests, no part of the API.
 #[doc(hidden)]
 pub mod program {
@@ -76,7 +79,6 @@ pub mod program {
 #[doc(hidden)]
 pub mod stages {
     pub use crate::find::change::{Options, diff};
-    pub use crate::find::conversion::Conversions;
     pub use crate::find::conversion::convert_files::{FileConverter, Target};
     pub use crate::model::Bundle;
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};

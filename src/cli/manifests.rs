@@ -104,7 +104,7 @@ impl LoadedManifests {
             exit = Exit::Unread;
         }
         let Some(now) = &self.now else { return exit };
-        for bad in &now.invalid {
+        for bad in now.invalid() {
             let places = [bad.related, Some(bad.place)].map(|place| spot(now, place?));
             let text = human::problem(
                 &bad.message,
@@ -117,7 +117,7 @@ impl LoadedManifests {
             exit = exit.or(Exit::Usage);
         }
         if let Some(requested) =
-            self.requested.as_ref().filter(|_| now.manifests.is_empty() && now.invalid.is_empty() && self.unread.is_empty())
+            self.requested.as_ref().filter(|_| now.manifests.is_empty() && now.invalid().is_empty() && self.unread.is_empty())
         {
             streams.error(&format!("no conversion manifest was found in {}", requested.to_string_lossy()));
             exit = exit.or(Exit::Unread);

@@ -131,7 +131,7 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
 fn run(example: &Example) -> Vec<Finding> {
     let policy = Policy::find(crate::judge::policy::DEFAULT).expect("the default policy");
     let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
-    let invalid: Vec<_> = conversions.iter().flat_map(|all| &all.invalid).collect();
+    let invalid: Vec<_> = conversions.iter().flat_map(|all| all.invalid()).collect();
     assert!(invalid.is_empty(), "line {}: {invalid:?}", example.line);
     let manifests = Manifests { now: conversions.as_ref(), before: None };
     let read = |name: &str, text: &str| {

@@ -20,6 +20,31 @@ pub enum Canonical {
 }
 
 /// Converts objects of one kind from older versions to the current one, never back.
+///
+/// For controllers that follow the guideline "DO Implement Canonicalization": convert each object as it is received, and
+/// never write the result back to the cluster.
+///
+/// ```
+/// use crdwise::{Canonical, Canonicaliser, Conversions};
+/// use serde_json::json;
+///
+/// let conversions = Conversions::of_text("widget.yaml", "
+/// apiVersion: crdwise.dev/v1alpha1
+/// kind: Conversion
+/// resource: {group: shop.example.com, kind: Widget}
+/// from: {version: v1}
+/// to: {version: v2}
+/// steps:
+///   - rename: {from: spec.seconds, to: spec.timeoutSeconds}
+/// ");
+/// assert!(conversions.invalid().is_empty());
+///
+/// let widgets = Canonicaliser::new(&conversions, "shop.example.com", "Widget", "v2");
+/// let old = json!({"apiVersion": "shop.example.com/v1", "kind": "Widget", "spec": {"seconds": 5}});
+/// let new = json!({"apiVersion": "shop.example.com/v2", "kind": "Widget", "spec": {"timeoutSeconds": 5}});
+/// assert_eq!(widgets.canonicalise(&old), Canonical::Converted(new.clone()));
+/// assert_eq!(widgets.canonicalise(&new), Canonical::AlreadyCurrent);
+/// ```
 #[derive(Debug)]
 pub struct Canonicaliser<'m> {
     group: String,
@@ -34,6 +59,7 @@ impl<'m> Canonicaliser<'m> {
         Canonicaliser { group: group.to_owned(), kind: kind.to_owned(), current: current.to_owned(), graph: conversions.graph(group, kind) }
     }
 
+    /// The object in its current form. Values that steps lose are preserved if the manifests say where.
     pub fn canonicalise(&self, object: &Value) -> Canonical {
         let (group, version, kind) = group_version_kind(object);
         if (group, kind) != (&*self.group, &*self.kind) {

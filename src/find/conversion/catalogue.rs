@@ -23,12 +23,13 @@ pub struct InvalidManifest {
     pub related: Option<Place>,
 }
 
+/// The conversion manifests of some documents.
 #[derive(Debug, Default)]
 pub struct Conversions {
     documents: Documents,
     /// By name.
-    pub manifests: Vec<Manifest>,
-    pub invalid: Vec<InvalidManifest>,
+    pub(crate) manifests: Vec<Manifest>,
+    invalid: Vec<InvalidManifest>,
 }
 
 impl Conversions {
@@ -83,6 +84,11 @@ impl Conversions {
     /// The files as they were read, numbered from zero.
     pub fn documents(&self) -> &Documents {
         &self.documents
+    }
+
+    /// The errors in the manifests; a manifest with errors isn't used.
+    pub fn invalid(&self) -> &[InvalidManifest] {
+        &self.invalid
     }
 
     pub fn is_empty(&self) -> bool {

@@ -33,7 +33,7 @@ pub(super) fn conversions(steps: &str, rest: &str) -> Conversions {
          resource: {{group: shop.example.com, kind: Widget}}\nfrom: {{version: v1}}\nto: {{version: v2}}\n{rest}\n{steps}\n"
     );
     let conversions = Conversions::of_text("widget.yaml", &text);
-    assert!(conversions.invalid.is_empty(), "{:?}", conversions.invalid);
+    assert!(conversions.invalid().is_empty(), "{:?}", conversions.invalid());
     conversions
 }
 

@@ -83,7 +83,7 @@ fn errors_in_a_manifest_are_underlined() {
     let underlined = |text: &str| -> Vec<(String, String)> {
         let conversions = Conversions::of_text("m.yaml", text);
         let file = conversions.file(catalogue::FIRST_FILE).unwrap();
-        conversions.invalid.iter().map(|bad| (file.text[bad.place.span.range()].to_owned(), bad.message.clone())).collect()
+        conversions.invalid().iter().map(|bad| (file.text[bad.place.span.range()].to_owned(), bad.message.clone())).collect()
     };
     let head = "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nresource: {group: g.example.com, kind: K}\nfrom: {version: v1}\n";
     let cases = [
