@@ -38,6 +38,7 @@ impl FileSchema {
         FileSchema { schema, validator }
     }
 
+    #[cfg(test)]
     pub fn is_usable(&self) -> bool {
         self.validator.is_some()
     }

@@ -77,12 +77,12 @@ impl Conversions {
         Conversions::read(Documents::of_text(name, text))
     }
 
-    pub fn file(&self, id: FileId) -> Option<&File> {
+    pub(crate) fn file(&self, id: FileId) -> Option<&File> {
         self.documents.file(id.checked_sub(FIRST_FILE)?)
     }
 
     /// The files as they were read, numbered from zero.
-    pub fn documents(&self) -> &Documents {
+    pub(crate) fn documents(&self) -> &Documents {
         &self.documents
     }
 
@@ -96,17 +96,17 @@ impl Conversions {
     }
 
     /// Manifests of one kind.
-    pub fn of_kind<'m>(&'m self, group: &str, kind: &str) -> Vec<&'m Manifest> {
+    pub(crate) fn of_kind<'m>(&'m self, group: &str, kind: &str) -> Vec<&'m Manifest> {
         self.manifests.iter().filter(|manifest| manifest.group == group && manifest.kind == kind).collect()
     }
 
     /// The versions of one kind and the manifests between them.
-    pub fn graph<'m>(&'m self, group: &str, kind: &str) -> Graph<'m> {
+    pub(crate) fn graph<'m>(&'m self, group: &str, kind: &str) -> Graph<'m> {
         Graph::new(self.of_kind(group, kind))
     }
 
     /// Every group and kind that a manifest converts.
-    pub fn kinds(&self) -> Vec<(&str, &str)> {
+    pub(crate) fn kinds(&self) -> Vec<(&str, &str)> {
         let mut kinds: Vec<_> = self.manifests.iter().map(|manifest| (manifest.group.as_str(), manifest.kind.as_str())).collect();
         kinds.sort_unstable();
         kinds.dedup();

@@ -104,12 +104,6 @@ impl<'m> Coverage<'m> {
         let cover = leg.map(|edge| Cover { manifest: edge.manifest.name.clone(), step: None, unchecked: edge.manifest.webhook });
         cover.or_else(|| self.webhooks.contains(&fact.crd).then(by_webhook))
     }
-
-    /// Whether a manifest is about the change between the two bundles.
-    pub fn is_about(&self, manifest: &Manifest) -> bool {
-        let index = self.conversions.manifests.iter().position(|other| other.name == manifest.name);
-        index.and_then(|index| self.crds.get(index)).is_some_and(|crds| !crds.is_empty())
-    }
 }
 
 fn by_webhook() -> Cover {

@@ -57,8 +57,6 @@ const NO_REVERSE: &str = "the manifest doesn't convert back";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counterexample {
     pub object: Value,
-    /// The converted object.
-    pub result: Option<Value>,
     pub because: String,
     /// Where the objects differ, or what is wrong with the result.
     pub path: Option<FieldPath>,

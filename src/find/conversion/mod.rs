@@ -1,37 +1,32 @@
-//! Conversion manifests and objects or bundles come in; converted objects, and facts about what the manifests define, lose
-//! and leave out, go out.
+//! Conversion manifests: converting objects with them, and facts about what they cover, lose and leave undefined.
 
 mod address;
-pub mod canonical;
-pub mod catalogue;
-pub mod check;
-pub mod convert;
-pub mod convert_files;
-pub mod coverage;
+pub(crate) mod canonical;
+pub(crate) mod catalogue;
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod convert_files;
+pub(crate) mod coverage;
 mod directed_step;
-pub mod graph;
-pub mod laws;
+pub(crate) mod graph;
+pub(crate) mod laws;
 mod lossless;
-pub mod manifest;
-pub mod manifest_endpoints;
+pub(crate) mod manifest;
+pub(crate) mod manifest_endpoints;
 pub(crate) mod output_schema;
 mod path_through_steps;
 mod preserve;
 mod read;
 mod rename_references;
-pub mod scaffold;
-pub mod schema_endpoint;
+pub(crate) mod scaffold;
+pub(crate) mod schema_endpoint;
 mod search;
 pub(crate) mod shape_edit;
-pub mod step;
+pub(crate) mod step;
 pub(crate) mod text;
 
 pub use canonical::{Canonical, Canonicaliser};
 pub use catalogue::{Conversions, InvalidManifest};
-pub use convert::{About, AppliedStep, ConversionLog, ConvertError, Converter, Loss, Note};
-pub use manifest::{Direction, Endpoint, Manifest, Reverse};
-pub use preserve::Preserve;
-pub use read::{is_manifest, read};
 
 #[cfg(test)]
 mod tests;

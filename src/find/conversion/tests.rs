@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::convert::Converter;
+use super::manifest::Direction;
 use super::testing::{both_ways, conversions as manifest, object};
 use super::*;
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::find::conversion::Conversions;
 use crate::find::conversion::check::{check, unused_manifests};
 use crate::find::conversion::coverage::{Cover, Coverage};
+use crate::find::conversion::manifest::Manifest;
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::scaffold::{Draft, scaffold};
-use crate::find::conversion::{Conversions, Manifest};
 use crate::judge::rule::Book;
 use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};

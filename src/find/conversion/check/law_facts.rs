@@ -32,7 +32,6 @@ impl ManifestChecker<'_> {
         {
             *verdict = Verdict::Broken(Box::new(Counterexample {
                 object: serde_json::Value::Null,
-                result: None,
                 because: format!("the manifest says that the meaning of `{}` changed", field_note.path),
                 path: Some(field_note.path.clone()),
                 step: None,

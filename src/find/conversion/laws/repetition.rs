@@ -22,16 +22,16 @@ impl LawCheck<'_> {
         for sample in self.samples(Direction::Forward) {
             objects += 1;
             let Attempt::Converted(once) = self.convert(sample, Direction::Forward) else { continue };
-            let broken = |result: Option<Value>, because: String, path: Option<FieldPath>, step| {
-                Verdict::Broken(Box::new(Counterexample { object: sample.clone(), result, because, path, step }))
+            let broken = |because: String, path: Option<FieldPath>| {
+                Verdict::Broken(Box::new(Counterexample { object: sample.clone(), because, path, step: None }))
             };
             match self.convert(&once, Direction::Forward) {
                 Attempt::Converted(twice) => {
                     if let Some((path, said)) = difference(&self.bare(&once), &self.bare(&twice), &FieldPath::root()) {
-                        return broken(Some(twice), format!("converting it again, {said}"), Some(path), None);
+                        return broken(format!("converting it again, {said}"), Some(path));
                     }
                 }
-                Attempt::Failed(error) => return broken(Some(once), format!("it can't be converted again: {error}"), None, None),
+                Attempt::Failed(error) => return broken(format!("it can't be converted again: {error}"), None),
                 Attempt::Excused => {}
             }
         }
@@ -98,15 +98,15 @@ impl LawCheck<'_> {
     }
 
     fn changed(&self, object: &Value, step: Option<usize>) -> Option<Verdict> {
-        let (result, because, path) = match self.convert(object, Direction::Forward) {
+        let (because, path) = match self.convert(object, Direction::Forward) {
             Attempt::Excused => return None,
-            Attempt::Failed(error) => (None, format!("it is valid in both versions and can't be converted: {error}"), None),
+            Attempt::Failed(error) => (format!("it is valid in both versions and can't be converted: {error}"), None),
             Attempt::Converted(converted) => {
                 let (before, after) = (self.new.normalised(&self.bare(object)), self.new.normalised(&self.bare(&converted)));
                 let (path, said) = difference(&before, &after, &FieldPath::root())?;
-                (Some(converted), format!("it is valid in both versions, but converting it changes it: {said}"), Some(path))
+                (format!("it is valid in both versions, but converting it changes it: {said}"), Some(path))
             }
         };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), result, because, path, step })))
+        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
     }
 }

@@ -69,19 +69,19 @@ impl LawCheck<'_> {
 
     fn invalid(&self, object: &Value, direction: Direction) -> Option<Verdict> {
         let (_, end) = self.endpoints(direction);
-        let (result, because, path, step) = match self.convert(object, direction) {
+        let (because, path, step) = match self.convert(object, direction) {
             Attempt::Excused => return None,
             Attempt::Failed(error) => {
                 let step = if let ConvertError::Refused(refusal) = &error { Some(refusal.step) } else { None };
-                (None, format!("it can't be converted: {error}"), None, step)
+                (format!("it can't be converted: {error}"), None, step)
             }
             Attempt::Converted(converted) => {
                 let outcome = end.request(&converted);
                 let manual = |path: &FieldPath| self.manual_paths().iter().any(|above| path.starts_with(above));
                 let error = outcome.errors.iter().find(|error| !manual(&error.path.general()))?;
-                (Some(converted), format!("{}: {}", error.field, error.message), Some(error.path.general()), None)
+                (format!("{}: {}", error.field, error.message), Some(error.path.general()), None)
             }
         };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), result, because, path, step })))
+        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
     }
 }
