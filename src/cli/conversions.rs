@@ -115,8 +115,7 @@ fn table(checked: &[CheckedManifest], width: usize) -> String {
     for one in checked {
         line("", 2, &format!("{}: {} → {}", one.manifest, one.from, one.to));
         if one.laws.is_empty() {
-            let why =
-                if one.facts.is_empty() { "the manifest converts between other versions than those of the two sides" } else { "see below" };
+            let why = if one.facts.is_empty() { "it converts between versions that neither side has" } else { "see below" };
             line("  ", 4, &format!("not checked: {why}"));
         }
         for (law, verdict) in &one.laws {

@@ -56,7 +56,7 @@ impl FileSchema {
     fn faults(&self, error: &ValidationError<'_>, root: Node<'_>) -> Vec<Fault> {
         let node = follow(root, error.instance_path());
         let shown = || cut(node.source());
-        let one = |message: String| vec![Fault::new(message, first_key(node))];
+        let one = |message: String| vec![Fault::at(node, message)];
         let shortest = |limit: &u64, unit: &str| match limit {
             1 => "must not be empty".to_owned(),
             limit => format!("needs at least {limit} {unit}"),
@@ -107,11 +107,6 @@ impl FileSchema {
 fn nearest_alternative<'e, 'v>(context: &'e [Vec<ValidationError<'v>>], at: &Location) -> Option<&'e Vec<ValidationError<'v>>> {
     let depth = |errors: &Vec<ValidationError<'_>>| errors.iter().map(|error| error.instance_path().as_str().len()).max();
     context.iter().max_by_key(|errors| depth(errors)).filter(|errors| depth(errors) > Some(at.as_str().len()))
-}
-
-/// The first key of a mapping, because a whole document underlined shows nothing; the node itself if it isn't a mapping.
-pub fn first_key(node: Node<'_>) -> Span {
-    node.entry_at(0).map_or(node.span(), |entry| entry.key.span())
 }
 
 fn follow<'t>(root: Node<'t>, path: &Location) -> Node<'t> {
@@ -188,7 +183,7 @@ mod tests {
             found,
             [
                 ("unknown key `color` (did you mean `colour`?)", "color"),
-                ("`name` is missing", "nam"),
+                ("`name` is missing", "{nam: x}"),
                 ("unknown key `nam` (did you mean `name`?)", "nam"),
                 ("must be a string", "1"),
             ]

@@ -77,7 +77,7 @@ impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (path, value) = (&self.path, shown(&self.value));
         match &self.restored {
-            Some(restored) => write!(f, "`{path}` is lost: converting back produces {} instead of {value}", shown(restored)),
+            Some(restored) => write!(f, "`{path}` is changed by a round trip: {value} becomes {}", shown(restored)),
             None => write!(f, "`{path}` is lost: converting back doesn't restore {value}"),
         }
     }

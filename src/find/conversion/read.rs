@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::input::json_schema_check::{Fault, FileSchema, first_key};
-use crate::input::yaml::Node;
+use crate::input::json_schema_check::{Fault, FileSchema};
+use crate::input::yaml::{Node, Span};
 use crate::model::{FieldPath, FileId, Step as PathStep, release};
 
 use super::address::Containers;
@@ -215,6 +215,11 @@ fn example(node: Node<'_>, manifest: &Manifest) -> Example {
         object
     };
     Example { old: side("old", &manifest.from), new: side("new", &manifest.to), span: first_key(node) }
+}
+
+/// The first key of a mapping, to underline less than the whole document; the node itself if it isn't a mapping.
+fn first_key(node: Node<'_>) -> Span {
+    node.entry_at(0).map_or(node.span(), |entry| entry.key.span())
 }
 
 /// The name of a manifest without one: `widget-v2` for `conversions/widget-v2.yaml`.
