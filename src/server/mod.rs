@@ -1,8 +1,10 @@
 //! What an API server does with CRDs and with objects.
 
 pub mod crd;
+mod decoded_type;
 pub(crate) mod key_fate;
 pub mod object;
+mod object_meta;
 
 #[cfg(test)]
 mod tests;

@@ -2,14 +2,13 @@
 
 use std::cell::Cell;
 
-use crate::go::base64::{self, Alphabet};
-use crate::go::time::Timestamp;
 use crate::input::yaml::{Data, Node};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::Keyword;
 use crate::model::{Crd, FactCollector, FieldPath};
 
-use super::document_types::{self, DecodedType};
+use super::document_types;
+use crate::server::decoded_type::{self, DecodedType};
 
 /// The decoder's position: the path in the document and, inside a schema, the path in objects.
 #[derive(Clone, Default)]
@@ -57,17 +56,15 @@ fn clean<'t>(ty: &DecodedType, node: Node<'t>, known: &Cell<Option<Node<'t>>>) -
         (_, Data::Null) | (DecodedType::Any, _) => true,
         (DecodedType::List(inner), Data::Seq) => all(inner),
         (DecodedType::Map(inner), Data::Map) => node.entries().all(|entry| clean(inner, entry.value, known)),
-        (DecodedType::Struct(fields), Data::Map) => {
-            node.entries().all(|entry| match fields.iter().find(|(name, _)| *name == entry.name()) {
-                Some((_, DecodedType::Schema)) if known.get().is_some_and(|known| known.alike(entry.value)) => true,
-                Some((_, ty @ DecodedType::Schema)) => {
-                    known.set(Some(entry.value));
-                    clean(ty, entry.value, known)
-                }
-                Some((_, ty)) => clean(ty, entry.value, known),
-                None => false,
-            })
-        }
+        (DecodedType::Struct(fields), Data::Map) => node.entries().all(|entry| match decoded_type::field(fields, entry.name()) {
+            Some(DecodedType::Schema) if known.get().is_some_and(|known| known.alike(entry.value)) => true,
+            Some(ty @ DecodedType::Schema) => {
+                known.set(Some(entry.value));
+                clean(ty, entry.value, known)
+            }
+            Some(ty) => clean(ty, entry.value, known),
+            None => false,
+        }),
         (DecodedType::Schema | DecodedType::SchemaOrFlag | DecodedType::SchemaOrList | DecodedType::SchemaOrNames, Data::Map) => node
             .entries()
             .all(|entry| Keyword::parse(entry.name()).is_some_and(|word| clean(document_types::keyword(word), entry.value, known))),
@@ -75,7 +72,7 @@ fn clean<'t>(ty: &DecodedType, node: Node<'t>, known: &Cell<Option<Node<'t>>>) -
         (DecodedType::SchemaOrList, Data::Seq) => all(&DecodedType::Schema),
         (DecodedType::SchemaOrNames, Data::Seq) => all(&DecodedType::Text),
         (DecodedType::SchemaOrList | DecodedType::SchemaOrNames, _) => true,
-        (scalar, data) => scalar_fault(scalar, data).is_none(),
+        (ty, data) => ty.decodes(data),
     }
 }
 
@@ -107,8 +104,8 @@ impl<'t> Decoder<'_, 't> {
             }
             (DecodedType::Struct(fields), Data::Map) => {
                 for entry in node.entries() {
-                    match fields.iter().find(|(name, _)| *name == entry.name()) {
-                        Some((_, ty)) => self.value(ty, entry.value, &at.key(entry.name())),
+                    match decoded_type::field(fields, entry.name()) {
+                        Some(ty) => self.value(ty, entry.value, &at.key(entry.name())),
                         None => self.unknown(entry.key, at),
                     }
                 }
@@ -125,8 +122,8 @@ impl<'t> Decoder<'_, 't> {
             (DecodedType::SchemaOrNames, Data::Seq) => self.value(&DecodedType::List(&DecodedType::Text), node, at),
             (DecodedType::SchemaOrList | DecodedType::SchemaOrNames, _) => {}
             (ty, data) => {
-                if let Some(fault) = scalar_fault(ty, data) {
-                    self.fault(node, &fault, at);
+                if !ty.decodes(data) {
+                    self.fault(node, &format!("is {}, but must be {}", shown_type(data), ty.description()), at);
                 }
             }
         }
@@ -176,41 +173,13 @@ impl<'t> Decoder<'_, 't> {
     }
 }
 
-/// Why a scalar can't be decoded.
-fn scalar_fault(ty: &DecodedType, data: Data<'_>) -> Option<String> {
-    let wanted = match (ty, data) {
-        (DecodedType::Text, Data::Str(_)) | (DecodedType::Flag, Data::Bool(_)) | (DecodedType::Number, Data::Int(_) | Data::Float(_)) => {
-            return None;
-        }
-        (DecodedType::Int64, Data::Int(_)) => return None,
-        (DecodedType::Int32, Data::Int(value)) if i32::try_from(value).is_ok() => return None,
-        (DecodedType::Bytes, Data::Str(text)) => {
-            return base64::decode(text, Alphabet::Standard).is_none().then(|| "is not base64".to_owned());
-        }
-        (DecodedType::Time, Data::Str(text)) => return Timestamp::parse(text).is_none().then(|| "is not a time in RFC 3339 ty".to_owned()),
-        (DecodedType::Text, _) => "a string",
-        (DecodedType::Flag, _) => "true or false",
-        (DecodedType::Number, _) => "a number",
-        (DecodedType::Int64, _) => "an integer",
-        (DecodedType::Int32, _) => "a 32-bit integer",
-        (DecodedType::Bytes, _) => "base64 text",
-        (DecodedType::Time, _) => "a time in RFC 3339 ty",
-        (DecodedType::List(_), _) => "a list",
-        (DecodedType::Map(_) | DecodedType::Struct(_), _) => "a mapping",
-        (DecodedType::Schema, _) => "a schema",
-        (DecodedType::SchemaOrFlag, _) => "a schema, true or false",
-        (DecodedType::Any | DecodedType::SchemaOrList | DecodedType::SchemaOrNames, _) => return None,
-    };
-    Some(format!("is {}, but must be {wanted}", kind(data)))
-}
-
-fn kind(data: Data<'_>) -> &'static str {
+fn shown_type(data: Data<'_>) -> &'static str {
     match data {
         Data::Null => "null",
         Data::Bool(_) => "a boolean",
         Data::Int(_) | Data::Float(_) => "a number",
         Data::Str(_) => "a string",
         Data::Seq => "a list",
-        Data::Map => "a mapping",
+        Data::Map => "an object",
     }
 }

@@ -1,72 +1,16 @@
 //! The Go types of a CRD document: which JSON type the server's decoder needs at each key.
 
 use crate::model::schema::Keyword;
-
-/// What a value must be so that it can be decoded.
-#[derive(Debug)]
-pub(super) enum DecodedType {
-    Text,
-    Flag,
-    Int32,
-    Int64,
-    Number,
-    Any,
-    /// Base64 text.
-    Bytes,
-    /// RFC 3339 text.
-    Time,
-    List(&'static DecodedType),
-    Map(&'static DecodedType),
-    /// A mapping with these keys; others are unknown to the server and dropped.
-    Struct(&'static [(&'static str, DecodedType)]),
-    Schema,
-    SchemaOrFlag,
-    /// A mapping is a schema, a list is a list of schemas; anything else is ignored without an error.
-    SchemaOrList,
-    /// A mapping is a schema, a list is a list of strings; anything else is ignored without an error.
-    SchemaOrNames,
-}
+use crate::server::decoded_type::{DecodedType, OBJECT_META};
 
 use DecodedType::*;
 
 const TEXTS: DecodedType = List(&Text);
-const TEXT_MAP: DecodedType = Map(&Text);
 const SCHEMAS: DecodedType = List(&Schema);
 const SCHEMA_MAP: DecodedType = Map(&Schema);
 
 pub(super) static CRD: DecodedType =
-    Struct(&[("apiVersion", Text), ("kind", Text), ("metadata", Struct(METADATA)), ("spec", Struct(SPEC)), ("status", Struct(STATUS))]);
-
-static METADATA: &[(&str, DecodedType)] = &[
-    ("name", Text),
-    ("generateName", Text),
-    ("namespace", Text),
-    ("selfLink", Text),
-    ("uid", Text),
-    ("resourceVersion", Text),
-    ("generation", Int64),
-    ("creationTimestamp", Time),
-    ("deletionTimestamp", Time),
-    ("deletionGracePeriodSeconds", Int64),
-    ("labels", TEXT_MAP),
-    ("annotations", TEXT_MAP),
-    ("ownerReferences", List(&Struct(OWNER))),
-    ("finalizers", TEXTS),
-    ("managedFields", List(&Struct(MANAGED))),
-];
-
-static OWNER: &[(&str, DecodedType)] =
-    &[("apiVersion", Text), ("kind", Text), ("name", Text), ("uid", Text), ("controller", Flag), ("blockOwnerDeletion", Flag)];
-
-static MANAGED: &[(&str, DecodedType)] = &[
-    ("manager", Text),
-    ("operation", Text),
-    ("apiVersion", Text),
-    ("time", Time),
-    ("fieldsType", Text),
-    ("fieldsV1", Any),
-    ("subresource", Text),
-];
+    Struct(&[("apiVersion", Text), ("kind", Text), ("metadata", Struct(OBJECT_META)), ("spec", Struct(SPEC)), ("status", Struct(STATUS))]);
 
 static SPEC: &[(&str, DecodedType)] = &[
     ("group", Text),

@@ -7,10 +7,10 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::{FactCollector, Text};
 
 use super::server_checks::ServerChecks;
+use crate::server::object::{ObjectStep, Reason};
+use crate::server::object_meta::{self, MetadataFault, NamePart};
 
 const APPROVAL: &str = "api-approved.kubernetes.io";
-/// The limit in bytes for all keys and values of `metadata.annotations` together.
-const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 pub(super) fn check(collector: &mut FactCollector<'_>, checks: &ServerChecks) {
     metadata(collector);
@@ -30,94 +30,76 @@ pub(super) fn spec_key<'t>(collector: &FactCollector<'t>) -> Node<'t> {
     collector.crd.node.entry("spec").map_or(collector.crd.name_node, |entry| entry.key)
 }
 
+/// What the server says about a CRD's name that doesn't follow from its plural and group.
+const NAME_MISMATCH: &str = "must be spec.names.plural+\".\"+spec.group";
+
 fn metadata(collector: &mut FactCollector<'_>) {
     let plural = collector.crd.names.plural.map_or("", |plural| plural.value);
     let wanted = format!("{plural}.{}", collector.crd.group());
-    name(collector, &wanted);
-    let Some(metadata) = collector.crd.metadata() else { return };
-    for entry in metadata.get("labels").into_iter().flat_map(Node::entries) {
-        let fault = name::qualified(entry.name()).or_else(|| entry.value.as_str().and_then(name::label_value));
-        if let Some(fault) = fault {
-            named(collector, entry.key, "metadata.labels", &fault);
-        }
-    }
-    let mut size = 0;
-    for entry in metadata.get("annotations").into_iter().flat_map(Node::entries) {
-        size += entry.name().len() + entry.value.as_str().map_or(0, str::len);
-        if let Some(fault) = name::qualified(&entry.name().to_lowercase()) {
-            named(collector, entry.key, "metadata.annotations", &fault);
-        }
-    }
-    if size > ANNOTATIONS_MAX
-        && let Some(entry) = metadata.entry("annotations")
-    {
-        named(collector, entry.key, "metadata.annotations", "may not be more than 262144 bytes");
-    }
-    if let Some(node) = metadata.get("generateName")
-        && node.as_str().is_some_and(|text| !text.is_empty() && text != wanted)
-    {
-        named(collector, node, "metadata.generateName", "must be spec.names.plural+\".\"+spec.group");
-    }
-    let mut controllers = 0;
-    for (index, owner) in metadata.get("ownerReferences").into_iter().flat_map(Node::items).enumerate() {
-        if owner.get("controller").and_then(Node::as_bool) == Some(true) {
-            controllers += 1;
-            if controllers > 1 {
-                let at = owner.entry_at(0).map_or(owner, |entry| entry.key);
-                named(collector, at, "metadata.ownerReferences", "only one reference can have controller set to true");
-            }
-        }
-        for part in ["apiVersion", "kind", "name", "uid"] {
-            let text = owner.get(part).and_then(Node::as_str).unwrap_or_default();
-            if text.is_empty() || (part == "apiVersion" && !name::names_version(text)) {
-                let at = owner.entry_at(0).map_or(owner, |entry| entry.key);
-                named(collector, at, &format!("metadata.ownerReferences[{index}].{part}"), &format!("{part} must not be empty"));
-            }
-        }
-    }
-    for item in metadata.get("finalizers").into_iter().flat_map(Node::items) {
-        if let Some(fault) = item.as_str().and_then(name::qualified) {
-            named(collector, item, "metadata.finalizers", &fault);
-        }
-    }
-    if let Some(entry) = metadata.entry("finalizers")
-        && ["orphan", "foregroundDeletion"].iter().all(|name| entry.value.items().any(|item| item.as_str() == Some(name)))
-    {
-        named(collector, entry.key, "metadata.finalizers", "finalizer orphan and foregroundDeletion cannot be both set");
-    }
-}
-
-/// Checks `metadata.name`. A generated name is never the one that is required.
-fn name(collector: &mut FactCollector<'_>, wanted: &str) {
-    let node = collector.crd.name_node;
-    let prefix = collector.crd.metadata().and_then(|metadata| metadata.get("generateName")).and_then(Node::as_str).unwrap_or_default();
-    let name = match collector.crd.is_named() {
-        true => collector.crd.name.to_owned(),
-        false if prefix.is_empty() => {
-            let fact = collector.refuse((Subject::Crd, Aspect::Name, Effect::Missing), node, "metadata.name", "Required value");
-            fact.words.insert(Word::Wanted, wanted.to_owned());
-            return;
-        }
-        false => format!("{prefix}xxxxx"),
+    let names = |text: &str, part: NamePart| {
+        let fault = match part {
+            NamePart::Whole => name::subdomain(text),
+            NamePart::Prefix => name::subdomain_prefix(text),
+        };
+        fault.into_iter().chain((text != wanted).then(|| NAME_MISMATCH.to_owned())).collect()
     };
-    if let Some(fault) = name::subdomain(&name) {
-        collector
-            .refuse((Subject::Crd, Aspect::Name, Effect::Invalid), node, "metadata.name", fault)
-            .words
-            .insert(Word::Name, name.clone());
-    }
-    if name != wanted {
-        let what = (Subject::Crd, Aspect::Name, Effect::Mismatched);
-        let fact = collector.refuse(what, node, "metadata.name", "must be spec.names.plural+\".\"+spec.group");
-        fact.words.insert(Word::Name, name);
-        fact.words.insert(Word::Wanted, wanted.to_owned());
+    let node = collector.crd.metadata();
+    let mut values = node.map(Node::to_json).and_then(|value| value.as_object().cloned()).unwrap_or_default();
+    // The server clears the namespace of cluster-scoped objects before it validates them.
+    values.remove("namespace");
+    for fault in object_meta::check_named(&values, &names) {
+        refuse_metadata(collector, &fault, &wanted);
     }
 }
 
-fn named<'t>(collector: &mut FactCollector<'t>, node: Node<'t>, field: &str, fault: &str) {
-    let fact = collector.refuse((Subject::Crd, Aspect::Metadata, Effect::Invalid), node, field, fault);
-    fact.key = Some(format!("{field}/{}", node.key_text()));
+fn refuse_metadata(collector: &mut FactCollector<'_>, fault: &MetadataFault, wanted: &str) {
+    let field = format!("metadata.{}", fault.path.bracketed());
+    if field == "metadata.name" {
+        let effect = match fault.reason {
+            Reason::Required => Effect::Missing,
+            _ if fault.detail == NAME_MISMATCH => Effect::Mismatched,
+            _ => Effect::Invalid,
+        };
+        let node = collector.crd.name_node;
+        let reason = if effect == Effect::Missing { "Required value" } else { &fault.detail };
+        let fact = collector.refuse((Subject::Crd, Aspect::Name, effect), node, field, reason);
+        if let Some(name) = fault.value.as_str() {
+            fact.words.insert(Word::Name, name.to_owned());
+        }
+        if effect != Effect::Invalid {
+            fact.words.insert(Word::Wanted, wanted.to_owned());
+        }
+        return;
+    }
+    let Some(node) = collector.crd.metadata().map(|metadata| faulty_node(fault, metadata)) else { return };
+    let key = Some(format!("{field}/{}", node.key_text()));
+    // One finding for each entry is enough, also where both its key and its value are wrong.
+    if collector.facts().last().is_some_and(|last| last.key == key) {
+        return;
+    }
+    let fact = collector.refuse((Subject::Crd, Aspect::Metadata, Effect::Invalid), node, field, fault.detail.as_str());
+    fact.key = key;
     fact.words.insert(Word::Name, node.key_text().to_owned());
+}
+
+/// The text to point at: the key of an entry, the first key of an item, or the value of a plain field.
+fn faulty_node<'t>(fault: &MetadataFault, metadata: Node<'t>) -> Node<'t> {
+    let (field, _) = fault.path.locate(metadata);
+    match &fault.entry {
+        Some(ObjectStep::Index(index)) => field.items().nth(*index).map_or(field, first_key),
+        Some(ObjectStep::Key(key) | ObjectStep::Entry(key)) => field.entry(key).map_or(field, |entry| entry.key),
+        None => match fault.path.steps() {
+            [ObjectStep::Key(list), ObjectStep::Index(index), ..] => {
+                metadata.get(list).and_then(|list| list.items().nth(*index)).map_or(field, first_key)
+            }
+            _ if field.is_map() || field.is_seq() => fault.path.locate_key(metadata).unwrap_or(field),
+            _ => field,
+        },
+    }
+}
+
+fn first_key(node: Node<'_>) -> Node<'_> {
+    node.entry_at(0).map_or(node, |entry| entry.key)
 }
 
 fn group(collector: &mut FactCollector<'_>) {

@@ -7,7 +7,8 @@
 use crate::input::yaml::{Data, Node};
 use crate::model::schema::{Keyword, Schema};
 
-use super::document_types::{self, DecodedType};
+use super::document_types;
+use crate::server::decoded_type::DecodedType;
 
 pub(super) fn same_schema(a: Option<&Schema<'_>>, b: Option<&Schema<'_>>) -> bool {
     match (a, b) {

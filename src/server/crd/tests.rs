@@ -306,7 +306,10 @@ fn owners_and_finalizers_of_a_crd() {
     assert!(refused(&format!("ownerReferences: [{plain}, {controller}]")).is_empty());
     assert_eq!(refused(&format!("ownerReferences: [{controller}, {controller}]")), ["metadata/invalid"]);
     assert_eq!(refused(&format!("ownerReferences: [{}]", plain.replace("v1", "a/b/v1"))), ["metadata/invalid"]);
+    assert_eq!(refused(&format!("ownerReferences: [{}]", plain.replace("Pod", "Event"))), ["metadata/invalid"]);
     assert_eq!(refused("finalizers: [orphan, foregroundDeletion]"), ["metadata/invalid"]);
+    assert_eq!(refused("finalizers: [null]"), ["metadata/invalid"]);
+    assert_eq!(refused("labels: {'a b': '-'}, namespace: x.y"), ["metadata/invalid"]);
     assert!(refused("finalizers: [orphan, a/b]").is_empty());
 }
 

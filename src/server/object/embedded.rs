@@ -73,7 +73,7 @@ pub(super) fn is_resource(map: &Map<String, Value>) -> Option<bool> {
 }
 
 fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
-    for (field, form) in [("apiVersion", api_version as metadata::TextForm), ("kind", kind)] {
+    for (field, form) in [("apiVersion", api_version as fn(&str) -> Option<String>), ("kind", kind)] {
         let trail = Trail::Key(trail, field);
         match map.get(field) {
             None => errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, "")),

@@ -1,0 +1,229 @@
+//! `ObjectMeta`: what the server requires of the names, labels, annotations, owners and finalizers of CRDs and of objects.
+
+use serde_json::{Map, Value};
+
+use super::object::{ObjectPath, ObjectStep, Reason};
+use crate::go::strfmt::name;
+
+/// The limit in bytes for all keys and values of `metadata.annotations` together.
+const MAX_ANNOTATION_BYTES: usize = 256 << 10;
+/// The server keeps this many characters of `generateName` and appends five of its own.
+const MAX_PREFIX_LENGTH: usize = 58;
+
+/// Whether a whole name is checked, or the start of one that the server completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NamePart {
+    Whole,
+    Prefix,
+}
+
+/// What a type requires of its names: returns the server's text for everything that is wrong.
+pub(super) type NameCheck<'a> = &'a dyn Fn(&str, NamePart) -> Vec<String>;
+
+/// Something wrong with a field of `metadata`.
+#[derive(Debug)]
+pub(super) struct MetadataFault {
+    /// The path from `metadata` that the server reports.
+    pub path: ObjectPath,
+    /// The entry or item that is wrong, if the server reports only the map or list around it.
+    pub entry: Option<ObjectStep>,
+    pub reason: Reason,
+    pub value: Value,
+    pub detail: String,
+}
+
+impl MetadataFault {
+    fn new(path: ObjectPath, value: impl Into<Value>, detail: impl Into<String>) -> Self {
+        MetadataFault { path, entry: None, reason: Reason::Invalid, value: value.into(), detail: detail.into() }
+    }
+
+    fn of_field(field: &str, value: impl Into<Value>, detail: impl Into<String>) -> Self {
+        MetadataFault::new(ObjectPath::root().key(field), value, detail)
+    }
+
+    fn at_entry(self, entry: ObjectStep) -> Self {
+        MetadataFault { entry: Some(entry), ..self }
+    }
+}
+
+/// Checks the `metadata` of a whole object, which needs a name. The server generates it from `generateName` before it validates.
+pub(super) fn check_named(metadata: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
+    let mut faults = check(metadata, names);
+    if text(metadata, "name").is_empty() {
+        let prefix = text(metadata, "generateName");
+        if prefix.is_empty() {
+            let detail = "name or generateName is required";
+            faults.push(MetadataFault { reason: Reason::Required, ..MetadataFault::of_field("name", Value::Null, detail) });
+        } else {
+            let generated: String = prefix.chars().take(MAX_PREFIX_LENGTH).chain("xxxxx".chars()).collect();
+            let wrong = names(&generated, NamePart::Whole);
+            faults.extend(wrong.into_iter().map(|fault| MetadataFault::of_field("name", generated.as_str(), fault)));
+        }
+    }
+    faults
+}
+
+/// Go's `ValidateObjectMeta`, without the fields that the server sets itself. A name may be missing.
+pub(super) fn check(metadata: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
+    let mut faults = Vec::new();
+    for (field, part) in [("generateName", NamePart::Prefix), ("name", NamePart::Whole)] {
+        let text = text(metadata, field);
+        if !text.is_empty() {
+            faults.extend(names(text, part).into_iter().map(|fault| MetadataFault::of_field(field, text, fault)));
+        }
+    }
+    let namespace = text(metadata, "namespace");
+    if !namespace.is_empty() {
+        faults.extend(name::label(namespace).map(|fault| MetadataFault::of_field("namespace", namespace, fault)));
+    }
+    for (key, value) in entries(metadata, "labels") {
+        let entry = || ObjectStep::Entry(key.into());
+        faults.extend(name::qualified(key).map(|fault| MetadataFault::of_field("labels", key, fault).at_entry(entry())));
+        faults.extend(name::label_value(value).map(|fault| MetadataFault::of_field("labels", value, fault).at_entry(entry())));
+    }
+    let mut bytes = 0;
+    for (key, value) in entries(metadata, "annotations") {
+        bytes += key.len() + value.len();
+        let fault = name::qualified(&key.to_lowercase());
+        faults.extend(fault.map(|fault| MetadataFault::of_field("annotations", key, fault).at_entry(ObjectStep::Entry(key.into()))));
+    }
+    if bytes > MAX_ANNOTATION_BYTES {
+        let detail = format!("may not be more than {MAX_ANNOTATION_BYTES} bytes");
+        faults.push(MetadataFault { reason: Reason::TooLong, ..MetadataFault::of_field("annotations", Value::Null, detail) });
+    }
+    check_owners(metadata, &mut faults);
+    check_finalizers(metadata, &mut faults);
+    faults
+}
+
+/// Checks the fields that the server sets itself in a whole object, but accepts from the client in an embedded one.
+pub(super) fn check_server_fields(metadata: &Map<String, Value>) -> Vec<MetadataFault> {
+    let mut faults = Vec::new();
+    if let Some(generation) = metadata.get("generation").and_then(Value::as_i64).filter(|&generation| generation < 0) {
+        faults.push(MetadataFault::of_field("generation", generation, "must be greater than or equal to 0"));
+    }
+    for (index, entry) in list(metadata, "managedFields").iter().enumerate() {
+        let part = |field| entry.get(field).and_then(Value::as_str).unwrap_or_default();
+        for (field, allowed, detail) in
+            [("operation", &["Apply", "Update"], "must be `Apply` or `Update`"), ("fieldsType", &["", "FieldsV1"], "must be `FieldsV1`")]
+        {
+            if !allowed.contains(&part(field)) {
+                faults.push(MetadataFault::new(item_path("managedFields", index).key(field), part(field), detail));
+            }
+        }
+    }
+    faults
+}
+
+fn check_owners(metadata: &Map<String, Value>, faults: &mut Vec<MetadataFault>) {
+    const OWNERS: &str = "ownerReferences";
+    let mut has_controller = false;
+    for (index, owner) in list(metadata, OWNERS).iter().enumerate() {
+        let part = |field| owner.get(field).and_then(Value::as_str).unwrap_or_default();
+        for (field, called) in [("apiVersion", "version"), ("kind", "kind"), ("name", "name"), ("uid", "uid")] {
+            if part(field).is_empty() || (field == "apiVersion" && !name::names_version(part(field))) {
+                let path = item_path(OWNERS, index).key(field);
+                faults.push(MetadataFault::new(path, part(field), format!("{called} must not be empty")));
+            }
+        }
+        if (part("apiVersion"), part("kind")) == ("v1", "Event") {
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            faults.push(MetadataFault::new(item_path(OWNERS, index), owner.clone(), detail));
+        }
+        let controls = owner.get("controller").and_then(Value::as_bool) == Some(true);
+        if controls && has_controller {
+            let detail = "Only one reference can have Controller set to true";
+            let all = metadata.get(OWNERS).cloned().unwrap_or_default();
+            faults.push(MetadataFault::of_field(OWNERS, all, detail).at_entry(ObjectStep::Index(index)));
+        }
+        has_controller |= controls;
+    }
+}
+
+fn check_finalizers(metadata: &Map<String, Value>, faults: &mut Vec<MetadataFault>) {
+    const FINALIZERS: &str = "finalizers";
+    let list = list(metadata, FINALIZERS);
+    for (index, item) in list.iter().enumerate() {
+        let fault = name::qualified(item.as_str().unwrap_or_default());
+        faults.extend(fault.map(|fault| MetadataFault::of_field(FINALIZERS, item.clone(), fault).at_entry(ObjectStep::Index(index))));
+    }
+    // One asks to keep what the object owns, the other to wait until it is gone.
+    if ["orphan", "foregroundDeletion"].iter().all(|name| list.iter().any(|item| item == name)) {
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        faults.push(MetadataFault::of_field(FINALIZERS, list.to_vec(), detail));
+    }
+}
+
+fn item_path(field: &str, index: usize) -> ObjectPath {
+    let mut path = ObjectPath::root().key(field);
+    path.push(ObjectStep::Index(index));
+    path
+}
+
+fn text<'m>(metadata: &'m Map<String, Value>, field: &str) -> &'m str {
+    metadata.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn list<'m>(metadata: &'m Map<String, Value>, field: &str) -> &'m [Value] {
+    metadata.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The entries of a map of strings; null is read as the empty string.
+fn entries<'m>(metadata: &'m Map<String, Value>, field: &str) -> impl Iterator<Item = (&'m str, &'m str)> {
+    let map = metadata.get(field).and_then(Value::as_object);
+    map.into_iter().flatten().map(|(key, value)| (key.as_str(), value.as_str().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields(metadata: &Value) -> Vec<String> {
+        let names = |text: &str, part| match part {
+            NamePart::Whole => name::subdomain(text).into_iter().collect(),
+            NamePart::Prefix => name::subdomain_prefix(text).into_iter().collect::<Vec<_>>(),
+        };
+        let map = metadata.as_object().unwrap();
+        check_named(map, &names).into_iter().map(|fault| fault.path.bracketed()).collect()
+    }
+
+    #[test]
+    fn names_labels_annotations_and_finalizers_are_checked() {
+        assert!(fields(&json!({"name": "a.b", "namespace": "x", "labels": {"a/b": "C"}})).is_empty());
+        assert!(fields(&json!({"generateName": "a-"})).is_empty());
+        assert_eq!(fields(&json!({})), ["name"]);
+        assert_eq!(fields(&json!({"name": "A", "namespace": "x.y"})), ["name", "namespace"]);
+        assert_eq!(fields(&json!({"name": "a", "labels": {"a b": "-"}})), ["labels", "labels"]);
+        assert_eq!(fields(&json!({"generateName": "a."})), ["generateName"]);
+        assert_eq!(fields(&json!({"generateName": "a.-"})), ["name"]);
+        assert_eq!(fields(&json!({"generateName": "A"})), ["generateName", "name"]);
+        assert!(fields(&json!({"generateName": "a".repeat(250)})).is_empty(), "the server shortens the prefix");
+        assert!(fields(&json!({"name": "a", "generation": -1, "creationTimestamp": null})).is_empty());
+        assert_eq!(fields(&json!({"name": "a", "finalizers": ["bad one", "good/one"]})), ["finalizers"]);
+        assert_eq!(fields(&json!({"name": "a", "finalizers": ["orphan", "foregroundDeletion"]})), ["finalizers"]);
+        assert!(fields(&json!({"name": "a", "annotations": {"A": "x".repeat(MAX_ANNOTATION_BYTES - 1)}})).is_empty());
+        assert_eq!(fields(&json!({"name": "a", "annotations": {"A": "x".repeat(MAX_ANNOTATION_BYTES)}})), ["annotations"]);
+    }
+
+    #[test]
+    fn owners_are_complete_and_at_most_one_is_the_controller() {
+        let owner = |version: &str| json!({"apiVersion": version, "kind": "Pod", "name": "a", "uid": "b", "controller": true});
+        let of = |owners: Value| fields(&json!({"name": "a", "ownerReferences": owners}));
+        assert!(of(json!([owner("v1")])).is_empty());
+        let parts = ["apiVersion", "kind", "name", "uid"].map(|part| format!("ownerReferences[0].{part}"));
+        assert_eq!(of(json!([{}])), parts);
+        assert_eq!(of(json!([owner("a/b/c")])), ["ownerReferences[0].apiVersion"]);
+        assert_eq!(of(json!([owner("v1"), owner("v1")])), ["ownerReferences"]);
+        let event = json!([{"apiVersion": "v1", "kind": "Event", "name": "a", "uid": "b"}]);
+        assert_eq!(of(event), ["ownerReferences[0]"]);
+    }
+
+    #[test]
+    fn fields_that_the_server_sets_are_checked_on_request() {
+        let of = |value: Value| check_server_fields(value.as_object().unwrap()).len();
+        assert_eq!(of(json!({"generation": -1})), 1);
+        assert_eq!(of(json!({"managedFields": [{"operation": "Apply"}, {"fieldsType": "x"}]})), 2);
+        assert_eq!(of(json!({"generateName": "a.", "generation": 0})), 0);
+    }
+}
