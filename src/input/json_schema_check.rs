@@ -3,7 +3,9 @@
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind as Kind};
 use jsonschema::paths::{Location, LocationSegment};
 use serde_json::Value;
+use std::borrow::Cow;
 
+use crate::input::shorten;
 use crate::input::yaml::{Node, Span};
 
 /// An error in a file that the tool itself reads: configuration, rule, baseline or conversion manifest.
@@ -143,9 +145,8 @@ fn types(kind: &TypeKind) -> String {
 /// The longest part of a value that a message repeats; the report shows its place anyway.
 const SHOWN: usize = 60;
 
-fn cut(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    if line.chars().count() > SHOWN { line.chars().take(SHOWN).chain(['…']).collect() } else { line.to_owned() }
+fn cut(text: &str) -> Cow<'_, str> {
+    shorten(text.lines().next().unwrap_or_default(), SHOWN)
 }
 
 /// " (did you mean `x`?)" with the known word that is most similar, or nothing if none is.

@@ -32,6 +32,7 @@ mod loader;
 mod place;
 mod problem;
 mod read;
+mod shorten;
 mod text;
 pub mod yaml;
 
@@ -51,6 +52,7 @@ pub use limits::{Limits, flag};
 pub use loader::{Loader, load};
 pub use place::{Lines, Place};
 pub use problem::{Problem, Special};
+pub(crate) use shorten::{shorten, shorten_line};
 pub use text::Text;
 
 /// The name under which standard input is shown.

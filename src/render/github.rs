@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::input::shorten;
 use crate::judge::finding::Severity;
 
 use super::escape::visible;
@@ -62,11 +63,7 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
     if let Some(witness) = &finding.witness {
         let _ = write!(message, "\nproof: {} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
     }
-    if let Some((end, _)) = message.char_indices().nth(LONGEST) {
-        message.truncate(end);
-        message.push('…');
-    }
-    out.push_str(&data(&message));
+    out.push_str(&data(&shorten(&message, LONGEST)));
     out.push('\n');
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::find::conversion::text::as_yaml;
+use crate::input::shorten;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
 use crate::judge::report::{Report, SideSummary};
 use crate::model::fact::Certainty;
@@ -147,7 +148,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         let _ = writeln!(out, "  at: {}:{}:{}", visible(&spot.file), spot.line, spot.column);
     }
     for line in finding.suggestion.iter().filter(|draft| draft.lines().count() <= pasted).flat_map(|draft| draft.lines()) {
-        let _ = writeln!(out, "  │ {}", shortened(line, LONGEST));
+        let _ = writeln!(out, "  │ {}", shorten(&visible(line), LONGEST));
     }
     if let Some(witness) = &finding.witness {
         let yaml = as_yaml(&witness.object);
@@ -155,7 +156,7 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
         wrapped(out, "  proof: ", &text, style.width);
         let yaml = yaml.replacen("metadata:\n  name: example\n", "metadata: {name: example}\n", 1);
         for line in yaml.lines().take(WITNESS) {
-            let _ = writeln!(out, "  │ {}", shortened(line, style.width.saturating_sub(5)));
+            let _ = writeln!(out, "  │ {}", shorten(&visible(line), style.width.saturating_sub(5)));
         }
         let more = yaml.lines().count().saturating_sub(WITNESS);
         if more > 0 {
@@ -177,15 +178,6 @@ fn diagnostic(out: &mut String, group: &Group<'_>, texts: &dyn Texts, style: &St
 
 /// Characters of a line that is there to be pasted.
 const LONGEST: usize = 160;
-
-/// A line of YAML that was made from a file: no longer than anyone reads.
-fn shortened(line: &str, longest: usize) -> String {
-    let shown = visible(line);
-    match shown.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
-        None => shown.into_owned(),
-    }
-}
 
 pub(super) fn ratchet_note(finding: &Finding) -> Option<&'static str> {
     use crate::model::fact::Ratchet;

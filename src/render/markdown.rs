@@ -1,8 +1,10 @@
 //! A comment on a pull request, or a job summary: Markdown in which nothing of the reviewed files is Markdown.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::find::conversion::text::as_yaml;
+use crate::input::shorten;
 use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
 
@@ -165,11 +167,8 @@ fn foot(out: &mut String, view: &View<'_>, left_out: usize) {
 }
 
 /// A long value, shortened.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_TEXT) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+fn cut(text: &str) -> Cow<'_, str> {
+    shorten(text, LONGEST_TEXT)
 }
 
 /// A message: text between backticks as code, and all of it inert.

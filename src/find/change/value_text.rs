@@ -2,6 +2,8 @@
 
 use crate::input::yaml::{Data, Node};
 
+pub(super) use crate::input::shorten_line as cut;
+
 /// Longest value shown in full; the place in the file shows the rest.
 const LONGEST: usize = 72;
 /// Values of a list that are named before "and N more".
@@ -16,27 +18,6 @@ pub(super) fn value(node: Option<Node<'_>>) -> String {
     let mut text = String::new();
     write(node, &mut text);
     cut(&text, LONGEST)
-}
-
-/// A text cut at `limit` characters, its line breaks turned into spaces.
-pub(super) fn cut(text: &str, limit: usize) -> String {
-    let mut short = String::new();
-    let mut space = false;
-    for (count, c) in text.trim().chars().enumerate() {
-        if count >= limit {
-            short.push('…');
-            break;
-        }
-        if c.is_whitespace() {
-            space = true;
-            continue;
-        }
-        if std::mem::take(&mut space) {
-            short.push(' ');
-        }
-        short.push(c);
-    }
-    short
 }
 
 /// Two texts, each cut to `limit` characters around the first place where they differ.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
 use crate::input::Text;
+use crate::input::shorten;
 
 use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree};
 use super::scalar::{self, Typed};
@@ -264,7 +265,7 @@ impl<'a> Builder<'a> {
                 }
                 self.push(span, raw)
             }
-            Typed::OutOfRange => Err(Error { kind: ErrorKind::Number(text.chars().take(40).collect()), span, related: None }),
+            Typed::OutOfRange => Err(Error { kind: ErrorKind::Number(shorten(&text, 40).into_owned()), span, related: None }),
         }
     }
 
@@ -283,7 +284,7 @@ impl<'a> Builder<'a> {
     }
 
     fn bad_tag(&self, tag: &Tag, span: Span) -> Error {
-        Error { kind: ErrorKind::Tag(tag.original().chars().take(80).collect()), span, related: None }
+        Error { kind: ErrorKind::Tag(shorten(&tag.original(), 80).into_owned()), span, related: None }
     }
 
     fn next(&self) -> NodeId {
@@ -413,7 +414,7 @@ impl<'a> Builder<'a> {
         let Some((earlier, later)) = twice else { return Ok(()) };
         let place = |index: usize| keys.get(index).map_or(Span::default(), |(key, _)| self.tree.node(*key).span());
         let before = self.tree.text.get(..place(earlier).start as usize).unwrap_or_default();
-        let kind = ErrorKind::DuplicateKey { key: text(later).chars().take(80).collect(), first: line_number(before) };
+        let kind = ErrorKind::DuplicateKey { key: shorten(text(later), 80).into_owned(), first: line_number(before) };
         Err(Error { kind, span: place(later), related: Some(place(earlier)) })
     }
 

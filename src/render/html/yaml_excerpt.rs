@@ -1,5 +1,6 @@
 //! The YAML of both sides next to each other: the lines of a finding, a little around them, and what differs marked.
 
+use crate::input::shorten;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -79,12 +80,12 @@ impl<'t> ExcerptSource<'t> {
     }
 
     fn text(&self) -> String {
-        self.body.iter().map(|(_, line)| cut(line)).collect::<Vec<_>>().join("\n")
+        self.body.iter().map(|(_, line)| shorten(line, COLUMNS)).collect::<Vec<_>>().join("\n")
     }
 
     /// As lines, the marks being byte ranges of [`ExcerptSource::text`].
     fn lines(&self, text: &str, changed: &[Range<usize>], whole: bool) -> YamlExcerpt {
-        let plain = |&(number, line): &(usize, &str)| (number, false, vec![part(&cut(line), false)]);
+        let plain = |&(number, line): &(usize, &str)| (number, false, vec![part(&shorten(line, COLUMNS), false)]);
         let mut rows: Vec<(usize, bool, Vec<Part>)> = self.head.iter().map(plain).collect();
         let mut offset = 0;
         for ((number, _), line) in self.body.iter().zip(text.split('\n')) {
@@ -251,13 +252,6 @@ fn head(text: &str, begin: usize, number: usize) -> Vec<(usize, &str)> {
 
 fn is_document_end(line: &str) -> bool {
     line == "---" || line.starts_with("--- ")
-}
-
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(COLUMNS) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line.to_owned(),
-    }
 }
 
 fn floor(text: &str, at: usize) -> usize {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::input::shorten;
 use crate::input::yaml::{Data, Node};
 use crate::model::Step;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
@@ -118,8 +119,7 @@ fn start(node: Node<'_>) -> Node<'_> {
 
 /// A default as messages show it, shortened.
 pub(crate) fn shown_default(value: Node<'_>) -> String {
-    let text = value.to_json().to_string();
-    if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text }
+    shorten(&value.to_json().to_string(), 60).into_owned()
 }
 
 /// Whether a value has a JSON Schema type.

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::path::{ObjectPath, Trail};
+use crate::input::shorten;
+
+/// Longer values are shortened in messages.
+const MAX_SHOWN: usize = 120;
 
 /// The keyword, or the other check, that an object violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -133,7 +137,7 @@ impl Error {
             && let Some(value) = value
         {
             message.push_str(": ");
-            message.push_str(&shown(value));
+            message.push_str(&shorten(&value.to_string(), MAX_SHOWN));
         }
         if !detail.is_empty() {
             message.push_str(": ");
@@ -165,17 +169,5 @@ impl std::fmt::Display for Error {
             write!(f, "{}: ", self.path)?;
         }
         f.write_str(&self.message)
-    }
-}
-
-/// The longest value that is quoted in a message.
-const SHOWN: usize = 120;
-
-/// A value as it is quoted in a message, shortened where it is long.
-fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text,
     }
 }

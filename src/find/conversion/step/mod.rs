@@ -271,9 +271,7 @@ pub(crate) fn view(container: &Value, inner: &[Names]) -> Vec<Option<Value>> {
 
 /// A value as messages show it, cut if it is long.
 pub(crate) fn shown(value: &Value) -> String {
-    const LONGEST: usize = 80;
-    let text = value.to_string();
-    if text.chars().count() > LONGEST { format!("{}…", text.chars().take(LONGEST - 1).collect::<String>()) } else { text }
+    crate::input::shorten(&value.to_string(), 79).into_owned()
 }
 
 /// Equal as JSON, `1` and `1.0` included.
