@@ -32,6 +32,50 @@ pub fn parse(text: &Text, budget: &Budget) -> Vec<Document> {
 /// The documents of one stretch: one, unless `...` ends them early.
 fn part(text: &Text, span: Span, json: bool, budget: &Budget) -> Vec<Document> {
     let Some(slice) = text.get(span.range()) else { return Vec::new() };
+    let source = Source { text, slice, span, json, masked: false };
+    let documents = read(&source, budget);
+    match documents.last() {
+        Some(Document { tree: Err(_), .. }) if json => match mask_controls(slice) {
+            Some(masked) => read(&Source { slice: &masked, masked: true, ..source }, budget),
+            None => documents,
+        },
+        _ => documents,
+    }
+}
+
+/// What the parser reads.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    text: &'a Text,
+    /// The part of the text that is parsed; of the same length where characters are masked.
+    slice: &'a str,
+    span: Span,
+    json: bool,
+    masked: bool,
+}
+
+/// Replaces characters that JSON allows in strings and YAML doesn't by others of the same length, if there are any.
+fn mask_controls(slice: &str) -> Option<String> {
+    let (mut masked, mut found) = (String::with_capacity(slice.len()), false);
+    let (mut in_string, mut escaped) = (false, false);
+    for c in slice.chars() {
+        let mask = match c {
+            '\u{7f}' => Some('?'),
+            '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}' => Some('\u{bf}'),
+            '\u{fffe}' | '\u{ffff}' => Some('\u{fffd}'),
+            _ => None,
+        };
+        let mask = mask.filter(|_| in_string && !escaped);
+        found |= mask.is_some();
+        masked.push(mask.unwrap_or(c));
+        in_string ^= c == '"' && !escaped;
+        escaped = in_string && c == '\\' && !escaped;
+    }
+    found.then_some(masked)
+}
+
+fn read(source: &Source<'_>, budget: &Budget) -> Vec<Document> {
+    let (slice, span) = (source.slice, source.span);
     let mut documents = Vec::new();
     let mut options = granit_parser::options! {
         flow_nesting_limit: budget.depth,
@@ -44,7 +88,7 @@ fn part(text: &Text, span: Span, json: bool, budget: &Budget) -> Vec<Document> {
     while let Some(step) = parser.next_event() {
         let outcome = match step {
             Ok((Event::DocumentStart(..), _)) => {
-                builder = Some(Builder::new(text, slice, span.start as usize, json, budget));
+                builder = Some(Builder::new(source, budget));
                 Ok(())
             }
             Ok((Event::DocumentEnd, _)) => {
@@ -174,6 +218,8 @@ struct Builder<'a> {
     slice: &'a str,
     base: usize,
     json: bool,
+    /// Whether the slice is the text with some characters replaced.
+    masked: bool,
     budget: &'a Budget,
     tree: Tree,
     open: Vec<Open>,
@@ -186,7 +232,9 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(text: &Text, slice: &'a str, base: usize, json: bool, budget: &'a Budget) -> Self {
+    fn new(source: &Source<'a>, budget: &'a Budget) -> Self {
+        let Source { text, slice, json, masked, span } = *source;
+        let base = span.start as usize;
         let mut arena = ROOM.take();
         // What real CRDs have: a node in some forty bytes, and half of the text in descriptions of several lines.
         arena.slots.reserve(slice.len() / 40);
@@ -194,7 +242,7 @@ impl<'a> Builder<'a> {
         arena.decoded.reserve(slice.len() / 2);
         let tree = Tree { text: text.clone(), arena, root: NodeId(0), ambiguous: Vec::new(), json, aliased: false };
         let (open, spare, anchors) = (Vec::new(), Vec::new(), HashMap::new());
-        Builder { slice, base, json, budget, tree, open, spare, anchors, weight: 0, root: None, merges: false }
+        Builder { slice, base, json, masked, budget, tree, open, spare, anchors, weight: 0, root: None, merges: false }
     }
 
     fn finish(mut self) -> Option<Tree> {
@@ -270,15 +318,17 @@ impl<'a> Builder<'a> {
     }
 
     fn text(&mut self, text: std::borrow::Cow<'a, str>, span: Span) -> Result<NodeId, Error> {
-        let at = |offset: usize| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
-        if let std::borrow::Cow::Borrowed(part) = text {
+        let at = |offset: usize, text: &str| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
+        if let std::borrow::Cow::Borrowed(part) = &text {
             // The parser hands out slices of its own input: their address gives the offset.
             let offset = (part.as_ptr() as usize).wrapping_sub(self.slice.as_ptr() as usize);
             if offset <= self.slice.len() {
-                return self.push(span, Raw::Source(at(self.base + offset)));
+                return self.push(span, Raw::Source(at(self.base + offset, part)));
             }
         }
-        let raw = Raw::Decoded(at(self.tree.arena.decoded.len()));
+        let unmasked = self.masked.then(|| serde_json::from_str::<String>(self.tree.text.get(span.range())?).ok()).flatten();
+        let text = unmasked.map_or(text, std::borrow::Cow::Owned);
+        let raw = Raw::Decoded(at(self.tree.arena.decoded.len(), &text));
         self.tree.arena.decoded.push_str(&text);
         self.push(span, raw)
     }

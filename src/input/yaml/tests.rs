@@ -55,6 +55,20 @@ fn scalars_are_typed_as_the_server_types_them() {
 }
 
 #[test]
+fn json_may_hold_control_characters_that_yaml_forbids() {
+    let text = "{\"a\u{7f}\": \"x\u{7f}\u{80}\u{ffff}y\", \"b\": \"\\\\\\\"\u{7f}\\n\", \"c\": [1]}";
+    let tree = one(text);
+    let values: Vec<_> =
+        tree.root().entries().map(|entry| (entry.name().to_owned(), entry.value.to_json(), entry.value.source())).collect();
+    assert_eq!(values[0], ("a\u{7f}".to_owned(), "x\u{7f}\u{80}\u{ffff}y".into(), "\"x\u{7f}\u{80}\u{ffff}y\""));
+    assert_eq!((&*values[1].0, &values[1].1), ("b", &"\\\"\u{7f}\n".into()));
+    assert_eq!(values[2].2, "[1]");
+    for broken in ["{\"a\": x\u{7f}}", "{\"a\": \"\u{1}\"}", "a: \"\u{7f}\""] {
+        assert!(matches!(error(broken).kind, ErrorKind::Control(_)), "{broken:?}");
+    }
+}
+
+#[test]
 fn a_float_stays_a_float_in_json_only() {
     assert_eq!(one("{\"a\": 1.0}").root().to_json().to_string(), "{\"a\":1.0}");
     assert_eq!(one("a: 1.0").root().to_json().to_string(), "{\"a\":1}");
