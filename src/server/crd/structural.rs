@@ -179,13 +179,13 @@ pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>
         let fact = walk.refuse((Aspect::Structure, Effect::Forbidden), entry.key, position, &format!(".{}", word.name()), reason);
         fact.key = Some(format!("{}.{}", clause_path(position), word.name()));
         fact.words.insert(Word::Keyword, word.name().to_owned());
-        fact.words.insert(Word::Junctor, clause_path(position));
+        fact.words.insert(Word::Composition, clause_path(position));
     }
     if let Some((entry, _)) = schema.property("metadata") {
         let reason = "must not be specified in a nested context";
         let fact = walk.refuse((Aspect::Metadata, Effect::Forbidden), entry.key, position, ".properties[metadata]", reason);
         fact.key = Some(clause_path(position));
-        fact.words.insert(Word::Junctor, clause_path(position));
+        fact.words.insert(Word::Composition, clause_path(position));
     }
     walk.collector.count() > before
 }
@@ -256,7 +256,7 @@ fn undeclared<'t>(walk: &mut SchemaWalk<'_, 't>, at: &SchemaPosition<'_, 't>, po
     let reason = format!("required, because it is defined in {}", at.field(&walk.base));
     let fact = walk.refuse((Aspect::Structure, Effect::Unresolved), at.key, position, "", reason);
     fact.key = Some(clause_path(at));
-    fact.words.insert(Word::Junctor, clause_path(at));
+    fact.words.insert(Word::Composition, clause_path(at));
     walk.unsound = true;
 }
 
