@@ -9,10 +9,10 @@ use std::sync::Arc;
 use crate::model::FieldPath;
 
 use super::cost;
-use super::decl::{Decl, Kind, MAX_REQUEST};
+use super::decl::{Decl, DeclKind, MAX_REQUEST};
 use super::eval::Program;
-use super::judge::JudgedRule;
 use super::reads::reads;
+use super::rule_check::CheckedRule;
 use super::site::Site;
 
 /// Candidates that are looked at; a rule that reads more unbounded nodes needs another form anyway.
@@ -25,7 +25,7 @@ const DECENT_COUNT: u64 = 16;
 
 /// A bound to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct SuggestedBound {
     /// The node, from the root of the object.
     pub path: FieldPath,
     /// `maxItems`, `maxLength` or `maxProperties`.
@@ -34,7 +34,7 @@ pub struct Bound {
 }
 
 /// Bounds that bring the cost of `rule` to at most `budget`; `None` if no bounds do and the rule itself must change.
-pub fn advise(site: &Site<'_>, rule: &JudgedRule<'_>, budget: u64) -> Option<Vec<Bound>> {
+pub fn advise(site: &Site<'_>, rule: &CheckedRule<'_>, budget: u64) -> Option<Vec<SuggestedBound>> {
     let program = rule.program.as_ref()?;
     let mut candidates = candidates(site, &rule.rule.rule);
     let smallest: Bounds = candidates.iter().map(|c| (c.path.clone(), 1)).collect();
@@ -56,7 +56,7 @@ struct Candidate {
     keyword: &'static str,
 }
 
-fn choose(site: &Site<'_>, program: &Program, candidates: &[Candidate], budget: u64) -> Option<Vec<Bound>> {
+fn choose(site: &Site<'_>, program: &Program, candidates: &[Candidate], budget: u64) -> Option<Vec<SuggestedBound>> {
     let has = |text: bool| candidates.iter().any(|c| (c.keyword == "maxLength") == text);
     let lengths = if has(true) { &LENGTHS[..] } else { &LENGTHS[..1] };
     let counts = if has(false) { &COUNTS[..] } else { &COUNTS[..1] };
@@ -78,7 +78,7 @@ fn choose(site: &Site<'_>, program: &Program, candidates: &[Candidate], budget: 
     let (length, count) = best?;
     let bound = |c: &Candidate| {
         let value = if c.keyword == "maxLength" { length } else { count };
-        Bound { path: c.path.clone(), keyword: c.keyword, value }
+        SuggestedBound { path: c.path.clone(), keyword: c.keyword, value }
     };
     Some(candidates.iter().map(bound).collect())
 }
@@ -111,16 +111,16 @@ fn joined(base: &FieldPath, relative: &FieldPath) -> FieldPath {
 fn unbounded(decl: &Decl, path: FieldPath, out: &mut Vec<(FieldPath, &'static str)>) {
     if !decl.bounded {
         let keyword = match decl.kind {
-            Kind::List { .. } => "maxItems",
-            Kind::Map { .. } => "maxProperties",
+            DeclKind::List { .. } => "maxItems",
+            DeclKind::Map { .. } => "maxProperties",
             _ => "maxLength",
         };
         out.push((path.clone(), keyword));
     }
     match &decl.kind {
-        Kind::List { item, .. } => unbounded(item, path.items(), out),
-        Kind::Map { value } => unbounded(value, path.values(), out),
-        Kind::Object(object) => object.fields.iter().for_each(|(name, field)| unbounded(field, path.key(name), out)),
+        DeclKind::List { item, .. } => unbounded(item, path.items(), out),
+        DeclKind::Map { value } => unbounded(value, path.values(), out),
+        DeclKind::Object(object) => object.fields.iter().for_each(|(name, field)| unbounded(field, path.key(name), out)),
         _ => {}
     }
 }
@@ -139,14 +139,14 @@ fn total(site: &Site<'_>, program: &Program, bounds: &Bounds) -> u64 {
 fn with_bounds(decl: &Decl, path: &FieldPath, bounds: &Bounds) -> Decl {
     let mut out = decl.clone();
     if let Some(bound) = bounds.get(path) {
-        let bytes_each = if matches!(decl.kind, Kind::String | Kind::IntOrString) { 4 } else { 1 };
+        let bytes_each = if matches!(decl.kind, DeclKind::String | DeclKind::IntOrString) { 4 } else { 1 };
         out.max_size = bound.saturating_mul(bytes_each);
         out.bounded = true;
     }
     match &mut out.kind {
-        Kind::List { item, .. } => *item = Arc::new(with_bounds(item, &path.items(), bounds)),
-        Kind::Map { value } => *value = Arc::new(with_bounds(value, &path.values(), bounds)),
-        Kind::Object(object) => {
+        DeclKind::List { item, .. } => *item = Arc::new(with_bounds(item, &path.items(), bounds)),
+        DeclKind::Map { value } => *value = Arc::new(with_bounds(value, &path.values(), bounds)),
+        DeclKind::Object(object) => {
             for (name, field) in &mut object.fields {
                 *field = Arc::new(with_bounds(field, &path.key(name), bounds));
             }
@@ -161,13 +161,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::cel::judge::{RULE_LIMIT, judge};
+    use crate::cel::rule_check::{RULE_LIMIT, check_rules};
     use crate::testing::shape;
 
     fn advice(schema: &Value) -> Option<Vec<(String, &'static str, u64)>> {
         let shape = shape(schema);
-        let judgement = judge(&shape);
-        let site = judgement.sites.first().expect("a site");
+        let sites = check_rules(&shape);
+        let site = sites.first().expect("a site");
         let rule = site.rules.first().expect("a rule");
         assert!(rule.cost > RULE_LIMIT);
         let bounds = advise(&site.site, rule, RULE_LIMIT)?;

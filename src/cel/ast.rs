@@ -11,17 +11,17 @@ pub struct Expr {
     pub id: u32,
     /// Byte offset in the source.
     pub at: usize,
-    pub kind: Kind,
+    pub kind: ExprKind,
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum ExprKind {
     Literal(Literal),
     Ident(String),
     Select(Select),
     Call(Call),
     List(List),
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
     Struct(Struct),
     Comprehension(Box<Comprehension>),
 }
@@ -62,7 +62,7 @@ pub struct List {
 }
 
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MapEntry {
     pub key: Expr,
     pub value: Expr,
     pub optional: bool,
@@ -98,8 +98,8 @@ pub enum Quantifier {
 impl Comprehension {
     /// The quantifier that this was expanded from, and its condition.
     pub fn quantifier(&self) -> Option<(Quantifier, &Expr)> {
-        let Kind::Call(step) = &self.step.kind else { return None };
-        let is_accu = |expr: &Expr| matches!(&expr.kind, Kind::Ident(name) if *name == self.accu);
+        let ExprKind::Call(step) = &self.step.kind else { return None };
+        let is_accu = |expr: &Expr| matches!(&expr.kind, ExprKind::Ident(name) if *name == self.accu);
         match (&*step.function, step.args.as_slice(), self.init.literal()) {
             ("_&&_", [accu, condition], Some(Literal::Bool(true))) if is_accu(accu) && is_accu(&self.result) => {
                 Some((Quantifier::All, condition))
@@ -116,7 +116,7 @@ impl Comprehension {
 
     /// The condition of the `filter` that this was expanded from.
     pub fn filter(&self) -> Option<&Expr> {
-        let (Kind::Call(step), Kind::List(init)) = (&self.step.kind, &self.init.kind) else { return None };
+        let (ExprKind::Call(step), ExprKind::List(init)) = (&self.step.kind, &self.init.kind) else { return None };
         match (&*step.function, step.args.as_slice()) {
             ("_?_:_", [condition, ..]) if init.items.is_empty() => Some(condition),
             _ => None,
@@ -175,13 +175,13 @@ impl Expr {
     /// Shows the children, in the order they are written.
     pub fn each_child<'e>(&'e self, show: &mut dyn FnMut(&'e Expr)) {
         match &self.kind {
-            Kind::Literal(_) | Kind::Ident(_) => {}
-            Kind::Select(s) => show(&s.operand),
-            Kind::Call(c) => c.target.iter().map(|t| &**t).chain(&c.args).for_each(show),
-            Kind::List(l) => l.items.iter().for_each(show),
-            Kind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).for_each(show),
-            Kind::Struct(s) => s.values.iter().for_each(show),
-            Kind::Comprehension(c) => [&c.range, &c.init, &c.condition, &c.step, &c.result].into_iter().for_each(show),
+            ExprKind::Literal(_) | ExprKind::Ident(_) => {}
+            ExprKind::Select(s) => show(&s.operand),
+            ExprKind::Call(c) => c.target.iter().map(|t| &**t).chain(&c.args).for_each(show),
+            ExprKind::List(l) => l.items.iter().for_each(show),
+            ExprKind::Map(entries) => entries.iter().flat_map(|e| [&e.key, &e.value]).for_each(show),
+            ExprKind::Struct(s) => s.values.iter().for_each(show),
+            ExprKind::Comprehension(c) => [&c.range, &c.init, &c.condition, &c.step, &c.result].into_iter().for_each(show),
         }
     }
 
@@ -189,7 +189,7 @@ impl Expr {
     pub fn reads_old_self(&self) -> bool {
         self.descendants()
             .into_iter()
-            .any(|part| matches!(&part.kind, Kind::Ident(name) if matches!(name.as_str(), "oldSelf" | ".oldSelf")))
+            .any(|part| matches!(&part.kind, ExprKind::Ident(name) if matches!(name.as_str(), "oldSelf" | ".oldSelf")))
     }
 
     /// This node and everything below it, parents first.
@@ -217,7 +217,7 @@ impl Expr {
     /// How large the expression is when every choice is written out: conditions and comparisons of truths count twice.
     fn spread(&self) -> u64 {
         let twice = |index: usize| match &self.kind {
-            Kind::Call(call) => match &*call.function {
+            ExprKind::Call(call) => match &*call.function {
                 "_?_:_" => index == 0,
                 "_==_" | "_!=_" => true,
                 _ => false,
@@ -231,8 +231,8 @@ impl Expr {
     /// `a.b.c` as one name, if the node is such a chain of plain selections.
     pub fn qualified_name(&self) -> Option<String> {
         match &self.kind {
-            Kind::Ident(name) => Some(name.clone()),
-            Kind::Select(s) if !s.test => {
+            ExprKind::Ident(name) => Some(name.clone()),
+            ExprKind::Select(s) if !s.test => {
                 let prefix = s.operand.qualified_name()?;
                 Some(format!("{prefix}.{}", s.field))
             }
@@ -243,15 +243,15 @@ impl Expr {
     /// The name that a chain of plain selections starts with: `a` of `a.b.c`.
     pub fn head(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Ident(name) => Some(name),
-            Kind::Select(s) if !s.test => s.operand.head(),
+            ExprKind::Ident(name) => Some(name),
+            ExprKind::Select(s) if !s.test => s.operand.head(),
             _ => None,
         }
     }
 
     pub fn literal(&self) -> Option<&Literal> {
         match &self.kind {
-            Kind::Literal(l) => Some(l),
+            ExprKind::Literal(l) => Some(l),
             _ => None,
         }
     }

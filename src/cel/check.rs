@@ -5,8 +5,8 @@
 
 use thiserror::Error;
 
-use super::ast::{Comprehension, Entry, Expr, Kind, Learnt, List, Literal};
-use super::decl::{Decl, Kind as DeclKind};
+use super::ast::{Comprehension, Expr, ExprKind, Learnt, List, Literal, MapEntry};
+use super::decl::{Decl, DeclKind};
 use super::library;
 use super::literals;
 use super::name;
@@ -25,7 +25,7 @@ pub enum Purpose {
 
 /// Why there is no checked expression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Problem {
+pub enum CompileError {
     /// The server refuses this.
     #[error("{reason}")]
     Refused { at: usize, reason: String },
@@ -34,19 +34,19 @@ pub enum Problem {
     Unsure { at: usize, reason: String },
 }
 
-impl Problem {
+impl CompileError {
     pub(super) fn refused(at: usize, reason: impl Into<String>) -> Self {
-        Problem::Refused { at, reason: reason.into() }
+        CompileError::Refused { at, reason: reason.into() }
     }
 
     pub(super) fn unsure(at: usize, reason: impl Into<String>) -> Self {
-        Problem::Unsure { at, reason: reason.into() }
+        CompileError::Unsure { at, reason: reason.into() }
     }
 }
 
 /// An expression that compiles.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedExpr {
     pub expr: Expr,
     pub types: Learnt<Type>,
     /// Ids of the overloads that a call may turn out to be.
@@ -61,21 +61,21 @@ const MAX_TYPE_PARTS: usize = 1_000;
 pub(super) const SELF_TYPE: &str = "@self";
 
 /// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
-pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<Checked, Problem> {
+pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<CheckedExpr, CompileError> {
     let self_type = decl.cel_type(&|| SELF_TYPE.to_owned());
     let old_type = if optional_old_self { Type::optional(self_type.clone()) } else { self_type.clone() };
     check_in(source, purpose, decl, vec![("self".into(), self_type), ("oldSelf".into(), old_type)])
 }
 
 /// Compiles `source` over one variable: an expression in one of crdwise's own files.
-pub fn check_over(variable: &str, source: &str, decl: &Decl) -> Result<Checked, Problem> {
+pub fn check_over(variable: &str, source: &str, decl: &Decl) -> Result<CheckedExpr, CompileError> {
     check_in(source, Purpose::File, decl, vec![(variable.into(), decl.cel_type(&|| SELF_TYPE.to_owned()))])
 }
 
-fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Type)>) -> Result<Checked, Problem> {
+fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Type)>) -> Result<CheckedExpr, CompileError> {
     let expr = parse::read(source).map_err(|e| match e.too_deep {
-        true => Problem::unsure(e.at, e.message),
-        false => Problem::refused(e.at, format!("Syntax error: {}", e.message)),
+        true => CompileError::unsure(e.at, e.message),
+        false => CompileError::refused(e.at, format!("Syntax error: {}", e.message)),
     })?;
     let mut checker = Checker {
         decl,
@@ -94,19 +94,19 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Typ
         *t = checker.substitution.apply(t, true);
     }
     let uses_old_self = expr.reads_old_self();
-    let checked = Checked { expr, types: checker.types, overloads: checker.overloads, uses_old_self };
+    let checked = CheckedExpr { expr, types: checker.types, overloads: checker.overloads, uses_old_self };
     literals::validate(&checked, purpose)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
-        Purpose::Rule if result != Type::Bool => Err(Problem::refused(0, format!("a rule must give a bool, this gives {result}"))),
+        Purpose::Rule if result != Type::Bool => Err(CompileError::refused(0, format!("a rule must give a bool, this gives {result}"))),
         Purpose::Message if result != Type::String => {
-            Err(Problem::refused(0, format!("a messageExpression must give a string, this gives {result}")))
+            Err(CompileError::refused(0, format!("a messageExpression must give a string, this gives {result}")))
         }
         _ => Ok(checked),
     }
 }
 
-impl Checked {
+impl CheckedExpr {
     pub fn type_of(&self, expr: &Expr) -> Type {
         self.types.get(expr).cloned().unwrap_or(Type::Dyn)
     }
@@ -124,19 +124,19 @@ struct Checker<'d> {
     /// Variables in scope, innermost last.
     scope: Vec<(String, Type)>,
     /// The first thing that is wrong, or, if nothing is, the first doubt.
-    problem: Option<Problem>,
+    problem: Option<CompileError>,
 }
 
 impl Checker<'_> {
     fn refuse(&mut self, at: usize, reason: String) {
-        if !matches!(self.problem, Some(Problem::Refused { .. })) {
-            self.problem = Some(Problem::Refused { at, reason });
+        if !matches!(self.problem, Some(CompileError::Refused { .. })) {
+            self.problem = Some(CompileError::Refused { at, reason });
         }
     }
 
     fn doubt(&mut self, at: usize, reason: String) {
         if self.problem.is_none() {
-            self.problem = Some(Problem::Unsure { at, reason });
+            self.problem = Some(CompileError::Unsure { at, reason });
         }
     }
 
@@ -146,13 +146,13 @@ impl Checker<'_> {
 
     fn expr(&mut self, e: &mut Expr) {
         let t = match &mut e.kind {
-            Kind::Literal(literal) => literal_type(literal),
-            Kind::Ident(_) => self.ident(e),
-            Kind::Select(_) => self.select(e),
-            Kind::Call(_) => self.call(e),
-            Kind::List(list) => self.list(list),
-            Kind::Map(entries) => self.map(entries),
-            Kind::Struct(s) => {
+            ExprKind::Literal(literal) => literal_type(literal),
+            ExprKind::Ident(_) => self.ident(e),
+            ExprKind::Select(_) => self.select(e),
+            ExprKind::Call(_) => self.call(e),
+            ExprKind::List(list) => self.list(list),
+            ExprKind::Map(entries) => self.map(entries),
+            ExprKind::Struct(s) => {
                 let name = s.type_name.clone();
                 if name.contains("google.") {
                     self.doubt(e.at, format!("message '{name}' is not known here"));
@@ -161,7 +161,7 @@ impl Checker<'_> {
                 }
                 Type::Error
             }
-            Kind::Comprehension(c) => self.comprehension(c),
+            ExprKind::Comprehension(c) => self.comprehension(c),
         };
         // `[1].map(a, {a: a}).map(b, {b: b})…` doubles its type at each step.
         let t = if !t.is_plain() && t.larger_than(MAX_TYPE_PARTS) {
@@ -184,7 +184,7 @@ impl Checker<'_> {
     }
 
     fn ident(&mut self, e: &Expr) -> Type {
-        let Kind::Ident(name) = &e.kind else { return Type::Error };
+        let ExprKind::Ident(name) = &e.kind else { return Type::Error };
         if let Some(t) = self.lookup(name) {
             return t;
         }
@@ -197,7 +197,7 @@ impl Checker<'_> {
             if qualified.contains('.')
                 && let Some(t) = self.lookup(&qualified)
             {
-                e.kind = Kind::Ident(qualified);
+                e.kind = ExprKind::Ident(qualified);
                 return t;
             }
             if qualified.starts_with("google.") || qualified.starts_with("kubernetes.") {
@@ -205,7 +205,7 @@ impl Checker<'_> {
                 return Type::Error;
             }
         }
-        let Kind::Select(select) = &mut e.kind else { return Type::Error };
+        let ExprKind::Select(select) = &mut e.kind else { return Type::Error };
         self.expr(&mut select.operand);
         let operand = self.type_of(&select.operand);
         let result = self.field(e.at, &operand, &select.field, false);
@@ -249,7 +249,7 @@ impl Checker<'_> {
 
     fn call(&mut self, e: &mut Expr) -> Type {
         let (at, id) = (e.at, e.id);
-        let Kind::Call(call) = &mut e.kind else { return Type::Error };
+        let ExprKind::Call(call) = &mut e.kind else { return Type::Error };
         if call.function == "_?._" {
             let [operand, field] = call.args.as_mut_slice() else { return Type::Error };
             let Some(Literal::String(name)) = field.literal().cloned() else { return Type::Error };
@@ -358,7 +358,7 @@ impl Checker<'_> {
         inner
     }
 
-    fn map(&mut self, entries: &mut [Entry]) -> Type {
+    fn map(&mut self, entries: &mut [MapEntry]) -> Type {
         let (mut keys, mut values): (Option<Type>, Option<Type>) = (None, None);
         for entry in entries {
             self.expr(&mut entry.key);

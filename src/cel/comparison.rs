@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::ast::{Expr, Kind, Literal};
+use super::ast::{Expr, ExprKind, Literal};
 
 /// Integers up to here are floats without loss.
 const MAX_EXACT: u64 = 1 << 53;
@@ -66,7 +66,7 @@ impl Operator {
 
 /// The constants of a list that is written out and has nothing else in it.
 pub(crate) fn constants(list: &Expr) -> Option<Vec<&Literal>> {
-    let Kind::List(list) = &list.kind else { return None };
+    let ExprKind::List(list) = &list.kind else { return None };
     list.items.iter().map(Expr::literal).collect::<Option<_>>().filter(|_| list.optional.is_empty())
 }
 

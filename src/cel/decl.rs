@@ -34,7 +34,7 @@ pub struct Decl {
     print: u64,
     /// How many nodes there are from here on.
     pub nodes: usize,
-    pub kind: Kind,
+    pub kind: DeclKind,
     pub nullable: bool,
     /// Bytes of a string, items of a list, entries of a map; 0 for what has no size.
     pub max_size: u64,
@@ -45,7 +45,7 @@ pub struct Decl {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum DeclKind {
     Bool,
     Int,
     Double,
@@ -86,61 +86,61 @@ impl Decl {
         Decl::new(kind, shape.nullable, max_size, min_bytes, bounded)
     }
 
-    fn new(kind: Kind, nullable: bool, max_size: u64, min_bytes: i64, bounded: bool) -> Decl {
+    fn new(kind: DeclKind, nullable: bool, max_size: u64, min_bytes: i64, bounded: bool) -> Decl {
         let mut hasher = FixedState::default().build_hasher();
         let nodes = kind.print(&mut hasher);
         (nullable, max_size, min_bytes, bounded).hash(&mut hasher);
         Decl { print: hasher.finish(), nodes, kind, nullable, max_size, min_bytes, bounded }
     }
 
-    fn parts(shape: &Shape, root: bool) -> (Kind, u64, i64, bool) {
+    fn parts(shape: &Shape, root: bool) -> (DeclKind, u64, i64, bool) {
         if shape.int_or_string {
             let (size, bounded) = text_size(shape);
-            return (Kind::IntOrString, size, 1, bounded);
+            return (DeclKind::IntOrString, size, 1, bounded);
         }
         match shape.ty {
-            Some(JsonType::Boolean) => (Kind::Bool, 0, MIN_BOOL, true),
-            Some(JsonType::Integer) => (Kind::Int, 0, 1, true),
-            Some(JsonType::Number) => (Kind::Double, 0, 1, true),
+            Some(JsonType::Boolean) => (DeclKind::Bool, 0, MIN_BOOL, true),
+            Some(JsonType::Integer) => (DeclKind::Int, 0, 1, true),
+            Some(JsonType::Number) => (DeclKind::Double, 0, 1, true),
             Some(JsonType::String) => Self::string(shape),
             Some(JsonType::Array) => Self::list(shape),
             Some(JsonType::Object) => Self::object(shape, root),
-            None if shape.preserve_unknown => (Kind::Unknown, 0, 0, true),
-            None => (Kind::Nothing, 0, 0, true),
+            None if shape.preserve_unknown => (DeclKind::Unknown, 0, 0, true),
+            None => (DeclKind::Nothing, 0, 0, true),
         }
     }
 
-    fn string(shape: &Shape) -> (Kind, u64, i64, bool) {
+    fn string(shape: &Shape) -> (DeclKind, u64, i64, bool) {
         match shape.format.as_deref() {
             Some("byte") => {
                 let bound = shape.length.max;
-                (Kind::Bytes, bound.unwrap_or_else(request_text), MIN_QUOTED, bound.is_some())
+                (DeclKind::Bytes, bound.unwrap_or_else(request_text), MIN_QUOTED, bound.is_some())
             }
-            Some("duration") => (Kind::Duration, MAX_TIME, MIN_DURATION, true),
-            Some("date") => (Kind::Date, DATE as u64, DATE, true),
-            Some("date-time") => (Kind::DateTime, MAX_TIME, MIN_DATE_TIME, true),
+            Some("duration") => (DeclKind::Duration, MAX_TIME, MIN_DURATION, true),
+            Some("date") => (DeclKind::Date, DATE as u64, DATE, true),
+            Some("date-time") => (DeclKind::DateTime, MAX_TIME, MIN_DATE_TIME, true),
             _ => {
                 let (size, bounded) = text_size(shape);
-                (Kind::String, size, MIN_QUOTED, bounded)
+                (DeclKind::String, size, MIN_QUOTED, bounded)
             }
         }
     }
 
-    fn list(shape: &Shape) -> (Kind, u64, i64, bool) {
-        let Some(items) = &shape.items else { return (Kind::Nothing, 0, 0, true) };
+    fn list(shape: &Shape) -> (DeclKind, u64, i64, bool) {
+        let Some(items) = &shape.items else { return (DeclKind::Nothing, 0, 0, true) };
         let item = Decl::of(items, items.embedded);
         let (size, bounded) = count(shape.item_count, (MAX_REQUEST - 2) / (item.min_bytes + 1));
-        let kind = Kind::List { item: Arc::new(item), list_type: shape.list_type, keys: shape.map_keys.clone() };
+        let kind = DeclKind::List { item: Arc::new(item), list_type: shape.list_type, keys: shape.map_keys.clone() };
         (kind, size, MIN_QUOTED, bounded)
     }
 
-    fn object(shape: &Shape, root: bool) -> (Kind, u64, i64, bool) {
+    fn object(shape: &Shape, root: bool) -> (DeclKind, u64, i64, bool) {
         let completed = root && !is_complete(shape);
         // A resource that is completed loses what else it had.
         if let (Extra::Values(values), false) = (&shape.extra, completed) {
             let value = Decl::of(values, values.embedded);
             let (size, bounded) = count(shape.property_count, (MAX_REQUEST - 2) / (value.min_bytes + 6));
-            return (Kind::Map { value: Arc::new(value) }, size, MIN_QUOTED, bounded);
+            return (DeclKind::Map { value: Arc::new(value) }, size, MIN_QUOTED, bounded);
         }
         let mut fields: BTreeMap<_, _> =
             shape.properties.iter().map(|(name, property)| (name.clone(), Arc::new(Decl::of(property, property.embedded)))).collect();
@@ -154,13 +154,13 @@ impl Decl {
                 min_bytes += name.len() as i64 + field.min_bytes + 4;
             }
         }
-        (Kind::Object(Object { fields }), 0, min_bytes, true)
+        (DeclKind::Object(Object { fields }), 0, min_bytes, true)
     }
 
     /// What was made of a property.
     pub fn property(&self, name: &str) -> Option<&Arc<Decl>> {
         match &self.kind {
-            Kind::Object(object) => object.fields.get(name),
+            DeclKind::Object(object) => object.fields.get(name),
             _ => None,
         }
     }
@@ -168,7 +168,7 @@ impl Decl {
     /// What was made of the items of a list.
     pub fn items(&self) -> Option<&Arc<Decl>> {
         match &self.kind {
-            Kind::List { item, .. } => Some(item),
+            DeclKind::List { item, .. } => Some(item),
             _ => None,
         }
     }
@@ -176,7 +176,7 @@ impl Decl {
     /// What was made of the values of a map.
     pub fn values(&self) -> Option<&Arc<Decl>> {
         match &self.kind {
-            Kind::Map { value } => Some(value),
+            DeclKind::Map { value } => Some(value),
             _ => None,
         }
     }
@@ -185,34 +185,34 @@ impl Decl {
     pub fn reduced(self: &Arc<Self>, need: &Need) -> Arc<Decl> {
         let sized = |kind| Arc::new(Decl::new(kind, self.nullable, self.max_size, self.min_bytes, self.bounded));
         match (&self.kind, need) {
-            (Kind::Object(object), Need::Fields(needs)) => {
+            (DeclKind::Object(object), Need::Fields(needs)) => {
                 let read = |(name, need): (&String, &Need)| Some((name.clone(), object.fields.get(name)?.reduced(need)));
                 Arc::new(Decl::part(needs.iter().filter_map(read).collect(), self.nullable))
             }
             // Only asked for: no element is looked at.
-            (Kind::List { item, list_type, keys }, Need::Fields(needs)) if needs.is_empty() => {
-                sized(Kind::List { item: item.reduced(need), list_type: *list_type, keys: keys.clone() })
+            (DeclKind::List { item, list_type, keys }, Need::Fields(needs)) if needs.is_empty() => {
+                sized(DeclKind::List { item: item.reduced(need), list_type: *list_type, keys: keys.clone() })
             }
-            (Kind::Map { value }, Need::Fields(needs)) if needs.is_empty() => sized(Kind::Map { value: value.reduced(need) }),
+            (DeclKind::Map { value }, Need::Fields(needs)) if needs.is_empty() => sized(DeclKind::Map { value: value.reduced(need) }),
             _ => Arc::clone(self),
         }
     }
 
     /// A node that isn't part of a schema. It has no sizes: only the server's cost estimates need them.
-    pub(crate) fn outside_a_schema(kind: Kind) -> Decl {
+    pub(crate) fn outside_a_schema(kind: DeclKind) -> Decl {
         Decl::new(kind, false, 0, 0, true)
     }
 
     fn part(fields: BTreeMap<String, Arc<Decl>>, nullable: bool) -> Decl {
-        Decl::new(Kind::Object(Object { fields }), nullable, 0, 0, true)
+        Decl::new(DeclKind::Object(Object { fields }), nullable, 0, 0, true)
     }
 
     /// Whether expressions can see a value of this node at all.
     pub fn exposed(&self) -> bool {
         match &self.kind {
-            Kind::Unknown | Kind::Nothing => false,
-            Kind::List { item, .. } => item.exposed(),
-            Kind::Map { value } => value.exposed(),
+            DeclKind::Unknown | DeclKind::Nothing => false,
+            DeclKind::List { item, .. } => item.exposed(),
+            DeclKind::Map { value } => value.exposed(),
             _ => true,
         }
     }
@@ -220,17 +220,17 @@ impl Decl {
     /// The CEL type. `name` is what an object of this node is called; objects of different nodes never have one type.
     pub fn cel_type(&self, name: &dyn Fn() -> String) -> Type {
         match &self.kind {
-            Kind::Bool => Type::Bool,
-            Kind::Int => Type::Int,
-            Kind::Double => Type::Double,
-            Kind::String => Type::String,
-            Kind::Bytes => Type::Bytes,
-            Kind::Duration => Type::Duration,
-            Kind::Date | Kind::DateTime => Type::Timestamp,
-            Kind::IntOrString | Kind::Unknown | Kind::Json | Kind::Nothing => Type::Dyn,
-            Kind::List { item, .. } => Type::list(item.cel_type(&|| name() + ".@idx")),
-            Kind::Map { value } => Type::map(Type::String, value.cel_type(&|| name() + ".@elem")),
-            Kind::Object(_) => Type::Struct(name().into()),
+            DeclKind::Bool => Type::Bool,
+            DeclKind::Int => Type::Int,
+            DeclKind::Double => Type::Double,
+            DeclKind::String => Type::String,
+            DeclKind::Bytes => Type::Bytes,
+            DeclKind::Duration => Type::Duration,
+            DeclKind::Date | DeclKind::DateTime => Type::Timestamp,
+            DeclKind::IntOrString | DeclKind::Unknown | DeclKind::Json | DeclKind::Nothing => Type::Dyn,
+            DeclKind::List { item, .. } => Type::list(item.cel_type(&|| name() + ".@idx")),
+            DeclKind::Map { value } => Type::map(Type::String, value.cel_type(&|| name() + ".@elem")),
+            DeclKind::Object(_) => Type::Struct(name().into()),
         }
     }
 
@@ -240,9 +240,9 @@ impl Decl {
         let path = name.strip_prefix(root)?;
         for step in path.split('.').skip(1) {
             node = match (&node.kind, step) {
-                (Kind::List { item, .. }, "@idx") => item,
-                (Kind::Map { value }, "@elem") => value,
-                (Kind::Object(object), field) => object.field(field)?.1,
+                (DeclKind::List { item, .. }, "@idx") => item,
+                (DeclKind::Map { value }, "@elem") => value,
+                (DeclKind::Object(object), field) => object.field(field)?.1,
                 _ => return None,
             };
         }
@@ -256,7 +256,7 @@ impl Hash for Decl {
     }
 }
 
-impl Kind {
+impl DeclKind {
     /// Feeds what stands here, with the prints of what is below. Returns the number of nodes.
     fn print(&self, hasher: &mut impl Hasher) -> usize {
         std::mem::discriminant(self).hash(hasher);
@@ -265,12 +265,12 @@ impl Kind {
             decl.nodes
         };
         1 + match self {
-            Kind::List { item, list_type, keys } => {
+            DeclKind::List { item, list_type, keys } => {
                 (std::mem::discriminant(list_type), keys).hash(hasher);
                 below(item, hasher)
             }
-            Kind::Map { value } => below(value, hasher),
-            Kind::Object(object) => {
+            DeclKind::Map { value } => below(value, hasher),
+            DeclKind::Object(object) => {
                 let mut nodes = 0;
                 for (name, field) in &object.fields {
                     name.hash(hasher);
@@ -309,12 +309,12 @@ fn is_complete(shape: &Shape) -> bool {
 
 /// `apiVersion`, `kind` and `metadata` of a resource that doesn't declare all of them, as a rule at its root sees them.
 fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>) {
-    let text = || Arc::new(Decl::new(Kind::String, false, request_text(), MIN_QUOTED, false));
+    let text = || Arc::new(Decl::new(DeclKind::String, false, request_text(), MIN_QUOTED, false));
     let names = ["name", "generateName"].map(|key| (key.to_string(), text()));
     let metadata = Object { fields: names.into() };
     fields.insert("kind".into(), text());
     fields.insert("apiVersion".into(), text());
-    fields.insert("metadata".into(), Arc::new(Decl::new(Kind::Object(metadata), false, 0, MIN_QUOTED, true)));
+    fields.insert("metadata".into(), Arc::new(Decl::new(DeclKind::Object(metadata), false, 0, MIN_QUOTED, true)));
 }
 
 /// The longest string that fits a request.

@@ -3,33 +3,33 @@
 //! Comes in: a checked expression. Goes out: the first constant that the server refuses: a malformed duration,
 //! timestamp, pattern or format string, a conversion that can't work, a list of mixed types.
 
-use super::ast::{Call, Expr, Kind, Literal};
-use super::check::{Checked, Problem, Purpose};
+use super::ast::{Call, Expr, ExprKind, Literal};
+use super::check::{CheckedExpr, CompileError, Purpose};
 use super::eval;
 use super::eval::format::{Clause, clauses};
 use super::types::Type;
 use crate::go::regexp::{Pattern, PatternError};
 
-pub fn validate(checked: &Checked, purpose: Purpose) -> Result<(), Problem> {
+pub fn validate(checked: &CheckedExpr, purpose: Purpose) -> Result<(), CompileError> {
     walk(checked, &checked.expr, purpose == Purpose::File)
 }
 
 /// `exempt` where lists may be mixed: inside the arguments of `format`, and in expressions that no server reads.
-fn walk(checked: &Checked, e: &Expr, exempt: bool) -> Result<(), Problem> {
+fn walk(checked: &CheckedExpr, e: &Expr, exempt: bool) -> Result<(), CompileError> {
     let mut exempt_below = exempt;
     match &e.kind {
-        Kind::Call(call) => {
+        ExprKind::Call(call) => {
             exempt_below |= call.function == "format";
             check_call(checked, e, call)?;
         }
-        Kind::List(list) if !exempt => {
+        ExprKind::List(list) if !exempt => {
             let types = list.items.iter().enumerate().map(|(i, item)| {
                 let t = checked.type_of(item);
                 (item, if list.optional.binary_search(&i).is_ok() { t.unwrap_optional().0 } else { t })
             });
             uniform(types)?;
         }
-        Kind::Map(entries) if !exempt => {
+        ExprKind::Map(entries) if !exempt => {
             uniform(entries.iter().map(|entry| (&entry.key, checked.type_of(&entry.key))))?;
             uniform(entries.iter().map(|entry| {
                 let t = checked.type_of(&entry.value);
@@ -47,13 +47,13 @@ fn walk(checked: &Checked, e: &Expr, exempt: bool) -> Result<(), Problem> {
     found
 }
 
-fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), Problem> {
+fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), CompileError> {
     let mut first: Option<Type> = None;
     for (e, t) in types {
         match &first {
             None => first = Some(t),
             Some(first) if !first.equivalent(&t) => {
-                return Err(Problem::refused(e.at, format!("expected type '{first}' but found '{t}'")));
+                return Err(CompileError::refused(e.at, format!("expected type '{first}' but found '{t}'")));
             }
             Some(_) => {}
         }
@@ -61,14 +61,14 @@ fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), Prob
     Ok(())
 }
 
-fn check_call(checked: &Checked, e: &Expr, call: &Call) -> Result<(), Problem> {
+fn check_call(checked: &CheckedExpr, e: &Expr, call: &Call) -> Result<(), CompileError> {
     let function = &*call.function;
     if let [arg] = call.args.as_slice()
         && call.target.is_none()
         && eval::CONVERSIONS.contains(&function)
         && eval::constant_conversion_fails(function, arg)
     {
-        return Err(Problem::refused(arg.at, format!("invalid {function} argument")));
+        return Err(CompileError::refused(arg.at, format!("invalid {function} argument")));
     }
     if matches!(function, "matches" | "find" | "findAll") {
         let arguments: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
@@ -80,42 +80,42 @@ fn check_call(checked: &Checked, e: &Expr, call: &Call) -> Result<(), Problem> {
     }
     if function == "format"
         && let (Some(target), [list]) = (&call.target, call.args.as_slice())
-        && let (Some(Literal::String(format)), Kind::List(list)) = (target.literal(), &list.kind)
+        && let (Some(Literal::String(format)), ExprKind::List(list)) = (target.literal(), &list.kind)
     {
         return format_call(checked, e, format, &list.items);
     }
     Ok(())
 }
 
-fn pattern(arg: Option<&Expr>) -> Result<(), Problem> {
+fn pattern(arg: Option<&Expr>) -> Result<(), CompileError> {
     let Some(arg) = arg else { return Ok(()) };
     let Some(Literal::String(pattern)) = arg.literal() else { return Ok(()) };
     match Pattern::new(pattern) {
-        Err(e @ PatternError::GoRefuses { .. }) => Err(Problem::refused(arg.at, format!("invalid matches argument: {e}"))),
+        Err(e @ PatternError::GoRefuses { .. }) => Err(CompileError::refused(arg.at, format!("invalid matches argument: {e}"))),
         // What we don't analyse, Go still takes.
         _ => Ok(()),
     }
 }
 
-fn format_call(checked: &Checked, e: &Expr, format: &str, args: &[Expr]) -> Result<(), Problem> {
-    let clauses = clauses(format).map_err(|reason| Problem::refused(e.at, reason))?;
+fn format_call(checked: &CheckedExpr, e: &Expr, format: &str, args: &[Expr]) -> Result<(), CompileError> {
+    let clauses = clauses(format).map_err(|reason| CompileError::refused(e.at, reason))?;
     let mut wanted = 0;
     for clause in clauses {
         let Clause::Verb(verb, _) = clause else { continue };
-        let Some(arg) = args.get(wanted) else { return Err(Problem::refused(e.at, format!("index {wanted} out of range"))) };
+        let Some(arg) = args.get(wanted) else { return Err(CompileError::refused(e.at, format!("index {wanted} out of range"))) };
         if !formattable(checked, verb, arg) {
-            return Err(Problem::refused(arg.at, format!("'%{verb}' can't be used on {}", checked.type_of(arg))));
+            return Err(CompileError::refused(arg.at, format!("'%{verb}' can't be used on {}", checked.type_of(arg))));
         }
         wanted += 1;
     }
     if args.len() > wanted {
         let reason = format!("too many arguments supplied to string.format (expected {wanted}, got {})", args.len());
-        return Err(Problem::refused(e.at, reason));
+        return Err(CompileError::refused(e.at, reason));
     }
     Ok(())
 }
 
-fn formattable(checked: &Checked, verb: char, arg: &Expr) -> bool {
+fn formattable(checked: &CheckedExpr, verb: char, arg: &Expr) -> bool {
     let t = checked.type_of(arg);
     if t == Type::Dyn {
         return true;
@@ -128,7 +128,7 @@ fn formattable(checked: &Checked, verb: char, arg: &Expr) -> bool {
         _ => {
             !matches!(t, Type::Struct(_) | Type::Opaque(_) | Type::Optional(_) | Type::Error | Type::Param(_))
                 && match &arg.kind {
-                    Kind::List(_) | Kind::Map(_) => arg.children().into_iter().all(|item| formattable(checked, verb, item)),
+                    ExprKind::List(_) | ExprKind::Map(_) => arg.children().into_iter().all(|item| formattable(checked, verb, item)),
                     _ => true,
                 }
         }

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a call as written. Goes out: the expansion cel-go makes of it, or the call itself.
 
-use super::ast::{ACCU, Call, Comprehension, Expr, Kind, List, Literal, Select};
+use super::ast::{ACCU, Call, Comprehension, Expr, ExprKind, List, Literal, Select};
 use super::parse::{Parser, SyntaxError};
 
 type Expanded = Result<Expr, SyntaxError>;
@@ -11,12 +11,12 @@ type Expanded = Result<Expr, SyntaxError>;
 pub(super) fn call(p: &mut Parser, at: usize, function: String, args: Vec<Expr>) -> Expanded {
     if function == "has" && args.len() == 1 {
         let mut args = args;
-        let Some(Expr { kind: Kind::Select(select), .. }) = args.pop() else {
+        let Some(Expr { kind: ExprKind::Select(select), .. }) = args.pop() else {
             return Err(SyntaxError::new(at, "invalid argument to has() macro".into()));
         };
-        return Ok(p.node(at, Kind::Select(Select { test: true, ..select })));
+        return Ok(p.node(at, ExprKind::Select(Select { test: true, ..select })));
     }
-    Ok(p.node(at, Kind::Call(Call { function: function.into(), target: None, args })))
+    Ok(p.node(at, ExprKind::Call(Call { function: function.into(), target: None, args })))
 }
 
 /// A call on a target: one of the comprehensions, or a method.
@@ -50,7 +50,7 @@ pub(super) fn member_call(p: &mut Parser, at: usize, function: String, target: E
         }
         ("optMap" | "optFlatMap", 2) => expansion.opt_map(&function, target, args),
         ("sortBy", 2) => expansion.sort_by(target, args),
-        _ => Ok(p.node(at, Kind::Call(Call { function: function.into(), target: Some(Box::new(target)), args }))),
+        _ => Ok(p.node(at, ExprKind::Call(Call { function: function.into(), target: Some(Box::new(target)), args }))),
     }
 }
 
@@ -64,16 +64,16 @@ impl Expansion<'_> {
         SyntaxError::new(self.at, message.to_string())
     }
 
-    fn node(&mut self, kind: Kind) -> Expr {
+    fn node(&mut self, kind: ExprKind) -> Expr {
         self.p.node(self.at, kind)
     }
 
     fn literal(&mut self, literal: Literal) -> Expr {
-        self.node(Kind::Literal(literal))
+        self.node(ExprKind::Literal(literal))
     }
 
     fn ident(&mut self, name: &str) -> Expr {
-        self.node(Kind::Ident(name.to_string()))
+        self.node(ExprKind::Ident(name.to_string()))
     }
 
     fn accu(&mut self) -> Expr {
@@ -81,7 +81,7 @@ impl Expansion<'_> {
     }
 
     fn list(&mut self, items: Vec<Expr>) -> Expr {
-        self.node(Kind::List(List { items, optional: vec![] }))
+        self.node(ExprKind::List(List { items, optional: vec![] }))
     }
 
     fn call(&mut self, function: &'static str, args: Vec<Expr>) -> Expr {
@@ -89,7 +89,7 @@ impl Expansion<'_> {
     }
 
     fn method(&mut self, function: &'static str, target: Expr, args: Vec<Expr>) -> Expr {
-        self.node(Kind::Call(Call { function: function.into(), target: Some(Box::new(target)), args }))
+        self.node(ExprKind::Call(Call { function: function.into(), target: Some(Box::new(target)), args }))
     }
 
     /// The names of one or two iteration variables.
@@ -97,10 +97,10 @@ impl Expansion<'_> {
         let mut names = vec![];
         for arg in args {
             match &arg.kind {
-                Kind::Ident(name) if name == "__result__" => {
+                ExprKind::Ident(name) if name == "__result__" => {
                     return Err(self.bad("iteration variable overwrites accumulator variable"));
                 }
-                Kind::Ident(name) if !name.starts_with('.') => names.push(name.clone()),
+                ExprKind::Ident(name) if !name.starts_with('.') => names.push(name.clone()),
                 _ => return Err(self.bad("argument must be a simple name")),
             }
         }
@@ -147,7 +147,7 @@ impl Expansion<'_> {
     }
 
     fn fold(&mut self, comprehension: Comprehension) -> Expr {
-        self.node(Kind::Comprehension(Box::new(comprehension)))
+        self.node(ExprKind::Comprehension(Box::new(comprehension)))
     }
 
     /// `[item]` or `[filter, item]`: a list of the items whose filter holds.
@@ -182,7 +182,7 @@ impl Expansion<'_> {
             }
             None => inserted,
         };
-        let init = self.node(Kind::Map(vec![]));
+        let init = self.node(ExprKind::Map(vec![]));
         let condition = self.literal(Literal::Bool(true));
         let result = self.accu();
         self.fold(Comprehension { range, var, var2, accu: ACCU.to_string(), init, condition, step, result })
@@ -214,7 +214,7 @@ impl Expansion<'_> {
     }
 
     fn sort_by(&mut self, target: Expr, mut args: Vec<Expr>) -> Expanded {
-        if matches!(target.kind, Kind::Literal(_) | Kind::Map(_) | Kind::Struct(_)) {
+        if matches!(target.kind, ExprKind::Literal(_) | ExprKind::Map(_) | ExprKind::Struct(_)) {
             return Err(self.bad("sortBy can only be applied to a list, identifier, comprehension, call or select"));
         }
         let (var, _) = self.variables(&args[..1])?;
@@ -237,21 +237,21 @@ impl Expansion<'_> {
     fn renumber(&mut self, expr: &mut Expr) {
         expr.id = self.literal(Literal::Null).id;
         match &mut expr.kind {
-            Kind::Literal(_) | Kind::Ident(_) => {}
-            Kind::Select(s) => self.renumber(&mut s.operand),
-            Kind::Call(c) => {
+            ExprKind::Literal(_) | ExprKind::Ident(_) => {}
+            ExprKind::Select(s) => self.renumber(&mut s.operand),
+            ExprKind::Call(c) => {
                 if let Some(target) = &mut c.target {
                     self.renumber(target);
                 }
                 c.args.iter_mut().for_each(|e| self.renumber(e));
             }
-            Kind::List(l) => l.items.iter_mut().for_each(|e| self.renumber(e)),
-            Kind::Map(entries) => entries.iter_mut().for_each(|e| {
+            ExprKind::List(l) => l.items.iter_mut().for_each(|e| self.renumber(e)),
+            ExprKind::Map(entries) => entries.iter_mut().for_each(|e| {
                 self.renumber(&mut e.key);
                 self.renumber(&mut e.value);
             }),
-            Kind::Struct(s) => s.values.iter_mut().for_each(|e| self.renumber(e)),
-            Kind::Comprehension(c) => {
+            ExprKind::Struct(s) => s.values.iter_mut().for_each(|e| self.renumber(e)),
+            ExprKind::Comprehension(c) => {
                 let c = &mut **c;
                 for part in [&mut c.range, &mut c.init, &mut c.condition, &mut c.step, &mut c.result] {
                     self.renumber(part);

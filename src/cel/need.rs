@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ast::{Expr, Kind};
+use super::ast::{Expr, ExprKind};
 use super::name::unescape;
 use super::parse::read;
 use crate::go::bounded_cache::Memo;
@@ -44,14 +44,14 @@ impl Need {
     fn expr(&mut self, expr: &Expr) {
         let mut names = Vec::new();
         // Whether a field is there is asked without a look at what it holds.
-        let last = if matches!(&expr.kind, Kind::Select(select) if select.test) { Need::nothing() } else { Need::Whole };
+        let last = if matches!(&expr.kind, ExprKind::Select(select) if select.test) { Need::nothing() } else { Need::Whole };
         let mut chain = expr;
-        while let Kind::Select(select) = &chain.kind {
+        while let ExprKind::Select(select) = &chain.kind {
             names.push(select.field.as_str());
             chain = &select.operand;
         }
         match &chain.kind {
-            Kind::Ident(name) if matches!(name.as_str(), "self" | "oldSelf" | ".self" | ".oldSelf") => {
+            ExprKind::Ident(name) if matches!(name.as_str(), "self" | "oldSelf" | ".self" | ".oldSelf") => {
                 names.reverse();
                 self.path(&names, last);
             }

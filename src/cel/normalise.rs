@@ -3,7 +3,7 @@
 //! It depends on the form alone: blanks, parentheses, names of iteration variables, the order of what `&&` and `||` join and the
 //! sides of a comparison with a constant don't matter. Whether one rule follows from another is asked in `compare::cel_implication`.
 
-use super::ast::{Call, Comprehension, Expr, Kind, Literal};
+use super::ast::{Call, Comprehension, Expr, ExprKind, Literal};
 use super::parse::parse;
 use crate::cel::name;
 use crate::model::schema::shape::{Shape, Type};
@@ -53,43 +53,43 @@ impl<'s> Writer<'s> {
 
     /// `expr`, or its negation.
     pub fn write(&mut self, e: &Expr, negated: bool) -> String {
-        if let Kind::Call(call) = &e.kind
+        if let ExprKind::Call(call) = &e.kind
             && let Some(text) = self.logic(call, negated)
         {
             return text;
         }
         match &e.kind {
-            Kind::Literal(Literal::Bool(value)) => return truth(*value != negated),
-            Kind::Select(select) if select.test && self.is_given(&select.operand, &select.field) => return truth(!negated),
+            ExprKind::Literal(Literal::Bool(value)) => return truth(*value != negated),
+            ExprKind::Select(select) if select.test && self.is_given(&select.operand, &select.field) => return truth(!negated),
             _ if negated => return format!("(!{})", self.write(e, false)),
             _ => {}
         }
         match &e.kind {
-            Kind::Literal(literal) => format!("{literal:?}"),
-            Kind::Ident(name) => match self.bound.iter().rposition(|(bound, _)| bound == name) {
+            ExprKind::Literal(literal) => format!("{literal:?}"),
+            ExprKind::Ident(name) => match self.bound.iter().rposition(|(bound, _)| bound == name) {
                 Some(n) => format!("${n}"),
                 None => name.strip_prefix('.').unwrap_or(name).to_string(),
             },
-            Kind::Select(select) => {
+            ExprKind::Select(select) => {
                 let operand = self.write(&select.operand, false);
                 if select.test { format!("(has {operand}.{})", select.field) } else { format!("{operand}.{}", select.field) }
             }
-            Kind::Call(call) => self.call(call),
-            Kind::List(list) => {
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::List(list) => {
                 let items: Vec<String> = list.items.iter().map(|item| self.write(item, false)).collect();
                 format!("[{} {:?}]", items.join(" "), list.optional)
             }
-            Kind::Map(entries) => {
-                let entry = |w: &mut Self, e: &super::ast::Entry| {
+            ExprKind::Map(entries) => {
+                let entry = |w: &mut Self, e: &super::ast::MapEntry| {
                     format!("{}{}:{}", if e.optional { "?" } else { "" }, w.write(&e.key, false), w.write(&e.value, false))
                 };
                 format!("{{{}}}", entries.iter().map(|e| entry(self, e)).collect::<Vec<_>>().join(" "))
             }
-            Kind::Struct(message) => {
+            ExprKind::Struct(message) => {
                 let values: Vec<String> = message.values.iter().map(|value| self.write(value, false)).collect();
                 format!("{}{{{}}}", message.type_name, values.join(" "))
             }
-            Kind::Comprehension(c) => self.comprehension(c),
+            ExprKind::Comprehension(c) => self.comprehension(c),
         }
     }
 
@@ -131,7 +131,7 @@ impl<'s> Writer<'s> {
     fn terms(&mut self, call: &Call, operator: &str, negated: bool, out: &mut Vec<String>) {
         for arg in &call.args {
             match &arg.kind {
-                Kind::Call(inner) if inner.function == operator => self.terms(inner, operator, negated, out),
+                ExprKind::Call(inner) if inner.function == operator => self.terms(inner, operator, negated, out),
                 _ => out.push(self.write(arg, negated)),
             }
         }
@@ -159,7 +159,7 @@ impl<'s> Writer<'s> {
         }
         // `x in ['a', 'b']` doesn't depend on the order of constants.
         if let ("@in", [_, list]) = (function, arguments.as_slice())
-            && let Kind::List(list) = &list.kind
+            && let ExprKind::List(list) = &list.kind
             && list.items.iter().all(is_scalar)
             && list.optional.is_empty()
         {
@@ -200,21 +200,21 @@ impl<'s> Writer<'s> {
     /// Whether an expression is a text, a number or a truth, by its form or by the schema.
     fn is_plain(&self, e: &Expr) -> bool {
         match &e.kind {
-            Kind::Literal(_) => true,
-            Kind::Select(select) if select.test => true,
-            Kind::Call(call) => match &*call.function {
+            ExprKind::Literal(_) => true,
+            ExprKind::Select(select) if select.test => true,
+            ExprKind::Call(call) => match &*call.function {
                 "_+_" => call.args.iter().any(|arg| self.is_plain(arg)),
                 function => PLAIN.contains(&function),
             },
-            Kind::Comprehension(fold) => fold.quantifier().is_some(),
+            ExprKind::Comprehension(fold) => fold.quantifier().is_some(),
             _ => self.typed_as(e).is_some_and(|ty| !matches!(ty, Type::Object | Type::Array)),
         }
     }
 
     fn is_number(&self, e: &Expr) -> bool {
         match &e.kind {
-            Kind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)),
-            Kind::Call(call) => match &*call.function {
+            ExprKind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)),
+            ExprKind::Call(call) => match &*call.function {
                 "_+_" | "_*_" => call.args.iter().any(|arg| self.is_number(arg)),
                 function => matches!(function, "size" | "int" | "uint" | "double" | "indexOf" | "lastIndexOf"),
             },
@@ -224,12 +224,12 @@ impl<'s> Writer<'s> {
 
     /// Whether a number may come out as NaN, which is neither below nor above any other.
     pub(crate) fn may_be_nan(&self, e: &Expr) -> bool {
-        let Kind::Call(call) = &e.kind else { return false };
+        let ExprKind::Call(call) = &e.kind else { return false };
         match &*call.function {
             // Both sides are of one type, and what is computed from integers is one.
             "_+_" | "_-_" | "_*_" | "_/_" => !call.args.iter().any(|arg| self.is_integer(arg)),
             "-_" | "_?_:_" => call.args.iter().any(|arg| self.may_be_nan(arg)),
-            "_[_]" => !call.args.first().is_some_and(|list| matches!(list.kind, Kind::Ident(_) | Kind::Select(_))),
+            "_[_]" => !call.args.first().is_some_and(|list| matches!(list.kind, ExprKind::Ident(_) | ExprKind::Select(_))),
             "_%_" => false,
             function => !INTEGERS.contains(&function),
         }
@@ -237,8 +237,8 @@ impl<'s> Writer<'s> {
 
     fn is_integer(&self, e: &Expr) -> bool {
         match &e.kind {
-            Kind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_)),
-            Kind::Call(call) => match &*call.function {
+            ExprKind::Literal(literal) => matches!(literal, Literal::Int(_) | Literal::Uint(_)),
+            ExprKind::Call(call) => match &*call.function {
                 "_+_" | "_-_" | "_*_" | "_/_" => call.args.iter().any(|arg| self.is_integer(arg)),
                 function => INTEGERS.contains(&function),
             },
@@ -260,8 +260,8 @@ impl<'s> Writer<'s> {
     /// A name and the fields that are selected from it.
     fn part<'e>(&self, e: &'e Expr) -> Option<(&'e str, Vec<&'e str>)> {
         match &e.kind {
-            Kind::Ident(name) => Some((name, vec![])),
-            Kind::Select(select) if !select.test => {
+            ExprKind::Ident(name) => Some((name, vec![])),
+            ExprKind::Select(select) if !select.test => {
                 let (root, mut fields) = self.part(&select.operand)?;
                 fields.push(&select.field);
                 Some((root, fields))
@@ -277,7 +277,7 @@ impl<'s> Writer<'s> {
         let demanded = shape.required.contains(&name) && shape.property(&name).is_some_and(|child| !child.nullable);
         demanded
             && match &operand.kind {
-                Kind::Select(select) => self.is_given(&select.operand, &select.field),
+                ExprKind::Select(select) => self.is_given(&select.operand, &select.field),
                 _ => true,
             }
     }
@@ -285,11 +285,11 @@ impl<'s> Writer<'s> {
     /// What the schema says of a part of `self`, where there is one.
     fn shape(&self, e: &Expr) -> Option<&'s Shape> {
         match &e.kind {
-            Kind::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
+            ExprKind::Ident(name) => match self.bound.iter().rev().find(|(bound, _)| bound == name) {
                 Some((_, shape)) => *shape,
                 None => self.schema.filter(|_| name == "self"),
             },
-            Kind::Select(select) if !select.test => {
+            ExprKind::Select(select) if !select.test => {
                 let name = name::unescape(&select.field).unwrap_or_else(|| select.field.clone());
                 self.shape(&select.operand)?.property(&name)
             }
@@ -342,11 +342,11 @@ const PLAIN: [&str; 36] = [
 ];
 
 fn is_scalar(e: &Expr) -> bool {
-    matches!(&e.kind, Kind::Literal(literal) if !matches!(literal, Literal::Bytes(_)))
+    matches!(&e.kind, ExprKind::Literal(literal) if !matches!(literal, Literal::Bytes(_)))
 }
 
 fn mentions_dyn(e: &Expr) -> bool {
-    e.descendants().iter().any(|e| matches!(&e.kind, Kind::Call(call) if call.function == "dyn"))
+    e.descendants().iter().any(|e| matches!(&e.kind, ExprKind::Call(call) if call.function == "dyn"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::ast::{Call, Entry, Expr, Kind, List, Literal, Select, Struct};
+use super::ast::{Call, Expr, ExprKind, List, Literal, MapEntry, Select, Struct};
 use super::lex::{self, Token};
 use super::macros;
 use super::name;
@@ -150,13 +150,13 @@ impl Parser {
     }
 
     /// A node with a number of its own.
-    pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
+    pub(super) fn node(&mut self, at: usize, kind: ExprKind) -> Expr {
         self.ids += 1;
         Expr { id: self.ids, at, kind }
     }
 
     pub(super) fn call(&mut self, at: usize, function: &'static str, args: Vec<Expr>) -> Expr {
-        self.node(at, Kind::Call(Call { function: function.into(), target: None, args }))
+        self.node(at, ExprKind::Call(Call { function: function.into(), target: None, args }))
     }
 
     /// Refuses to let macros grow an expression without end.
@@ -236,7 +236,7 @@ impl Parser {
     /// A balanced tree, so that a chain of a thousand terms doesn't become a thousand levels.
     fn balance(&mut self, mut terms: Vec<Expr>, places: &[usize], operator: &'static str) -> Expr {
         if terms.len() < 2 {
-            return terms.pop().unwrap_or_else(|| self.node(0, Kind::Literal(Literal::Null)));
+            return terms.pop().unwrap_or_else(|| self.node(0, ExprKind::Literal(Literal::Null)));
         }
         let middle = terms.len().div_ceil(2);
         let right = terms.split_off(middle);
@@ -309,12 +309,12 @@ impl Parser {
         let optional = self.eat("?");
         let field = self.ident()?;
         if optional {
-            let field = self.node(at, Kind::Literal(Literal::String(field)));
+            let field = self.node(at, ExprKind::Literal(Literal::String(field)));
             return Ok(self.call(at, "_?._", vec![operand, field]));
         }
         let open = self.at();
         if !self.eat("(") {
-            return Ok(self.node(at, Kind::Select(Select { operand: Box::new(operand), field, test: false })));
+            return Ok(self.node(at, ExprKind::Select(Select { operand: Box::new(operand), field, test: false })));
         }
         let args = self.arguments()?;
         macros::member_call(self, open, field, operand, args)
@@ -377,7 +377,7 @@ impl Parser {
         }
         self.eat(",");
         self.expect("]")?;
-        Ok(self.node(at, Kind::List(List { items, optional })))
+        Ok(self.node(at, ExprKind::List(List { items, optional })))
     }
 
     fn map(&mut self, at: usize) -> Parsed {
@@ -388,7 +388,7 @@ impl Parser {
             let key = self.expr_beside(&mut highest)?;
             self.expect(":")?;
             let value = self.expr_beside(&mut highest)?;
-            entries.push(Entry { key, value, optional });
+            entries.push(MapEntry { key, value, optional });
             if !self.eat(",") {
                 break;
             }
@@ -398,7 +398,7 @@ impl Parser {
         }
         self.eat(",");
         self.expect("}")?;
-        Ok(self.node(at, Kind::Map(entries)))
+        Ok(self.node(at, ExprKind::Map(entries)))
     }
 
     /// An identifier, a call of a function, or a message `a.b{…}`.
@@ -416,12 +416,12 @@ impl Parser {
             let args = self.arguments()?;
             // Macros are found by their plain name.
             if leading_dot && ident == "has" {
-                return Ok(self.node(open, Kind::Call(Call { function: ident.into(), target: None, args })));
+                return Ok(self.node(open, ExprKind::Call(Call { function: ident.into(), target: None, args })));
             }
             return macros::call(self, open, ident, args);
         }
         let name = if leading_dot { format!(".{ident}") } else { ident };
-        Ok(self.node(at, Kind::Ident(name)))
+        Ok(self.node(at, ExprKind::Ident(name)))
     }
 
     /// `first.b.c{field: value}`, if the tokens ahead have that form.
@@ -449,7 +449,7 @@ impl Parser {
         }
         self.eat(",");
         self.expect("}")?;
-        Ok(Some(self.node(at, Kind::Struct(Struct { type_name, values }))))
+        Ok(Some(self.node(at, ExprKind::Struct(Struct { type_name, values }))))
     }
 
     fn literal(&mut self, at: usize) -> Parsed {
@@ -476,7 +476,7 @@ impl Parser {
             _ => return Err(self.unexpected()),
         };
         self.next += 1;
-        Ok(self.node(at, Kind::Literal(literal)))
+        Ok(self.node(at, ExprKind::Literal(literal)))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ast::{ACCU, Call, Comprehension, Expr, Kind, Literal};
+use super::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal};
 use super::name;
 use super::parse::parse;
 use crate::model::FieldPath;
@@ -60,16 +60,16 @@ impl Reader {
             fields.push(place.path);
         }
         match &e.kind {
-            Kind::Literal(Literal::String(text)) => self.reads.strings.push(text.clone()),
-            Kind::Literal(Literal::Int(i)) => self.reads.ints.push(*i),
-            Kind::Literal(Literal::Double(d)) => self.reads.doubles.push(*d),
-            Kind::Call(call) => {
+            ExprKind::Literal(Literal::String(text)) => self.reads.strings.push(text.clone()),
+            ExprKind::Literal(Literal::Int(i)) => self.reads.ints.push(*i),
+            ExprKind::Literal(Literal::Double(d)) => self.reads.doubles.push(*d),
+            ExprKind::Call(call) => {
                 self.meeting(call);
                 let field_name = call.function == "_?._";
                 let args = call.args.iter().enumerate().filter(|(i, _)| !(field_name && *i == 1));
                 call.target.as_deref().into_iter().chain(args.map(|(_, arg)| arg)).for_each(|arg| self.visit(arg));
             }
-            Kind::Comprehension(c) => self.fold(c),
+            ExprKind::Comprehension(c) => self.fold(c),
             _ => e.children().into_iter().for_each(|child| self.visit(child)),
         }
     }
@@ -78,8 +78,8 @@ impl Reader {
         let parts: Vec<&Expr> = call.target.as_deref().into_iter().chain(&call.args).collect();
         let places: Vec<Place> = parts.iter().filter_map(|part| self.place(part)).filter(|place| !place.old).collect();
         let literals = parts.iter().flat_map(|part| match &part.kind {
-            Kind::Literal(literal) => vec![literal.clone()],
-            Kind::List(list) => list.items.iter().filter_map(|item| item.literal().cloned()).collect(),
+            ExprKind::Literal(literal) => vec![literal.clone()],
+            ExprKind::List(list) => list.items.iter().filter_map(|item| item.literal().cloned()).collect(),
             _ => vec![],
         });
         if let ([place], true) = (places.as_slice(), call.function != "_?._") {
@@ -119,14 +119,14 @@ impl Reader {
     /// The field that an expression is, if it is one.
     fn place(&self, e: &Expr) -> Option<Place> {
         match &e.kind {
-            Kind::Ident(ident) => match (self.scope.get(ident).and_then(|stack| stack.last()), ident.as_str()) {
+            ExprKind::Ident(ident) => match (self.scope.get(ident).and_then(|stack| stack.last()), ident.as_str()) {
                 (Some(place), _) => place.clone(),
                 (None, "self") => Some(Place { old: false, path: FieldPath::root() }),
                 (None, "oldSelf") => Some(Place { old: true, path: FieldPath::root() }),
                 _ => None,
             },
-            Kind::Select(select) => self.child(&select.operand, &select.field),
-            Kind::Call(call) => match (&*call.function, call.args.as_slice(), &call.target) {
+            ExprKind::Select(select) => self.child(&select.operand, &select.field),
+            ExprKind::Call(call) => match (&*call.function, call.args.as_slice(), &call.target) {
                 ("_?._", [operand, field], _) => match field.literal() {
                     Some(Literal::String(field)) => self.child(operand, field),
                     _ => None,
@@ -141,9 +141,9 @@ impl Reader {
                 _ => None,
             },
             // `filter` keeps elements of its range.
-            Kind::Comprehension(c) if matches!(c.init.kind, Kind::List(_)) => {
+            ExprKind::Comprehension(c) if matches!(c.init.kind, ExprKind::List(_)) => {
                 let kept = c.step.descendants().into_iter().any(|part| match &part.kind {
-                    Kind::List(list) => matches!(list.items.as_slice(), [Expr { kind: Kind::Ident(name), .. }] if *name == c.var),
+                    ExprKind::List(list) => matches!(list.items.as_slice(), [Expr { kind: ExprKind::Ident(name), .. }] if *name == c.var),
                     _ => false,
                 });
                 if kept { self.place(&c.range) } else { None }

@@ -123,7 +123,7 @@ impl Read {
             }
             let taken = all || config.takes(&path(file));
             if !taken {
-                left_out.push(input::Skipped { what: file.name.clone(), why: input::Why::LeftOut { by: name.to_owned() } });
+                left_out.push(input::SkippedInput { what: file.name.clone(), why: input::Why::LeftOut { by: name.to_owned() } });
             }
             taken
         });

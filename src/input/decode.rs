@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use super::place::{Lines, Place};
+use super::place::{LineColumn, Lines};
 use super::text::Text;
 
 /// How the bytes stood for characters.
@@ -38,17 +38,17 @@ pub(super) struct Decoded {
 #[non_exhaustive]
 pub enum Malformed {
     #[error("byte {offset} (0x{byte:02X}) is not UTF-8")]
-    NotUtf8 { offset: usize, byte: u8, place: Place },
+    NotUtf8 { offset: usize, byte: u8, place: LineColumn },
     #[error("the file ends in the middle of a UTF-8 character, after byte {offset}")]
-    CutUtf8 { offset: usize, place: Place },
+    CutUtf8 { offset: usize, place: LineColumn },
     #[error("{encoding} is broken at byte {offset}: {why}")]
-    BrokenUtf16 { encoding: Encoding, offset: usize, place: Place, why: &'static str },
+    BrokenUtf16 { encoding: Encoding, offset: usize, place: LineColumn, why: &'static str },
     #[error("this is UTF-16 without a byte-order mark")]
     UnmarkedUtf16,
     #[error("this is UTF-32")]
     Utf32,
     #[error("control character {} is not allowed in YAML", escaped(*.character))]
-    Control { character: char, place: Place },
+    Control { character: char, place: LineColumn },
     #[error("this is {0}, not a manifest")]
     Archive(&'static str),
     #[error("this is a pointer of git LFS, not the file itself")]
@@ -56,7 +56,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<LineColumn> {
         match self {
             Malformed::NotUtf8 { place, .. }
             | Malformed::CutUtf8 { place, .. }
@@ -150,7 +150,7 @@ fn utf16(bytes: &[u8], encoding: Encoding) -> Result<Decoded, Malformed> {
     Ok(Decoded { text: text.into(), encoding })
 }
 
-fn end_of(text: &str) -> Place {
+fn end_of(text: &str) -> LineColumn {
     Lines::new(text).place(text, text.len())
 }
 
@@ -248,10 +248,10 @@ mod tests {
     fn broken_utf16_is_shown_at_its_byte() {
         let mut odd = in_utf16("a\nbc", Encoding::Utf16Le);
         odd.push(b'x');
-        let place = Place { line: 2, column: 3 };
+        let place = LineColumn { line: 2, column: 3 };
         assert!(matches!(refused(&odd), Malformed::BrokenUtf16 { offset: 10, place: p, .. } if p == place));
         let half = [0xFF, 0xFE, b'a', 0, 0x00, 0xD8, b'b', 0];
-        let place = Place { line: 1, column: 2 };
+        let place = LineColumn { line: 1, column: 2 };
         assert!(matches!(refused(&half), Malformed::BrokenUtf16 { offset: 4, place: p, .. } if p == place));
     }
 
@@ -267,15 +267,15 @@ mod tests {
     fn invalid_utf8_is_shown_at_its_byte() {
         assert_eq!(
             refused("a: ä\r\nb: €".as_bytes().iter().chain(b"\xFFx").copied().collect::<Vec<_>>().as_slice()),
-            Malformed::NotUtf8 { offset: 13, byte: 0xFF, place: Place { line: 2, column: 5 } }
+            Malformed::NotUtf8 { offset: 13, byte: 0xFF, place: LineColumn { line: 2, column: 5 } }
         );
-        assert_eq!(refused(b"name: \xE2\x82"), Malformed::CutUtf8 { offset: 6, place: Place { line: 1, column: 7 } });
+        assert_eq!(refused(b"name: \xE2\x82"), Malformed::CutUtf8 { offset: 6, place: LineColumn { line: 1, column: 7 } });
     }
 
     #[test]
     fn control_characters_are_errors_and_shown_escaped() {
         let error = refused(b"a: 1\nb: x\x1B[31m");
-        assert_eq!(error.place(), Some(Place { line: 2, column: 5 }));
+        assert_eq!(error.place(), Some(LineColumn { line: 2, column: 5 }));
         assert_eq!(error.to_string(), "control character U+001B is not allowed in YAML");
         assert!(matches!(refused(b"abc: \0"), Malformed::Control { character: '\0', .. }));
         assert!(matches!(refused("a: \u{7F}".as_bytes()), Malformed::Control { .. }));

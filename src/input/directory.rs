@@ -14,7 +14,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::limits::Limits;
 use super::problem::Problem;
 use super::read::{check, io_problem};
-use super::{Skipped, Why, is_manifest, shown};
+use super::{SkippedInput, Why, is_manifest, shown};
 
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub found: Vec<Found>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
 }
 
@@ -213,6 +213,6 @@ impl Walk<'_> {
     }
 
     fn skip(&mut self, what: String, why: Why) {
-        self.contents.skipped.push(Skipped { what, why });
+        self.contents.skipped.push(SkippedInput { what, why });
     }
 }

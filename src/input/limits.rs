@@ -52,7 +52,7 @@ pub mod flag {
 
 /// What is left of the limits that span several inputs of a bundle.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct LoadBudget {
     bytes: u64,
     files: usize,
 }
@@ -64,9 +64,9 @@ pub(super) enum Spent {
     Files,
 }
 
-impl Budget {
-    pub(super) fn new(limits: &Limits) -> Budget {
-        Budget { bytes: limits.total_bytes, files: limits.files }
+impl LoadBudget {
+    pub(super) fn new(limits: &Limits) -> LoadBudget {
+        LoadBudget { bytes: limits.total_bytes, files: limits.files }
     }
 
     /// Takes a file of `size` bytes off the budget.
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_budget_ends_at_the_byte_and_at_the_file() {
-        let mut budget = Budget::new(&Limits { total_bytes: 10, files: 2, ..Limits::default() });
+        let mut budget = LoadBudget::new(&Limits { total_bytes: 10, files: 2, ..Limits::default() });
         assert_eq!(budget.admit(11), Err(Spent::Bytes));
         assert_eq!(budget.admit(10), Ok(()));
         assert_eq!(budget.admit(1), Err(Spent::Bytes));

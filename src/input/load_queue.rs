@@ -10,14 +10,14 @@ use rayon::prelude::*;
 use super::decode::{Encoding, decode};
 use super::directory::{Found, contents};
 use super::git::{Blob, Blobs, GitError, Pick, Snapshot};
-use super::limits::{Budget, Limits, SKIPPED_NAMED, Spent};
+use super::limits::{Limits, LoadBudget, SKIPPED_NAMED, Spent};
 use super::read::{bounded, check, io_problem, read};
-use super::{File, Input, Loaded, Note, Origin, Problem, STDIN, Skipped, Why, shown};
+use super::{File, Input, Loaded, Note, Origin, Problem, STDIN, SkippedInput, Why, shown};
 
 /// What is to be read, and what was said on the way.
 pub(super) struct Shelf<'l> {
     limits: &'l Limits,
-    budget: Budget,
+    budget: LoadBudget,
     order: usize,
     items: Vec<Item>,
     /// What was taken already, and as what.
@@ -50,7 +50,7 @@ impl<'l> Shelf<'l> {
     pub(super) fn new(limits: &'l Limits) -> Shelf<'l> {
         Shelf {
             limits,
-            budget: Budget::new(limits),
+            budget: LoadBudget::new(limits),
             order: 0,
             items: Vec::new(),
             seen: BTreeMap::new(),
@@ -187,7 +187,7 @@ impl<'l> Shelf<'l> {
 
     fn is_new(&mut self, identity: Identity, name: &str) -> bool {
         if let Some(first) = self.seen.get(&identity) {
-            self.loaded.skipped.push(Skipped { what: name.to_owned(), why: Why::SameFile { first: first.clone() } });
+            self.loaded.skipped.push(SkippedInput { what: name.to_owned(), why: Why::SameFile { first: first.clone() } });
             return false;
         }
         self.seen.insert(identity, name.to_owned());
@@ -216,13 +216,13 @@ impl<'l> Shelf<'l> {
         self.problems.push((self.order, problem));
     }
 
-    fn skip(&mut self, mut skipped: Vec<Skipped>, input: &str) {
+    fn skip(&mut self, mut skipped: Vec<SkippedInput>, input: &str) {
         skipped.sort_by(|a, b| a.what.cmp(&b.what));
         let more = skipped.len().saturating_sub(SKIPPED_NAMED);
         skipped.truncate(SKIPPED_NAMED);
         self.loaded.skipped.append(&mut skipped);
         if more > 0 {
-            self.loaded.skipped.push(Skipped { what: format!("{more} more in {input}"), why: Why::OtherExtension });
+            self.loaded.skipped.push(SkippedInput { what: format!("{more} more in {input}"), why: Why::OtherExtension });
         }
     }
 

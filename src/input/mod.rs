@@ -50,7 +50,7 @@ pub use decode::{Encoding, Malformed};
 pub use git::{GitError, Repository, Resolved, Staged, StagedChange, Tag, repo_root};
 pub use limits::{Limits, flag};
 pub use loader::{Loader, load};
-pub use place::{Lines, Place};
+pub use place::{LineColumn, Lines};
 pub use problem::{Problem, Special};
 pub(crate) use shorten::{shorten, shorten_line};
 pub use text::Text;
@@ -63,7 +63,7 @@ pub const STDIN: &str = "<stdin>";
 pub struct Loaded {
     /// In the order of the inputs, and by the bytes of their names within one.
     pub files: Vec<File>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
     pub notes: Vec<Note>,
 }
@@ -90,7 +90,7 @@ impl File {
     }
 
     /// Line and column of a byte offset into the text.
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> LineColumn {
         self.lines().place(&self.text, offset)
     }
 }
@@ -115,7 +115,7 @@ pub enum Origin {
 
 /// Something that was seen and passed over, because no bundle keeps CRDs there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedInput {
     pub what: String,
     pub why: Why,
 }

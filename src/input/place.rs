@@ -7,12 +7,12 @@ use std::ops::Range;
 
 /// Where something stands in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-pub struct Place {
+pub struct LineColumn {
     pub line: usize,
     pub column: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for LineColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -53,7 +53,7 @@ impl Lines {
 
     /// The place of the character at `offset`. An offset inside a character is that character's,
     /// one past the end is the end's.
-    pub fn place(&self, text: &str, offset: usize) -> Place {
+    pub fn place(&self, text: &str, offset: usize) -> LineColumn {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
@@ -63,7 +63,7 @@ impl Lines {
         let line = self.breaks.get(block).copied().unwrap_or(0) + here + 1;
         let start = self.start(text, line).unwrap_or(0);
         let column = self.points_before(text, offset) - self.points_before(text, start) + 1;
-        Place { line, column }
+        LineColumn { line, column }
     }
 
     /// The bytes of a line, counted from 1, without its break.

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::decode::Malformed;
 use super::git::GitError;
 use super::limits::{flag, spoken};
-use super::place::Place;
+use super::place::LineColumn;
 
 /// A file that is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Problem {
     }
 
     /// Where in the file, if it has to do with one character.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<LineColumn> {
         match self {
             Problem::Malformed { malformed, .. } => malformed.place(),
             _ => None,

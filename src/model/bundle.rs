@@ -64,7 +64,7 @@ pub struct Skipped {
 
 /// Something that could not be read: the run ends with exit code 3.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct BundleProblem {
     pub place: Place,
     pub related: Option<Place>,
     pub kind: ProblemKind,
@@ -138,7 +138,7 @@ pub struct Bundle<'t> {
     pub files: usize,
     pub documents: usize,
     pub skipped: Vec<Skipped>,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<BundleProblem>,
 }
 
 impl<'t> Bundle<'t> {
@@ -150,7 +150,7 @@ impl<'t> Bundle<'t> {
             bundle.documents += 1;
             match &document.tree {
                 Ok(tree) => bundle.take(*file, tree.root(), documents, &mut kinds, &mut nameless),
-                Err(error) => bundle.problems.push(Problem {
+                Err(error) => bundle.problems.push(BundleProblem {
                     place: Place { file: *file, span: error.span },
                     related: error.related.map(|span| Place { file: *file, span }),
                     kind: ProblemKind::Yaml(error.kind.clone()),
@@ -176,7 +176,11 @@ impl<'t> Bundle<'t> {
                 self.crds.push(crd);
             }
             Some(Err(api)) => {
-                self.problems.push(Problem { place: place(node.span()), related: None, kind: ProblemKind::UnknownApi(api.to_owned()) });
+                self.problems.push(BundleProblem {
+                    place: place(node.span()),
+                    related: None,
+                    kind: ProblemKind::UnknownApi(api.to_owned()),
+                });
             }
             None => match items_of(node) {
                 Some(items) => items.items().for_each(|item| self.take(file, item, documents, kinds, nameless)),
@@ -198,7 +202,7 @@ impl<'t> Bundle<'t> {
         for crd in self.crds.drain(..) {
             let same = |other: &&Crd<'t>| other.name == crd.name && other.track() == crd.track();
             match kept.last().filter(same) {
-                Some(first) => self.problems.push(Problem {
+                Some(first) => self.problems.push(BundleProblem {
                     place: Place { file: crd.file, span: crd.name_node.span() },
                     related: Some(Place { file: first.file, span: first.name_node.span() }),
                     kind: ProblemKind::TwiceInBundle(crd.name.to_owned()),

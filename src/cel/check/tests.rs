@@ -24,7 +24,7 @@ fn schema() -> Value {
     }})
 }
 
-fn judged(rule: &str) -> Result<Checked, Problem> {
+fn judged(rule: &str) -> Result<CheckedExpr, CompileError> {
     check(rule, Purpose::Rule, &decl(&schema()), false)
 }
 
@@ -279,7 +279,7 @@ fn what_does_not() {
         "authorizer.path('/x').check('get').allowed()",
     ] {
         match judged(rule) {
-            Err(Problem::Refused { .. }) => {}
+            Err(CompileError::Refused { .. }) => {}
             other => panic!("{rule}: {:?}", other.map(|_| "ok")),
         }
     }
@@ -288,14 +288,14 @@ fn what_does_not() {
 #[test]
 fn what_is_not_known() {
     for rule in ["quantity('1').sign() == 1", "google.protobuf.Int64Value{value: 1} == 1"] {
-        assert!(matches!(judged(rule), Err(Problem::Unsure { .. })), "{rule}");
+        assert!(matches!(judged(rule), Err(CompileError::Unsure { .. })), "{rule}");
     }
 }
 
 #[test]
 fn types_do_not_grow_without_end() {
     let rule = format!("[1]{}.size() == 1", ".map(a, {a: a})".repeat(200));
-    assert!(matches!(judged(&rule), Err(Problem::Unsure { .. })));
+    assert!(matches!(judged(&rule), Err(CompileError::Unsure { .. })));
 }
 
 #[test]

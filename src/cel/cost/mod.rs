@@ -9,15 +9,15 @@ mod path;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::ast::{Call, Comprehension, Entry, Expr, Kind, Learnt, Literal};
-use super::check::Checked;
-use super::decl::{Decl, Kind as DeclKind};
+use super::ast::{Call, Comprehension, Expr, ExprKind, Learnt, Literal, MapEntry};
+use super::check::CheckedExpr;
+use super::decl::{Decl, DeclKind};
 use super::types::Type;
 use estimate::Estimate;
 use path::Path;
 
 /// The estimated worst case of one evaluation.
-pub fn cost(checked: &Checked, decl: &Decl) -> u64 {
+pub fn cost(checked: &CheckedExpr, decl: &Decl) -> u64 {
     let mut coster = Coster {
         checked,
         decl,
@@ -65,7 +65,7 @@ struct CallCost {
 }
 
 struct Coster<'e> {
-    checked: &'e Checked,
+    checked: &'e CheckedExpr,
     decl: &'e Decl,
     /// By node: the fields that lead to its value.
     paths: Learnt<Path>,
@@ -81,13 +81,13 @@ const MESSAGE_CREATION: u64 = 40;
 impl<'e> Coster<'e> {
     fn expr(&mut self, e: &'e Expr) -> Estimate {
         match &e.kind {
-            Kind::Literal(_) => Estimate::ZERO,
-            Kind::Ident(name) => {
+            ExprKind::Literal(_) => Estimate::ZERO,
+            ExprKind::Ident(name) => {
                 let path = self.local(name).map_or_else(|| Path::new(name), |local| local.path.clone());
                 self.paths.insert(e.id, path);
                 Estimate::fixed(1)
             }
-            Kind::Select(select) => {
+            ExprKind::Select(select) => {
                 let mut sum = self.expr(&select.operand);
                 if select.test {
                     return sum;
@@ -99,8 +99,8 @@ impl<'e> Coster<'e> {
                 self.paths.insert(e.id, path);
                 sum
             }
-            Kind::Call(call) => self.call(e, call),
-            Kind::List(list) => {
+            ExprKind::Call(call) => self.call(e, call),
+            ExprKind::List(list) => {
                 let mut sum = Estimate::ZERO;
                 let mut items = if list.items.is_empty() { Estimate::ZERO } else { Estimate::NONE };
                 for item in &list.items {
@@ -110,17 +110,17 @@ impl<'e> Coster<'e> {
                 self.entries.insert(e.id, EntrySize { is_list: true, key: Estimate::fixed(1), val: items });
                 sum.add(Estimate::fixed(LIST_CREATION))
             }
-            Kind::Map(entries) => self.map(e, entries),
-            Kind::Struct(message) => {
+            ExprKind::Map(entries) => self.map(e, entries),
+            ExprKind::Struct(message) => {
                 let sum = message.values.iter().fold(Estimate::ZERO, |sum, value| sum.add(self.expr(value)));
                 sum.add(Estimate::fixed(MESSAGE_CREATION))
             }
-            Kind::Comprehension(c) if is_bind(c) => self.bind(e, c),
-            Kind::Comprehension(c) => self.comprehension(e, c),
+            ExprKind::Comprehension(c) if is_bind(c) => self.bind(e, c),
+            ExprKind::Comprehension(c) => self.comprehension(e, c),
         }
     }
 
-    fn map(&mut self, e: &'e Expr, entries: &'e [Entry]) -> Estimate {
+    fn map(&mut self, e: &'e Expr, entries: &'e [MapEntry]) -> Estimate {
         let mut sum = Estimate::ZERO;
         let start = if entries.is_empty() { Estimate::ZERO } else { Estimate::NONE };
         let (mut keys, mut values) = (start, start);
@@ -212,11 +212,11 @@ impl<'e> Coster<'e> {
         let times = self.size_or_unknown(&c.range);
         sum = sum.add(times.multiply(step.add(condition)));
         match &c.init.kind {
-            Kind::Literal(_) => {
+            ExprKind::Literal(_) => {
                 let size = self.size(&c.init);
                 self.set_size(e, size);
             }
-            Kind::List(_) | Kind::Map(_) => {
+            ExprKind::List(_) | ExprKind::Map(_) => {
                 self.set_size(e, Some(times));
                 if let Some(entry) = self.entry_size(&c.step) {
                     self.entries.insert(e.id, entry);
@@ -252,7 +252,7 @@ impl<'e> Coster<'e> {
     }
 
     fn path(&self, e: &Expr) -> Path {
-        if let Kind::Ident(name) = &e.kind
+        if let ExprKind::Ident(name) = &e.kind
             && let Some(local) = self.local(name)
         {
             return local.path.clone();
@@ -300,7 +300,7 @@ impl<'e> Coster<'e> {
             return Some(Estimate::fixed(1));
         }
         match &e.kind {
-            Kind::Ident(name) => self.local(name)?.size,
+            ExprKind::Ident(name) => self.local(name)?.size,
             _ => None,
         }
     }
@@ -314,7 +314,7 @@ impl<'e> Coster<'e> {
             return Some(*entry);
         }
         match &e.kind {
-            Kind::Ident(name) => self.local(name)?.entry,
+            ExprKind::Ident(name) => self.local(name)?.entry,
             _ => None,
         }
     }
@@ -342,11 +342,11 @@ impl<'e> Coster<'e> {
 /// The size of what is written in the expression itself.
 fn written_size(e: &Expr) -> Option<u64> {
     Some(match &e.kind {
-        Kind::Literal(Literal::String(text)) => text.chars().count() as u64,
-        Kind::Literal(Literal::Bytes(bytes)) => bytes.len() as u64,
-        Kind::Literal(_) => 1,
-        Kind::List(list) => list.items.len() as u64,
-        Kind::Map(entries) => entries.len() as u64,
+        ExprKind::Literal(Literal::String(text)) => text.chars().count() as u64,
+        ExprKind::Literal(Literal::Bytes(bytes)) => bytes.len() as u64,
+        ExprKind::Literal(_) => 1,
+        ExprKind::List(list) => list.items.len() as u64,
+        ExprKind::Map(entries) => entries.len() as u64,
         _ => return None,
     })
 }
@@ -361,7 +361,7 @@ fn is_scalar(t: &Type) -> bool {
 
 /// A fold over nothing that never steps: how `optMap` and `sortBy` name a value.
 fn is_bind(c: &Comprehension) -> bool {
-    let nothing = matches!(&c.range.kind, Kind::List(list) if list.items.is_empty());
+    let nothing = matches!(&c.range.kind, ExprKind::List(list) if list.items.is_empty());
     nothing && matches!(c.condition.literal(), Some(Literal::Bool(false)))
 }
 

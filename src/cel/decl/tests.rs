@@ -32,11 +32,11 @@ fn what_is_seen() {
     let object = json!({"type": "object", "properties": {"metadata": {"type": "object"}, "spec": {"type": "object"},
         "any": {"x-kubernetes-preserve-unknown-fields": true}, "list": {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": true}}}});
     let root = Decl::of(&shape(&object), true);
-    let Kind::Object(fields) = &root.kind else { panic!("an object") };
+    let DeclKind::Object(fields) = &root.kind else { panic!("an object") };
     let seen = |name: &str| fields.field(name).is_some();
     assert!(seen("kind") && seen("apiVersion") && seen("metadata") && seen("spec"));
     assert!(!seen("any") && !seen("list"));
     let metadata = root.named("@self", "@self.metadata").expect("metadata");
-    assert!(matches!(&metadata.kind, Kind::Object(o) if o.fields.keys().eq(["generateName", "name"])));
+    assert!(matches!(&metadata.kind, DeclKind::Object(o) if o.fields.keys().eq(["generateName", "name"])));
     assert!(!decl(&json!({"type": "array"})).exposed());
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::value::{Key, List, Map, Val};
 use super::{EvalError, Fuel, json};
-use crate::cel::decl::{Decl, Kind};
+use crate::cel::decl::{Decl, DeclKind};
 use crate::cel::name;
 use crate::go::base64::{self, Alphabet};
 use crate::go::duration::Duration;
@@ -19,26 +19,28 @@ type Evaluated<'a> = Result<Val<'a>, EvalError>;
 pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
     let wrong = |expected: &str| Err(EvalError::failed(format!("invalid data, expected {expected}")));
     match (&decl.kind, json) {
-        (Kind::Json, json) => Ok(json::to_val(json)),
+        (DeclKind::Json, json) => Ok(json::to_val(json)),
         (_, Json::Null) if decl.nullable => Ok(Val::Null),
         (_, Json::Null) => wrong("a value, got null for schema with nullable=false"),
-        (Kind::IntOrString, Json::String(text)) => Ok(Val::text(text)),
-        (Kind::Int | Kind::IntOrString, Json::Number(n)) => n.as_i64().map_or_else(|| wrong("int"), |i| Ok(Val::Int(i))),
-        (Kind::Double, Json::Number(n)) => n.as_f64().map_or_else(|| wrong("float"), |d| Ok(Val::Double(d))),
-        (Kind::Bool, Json::Bool(b)) => Ok(Val::Bool(*b)),
-        (Kind::String, Json::String(text)) => Ok(Val::text(text)),
+        (DeclKind::IntOrString, Json::String(text)) => Ok(Val::text(text)),
+        (DeclKind::Int | DeclKind::IntOrString, Json::Number(n)) => n.as_i64().map_or_else(|| wrong("int"), |i| Ok(Val::Int(i))),
+        (DeclKind::Double, Json::Number(n)) => n.as_f64().map_or_else(|| wrong("float"), |d| Ok(Val::Double(d))),
+        (DeclKind::Bool, Json::Bool(b)) => Ok(Val::Bool(*b)),
+        (DeclKind::String, Json::String(text)) => Ok(Val::text(text)),
         // Rules read the alphabet of URLs, validation asks for the other: a value with a sign of either can't be read in rules.
-        (Kind::Bytes, Json::String(text)) => {
+        (DeclKind::Bytes, Json::String(text)) => {
             base64::decode(text, Alphabet::Url).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into())))
         }
-        (Kind::Duration, Json::String(text)) => Duration::parse_format(text).map_or_else(|| wrong("a duration"), |d| Ok(Val::Duration(d))),
-        (Kind::Date, Json::String(text)) => Timestamp::parse_date(text).map_or_else(|| wrong("a date"), |t| Ok(Val::Timestamp(t))),
-        (Kind::DateTime, Json::String(text)) => {
+        (DeclKind::Duration, Json::String(text)) => {
+            Duration::parse_format(text).map_or_else(|| wrong("a duration"), |d| Ok(Val::Duration(d)))
+        }
+        (DeclKind::Date, Json::String(text)) => Timestamp::parse_date(text).map_or_else(|| wrong("a date"), |t| Ok(Val::Timestamp(t))),
+        (DeclKind::DateTime, Json::String(text)) => {
             Timestamp::parse_format(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
         }
-        (Kind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
-        (Kind::Map { .. } | Kind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
-        (Kind::Unknown, json) => Ok(Val::Unknown(json)),
+        (DeclKind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
+        (DeclKind::Map { .. } | DeclKind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
+        (DeclKind::Unknown, json) => Ok(Val::Unknown(json)),
         (kind, _) => wrong(&format!("{kind:?}").to_lowercase()),
     }
 }
@@ -68,7 +70,7 @@ impl<'a> List<'a> {
 
     fn semantics(&self) -> (ListType, &'a [String]) {
         match self.list_decl().map(|d| &d.kind) {
-            Some(Kind::List { list_type, keys, .. }) => (*list_type, keys),
+            Some(DeclKind::List { list_type, keys, .. }) => (*list_type, keys),
             _ => (ListType::Atomic, &[]),
         }
     }
@@ -135,7 +137,7 @@ fn all<T>(mut items: impl Iterator<Item = T>, mut test: impl FnMut(T) -> Result<
 
 fn item_decl(decl: &Decl) -> Option<&Decl> {
     match &decl.kind {
-        Kind::List { item, .. } => Some(item),
+        DeclKind::List { item, .. } => Some(item),
         _ => None,
     }
 }
@@ -165,8 +167,8 @@ impl<'a> Map<'a> {
         match self {
             Map::Made(map) => Ok(map.get(&Key::Text(key.to_string())).cloned()),
             Map::Json(map, decl) => match &decl.kind {
-                Kind::Map { value } => map.get(key).map(|json| read(json, value)).transpose(),
-                Kind::Object(object) => {
+                DeclKind::Map { value } => map.get(key).map(|json| read(json, value)).transpose(),
+                DeclKind::Object(object) => {
                     let Some(raw) = name::unescape(key) else { return Ok(None) };
                     let Some(json) = map.get(&raw).filter(|json| !json.is_null()) else { return Ok(None) };
                     object.fields.get(&raw).map(|field| read(json, field)).transpose()
@@ -182,7 +184,7 @@ impl<'a> Map<'a> {
             Map::Made(map) => map.keys().map(Key::to_val).collect(),
             Map::Json(map, decl) => {
                 let declared = |key: &&String| match &decl.kind {
-                    Kind::Object(object) => object.fields.contains_key(key.as_str()),
+                    DeclKind::Object(object) => object.fields.contains_key(key.as_str()),
                     _ => true,
                 };
                 let mut keys: Vec<&'a String> = map.keys().filter(declared).collect();
@@ -214,8 +216,8 @@ impl<'a> Map<'a> {
 
 fn value_decl<'a>(decl: &'a Decl, key: &str) -> Option<&'a Decl> {
     match &decl.kind {
-        Kind::Map { value } => Some(value),
-        Kind::Object(object) => object.fields.get(key).map(|f| &**f),
+        DeclKind::Map { value } => Some(value),
+        DeclKind::Object(object) => object.fields.get(key).map(|f| &**f),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::value::Val;
 use super::{EvalError, Machine, data, json, patterns};
-use crate::cel::check::{Checked, Problem, SELF_TYPE, check_over};
+use crate::cel::check::{CheckedExpr, CompileError, SELF_TYPE, check_over};
 use crate::cel::decl::Decl;
 use crate::cel::types::Type;
 use crate::go::regexp::Pattern;
@@ -19,7 +19,7 @@ use crate::go::regexp::Pattern;
 pub struct FileExpression {
     variable: &'static str,
     decl: Arc<Decl>,
-    checked: Arc<Checked>,
+    checked: Arc<CheckedExpr>,
     patterns: Arc<HashMap<String, Pattern>>,
 }
 
@@ -27,7 +27,7 @@ impl FileExpression {
     /// Compiles `source`, or says what is wrong with it and at which character.
     pub fn compile(source: &str, variable: &'static str, decl: &Arc<Decl>) -> Result<FileExpression, String> {
         let checked = check_over(variable, source, decl).map_err(|problem| {
-            let (Problem::Refused { at, reason } | Problem::Unsure { at, reason }) = problem;
+            let (CompileError::Refused { at, reason } | CompileError::Unsure { at, reason }) = problem;
             let character = source.get(..at).map_or(0, |before| before.chars().count()) + 1;
             format!("{} (character {character})", reason.replace(SELF_TYPE, variable))
         })?;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::value::{Key, List, Map, Val};
 use super::{EvalError, Fuel, STEP_BYTES, convert, kubernetes, lists, operators, strings, time};
-use crate::cel::ast::{ACCU, Call, Comprehension, Entry, Expr, Kind, Literal, Select};
-use crate::cel::check::Checked;
+use crate::cel::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal, MapEntry, Select};
+use crate::cel::check::CheckedExpr;
 use crate::cel::library;
 use crate::go::regexp::{Pattern, PatternError};
 
@@ -18,7 +18,7 @@ const ELEMENT_BYTES: usize = 16;
 const MAX_RANGE: i64 = 1_000_000;
 
 pub struct Machine<'a> {
-    checked: &'a Checked,
+    checked: &'a CheckedExpr,
     /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
     scope: Vec<(&'a str, Evaluated<'a>)>,
     pub(super) fuel: Fuel,
@@ -43,7 +43,7 @@ pub fn constant(literal: &Literal) -> Val<'_> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(checked: &'a Checked, known: &'a HashMap<String, Pattern>, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
+    pub fn new(checked: &'a CheckedExpr, known: &'a HashMap<String, Pattern>, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
         Machine { checked, scope: variables, fuel: Fuel::full(), known, made: HashMap::new(), mismatch: None }
     }
 
@@ -82,11 +82,11 @@ impl<'a> Machine<'a> {
     fn expr(&mut self, e: &'a Expr) -> Evaluated<'a> {
         self.charge(0)?;
         match &e.kind {
-            Kind::Literal(literal) => Ok(constant(literal)),
-            Kind::Ident(name) => self.ident(name),
-            Kind::Select(select) => self.select(select),
-            Kind::Call(call) => self.call(e, call),
-            Kind::List(list) => {
+            ExprKind::Literal(literal) => Ok(constant(literal)),
+            ExprKind::Ident(name) => self.ident(name),
+            ExprKind::Select(select) => self.select(select),
+            ExprKind::Call(call) => self.call(e, call),
+            ExprKind::List(list) => {
                 let mut items = Vec::with_capacity(list.items.len());
                 for (i, item) in list.items.iter().enumerate() {
                     let val = self.expr(item)?;
@@ -98,9 +98,9 @@ impl<'a> Machine<'a> {
                 }
                 Ok(Val::list(items))
             }
-            Kind::Map(entries) => self.map(entries),
-            Kind::Struct(_) => Err(EvalError::unsupported("a message")),
-            Kind::Comprehension(c) => self.comprehension(c),
+            ExprKind::Map(entries) => self.map(entries),
+            ExprKind::Struct(_) => Err(EvalError::unsupported("a message")),
+            ExprKind::Comprehension(c) => self.comprehension(c),
         }
     }
 
@@ -149,7 +149,7 @@ impl<'a> Machine<'a> {
         found.ok_or_else(|| EvalError::failed(format!("no such key: {}", select.field)))
     }
 
-    fn map(&mut self, entries: &'a [Entry]) -> Evaluated<'a> {
+    fn map(&mut self, entries: &'a [MapEntry]) -> Evaluated<'a> {
         let mut map = BTreeMap::new();
         for entry in entries {
             let key = self.expr(&entry.key)?;
@@ -408,7 +408,7 @@ fn size(val: &Val<'_>) -> usize {
 }
 
 fn is_accu(e: &Expr) -> bool {
-    matches!(&e.kind, Kind::Ident(name) if name == ACCU)
+    matches!(&e.kind, ExprKind::Ident(name) if name == ACCU)
 }
 
 fn unwrap(val: Val<'_>) -> Result<Option<Val<'_>>, EvalError> {

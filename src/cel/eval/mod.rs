@@ -22,8 +22,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use super::ast::{Expr, Kind, Literal};
-use super::check::{Checked, Problem, Purpose, check};
+use super::ast::{Expr, ExprKind, Literal};
+use super::check::{CheckedExpr, CompileError, Purpose, check};
 use super::decl::Decl;
 use super::need::Need;
 use crate::go::bounded_cache::Memo;
@@ -94,13 +94,13 @@ struct Question {
 }
 
 thread_local! {
-    static KNOWN: Memo<Question, Result<Program, Problem>> = Memo::new(REMEMBERED);
+    static KNOWN: Memo<Question, Result<Program, CompileError>> = Memo::new(REMEMBERED);
 }
 
 /// An expression ready to run: compiled once, run many times.
 #[derive(Clone, Debug)]
 pub struct Program {
-    checked: Arc<Checked>,
+    checked: Arc<CheckedExpr>,
     decl: Arc<Decl>,
     optional_old_self: bool,
     /// Patterns that stand in the expression, so that no run compiles them again.
@@ -109,22 +109,22 @@ pub struct Program {
 
 impl Program {
     /// Compiles a rule or a messageExpression for the node `decl`, or finds it among those that this thread has compiled.
-    pub fn compile(source: &str, purpose: Purpose, decl: &Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
+    pub fn compile(source: &str, purpose: Purpose, decl: &Arc<Decl>, optional_old_self: bool) -> Result<Program, CompileError> {
         KNOWN.with(|known| {
             let decl = decl.reduced(&Need::of(source));
             let question = Question { source: source.into(), purpose, decl, optional_old_self };
-            let weigh = |_: &Result<Program, Problem>| source.len() + question.decl.nodes;
+            let weigh = |_: &Result<Program, CompileError>| source.len() + question.decl.nodes;
             known.get(&question, weigh, || Self::read(source, purpose, Arc::clone(&question.decl), optional_old_self))
         })
     }
 
-    fn read(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, Problem> {
+    fn read(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, CompileError> {
         let checked = Arc::new(check(source, purpose, &decl, optional_old_self)?);
         let patterns = Arc::new(patterns(&checked));
         Ok(Program { checked, decl, optional_old_self, patterns })
     }
 
-    pub fn checked(&self) -> &Checked {
+    pub fn checked(&self) -> &CheckedExpr {
         &self.checked
     }
 
@@ -169,9 +169,9 @@ impl Program {
 }
 
 /// The constant patterns of an expression.
-fn patterns(checked: &Checked) -> HashMap<String, Pattern> {
+fn patterns(checked: &CheckedExpr) -> HashMap<String, Pattern> {
     let calls = checked.expr.descendants().into_iter().filter_map(|e| match &e.kind {
-        Kind::Call(call) if matches!(&*call.function, "matches" | "find" | "findAll") => Some(call),
+        ExprKind::Call(call) if matches!(&*call.function, "matches" | "find" | "findAll") => Some(call),
         _ => None,
     });
     let literals = calls.flat_map(|call| &call.args).filter_map(|arg| match arg.literal() {
@@ -192,8 +192,8 @@ pub(super) fn constant_conversion_fails(function: &str, argument: &Expr) -> bool
 /// A literal, or what conversions make of one.
 fn constant(expr: &Expr) -> Option<Val<'_>> {
     match &expr.kind {
-        Kind::Literal(literal) => Some(machine::constant(literal)),
-        Kind::Call(call) if call.target.is_none() && CONVERSIONS.contains(&&*call.function) => match call.args.as_slice() {
+        ExprKind::Literal(literal) => Some(machine::constant(literal)),
+        ExprKind::Call(call) if call.target.is_none() && CONVERSIONS.contains(&&*call.function) => match call.args.as_slice() {
             [argument] => convert::convert(&call.function, constant(argument)?).ok(),
             _ => None,
         },

@@ -1,6 +1,6 @@
 //! Functions on strings and regular expressions.
 
-use super::value::{List, Text, Val};
+use super::value::{List, TextVal, Val};
 use super::{EvalError, Machine};
 use crate::go::regexp::Pattern;
 
@@ -11,7 +11,7 @@ fn out_of_range(i: i64) -> EvalError {
 }
 
 /// The function `name` on `text`.
-pub fn call<'a>(machine: &mut Machine<'a>, name: &str, text: &Text<'a>, args: &[Val<'a>]) -> Evaluated<'a> {
+pub fn call<'a>(machine: &mut Machine<'a>, name: &str, text: &TextVal<'a>, args: &[Val<'a>]) -> Evaluated<'a> {
     machine.charge(text.len())?;
     match (name, args) {
         ("contains", [Val::Text(part)]) => Ok(Val::Bool(text.contains(&**part))),

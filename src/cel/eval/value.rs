@@ -22,7 +22,7 @@ pub enum Val<'a> {
     Int(i64),
     Uint(u64),
     Double(f64),
-    Text(Text<'a>),
+    Text(TextVal<'a>),
     Bytes(Rc<[u8]>),
     Duration(Duration),
     Timestamp(Timestamp),
@@ -43,17 +43,17 @@ pub enum Val<'a> {
 
 /// Text of the object or of the expression, or text that was made.
 #[derive(Clone, Debug)]
-pub enum Text<'a> {
+pub enum TextVal<'a> {
     Borrowed(&'a str),
     Made(Rc<str>),
 }
 
-impl Deref for Text<'_> {
+impl Deref for TextVal<'_> {
     type Target = str;
     fn deref(&self) -> &str {
         match self {
-            Text::Borrowed(text) => text,
-            Text::Made(text) => text,
+            TextVal::Borrowed(text) => text,
+            TextVal::Made(text) => text,
         }
     }
 }
@@ -105,11 +105,11 @@ impl Key {
 
 impl<'a> Val<'a> {
     pub fn text(text: &'a str) -> Self {
-        Val::Text(Text::Borrowed(text))
+        Val::Text(TextVal::Borrowed(text))
     }
 
     pub fn made(text: &str) -> Self {
-        Val::Text(Text::Made(Rc::from(text)))
+        Val::Text(TextVal::Made(Rc::from(text)))
     }
 
     pub fn list(items: Vec<Val<'a>>) -> Self {

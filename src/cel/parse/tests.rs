@@ -9,7 +9,7 @@ use crate::cel::normalise::normal;
 fn adopt(e: &other::IdedExpr) -> Expr {
     let all = |items: &[other::IdedExpr]| items.iter().map(adopt).collect::<Vec<_>>();
     let kind = match &e.expr {
-        other::Expr::Literal(literal) => Kind::Literal(match literal {
+        other::Expr::Literal(literal) => ExprKind::Literal(match literal {
             other::LiteralValue::Null => Literal::Null,
             other::LiteralValue::Boolean(b) => Literal::Bool(*b.inner()),
             other::LiteralValue::Int(i) => Literal::Int(*i.inner()),
@@ -18,16 +18,16 @@ fn adopt(e: &other::IdedExpr) -> Expr {
             other::LiteralValue::String(s) => Literal::String(s.inner().to_string()),
             other::LiteralValue::Bytes(b) => Literal::Bytes(b.inner().to_vec()),
         }),
-        other::Expr::Ident(name) => Kind::Ident(name.clone()),
-        other::Expr::Select(s) => Kind::Select(Select { operand: Box::new(adopt(&s.operand)), field: s.field.clone(), test: s.test }),
-        other::Expr::Call(c) => Kind::Call(Call {
+        other::Expr::Ident(name) => ExprKind::Ident(name.clone()),
+        other::Expr::Select(s) => ExprKind::Select(Select { operand: Box::new(adopt(&s.operand)), field: s.field.clone(), test: s.test }),
+        other::Expr::Call(c) => ExprKind::Call(Call {
             function: c.func_name.clone().into(),
             target: c.target.as_deref().map(|t| Box::new(adopt(t))),
             args: all(&c.args),
         }),
-        other::Expr::List(l) => Kind::List(List { items: all(&l.elements), optional: l.optional_indices.clone() }),
-        other::Expr::Map(m) => Kind::Map(m.entries.iter().filter_map(entry).collect()),
-        other::Expr::Comprehension(c) => Kind::Comprehension(Box::new(Comprehension {
+        other::Expr::List(l) => ExprKind::List(List { items: all(&l.elements), optional: l.optional_indices.clone() }),
+        other::Expr::Map(m) => ExprKind::Map(m.entries.iter().filter_map(entry).collect()),
+        other::Expr::Comprehension(c) => ExprKind::Comprehension(Box::new(Comprehension {
             range: adopt(&c.iter_range),
             var: c.iter_var.clone(),
             var2: c.iter_var2.clone(),
@@ -37,14 +37,14 @@ fn adopt(e: &other::IdedExpr) -> Expr {
             step: adopt(&c.loop_step),
             result: adopt(&c.result),
         })),
-        _ => Kind::Literal(Literal::Null),
+        _ => ExprKind::Literal(Literal::Null),
     };
     Expr { id: 0, at: 0, kind }
 }
 
-fn entry(e: &other::IdedEntryExpr) -> Option<Entry> {
+fn entry(e: &other::IdedEntryExpr) -> Option<MapEntry> {
     match &e.expr {
-        other::EntryExpr::MapEntry(m) => Some(Entry { key: adopt(&m.key), value: adopt(&m.value), optional: m.optional }),
+        other::EntryExpr::MapEntry(m) => Some(MapEntry { key: adopt(&m.key), value: adopt(&m.value), optional: m.optional }),
         other::EntryExpr::StructField(_) => None,
     }
 }

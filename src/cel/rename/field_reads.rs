@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cel::ast::{ACCU, Call, Comprehension, Expr, Kind, Literal};
+use crate::cel::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal};
 use crate::cel::name;
 use crate::model::Step;
 
@@ -65,9 +65,9 @@ impl<'e, 'p> FieldReads<'e, 'p> {
 
     fn visit(&mut self, expr: &'e Expr) -> PathPosition {
         match &expr.kind {
-            Kind::Literal(_) => PathPosition::Off,
-            Kind::Ident(ident) => self.variable(ident),
-            Kind::Select(select) => {
+            ExprKind::Literal(_) => PathPosition::Off,
+            ExprKind::Ident(ident) => self.variable(ident),
+            ExprKind::Select(select) => {
                 let operand = self.visit(&select.operand);
                 let place = self.field(expr, operand, &select.field);
                 if let PathPosition::On(depth) = place
@@ -77,11 +77,11 @@ impl<'e, 'p> FieldReads<'e, 'p> {
                 }
                 if select.test { PathPosition::Off } else { place }
             }
-            Kind::Call(call) => self.call(expr, call),
-            Kind::List(list) => self.together(list.items.iter()),
-            Kind::Map(entries) => self.together(entries.iter().flat_map(|entry| [&entry.key, &entry.value])),
-            Kind::Struct(made) => self.together(made.values.iter()),
-            Kind::Comprehension(fold) => self.fold(fold),
+            ExprKind::Call(call) => self.call(expr, call),
+            ExprKind::List(list) => self.together(list.items.iter()),
+            ExprKind::Map(entries) => self.together(entries.iter().flat_map(|entry| [&entry.key, &entry.value])),
+            ExprKind::Struct(made) => self.together(made.values.iter()),
+            ExprKind::Comprehension(fold) => self.fold(fold),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'e, 'p> FieldReads<'e, 'p> {
 
     fn call(&mut self, expr: &'e Expr, call: &'e Call) -> PathPosition {
         match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
-            ("_?._", _, [operand, Expr { kind: Kind::Literal(Literal::String(field)), .. }]) => {
+            ("_?._", _, [operand, Expr { kind: ExprKind::Literal(Literal::String(field)), .. }]) => {
                 let operand = self.visit(operand);
                 self.field(expr, operand, field)
             }
@@ -227,19 +227,19 @@ impl<'e, 'p> FieldReads<'e, 'p> {
 /// Whether a value has no fields at all.
 fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
-        Kind::Literal(_) => true,
-        Kind::List(list) => list.items.is_empty(),
-        Kind::Map(entries) => entries.is_empty(),
-        Kind::Call(call) => call.function == "optional.none",
+        ExprKind::Literal(_) => true,
+        ExprKind::List(list) => list.items.is_empty(),
+        ExprKind::Map(entries) => entries.is_empty(),
+        ExprKind::Call(call) => call.function == "optional.none",
         _ => false,
     }
 }
 
 /// The condition of a `filter`, which keeps elements as they are.
 fn filter(fold: &Comprehension) -> Option<&Expr> {
-    let Kind::Call(step) = &fold.step.kind else { return None };
-    let Kind::Call(longer) = &step.args.get(1)?.kind else { return None };
-    let Kind::List(list) = &longer.args.get(1)?.kind else { return None };
-    let keeps = matches!(list.items.as_slice(), [Expr { kind: Kind::Ident(name), .. }] if *name == fold.var);
+    let ExprKind::Call(step) = &fold.step.kind else { return None };
+    let ExprKind::Call(longer) = &step.args.get(1)?.kind else { return None };
+    let ExprKind::List(list) = &longer.args.get(1)?.kind else { return None };
+    let keeps = matches!(list.items.as_slice(), [Expr { kind: ExprKind::Ident(name), .. }] if *name == fold.var);
     fold.filter().filter(|_| keeps && fold.var2.is_none())
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cel::ast::{Call, Expr, Kind};
+use crate::cel::ast::{Call, Expr, ExprKind};
 use crate::cel::lex::{Token, tokens};
 use crate::cel::name;
 use crate::model::Step;
@@ -44,7 +44,7 @@ impl<'r> RuleText<'r> {
     /// The token of the name that a selection ends with.
     fn selected(&self, expr: &Expr) -> Option<usize> {
         let index = self.index_at(expr.at)?;
-        if !matches!(&expr.kind, Kind::Select(select) if select.test) {
+        if !matches!(&expr.kind, ExprKind::Select(select) if select.test) {
             return Some(if self.is(index + 1, "?") { index + 2 } else { index + 1 });
         }
         let mut last = self.closing(index)?.checked_sub(1)?;
@@ -73,7 +73,7 @@ impl<'r> RuleText<'r> {
     /// The edit that gives a field another name where it is.
     pub fn new_name(&self, read: &Expr, new: &Step) -> Option<(Range<usize>, String)> {
         let Step::Key(new) = new else { return None };
-        let Kind::Call(Call { function, args, .. }) = &read.kind else {
+        let ExprKind::Call(Call { function, args, .. }) = &read.kind else {
             return Some((self.name(self.selected(read)?)?, name::escape(new)?));
         };
         if function == "_?._" {
@@ -90,13 +90,13 @@ impl<'r> RuleText<'r> {
 
     /// The edit that replaces the last `gone` names of a selection by others.
     pub fn new_place(&self, read: &Expr, gone: usize, come: &[String]) -> Option<(Range<usize>, String)> {
-        let is_test = matches!(&read.kind, Kind::Select(select) if select.test);
+        let is_test = matches!(&read.kind, ExprKind::Select(select) if select.test);
         let (mut base, mut first, mut optional) = (read, 0, false);
         for _ in 0..gone {
             first = self.selected(base)?;
             base = match &base.kind {
-                Kind::Select(select) => &select.operand,
-                Kind::Call(call) if call.function == "_?._" => {
+                ExprKind::Select(select) => &select.operand,
+                ExprKind::Call(call) if call.function == "_?._" => {
                     optional = true;
                     call.args.first()?
                 }
@@ -119,7 +119,7 @@ impl<'r> RuleText<'r> {
 
     /// `has(self.a)` → `(has(self.x) && has(self.x.a))`: to ask for a part of what isn't there is an error.
     fn new_test(&self, read: &Expr, base: &Expr, (dot, last): (usize, usize), come: &[String]) -> Option<(Range<usize>, String)> {
-        let Kind::Ident(variable) = &base.kind else { return None };
+        let ExprKind::Ident(variable) = &base.kind else { return None };
         let open = self.index_at(read.at)?;
         let close = self.closing(open)?;
         let has = self.name(open.checked_sub(1)?)?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier};
+use crate::cel::ast::{Comprehension, Expr, ExprKind as Kind, Literal, Quantifier};
 use crate::cel::comparison::{Operator, constants, exact_number};
 use crate::cel::normalise::Writer;
 use crate::cel::parse::read;

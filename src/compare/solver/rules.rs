@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use serde_json::Value;
 
-use crate::cel::ast::{Expr, Kind as Node};
+use crate::cel::ast::{Expr, ExprKind as Node};
 use crate::cel::check::Purpose;
 use crate::cel::decl::Decl;
 use crate::cel::eval::{EvalError, Program};

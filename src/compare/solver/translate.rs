@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::cel::ast::{Comprehension, Expr, Kind as Node, Literal, Quantifier};
+use crate::cel::ast::{Comprehension, Expr, ExprKind as Node, Literal, Quantifier};
 use crate::cel::comparison::{Operator, constants, exact_number};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;

@@ -85,6 +85,7 @@ impl Format {
         NAMES.iter().find(|(known, _)| known.bytes().eq(bare.clone())).map(|&(_, format)| format)
     }
 
+    #[cfg(test)]
     pub fn all() -> impl Iterator<Item = Format> {
         NAMES.iter().map(|&(_, format)| format)
     }

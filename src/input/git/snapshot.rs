@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::super::limits::Limits;
-use super::super::{Problem, Skipped, Why, is_manifest};
+use super::super::{Problem, SkippedInput, Why, is_manifest};
 use super::blobs::{Blob, Blobs};
 use super::listing::{Entry, Listing, Mode, Target};
 use super::{GitError, Repository, Resolved};
@@ -34,7 +34,7 @@ pub(in super::super) struct Pick {
 #[derive(Debug, Default)]
 pub(in super::super) struct Left {
     pub picks: Vec<Pick>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
 }
 
@@ -191,7 +191,7 @@ impl Search<'_, '_, '_> {
     }
 
     fn skip(&mut self, path: &str, why: Why) {
-        self.left.skipped.push(Skipped { what: self.snapshot.name(path), why });
+        self.left.skipped.push(SkippedInput { what: self.snapshot.name(path), why });
     }
 
     fn refuse(&mut self, path: &str, target: &Target) {

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::super::scratch::Scratch;
-use super::super::{Limits, Malformed, Note, Origin, Place, Problem, Special};
+use super::super::{Limits, LineColumn, Malformed, Note, Origin, Problem, Special};
 
 #[test]
 fn a_directory_is_read_in_the_order_of_its_paths() {
@@ -174,12 +174,12 @@ fn encodings_reach_the_reader_with_their_names_and_places() {
     let loaded = scratch.load(&["."]);
     assert_eq!(loaded.texts(), ["a: 1\r\nb: 2\rc: 3\n", "a: ä"]);
     let bom = &loaded.files[0];
-    assert_eq!(bom.place(0), Place { line: 1, column: 1 });
-    assert_eq!(bom.place(bom.text.find('c').unwrap()), Place { line: 3, column: 1 });
+    assert_eq!(bom.place(0), LineColumn { line: 1, column: 1 });
+    assert_eq!(bom.place(bom.text.find('c').unwrap()), LineColumn { line: 3, column: 1 });
     assert!(matches!(&loaded.notes[..], [Note::Encoding { name, .. }] if name == "wide.yaml"));
     let said: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["`bad.yaml` at 2:4: byte 8 (0xC3) is not UTF-8", "`zip.yaml`: this is a zip archive, not a manifest",]);
-    assert_eq!(loaded.problems[0].place(), Some(Place { line: 2, column: 4 }));
+    assert_eq!(loaded.problems[0].place(), Some(LineColumn { line: 2, column: 4 }));
 }
 
 #[test]

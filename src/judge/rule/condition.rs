@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cel::ast::{Expr, Kind, Literal};
-use crate::cel::decl::{Decl, Kind as DeclKind, Object};
+use crate::cel::ast::{Expr, ExprKind as Kind, Literal};
+use crate::cel::decl::{Decl, DeclKind, Object};
 use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
 use crate::cel::types::Type;

@@ -47,6 +47,7 @@ impl NumberGoal<'_> {
 
     /// A number that satisfies the goal: a small integer if there is one, else a short fraction, and only as the
     /// last resort an integer that must be written with a fraction (`2.0`).
+    #[cfg(test)]
     pub fn find(&self) -> Search<Number> {
         let integer = integer::find(self).map(Value::Int);
         let found = match integer {

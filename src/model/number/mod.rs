@@ -10,6 +10,7 @@ mod integer;
 
 use serde_json::Number;
 
+#[cfg(test)]
 use super::relation::{Comparison, Search};
 use crate::go::strfmt::Format;
 
@@ -162,7 +163,8 @@ impl NumberDomain {
         }
     }
 
-    /// How the two sets compare, with a number for each side that has one of its own.
+    /// How the two sets compare, with a number for each side that only this side accepts.
+    #[cfg(test)]
     pub fn order(&self, other: &NumberDomain) -> Comparison<Number> {
         let minus = |a: &NumberDomain, b: &NumberDomain| -> Search<Number> {
             NumberGoal { within: vec![a], outside: vec![b], ..NumberGoal::default() }.find()

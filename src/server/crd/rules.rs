@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::cel::advice::{self, Bound};
-use crate::cel::check::Problem;
-use crate::cel::judge::{self, JudgedRule, RULE_LIMIT, RuleError, TOTAL_LIMIT};
+use crate::cel::advice::{self, SuggestedBound};
+use crate::cel::check::CompileError;
 use crate::cel::need::Need;
+use crate::cel::rule_check::{self, CelRuleError, CheckedRule, RULE_LIMIT, TOTAL_LIMIT};
 use crate::cel::site::Site;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
@@ -26,12 +26,11 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
     let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
     let shape = skeleton(root, &paths, None, true);
-    let judgement = judge::judge(&shape);
     let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
-    for judged in &judgement.sites {
-        let Some(&place) = places.get(&judged.site.path) else { continue };
-        for rule in &judged.rules {
+    for checked in &rule_check::check_rules(&shape) {
+        let Some(&place) = places.get(&checked.site.path) else { continue };
+        for rule in &checked.rules {
             let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
             let cost = rule.cost.max(rule.message_cost);
             let both = rule.cost.saturating_add(rule.message_cost);
@@ -43,7 +42,7 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
                 dearest = Some((cost, place, rule.index));
             }
             for error in &rule.errors {
-                Written { walk, place, index: rule.index, rule: written }.refuse(error, &judged.site, rule);
+                Written { walk, place, index: rule.index, rule: written }.refuse(error, &checked.site, rule);
             }
         }
     }
@@ -138,42 +137,42 @@ struct Written<'a, 'w, 't> {
 }
 
 impl<'t> Written<'_, '_, 't> {
-    fn refuse(&mut self, error: &RuleError, site: &Site<'_>, judged: &JudgedRule<'_>) {
+    fn refuse(&mut self, error: &CelRuleError, site: &Site<'_>, judged: &CheckedRule<'_>) {
         match error {
-            RuleError::Untyped => {
+            CelRuleError::Untyped => {
                 let reason = "unable to convert structural schema to CEL declarations".to_owned();
                 let field = format!("{}.{}", self.place.field, Keyword::Validations.name());
                 let fact = self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason);
                 fact.field = Some(field);
                 fact.words.insert(Word::Offset, "0".into());
             }
-            RuleError::Rule(Problem::Refused { at, reason }) => {
+            CelRuleError::Rule(CompileError::Refused { at, reason }) => {
                 self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert(Word::Offset, at.to_string());
             }
-            RuleError::Message(Problem::Refused { at, reason }) => {
+            CelRuleError::Message(CompileError::Refused { at, reason }) => {
                 let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
                 fact.words.insert(Word::Offset, at.to_string());
             }
             // The server may accept what we can't decide.
-            RuleError::Rule(Problem::Unsure { .. }) | RuleError::Message(Problem::Unsure { .. }) => {}
-            RuleError::Uncorrelated { .. } => {
+            CelRuleError::Rule(CompileError::Unsure { .. }) | CelRuleError::Message(CompileError::Unsure { .. }) => {}
+            CelRuleError::Uncorrelated { .. } => {
                 let around = self.place.uncorrelated.clone().unwrap_or_default();
                 let reason = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {around}");
                 self.fact((Aspect::CelTransition, Effect::Misplaced), "rule", reason);
             }
-            RuleError::OptionalOldSelfUnused => {
+            CelRuleError::OptionalOldSelfUnused => {
                 let reason = "may not be set if oldSelf is not used in rule".to_owned();
                 self.fact((Aspect::CelOptionalOldSelf, Effect::Unused), "optionalOldSelf", reason);
             }
-            RuleError::RuleCost { cost } => {
+            CelRuleError::RuleCost { cost } => {
                 let advice = advice::advise(site, judged, RULE_LIMIT);
                 self.cost("rule", *cost, advice.as_deref());
             }
-            RuleError::MessageCost { cost } => self.cost("messageExpression", *cost, None),
+            CelRuleError::MessageCost { cost } => self.cost("messageExpression", *cost, None),
         }
     }
 
-    fn cost(&mut self, member: &str, cost: u64, advice: Option<&[Bound]>) {
+    fn cost(&mut self, member: &str, cost: u64, advice: Option<&[SuggestedBound]>) {
         if self.walk.waives_rule_cost() {
             return;
         }
@@ -246,7 +245,7 @@ fn factor(cost: u64, limit: u64) -> String {
 }
 
 /// Bounds as messages propose them: `maxItems: 64 at spec.rules, maxLength: 253 at spec.rules[].name`.
-fn proposal(bounds: &[Bound]) -> String {
+fn proposal(bounds: &[SuggestedBound]) -> String {
     let shown: Vec<String> = bounds.iter().take(6).map(|bound| format!("{}: {} at {}", bound.keyword, bound.value, bound.path)).collect();
     let more = if bounds.len() > shown.len() { format!(" and {} more", bounds.len() - shown.len()) } else { String::new() };
     format!("{}{more}", shown.join(", "))

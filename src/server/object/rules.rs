@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::cel::check::{Problem, Purpose};
+use crate::cel::check::{CompileError, Purpose};
 use crate::cel::eval::{EvalError, Program};
 use crate::model::schema::shape::{CelRule, Extra, Shape};
 
@@ -20,7 +20,7 @@ const MESSAGE_BYTES: usize = 5 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     /// The program, or why it can't be run here.
-    rule: OnceLock<Result<Program, Problem>>,
+    rule: OnceLock<Result<Program, CompileError>>,
     message: OnceLock<Option<Program>>,
 }
 
@@ -37,12 +37,12 @@ impl<'n> Rule<'n> {
         node.shape.rules.iter().zip(&node.programs).map(move |(text, programs)| Rule { text, programs, node })
     }
 
-    fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, Problem> {
+    fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, CompileError> {
         let optional = self.text.optional_old_self.unwrap_or(false);
         Program::compile(source, purpose, self.node.decl(), optional)
     }
 
-    fn program(&self) -> Result<&'n Program, &'n Problem> {
+    fn program(&self) -> Result<&'n Program, &'n CompileError> {
         self.programs.rule.get_or_init(|| self.compile(&self.text.rule, Purpose::Rule)).as_ref()
     }
 
@@ -196,7 +196,7 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
     }
     let program = match rule.program() {
         Ok(program) => program,
-        Err(Problem::Refused { reason, .. }) => {
+        Err(CompileError::Refused { reason, .. }) => {
             let detail = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
             let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &detail);
             results.uncompiled.push(error.of_rule(&rule.text.rule));

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use crate::cel::decl::{Decl, Kind};
+use crate::cel::decl::{Decl, DeclKind as Kind};
 use crate::cel::eval::FileExpression;
 use crate::find::conversion::address::Names;
 use crate::find::conversion::lossless::{Obstacle, lost};

@@ -1,0 +1,134 @@
+//! Compiles and costs all rules of one version's schema as the server does.
+//!
+//! The [`Shape`] of the schema's root comes in; each rule's programs, cost and the errors that the server would report go out.
+
+use thiserror::Error;
+
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+use crate::model::schema::shape::CelRule;
+
+use super::check::{CompileError, Purpose};
+use super::cost;
+use super::decl::MAX_REQUEST;
+use super::eval::Program;
+use super::site::{Site, sites};
+
+/// The most that one rule may cost, times the number of times it can run.
+pub const RULE_LIMIT: u64 = 10_000_000;
+/// The most that all rules of a version may cost together.
+pub const TOTAL_LIMIT: u64 = 100_000_000;
+
+/// Something for which the server refuses a CRD with this rule.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CelRuleError {
+    /// Once for all rules of a node.
+    #[error("CEL can't represent this node, or one around it: it has no type")]
+    Untyped,
+    #[error("the rule does not compile: {0}")]
+    Rule(CompileError),
+    #[error("the messageExpression does not compile: {0}")]
+    Message(CompileError),
+    #[error(
+        "oldSelf can't be used below `{list}`: items of a list can be told apart between updates only with x-kubernetes-list-type: map"
+    )]
+    Uncorrelated { list: FieldPath },
+    #[error("optionalOldSelf is set, but the rule doesn't use oldSelf")]
+    OptionalOldSelfUnused,
+    #[error("estimated cost {cost} is {:.1} times the limit of {RULE_LIMIT} for one rule", *cost as f64 / RULE_LIMIT as f64)]
+    RuleCost { cost: u64 },
+    #[error("estimated cost {cost} of the messageExpression is above the limit of {RULE_LIMIT}")]
+    MessageCost { cost: u64 },
+}
+
+/// One rule with its programs, its cost and what is wrong with it.
+#[derive(Clone, Debug)]
+pub struct CheckedRule<'s> {
+    /// Position among the rules of its node.
+    pub index: usize,
+    pub rule: &'s CelRule,
+    pub program: Option<Program>,
+    pub message: Option<Program>,
+    /// Estimated cost of one run, and of all runs on one object.
+    pub cost_once: u64,
+    pub cost: u64,
+    pub message_cost: u64,
+    pub errors: Vec<CelRuleError>,
+}
+
+/// A node with its rules.
+#[derive(Clone, Debug)]
+pub struct CheckedSite<'s> {
+    pub site: Site<'s>,
+    pub rules: Vec<CheckedRule<'s>>,
+}
+
+/// Compiles and costs all rules of the schema whose root is `root`. Their form was checked when the schema was read.
+pub fn check_rules(root: &Shape) -> Vec<CheckedSite<'_>> {
+    let sites = sites(root).into_iter();
+    sites
+        .map(|site| {
+            let rules = site.rules().iter().enumerate().map(|(index, rule)| check_rule(&site, index, rule)).collect();
+            CheckedSite { site, rules }
+        })
+        .collect()
+}
+
+/// How often the server expects a rule of this node to run on one object.
+pub fn runs(site: &Site<'_>) -> u64 {
+    let fitting = MAX_REQUEST / (site.decl.min_bytes + 1).max(1);
+    site.occurrences.unwrap_or(fitting.max(0) as u64)
+}
+
+fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> CheckedRule<'s> {
+    let mut checked = CheckedRule { index, rule, program: None, message: None, cost_once: 0, cost: 0, message_cost: 0, errors: Vec::new() };
+    if site.untyped {
+        checked.errors.extend((index == 0).then_some(CelRuleError::Untyped));
+        return checked;
+    }
+    let optional = rule.optional_old_self == Some(true);
+    match Program::compile(&rule.rule, Purpose::Rule, &site.decl, optional) {
+        Ok(program) => checked.take_program(site, program),
+        Err(problem) => {
+            // Of a rule that doesn't compile the server doesn't know that it uses `oldSelf`.
+            let unused = rule.optional_old_self.is_some() && matches!(problem, CompileError::Refused { .. });
+            checked.errors.push(CelRuleError::Rule(problem));
+            checked.errors.extend(unused.then_some(CelRuleError::OptionalOldSelfUnused));
+            return checked;
+        }
+    }
+    let expression = rule.message_expression.as_deref().filter(|text| !text.is_empty());
+    match expression.map(|text| Program::compile(text, Purpose::Message, &site.decl, optional)) {
+        Some(Ok(program)) => {
+            checked.message_cost = cost::cost(program.checked(), &site.decl);
+            if checked.message_cost > RULE_LIMIT {
+                checked.errors.push(CelRuleError::MessageCost { cost: checked.message_cost });
+            }
+            checked.message = Some(program);
+        }
+        Some(Err(problem)) => checked.errors.push(CelRuleError::Message(problem)),
+        None => {}
+    }
+    checked
+}
+
+impl CheckedRule<'_> {
+    fn take_program(&mut self, site: &Site<'_>, program: Program) {
+        self.cost_once = cost::cost(program.checked(), &site.decl);
+        self.cost = self.cost_once.saturating_mul(runs(site));
+        if self.cost > RULE_LIMIT {
+            self.errors.push(CelRuleError::RuleCost { cost: self.cost });
+        }
+        if program.is_transition() {
+            if let Some(list) = &site.uncorrelated {
+                self.errors.push(CelRuleError::Uncorrelated { list: list.clone() });
+            }
+        } else if self.rule.optional_old_self.is_some() {
+            self.errors.push(CelRuleError::OptionalOldSelfUnused);
+        }
+        self.program = Some(program);
+    }
+}
+
+#[cfg(test)]
+mod tests;
