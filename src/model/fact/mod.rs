@@ -4,7 +4,7 @@
 
 mod coordinates;
 mod evidence;
-mod words;
+mod message_words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::model::{FieldPath, Maturity, Place, Repeat};
 
 pub use coordinates::{Aspect, Effect, Subject};
 pub use evidence::{Affected, Affects, Certainty, Evidence, Outcome, Ratchet, Witness};
-pub use words::{Mark, Word};
+pub use message_words::{Mark, Word};
 
 /// An enum with a name for each variant, which is what rule files, policies and reports say.
 macro_rules! vocabulary {
@@ -77,7 +77,7 @@ pub struct Fact {
     pub affects: Affects,
     pub evidence: Evidence,
     pub ratchet: Option<Ratchet>,
-    /// Tells apart several facts of one kind at one path (a CEL rule's text, a column's name): part of the fingerprint.
+    /// Distinguishes several facts of one kind at one path (a CEL rule's text, a column's name): part of the fingerprint.
     pub key: Option<String>,
     /// For what the server refuses: its own path in the CRD document.
     pub field: Option<String>,
@@ -85,7 +85,7 @@ pub struct Fact {
     pub pre_existing: bool,
     /// The version it is compared with, or that objects move from, where that is not its own.
     pub against: Option<String>,
-    /// How mature the field, version or CRD is, where that is not told by the version's name.
+    /// How mature the field, version or CRD is, where the version's name doesn't say.
     pub maturity: Option<Maturity>,
     /// The channel it stood in before, where that was another; empty for none.
     pub former_channel: Option<String>,

@@ -3,34 +3,34 @@
 //! A refusal is a [`Fact`] that affects [`Affected::Refused`](crate::model::fact::Affected), with the server's own path of the field
 //! and its own reason.
 
+mod cel_rules;
 mod conversion;
-mod decode;
-mod defaults;
+mod decode_document;
+mod default_checks;
 mod document_types;
-mod field_path;
 mod identity;
-mod lists;
-mod node;
+mod json_path;
+mod list_types;
 mod pattern;
-mod rules;
 mod same_value;
+mod schema_node;
 mod schema_position;
+mod schema_walk;
 mod server_checks;
 mod structural;
 mod subresources;
 #[cfg(test)]
 mod tests;
 mod update;
+mod version_checks;
 mod version_list;
-mod versions;
-mod walk;
 
-pub(crate) use decode::decode;
-pub(crate) use defaults::{fits, shown_default};
+pub(crate) use decode_document::decode;
+pub(crate) use default_checks::{fits, shown_default};
 pub(crate) use schema_position::{SchemaPosition, SchemaStep};
+pub(crate) use schema_walk::Level;
 pub(crate) use structural::has_int_or_string_pair;
 pub(crate) use version_list::{VersionEntry, VersionList};
-pub(crate) use walk::Level;
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ use crate::input::yaml::Node;
 use crate::model::fact::Fact;
 use crate::model::{Crd, FactCollector, Repeat};
 
+use schema_walk::SchemaWalk;
 use server_checks::ServerChecks;
-use walk::SchemaWalk;
 
 /// What a server answers to a CRD.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ fn admit(crd: &Crd<'_>, checks: &ServerChecks) -> Admission {
 fn validate<'t>(collector: &mut FactCollector<'t>, checks: &ServerChecks, unstructured: &mut BTreeSet<usize>) {
     let versions = VersionList::of(&collector.crd);
     identity::check(collector, checks);
-    versions::check(collector, &versions, checks);
+    version_checks::check(collector, &versions, checks);
     subresources::check(collector, &versions, checks);
     conversion::check(collector, checks);
     let structural = structural::needs_structure(&collector.crd, &versions, checks);

@@ -7,9 +7,9 @@ use crate::model::schema::{Keyword, Schema};
 
 use super::pattern;
 use super::schema_position::{SchemaPosition, SchemaStep};
+use super::schema_walk::{Level, SchemaWalk, any_node};
 use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
-use super::walk::{Level, SchemaWalk, any_node};
 
 /// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`. Returns whether it failed.
 pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, level: Level) -> bool {
@@ -233,21 +233,21 @@ fn complete<'t>(
     walk: &mut SchemaWalk<'_, 't>,
     clause: &Schema<'t>,
     at: &SchemaPosition<'_, 't>,
-    spine: Option<&Schema<'t>>,
+    declared: Option<&Schema<'t>>,
     position: &SchemaPosition<'_, 't>,
 ) {
-    let Some(spine) = spine else {
+    let Some(declared) = declared else {
         undeclared(walk, at, position);
         return;
     };
-    each_clause(clause, at, &mut |inner, inner_at| complete(walk, inner, inner_at, Some(spine), position));
+    each_clause(clause, at, &mut |inner, inner_at| complete(walk, inner, inner_at, Some(declared), position));
     if let (Some(items), Some(entry)) = (clause.items(), clause.entry(Keyword::Items)) {
         let below = at.child(SchemaStep::Items, entry.key);
-        complete(walk, &items, &below, spine.items().as_ref(), &position.child(SchemaStep::Items, entry.key));
+        complete(walk, &items, &below, declared.items().as_ref(), &position.child(SchemaStep::Items, entry.key));
     }
     for (entry, child) in clause.properties() {
         let step = SchemaStep::Property(entry.name());
-        let declared = spine.property(entry.name()).map(|(_, schema)| schema);
+        let declared = declared.property(entry.name()).map(|(_, schema)| schema);
         complete(walk, &child, &at.child(step, entry.key), declared.as_ref(), &position.child(step, entry.key));
     }
 }

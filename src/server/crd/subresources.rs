@@ -5,7 +5,7 @@ use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::Schema;
 
-use super::field_path;
+use super::json_path;
 use super::server_checks::ServerChecks;
 use super::version_list::{VersionEntry, VersionList};
 
@@ -113,7 +113,7 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
             refuse(Effect::Missing, node, field, path, "Required value".into());
             continue;
         }
-        match field_path::resolve(path, schema, false) {
+        match json_path::resolve(path, schema, false) {
             Err(fault) => {
                 refuse(Effect::Unresolved, node, field, path, format!("is an invalid path: {fault}"));
                 continue;

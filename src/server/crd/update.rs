@@ -12,9 +12,9 @@ use super::conversion::{holds_certificate, knows_review};
 use super::document_types;
 use super::identity::{Approval, spec_key};
 use super::same_value::{same_schema, same_value};
+use super::schema_walk::{SchemaWalk, any_node};
 use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
-use super::walk::{SchemaWalk, any_node};
 
 /// Checks that the server makes only on update.
 pub(super) fn check(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {

@@ -9,7 +9,7 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::{self, Kind};
 
-use super::walk::{DefaultSite, SchemaWalk};
+use super::schema_walk::{DefaultSite, SchemaWalk};
 
 /// Validates every default outside of maps. Returns whether the server finds nothing wrong.
 pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {

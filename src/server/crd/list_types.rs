@@ -5,7 +5,7 @@ use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::schema_position::{SchemaPosition, SchemaStep};
-use super::walk::SchemaWalk;
+use super::schema_walk::SchemaWalk;
 
 const LIST_TYPE: &str = ".x-kubernetes-list-type";
 const MAP_TYPE: &str = ".x-kubernetes-map-type";

@@ -16,7 +16,7 @@ use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, CelRule, Keyword, Schema, Shape};
 use crate::model::{FieldPath, Step};
 
-use super::walk::{RuleSite, SchemaWalk};
+use super::schema_walk::{RuleSite, SchemaWalk};
 
 /// Compiles the rules of `sites`: the nodes without a fault at or below them, which are those that the server compiles.
 pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {

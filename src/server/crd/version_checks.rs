@@ -11,9 +11,9 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::identity::spec_key;
+use super::schema_walk::any_node;
 use super::server_checks::ServerChecks;
 use super::version_list::{VersionEntry, VersionList};
-use super::walk::any_node;
 
 const WARNING_MAX: usize = 256;
 

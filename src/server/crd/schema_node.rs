@@ -4,10 +4,10 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{CelRule, Keyword, Schema};
 
-use super::field_path;
-use super::lists;
+use super::json_path;
+use super::list_types;
 use super::schema_position::SchemaPosition;
-use super::walk::{NoDefault, NodeContext, SchemaWalk};
+use super::schema_walk::{NoDefault, NodeContext, SchemaWalk};
 
 const REASONS: &[&str] = &["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
@@ -39,7 +39,7 @@ pub(super) fn check<'t>(
         let below = format!(".{}", Keyword::PreserveUnknownFields.name());
         walk.refuse((Aspect::PreserveUnknown, Effect::Invalid), entry.value, position, &below, "must be true or undefined");
     }
-    lists::check(walk, schema, position);
+    list_types::check(walk, schema, position);
     for (index, rule) in schema.cel_rules().enumerate() {
         rule_form(walk, schema, position, index, &rule);
     }
@@ -132,7 +132,7 @@ fn rule_form<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &
             "must be non-empty if specified".to_owned()
         } else if has_line_break(path) {
             "must not contain line breaks".to_owned()
-        } else if let Err(fault) = field_path::resolve(path, schema, true) {
+        } else if let Err(fault) = json_path::resolve(path, schema, true) {
             format!("must be a valid path: {fault}")
         } else {
             return;

@@ -7,7 +7,7 @@ use crate::model::{FactCollector, FieldPath};
 
 use super::schema_position::{SchemaPosition, SchemaStep};
 use super::server_checks::ServerChecks;
-use super::{defaults, node, rules, structural};
+use super::{cel_rules, default_checks, schema_node, structural};
 
 /// What kind of place a node has in its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,8 +135,8 @@ impl<'a, 't> SchemaWalk<'a, 't> {
     /// Checks defaults, then CEL rules: the server only looks at them if everything before was sound.
     pub fn check_defaults_and_rules(&mut self, root: &Schema<'t>) {
         let (sites, rules) = (std::mem::take(&mut self.defaults), std::mem::take(&mut self.rules));
-        if self.structural && !self.unsound && defaults::check(self, root, &sites) {
-            rules::check(self, root, &rules);
+        if self.structural && !self.unsound && default_checks::check(self, root, &sites) {
+            cel_rules::check(self, root, &rules);
         }
     }
 
@@ -147,7 +147,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
 
     /// Returns whether the node and everything below it is free of schema faults (structural ones apart).
     fn visit(&mut self, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) -> bool {
-        let mut sound = node::check(self, schema, position, context);
+        let mut sound = schema_node::check(self, schema, position, context);
         if self.structural && !context.exempt {
             self.unsound |= if context.nested {
                 structural::clause_node(self, schema, position)
