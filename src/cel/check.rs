@@ -98,9 +98,11 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Typ
     literals::validate(&checked, purpose)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
-        Purpose::Rule if result != Type::Bool => Err(CompileError::refused(0, format!("a rule must give a bool, this gives {result}"))),
+        Purpose::Rule if result != Type::Bool => {
+            Err(CompileError::refused(0, format!("a rule must return a bool, but this one returns {result}")))
+        }
         Purpose::Message if result != Type::String => {
-            Err(CompileError::refused(0, format!("a messageExpression must give a string, this gives {result}")))
+            Err(CompileError::refused(0, format!("a messageExpression must return a string, but this one returns {result}")))
         }
         _ => Ok(checked),
     }

@@ -18,7 +18,7 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// The operator that a function stands for. `!=` is left to its callers: it is the negation of `==`.
+    /// The operator that a function implements. `!=` is left to its callers: it is the negation of `==`.
     pub(crate) fn of(function: &str) -> Option<Operator> {
         Some(match function {
             "_==_" => Operator::Equal,

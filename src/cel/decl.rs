@@ -30,7 +30,7 @@ const MIN_BOOL: i64 = 4;
 /// What CEL knows about a schema node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decl {
-    /// Tells most nodes apart at a glance.
+    /// A quick check that distinguishes most nodes.
     print: u64,
     /// How many nodes there are from here on.
     pub nodes: usize,
@@ -181,7 +181,7 @@ impl Decl {
         }
     }
 
-    /// The node as an expression sees it that reads only so much of it. The size of an object that is not read whole is not told.
+    /// The node as an expression sees it that reads only so much of it. The size of an object that isn't read as a whole is unknown.
     pub fn reduced(self: &Arc<Self>, need: &Need) -> Arc<Decl> {
         let sized = |kind| Arc::new(Decl::new(kind, self.nullable, self.max_size, self.min_bytes, self.bounded));
         match (&self.kind, need) {
@@ -257,7 +257,7 @@ impl Hash for Decl {
 }
 
 impl DeclKind {
-    /// Feeds what stands here, with the prints of what is below. Returns the number of nodes.
+    /// Hashes this node with the fingerprints of those below it. Returns the number of nodes.
     fn print(&self, hasher: &mut impl Hasher) -> usize {
         std::mem::discriminant(self).hash(hasher);
         let below = |decl: &Decl, hasher: &mut _| {

@@ -24,7 +24,7 @@ const WORDS: [&str; 4] = ["in", "true", "false", "null"];
 
 /// All tokens of `source`, closed by [`Token::End`].
 pub fn tokens(source: &str) -> Result<Vec<(Token, usize)>, SyntaxError> {
-    // Most tokens have three letters or more, with what stands around them.
+    // Most tokens have three letters or more, including the space around them.
     let mut out = Vec::with_capacity(source.len() / 3 + 1);
     let mut at = 0;
     loop {
@@ -55,7 +55,7 @@ fn skip_blank(source: &str, mut at: usize) -> usize {
 fn token(rest: &str, at: usize) -> Result<(Token, usize), SyntaxError> {
     let bytes = rest.as_bytes();
     let word = bytes.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_')).unwrap_or(bytes.len());
-    // A quote is the first thing, or stands behind `b`, `r` or both.
+    // A quote is the first character, or follows `b`, `r` or both.
     if word <= 2
         && matches!(bytes.get(word), Some(b'"' | b'\''))
         && let Some(found) = quoted(rest, at)?

@@ -188,7 +188,7 @@ impl Expansion<'_> {
         self.fold(Comprehension { range, var, var2, accu: ACCU.to_string(), init, condition, step, result })
     }
 
-    /// `let name = value in body`, in the form that cel-go gives it: a fold over nothing.
+    /// `let name = value in body`, in cel-go's form: a fold over nothing.
     fn bind(&mut self, name: &str, value: Expr, body: Expr) -> Expr {
         let range = self.list(vec![]);
         let condition = self.literal(Literal::Bool(false));

@@ -1,7 +1,7 @@
 //! Everything about `x-kubernetes-validations`: does a rule compile, what does it cost, what does it say.
 //!
-//! Comes in: shapes of schema nodes and the rules that stand at them. Goes out: for each rule the server's judgement
-//! (accepted, refused, or not known to us), its estimated cost with advice, and programs that run on objects.
+//! Shapes of schema nodes and their rules come in. For each rule, whether the server accepts it (or that we don't know),
+//! its estimated cost with advice, and programs that run on objects go out.
 //!
 //! The server is kube-apiserver 1.36 with cel-go 0.26; what it does was read from its sources.
 

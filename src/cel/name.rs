@@ -35,7 +35,7 @@ pub fn reserved(word: &str) -> bool {
     word.len() <= LONGEST && word.bytes().all(|byte| byte.is_ascii_lowercase()) && RESERVED.binary_search(&word).is_ok()
 }
 
-/// Whether a name is an identifier that stands for itself.
+/// Whether a name is an identifier that needs no escape.
 pub fn is_plain(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.iter().all(u8::is_ascii_alphanumeric) && !reserved(name)

@@ -5,12 +5,12 @@
 
 use super::lex::Token;
 
-/// What stands open in one pair of brackets.
+/// What is still open in one pair of brackets.
 #[derive(Clone, Copy, Default)]
 struct Level {
     /// Around the brackets: expressions, relations, calculations.
     outer: [usize; 3],
-    /// Choices whose last branch we are in; each branch is an expression of its own.
+    /// Choices whose last branch we are in; each branch is a separate expression.
     branches: usize,
     /// Choices whose last branch is still to come.
     asked: usize,
@@ -79,7 +79,7 @@ pub(super) fn exceeds<'t>(tokens: impl Iterator<Item = &'t Token>, limit: usize)
     false
 }
 
-/// Whether a sign behind this stands between two operands.
+/// Whether a sign after this token is a binary operator.
 fn ends_operand(token: Option<&Token>) -> bool {
     match token {
         None => false,

@@ -14,7 +14,7 @@ pub fn is_transition(rule: &str) -> bool {
 }
 
 /// The normal form of an expression, as text. Errors and truth of `&&` and `||` don't depend on order or repetition,
-/// so their terms are sorted and told once. With the schema of `self`, what it demands counts as given: the form is then
+/// so their terms are sorted and deduplicated. With the schema of `self`, what it demands counts as given: the form is then
 /// that of the expression on objects which the schema accepts.
 pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
     Writer { schema, given: true, bound: vec![] }.write(expr, false)
@@ -41,7 +41,7 @@ impl<'s> Writer<'s> {
         Writer { schema: Some(schema), ..Writer::default() }
     }
 
-    /// What `work` gives where the names of a fold are known, and how many names were known before.
+    /// The result of `work` with the names of a fold in scope, and how many names were in scope before.
     pub fn inside<T>(&mut self, fold: &Comprehension, work: impl FnOnce(&mut Self) -> T) -> (usize, T) {
         let depth = self.bound.len();
         let names = [Some(&fold.accu), Some(&fold.var), fold.var2.as_ref()];
@@ -246,7 +246,7 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// The type that the schema gives to a part of `self` or `oldSelf`.
+    /// The type that the schema declares for a part of `self` or `oldSelf`.
     fn typed_as(&self, e: &Expr) -> Option<Type> {
         let shape = match self.part(e)? {
             ("oldSelf", fields) if !self.bound.iter().any(|(bound, _)| bound == "oldSelf") => fields

@@ -75,7 +75,7 @@ pub(super) struct Parser {
     ids: u32,
     /// How many whole expressions are open around the current token.
     depth: usize,
-    /// How high the part read last stands, as cel-go counts: what macros make of it is not counted.
+    /// The height of the part read last, as cel-go counts it: what macros make of it is not counted.
     height: usize,
 }
 
@@ -149,7 +149,7 @@ impl Parser {
         SyntaxError::new(self.at(), format!("unexpected {found}"))
     }
 
-    /// A node with a number of its own.
+    /// A node with a new number.
     pub(super) fn node(&mut self, at: usize, kind: ExprKind) -> Expr {
         self.ids += 1;
         Expr { id: self.ids, at, kind }
@@ -327,7 +327,7 @@ impl Parser {
         Ok(self.call(at, operator, vec![operand, index]))
     }
 
-    /// What stands between the parentheses of a call, the closing one included.
+    /// The arguments of a call, and its closing parenthesis.
     fn arguments(&mut self) -> Result<Vec<Expr>, SyntaxError> {
         let (mut args, mut highest) = (vec![], 0);
         if self.eat(")") {

@@ -29,9 +29,7 @@ pub enum CelRuleError {
     Rule(CompileError),
     #[error("the messageExpression does not compile: {0}")]
     Message(CompileError),
-    #[error(
-        "oldSelf can't be used below `{list}`: items of a list can be told apart between updates only with x-kubernetes-list-type: map"
-    )]
+    #[error("oldSelf can't be used below `{list}`: items of a list can be matched between updates only with x-kubernetes-list-type: map")]
     Uncorrelated { list: FieldPath },
     #[error("optionalOldSelf is set, but the rule doesn't use oldSelf")]
     OptionalOldSelfUnused,

@@ -20,7 +20,7 @@ pub struct Site<'s> {
     pub occurrences: Option<u64>,
     /// Lists and maps around it, outermost first.
     pub around: Vec<Container>,
-    /// The list whose items can't be told apart between updates, so that `oldSelf` means nothing below it.
+    /// The list whose items can't be matched between updates, so that `oldSelf` means nothing below it.
     pub uncorrelated: Option<FieldPath>,
 }
 

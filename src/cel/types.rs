@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     Dyn,
-    /// Stands for something already reported.
+    /// The type of an expression whose error was already reported.
     Error,
     Null,
     Bool,

@@ -1,4 +1,4 @@
-//! Type parameters and what stands for them: cel-go's assignability, with an undo log instead of copies.
+//! Type parameters and the types that replace them: cel-go's assignability, with an undo log instead of copies.
 
 use std::sync::Arc;
 
@@ -85,13 +85,13 @@ impl Substitution {
 
     fn fits(&mut self, a: &Type, b: &Type) -> bool {
         if matches!(b, Type::Param(_)) {
-            let (valid, known) = self.stands_for(a, b);
+            let (valid, known) = self.substitute(a, b);
             if valid || known {
                 return valid;
             }
         }
         if matches!(a, Type::Param(_)) {
-            return self.stands_for(b, a).0;
+            return self.substitute(b, a).0;
         }
         if a.is_dyn_or_error() || b.is_dyn_or_error() {
             return true;
@@ -106,7 +106,7 @@ impl Substitution {
     }
 
     /// Whether the parameter `param` can stand for `t`, and whether something was known about it before.
-    fn stands_for(&mut self, t: &Type, param: &Type) -> (bool, bool) {
+    fn substitute(&mut self, t: &Type, param: &Type) -> (bool, bool) {
         if t == param {
             return (true, true);
         }

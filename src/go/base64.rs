@@ -9,7 +9,7 @@ pub enum Alphabet {
     Url,
 }
 
-/// The bytes that a text stands for, if it is base64.
+/// The bytes that a text encodes, if it is base64.
 pub fn decode(text: &str, alphabet: Alphabet) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
     if !digits.len().is_multiple_of(4) {

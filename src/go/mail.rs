@@ -29,7 +29,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// How many mailboxes the address stands for.
+    /// How many mailboxes the address has.
     fn address(&mut self, group_allowed: bool) -> Option<usize> {
         self.spaces();
         if self.rest.is_empty() {

@@ -24,7 +24,7 @@ pub enum Parsed {
 
 /// Decimal digits that always fit the short form.
 const SHORT_DIGITS: i32 = 18;
-/// The smallest part that is told apart: a billionth.
+/// The smallest part that is distinguished: a billionth.
 const NANO: i32 = -9;
 
 /// What a suffix multiplies by.

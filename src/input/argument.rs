@@ -37,7 +37,7 @@ pub struct Input {
 pub enum InputError {
     #[error("an input is empty")]
     Empty,
-    #[error("`{0}` starts with a dash, so it is no input")]
+    #[error("`{0}` is not an input: it starts with a dash")]
     LeadingDash(String),
     #[error("`{0}` has a NUL character, which no path and no revision can have")]
     Nul(String),

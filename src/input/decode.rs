@@ -159,7 +159,7 @@ fn end_of(text: &str) -> LineColumn {
 /// JSON allows more than YAML does in strings (DEL and the C1 set), so in what may be JSON only
 /// those below U+0020 are refused here and the parser sees the others.
 fn control_character(text: &str) -> Option<(usize, char)> {
-    // One pass without branches tells for nearly every file that there is nothing to look at:
+    // One pass without branches shows for nearly every file that nothing needs a closer look:
     // 0xC2 and 0xEF are the first bytes of the C1 set and of U+FFFE and U+FFFF.
     let dubious = text.as_bytes().chunks(4096).any(|chunk| {
         chunk.iter().fold(false, |found, byte| {
@@ -193,7 +193,7 @@ fn archive(bytes: &[u8]) -> Option<&'static str> {
     ];
     let found = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic));
     match found {
-        // Letters alone don't tell it from a key `BZh: …`; the block's number does.
+        // Letters alone don't distinguish it from a key `BZh: …`; the block's number does.
         Some((b"BZh", _)) if bytes.get(4..10) != Some(b"1AY&SY") => None,
         Some((_, name)) => Some(name),
         None => (bytes.get(257..262) == Some(b"ustar")).then_some("a tar archive"),

@@ -1,7 +1,7 @@
 //! Patterns over names and field paths, as the configuration writes them.
 
-/// `*` stands for any run of characters, in a path for one that crosses no dot; `**` for any run at all; `?` for one character.
-/// Everything else, `[]` and `{}` of a path included, stands for itself.
+/// `*` matches any run of characters, in a path only up to the next dot; `**` for any run at all; `?` for one character.
+/// Everything else, `[]` and `{}` of a path included, is literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_in_a_name_stands_for_anything() {
+    fn a_star_in_a_name_matches_anything() {
         assert!(Glob::name("*.example.com").matches("widgets.shop.example.com"));
         assert!(Glob::name("*").matches("") && !Glob::name("v1").matches("v1beta1"));
         assert!(Glob::name("v1").is_plain() && !Glob::name("v?").is_plain());

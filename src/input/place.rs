@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// Where something stands in a file.
+/// A position in a file, as editors show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct LineColumn {
     pub line: usize,

@@ -107,7 +107,7 @@ impl Scratch {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Commits everything and gives the id.
+    /// Commits everything and returns the id.
     pub(super) fn commit(&self) -> String {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", "x"]);

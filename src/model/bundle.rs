@@ -24,13 +24,13 @@ pub struct Place {
 /// From a schema to another one that is written alike.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeat<'t> {
-    /// The schema and the key it stands under.
+    /// The schema and its key.
     pub from: (Node<'t>, Node<'t>),
     pub to: (Node<'t>, Node<'t>),
 }
 
 impl Repeat<'_> {
-    /// Where in the other schema the same thing stands.
+    /// The place of the same text in the other schema.
     pub fn place(&self, place: Place) -> Place {
         let ((from, from_key), (to, to_key)) = (self.from, self.to);
         if place.span == from_key.span() {
@@ -120,7 +120,7 @@ impl Documents {
         self.files.retain(|_| kept.next().unwrap_or(true));
     }
 
-    /// Adds a file that is no part of the bundle.
+    /// Adds a file that isn't part of the bundle.
     pub fn put_beside(&mut self, file: File) -> FileId {
         self.beside.push(file);
         FileId::try_from(self.files.len() + self.beside.len() - 1).unwrap_or(FileId::MAX)

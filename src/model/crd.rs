@@ -5,7 +5,7 @@ use crate::model::schema::Schema;
 
 use super::FileId;
 
-/// A string and the node it stands at; `None` where the document doesn't say.
+/// A string and its node; `None` where the document doesn't say.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'t> {
     pub value: &'t str,
@@ -170,7 +170,7 @@ pub struct Keys {
     pub bundle_version: Vec<String>,
     /// Without any, every key that ends with `/channel`.
     pub channel: Vec<String>,
-    /// What tells apart several CRDs of one name in one bundle, beside the channel.
+    /// What distinguishes several CRDs of one name in one bundle, beside the channel.
     pub feature_set: Vec<String>,
 }
 
@@ -238,7 +238,7 @@ impl<'t> Crd<'t> {
         self.versions.iter().filter(|version| version.served).max_by_key(|version| version.priority())
     }
 
-    /// Whether the document gives the name itself.
+    /// Whether the document has a name.
     pub fn is_named(&self) -> bool {
         super::read_crd::name(self.node).is_some()
     }
@@ -275,7 +275,7 @@ impl<'t> Crd<'t> {
         self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(Text { value, node: entry.value }))
     }
 
-    /// What tells this CRD from others of its name: its channel, and its feature set.
+    /// What distinguishes this CRD from others of its name: its channel, and its feature set.
     pub fn track(&self) -> (Option<&'t str>, &[&'t str]) {
         (self.marks.channel.map(|channel| channel.value), &self.marks.feature_set)
     }

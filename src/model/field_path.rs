@@ -1,4 +1,4 @@
-//! Where a field stands in an object: `spec.rules[].matches[].path.type`, `spec.labels{}`, `spec["a.b"]`.
+//! The path of a field in an object: `spec.rules[].matches[].path.type`, `spec.labels{}`, `spec["a.b"]`.
 
 use std::fmt;
 

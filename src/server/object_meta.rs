@@ -7,7 +7,7 @@ use crate::go::strfmt::name;
 
 /// The limit in bytes for all keys and values of `metadata.annotations` together.
 const MAX_ANNOTATION_BYTES: usize = 256 << 10;
-/// The server keeps this many characters of `generateName` and appends five of its own.
+/// The server keeps this many characters of `generateName` and appends five more.
 const MAX_PREFIX_LENGTH: usize = 58;
 
 /// Whether a whole name is checked, or the start of one that the server completes.

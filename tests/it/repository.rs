@@ -73,7 +73,7 @@ fn the_merge_base_is_where_a_branch_began() {
     let (code, _, error) = scratch.run(&["review", "config/crd", "--merge-base"]);
     assert!(code == 2 && error.contains("--against"), "{error}");
     let (code, _, error) = scratch.run(&["review", "config/crd", "--against", "nowhere", "--merge-base"]);
-    assert!(code == 3 && error.contains("no revision `nowhere`"), "{error}");
+    assert!(code == 3 && error.contains("unknown revision `nowhere`"), "{error}");
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn value_decl<'a>(decl: &'a Decl, key: &str) -> Option<&'a Decl> {
     }
 }
 
-/// Undeclared data of an object: compared as it stands, and only if both objects have it.
+/// Undeclared data of an object: compared as written, and only if both objects have it.
 fn same_unknown(json: &Json, other: &Map<'_>, key: &str) -> Result<bool, EvalError> {
     match other {
         Map::Json(theirs, _) => Ok(theirs.get(key).is_none_or(|their| their == json)),

@@ -35,7 +35,7 @@ impl FileExpression {
         Ok(FileExpression { variable, decl: Arc::clone(decl), checked: Arc::new(checked), patterns })
     }
 
-    /// The type of what it gives, as far as it is known before it runs.
+    /// The result type, as far as it is known before the expression runs.
     pub fn result_type(&self) -> Type {
         match self.checked.type_of(&self.checked.expr) {
             Type::Struct(name) if &*name == SELF_TYPE => Type::Struct(self.variable.into()),
@@ -43,7 +43,7 @@ impl FileExpression {
         }
     }
 
-    /// Whether it gives `true` for `value`.
+    /// Whether it is `true` for `value`.
     pub fn holds(&self, value: &Json) -> Result<bool, EvalError> {
         match self.machine(value).run()? {
             Val::Bool(b) => Ok(b),

@@ -1,7 +1,7 @@
 //! Running rules on objects.
 //!
-//! Comes in: a checked expression with the node it stands at, and `self` and `oldSelf` as JSON. Goes out: what the
-//! expression gives there, an evaluation error (which the server treats as a violation), or that we can't tell.
+//! A checked expression with its schema node, and `self` and `oldSelf` as JSON come in. The expression's value, an
+//! evaluation error (which the server treats as a violation), or "undecided" goes out.
 
 mod convert;
 mod data;
@@ -32,7 +32,7 @@ pub use file_expression::FileExpression;
 pub use machine::Machine;
 use value::Val;
 
-/// Why an expression gives no value.
+/// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EvalError {
     /// The expression fails on this object, on the server too.
@@ -147,7 +147,7 @@ impl Program {
         }
     }
 
-    /// The text that a messageExpression gives.
+    /// The text that a messageExpression evaluates to.
     pub fn message(&self, value: &Json, old: Option<&Json>) -> Result<String, EvalError> {
         match self.run(value, old)? {
             Val::Text(text) => Ok(text.to_string()),

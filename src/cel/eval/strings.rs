@@ -121,7 +121,7 @@ fn replace<'a>(machine: &mut Machine<'a>, text: &str, old: &str, new: &str, n: i
     Ok(Val::made(&replaced))
 }
 
-/// Go's `SplitN`: 0 gives nothing, a negative limit gives all; an empty separator splits characters.
+/// Go's `SplitN`: 0 returns nothing, a negative limit everything; an empty separator splits characters.
 fn split<'a>(text: &str, separator: &str, n: i64) -> Val<'a> {
     let limit = match usize::try_from(n) {
         Ok(0) => return Val::list(vec![]),

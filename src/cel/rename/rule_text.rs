@@ -70,7 +70,7 @@ impl<'r> RuleText<'r> {
         None
     }
 
-    /// The edit that gives a field another name where it is.
+    /// The edit that renames a field in place.
     pub fn new_name(&self, read: &Expr, new: &Step) -> Option<(Range<usize>, String)> {
         let Step::Key(new) = new else { return None };
         let ExprKind::Call(Call { function, args, .. }) = &read.kind else {

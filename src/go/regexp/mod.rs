@@ -123,7 +123,7 @@ impl Pattern {
         made.as_ref()
     }
 
-    /// What matches, from left to right, as Go's `FindAllString` gives it: greedily, since laziness is not kept.
+    /// What matches, from left to right, as Go's `FindAllString` returns it: greedily, since laziness is not kept.
     /// `None` if the pattern is too large for that.
     pub fn find_all(&self, text: &str) -> Option<Vec<std::ops::Range<usize>>> {
         let finder = self.0.finder.get_or_init(|| {

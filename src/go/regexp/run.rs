@@ -1,10 +1,10 @@
-//! One step of an automaton at a time: which states a code point leads to, given what stands on both sides of it.
+//! One step of an automaton at a time: which states a code point leads to, given its neighbours.
 
 use regex_syntax::hir::Look;
 
 use super::nfa::{Nfa, State, StateId};
 
-/// What stands before a position.
+/// The context before a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Before {
     Nothing,
@@ -13,7 +13,7 @@ pub(super) enum Before {
     Other,
 }
 
-/// What stands behind a position.
+/// The context after a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
     Unknown,

@@ -43,7 +43,7 @@ struct Key {
 }
 
 impl<'p> Walk<'p> {
-    /// The sets of code points that the pattern tells apart; all walks of one product share an alphabet over them.
+    /// The sets of code points that the pattern distinguishes; all walks of one product share an alphabet over them.
     pub fn sets(pattern: &Pattern) -> Vec<&[(char, char)]> {
         const WORD: &[(char, char)] = &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
         const NEWLINE: &[(char, char)] = &[('\n', '\n')];

@@ -13,7 +13,7 @@ use crate::go::url::Url;
 
 pub use bounds::{Bound, Bounds};
 
-/// A format of strings that the server validates. Everything else that stands in `format` is ignored.
+/// A format of strings that the server validates. Any other value of `format` is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
     BsonObjectId,

@@ -1,4 +1,4 @@
-//! The forms of names that Kubernetes asks for, with the server's words for what is wrong.
+//! The forms of names that Kubernetes requires, with the server's text for what is wrong.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ fn is_label_text(text: &str) -> bool {
         && text.chars().all(|c| c == '-' || is_lower_alphanumeric(c))
 }
 
-/// Dot-separated labels, each without a limit of its own.
+/// Dot-separated labels, without a limit for each.
 pub fn subdomain(text: &str) -> Option<String> {
     if text.len() > SUBDOMAIN_LENGTH {
         return Some(too_long(SUBDOMAIN_LENGTH));
@@ -56,7 +56,7 @@ pub fn letter_label(text: &str) -> Option<String> {
     })
 }
 
-/// What can stand as one segment of a request's path.
+/// A name that is one segment of a request's path.
 pub fn path_segment(text: &str) -> Option<String> {
     match text {
         "." | ".." => Some(format!("may not be '{text}'")),
@@ -87,7 +87,7 @@ fn without_trailing_dash(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a segment of a request's path begins with.
+/// The start of a segment of a request's path.
 pub fn path_segment_prefix(text: &str) -> Option<String> {
     text.chars().find(|c| matches!(c, '/' | '%')).map(|c| format!("may not contain '{c}'"))
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart() {
+    fn each_form_of_name_is_checked() {
         for good in ["a", "a.b", "a-1.0b"] {
             assert_eq!(subdomain(good), None, "{good}");
         }

@@ -14,7 +14,7 @@ const AHEAD: usize = 60;
 /// The first line of an answer: an id, a word and a size.
 const HEADER_BYTES: u64 = 256;
 
-/// What an id stands for.
+/// The object of an id.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) enum Blob {
     Bytes(Vec<u8>),
@@ -115,7 +115,7 @@ fn answer(from: &mut impl BufRead, limit: u64) -> Result<Blob, GitError> {
     let size: u64 = match words.as_slice() {
         [_, "missing"] => return Ok(Blob::Missing),
         [_, "blob", size] => size.parse().map_err(|_| failed("its answer has no size"))?,
-        [_, kind, _] => return Err(failed(&format!("a {kind} stands where a blob should"))),
+        [_, kind, _] => return Err(failed(&format!("a {kind} was found instead of a blob"))),
         _ => return Err(failed("it ended early; `git fsck` may tell why")),
     };
     if size > limit {

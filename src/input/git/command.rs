@@ -36,7 +36,7 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_PROTOCOL_FROM_USER", "0"),
     ("GIT_PAGER", "cat"),
-    // Errors are told apart by their text.
+    // Errors are distinguished by their text.
     ("LC_ALL", "C"),
 ];
 

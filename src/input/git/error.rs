@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum GitError {
     #[error("the git program could not be started: {reason}")]
     NotStarted { reason: String },
-    #[error("there is no git repository around the current directory")]
+    #[error("the current directory is not in a git repository")]
     NoRepository,
     #[error("git refuses the repository at `{path}`, because somebody else owns it")]
     DubiousOwnership { path: String },
@@ -16,9 +16,9 @@ pub enum GitError {
     NoWorkTree,
     #[error("`{rev}` can't be a revision")]
     NotARevision { rev: String },
-    #[error("there is no revision `{rev}` in this repository")]
+    #[error("unknown revision `{rev}` in this repository")]
     UnknownRevision { rev: String, fetch: Option<String> },
-    #[error("`{rev}` stands for several objects")]
+    #[error("`{rev}` is ambiguous: it names several objects")]
     AmbiguousRevision { rev: String },
     #[error("`{rev}` is not in this shallow clone")]
     Shallow { rev: String, fetch: String },

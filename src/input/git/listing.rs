@@ -49,7 +49,7 @@ pub(super) enum Target {
 
 impl Repository {
     /// The whole tree of a revision, or the index; each is asked for once. Questions for single paths would be no cheaper: most are for
-    /// files that aren't there (a configuration, a baseline), and that a link doesn't lead to one only the whole tree tells.
+    /// files that aren't there (a configuration, a baseline), and only the whole tree shows that no link leads to one.
     pub(super) fn listing(&self, tree: Option<&str>) -> Result<Arc<Listing>, GitError> {
         let known = |listings: &Listings| listings.get(&tree.map(str::to_owned)).cloned();
         if let Some(listing) = self.listings.lock().ok().as_deref().and_then(known) {
@@ -128,7 +128,7 @@ impl Listing {
         inside.get(..end).unwrap_or_default()
     }
 
-    /// Follows a path through this listing, which must be the whole one. `read` gives the text of
+    /// Follows a path through this listing, which must be the whole one. `read` returns the text of
     /// a link. Nothing outside the listing is ever looked at.
     pub(super) fn follow(&self, path: &[u8], mut read: impl FnMut(&Entry) -> Result<Vec<u8>, GitError>) -> Result<Target, GitError> {
         let mut pending: VecDeque<Vec<u8>> = parts(path).collect();

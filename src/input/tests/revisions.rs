@@ -91,7 +91,7 @@ fn without_a_repository_the_error_says_so() {
     scratch.write("a.yaml", "x");
     let loaded = scratch.load(&["main:crd", ":crd", "a.yaml"]);
     assert_eq!(loaded.texts(), ["x"]);
-    assert_eq!(loaded.problems[0].to_string(), "`main:crd`: there is no git repository around the current directory");
+    assert_eq!(loaded.problems[0].to_string(), "`main:crd`: the current directory is not in a git repository");
     assert_eq!(loaded.problems.len(), 2);
 }
 
@@ -194,6 +194,6 @@ fn a_merge_base_that_a_shallow_clone_lacks_is_told() {
 fn a_whole_clone_gets_a_hint_too() {
     let scratch = history();
     let error = scratch.around().resolve("mian").unwrap_err();
-    assert_eq!(error.to_string(), "there is no revision `mian` in this repository");
+    assert_eq!(error.to_string(), "unknown revision `mian` in this repository");
     assert_eq!(error.advice().unwrap(), "`git branch --all` and `git tag` list those that are here");
 }

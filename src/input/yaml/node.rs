@@ -24,7 +24,7 @@ impl Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(super) u32);
 
-/// Where a scalar's text stands: in the file itself, or decoded beside it.
+/// Where a scalar's text is: in the file itself, or decoded beside it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextRef {
     pub offset: u32,
@@ -66,7 +66,7 @@ pub struct Tree {
     pub(super) root: NodeId,
     pub(super) ambiguous: Vec<NodeId>,
     pub(super) json: bool,
-    /// Whether some node stands for one that is written elsewhere.
+    /// Whether the document has aliases.
     pub(super) aliased: bool,
 }
 
@@ -84,7 +84,7 @@ impl Tree {
         Node { tree: self, id }
     }
 
-    /// Plain scalars that YAML 1.1 reads as something else than what stands there (`on`, `0777`, `1_000`).
+    /// Plain scalars that YAML 1.1 reads as something other than what is written (`on`, `0777`, `1_000`).
     pub fn ambiguous(&self) -> impl Iterator<Item = Node<'_>> {
         self.ambiguous.iter().map(|&id| self.node(id))
     }
@@ -94,7 +94,7 @@ impl Tree {
         self.json
     }
 
-    /// Whether some node stands for one that is written elsewhere.
+    /// Whether the document has aliases.
     pub fn is_aliased(&self) -> bool {
         self.aliased
     }
@@ -172,7 +172,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The text as it stands in the file.
+    /// The text as written in the file.
     pub fn source(self) -> &'t str {
         self.tree.text.get(self.span().range()).unwrap_or_default()
     }
@@ -312,7 +312,7 @@ impl<'t> Node<'t> {
     }
 
     /// Whether two mappings or lists are written alike, byte by byte: then they hold the same data in the same order. A scalar by itself
-    /// doesn't say: its tag, and whether a block keeps its last break, stand before it.
+    /// doesn't say: its tag, and whether a block keeps its last break, are written before it.
     pub fn alike(self, other: Node<'_>) -> bool {
         let plain = (self.is_map() || self.is_seq()) && !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
         plain && self.source() == other.source() && (self.tree.json || self.column().is_some_and(|column| other.column() == Some(column)))
@@ -329,7 +329,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Whether two nodes hold the same data, in whatever order their keys stand.
+    /// Whether two nodes hold the same data, in whatever order of keys.
     pub fn same(self, other: Node<'_>) -> bool {
         self.alike(other) || self.equals(other)
     }

@@ -119,7 +119,7 @@ fn read(source: &Source<'_>, budget: &Budget) -> Vec<Document> {
     documents
 }
 
-/// Names the cause of a syntax error where the text gives it away.
+/// Names the cause of a syntax error where the text shows it.
 fn syntax(slice: &str, base: usize, error: &granit_parser::ScanError, budget: &Budget) -> Error {
     use granit_parser::ErrorKind as Scan;
     let offset = error.marker().byte_offset().unwrap_or(0).min(slice.len());
@@ -320,7 +320,7 @@ impl<'a> Builder<'a> {
     fn text(&mut self, text: std::borrow::Cow<'a, str>, span: Span) -> Result<NodeId, Error> {
         let at = |offset: usize, text: &str| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
         if let std::borrow::Cow::Borrowed(part) = &text {
-            // The parser hands out slices of its own input: their address gives the offset.
+            // The parser hands out slices of its own input: their address is the offset.
             let offset = (part.as_ptr() as usize).wrapping_sub(self.slice.as_ptr() as usize);
             if offset <= self.slice.len() {
                 return self.push(span, Raw::Source(at(self.base + offset, part)));

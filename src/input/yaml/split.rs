@@ -1,6 +1,6 @@
 //! Cuts a file into documents before any of them is parsed.
 //!
-//! A `---` at the start of a line is a document marker wherever it stands, so the cut is exact. It lets one broken
+//! A `---` at the start of a line is a document marker wherever it is, so the cut is exact. It lets one broken
 //! document leave the others alone, and documents be parsed in parallel.
 
 use super::Span;

@@ -166,11 +166,11 @@ fn what_is_written_alike_holds_the_same_data() {
     let [a, b] = ["a", "b"].map(|key| shifted.root().get(key).unwrap());
     assert_eq!(a.source(), b.source());
     assert!(!a.alike(b) && !a.same(b));
-    // What stands before a scalar is a part of it.
+    // What is written before a scalar is a part of it.
     let headed = tree("a: |\n  x\nb: |-\n  x\nc: 1\nd: !!str 1\n");
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|key| headed.root().get(key).unwrap());
     assert!(!a.same(b) && !c.same(d));
-    // An alias says what stands elsewhere.
+    // An alias repeats what is written elsewhere.
     let (one, two) = (tree("x: &x 1\nv: {z: *x}\n"), tree("x: &x 2\nv: {z: *x}\n"));
     let [a, b] = [&one, &two].map(|tree| tree.root().get("v").unwrap());
     assert_eq!(a.source(), b.source());

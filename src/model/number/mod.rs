@@ -22,7 +22,7 @@ pub use goal::NumberGoal;
 pub enum NumberKind {
     Integer,
     Number,
-    /// No type stands there: inside of junctors, where the spine has the type.
+    /// No type: inside `allOf`, `anyOf`, `oneOf` and `not`, where the node around them has the type.
     #[default]
     Untyped,
 }
@@ -34,7 +34,7 @@ pub enum NumberFormat {
     Int64,
     Float,
     Double,
-    /// A format of strings where no type stands: then no number passes.
+    /// A string format without a type: then no number passes.
     Text,
 }
 

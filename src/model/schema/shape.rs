@@ -1,4 +1,4 @@
-//! What a schema node accepts and keeps, as data of its own: the form that validation, comparison and generation work on.
+//! What a schema node accepts and keeps, as independent data: the form that validation, comparison and generation work on.
 //!
 //! A shape says the same as the schema it was built from, keyword by keyword, with explicit defaults left out
 //! (`nullable: false`, `minLength: 0`, `list-type: atomic`, …). Each part keeps the node it came from.
@@ -76,7 +76,7 @@ pub enum ListType {
 /// What happens to keys that `properties` doesn't name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Extra<V = Arc<Shape>> {
-    /// Pruned (on the spine), or not spoken of (inside a junctor).
+    /// Pruned, or inside `allOf`, `anyOf`, `oneOf` and `not`: not restricted.
     #[default]
     Closed,
     /// `additionalProperties: false`: rejected.
@@ -123,7 +123,7 @@ pub struct CelRule {
 pub struct Shape {
     /// The mapping this was built from.
     pub at: NodeId,
-    /// `None`: any type (with int-or-string or preserve-unknown-fields, or inside a junctor).
+    /// `None`: any type (with int-or-string or preserve-unknown-fields, or inside `allOf`, `anyOf`, `oneOf` and `not`).
     pub ty: Option<Type>,
     pub int_or_string: bool,
     pub nullable: bool,
@@ -223,7 +223,7 @@ impl Shape {
         shape
     }
 
-    /// The shape of this node alone: its junctors are there, its children on the spine are not.
+    /// The shape of this node alone: with `allOf`, `anyOf`, `oneOf` and `not`, but without properties, items and additional properties.
     pub fn local(schema: &Schema<'_>) -> Self {
         let count = |min, max| Count {
             min: schema.count(min).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),

@@ -1,4 +1,4 @@
-//! One schema node as its author wrote it: each keyword with the place it stands at, nothing copied.
+//! One schema node as its author wrote it: each keyword with its place, nothing copied.
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::{FieldPath, Step};
@@ -17,7 +17,7 @@ pub struct Schema<'t> {
     node: Node<'t>,
     /// One bit for each keyword that is there.
     present: u64,
-    /// For each of them the number of its entry; [`FAR`] where it is not told.
+    /// For each of them the number of its entry; [`FAR`] where it is unknown.
     places: [u16; COUNT],
     /// Whether its CRD keeps whatever no schema declares (`spec.preserveUnknownFields`).
     open: bool,
@@ -94,7 +94,7 @@ impl<'t> Schema<'t> {
         Schema { open, ..self }
     }
 
-    /// A schema that stands somewhere below this one.
+    /// A schema somewhere below this one.
     pub fn child(&self, node: Node<'t>) -> Self {
         Schema::new(node).within(self.open)
     }

@@ -6,7 +6,7 @@ use super::{Parser, Refusal, class_hir, folded, ranges};
 use crate::go::regexp::{PatternError, class};
 
 impl Parser<'_> {
-    /// A literal by its number, as an escape gives it.
+    /// A literal that is written as a number.
     fn literal_code(&mut self, code: u32) -> Result<(), Refusal> {
         match char::from_u32(code) {
             Some(c) => self.literal(c),
@@ -116,7 +116,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An escape that stands for one code point.
+    /// An escape for one code point.
     fn escaped_char(&mut self) -> Result<u32, Refusal> {
         let start = self.at;
         self.at += 1;

@@ -45,7 +45,7 @@ impl Node {
     }
 }
 
-/// What stands between an opening parenthesis and here.
+/// The part of a group that was read so far.
 #[derive(Default)]
 struct Group {
     /// The flags to go back to behind the closing parenthesis.
@@ -228,7 +228,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `{n}`, `{n,}` or `{n,m}` at this place: the counts (`None` for a number too large to hold) and the end.
-    /// Anything else is not a repetition, and the brace stands for itself.
+    /// Anything else is not a repetition, and the brace is literal.
     #[allow(clippy::type_complexity)]
     fn counts(&self) -> Option<(Option<u32>, Option<Option<u32>>, usize)> {
         let bytes = self.text.as_bytes();
