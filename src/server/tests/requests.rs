@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::server::object::{Compiled, Outcome};
 use serde_json::{Value, json};
 
-use crate::testing::recorded::records;
+use crate::testing::recorded::{committed, records};
 use crate::testing::shape_of_crd;
 
 /// What a recorded body was when it was sent.
@@ -89,4 +89,29 @@ fn every_recorded_object_is_judged_as_the_server_judged_it() {
     }
     assert!(judged > 0);
     assert!(counts.is_empty(), "{counts:?}");
+}
+
+/// Objects created and updated on a server of the version that the model knows best.
+#[test]
+fn objects_are_judged_as_kubernetes_1_36_judges_them() {
+    let mut judged = 0;
+    for record in committed("servers") {
+        let (crd, verdict) = (&record["crd"], &record["verdicts"]["1.36"]);
+        let send = |name: &str| whole(crd, &record[name]);
+        let outcome = match record["kind"].as_str() {
+            Some("object-create") => Compiled::new(&shape_of_crd(crd)).request(send("object")),
+            Some("object-update") => {
+                let compiled = Compiled::new(&shape_of_crd(crd));
+                let old = compiled.request(send("old_object")).stored;
+                compiled.request_update(&old, send("object"))
+            }
+            _ => continue,
+        };
+        judged += 1;
+        assert_eq!(outcome.accepted(), verdict["accepted"] == true, "{}: {:?}, server {verdict}", record["id"], outcome.errors);
+        if outcome.accepted() {
+            assert_eq!(body(outcome.stored), verdict["stored"], "{}", record["id"]);
+        }
+    }
+    assert!(judged > 50, "{judged} objects");
 }
