@@ -1,6 +1,6 @@
 //! How the parts of a CEL condition are read, once for both ways to compare rules: by form (`cel_implication`) and by search (`solver`).
 
-use crate::cel::ast::{Comprehension, Expr, Kind, Literal, Quantifier, Select};
+use crate::cel::ast::{Comprehension, Expr, ExprKind, Literal, Quantifier, Select};
 use crate::cel::comparison::Operator;
 
 /// An expression that is true or false, by its outermost operator.
@@ -46,13 +46,13 @@ pub(super) enum Condition<'e> {
 impl<'e> Condition<'e> {
     pub(super) fn read(expr: &'e Expr) -> Self {
         match &expr.kind {
-            Kind::Literal(Literal::Bool(value)) => Condition::Constant(*value),
-            Kind::Select(select) if select.test => Condition::Has(select),
-            Kind::Comprehension(fold) => match fold.quantifier() {
+            ExprKind::Literal(Literal::Bool(value)) => Condition::Constant(*value),
+            ExprKind::Select(select) if select.test => Condition::Has(select),
+            ExprKind::Comprehension(fold) => match fold.quantifier() {
                 Some((quantifier, body)) => Condition::Quantified { fold, quantifier, body },
                 None => Condition::Other,
             },
-            Kind::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
+            ExprKind::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
                 ("!_", None, [inner]) => Condition::Not(inner),
                 ("_&&_", None, parts) => Condition::And(parts),
                 ("_||_", None, parts) => Condition::Or(parts),
@@ -88,7 +88,7 @@ fn pattern(function: &str, argument: &Expr) -> Option<String> {
 
 /// What `size(…)` or `….size()` counts.
 pub(super) fn size_of(expr: &Expr) -> Option<&Expr> {
-    let Kind::Call(call) = &expr.kind else { return None };
+    let ExprKind::Call(call) = &expr.kind else { return None };
     match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
         ("size", Some(counted), []) | ("size", None, [counted]) => Some(counted),
         _ => None,
@@ -98,7 +98,9 @@ pub(super) fn size_of(expr: &Expr) -> Option<&Expr> {
 /// The selection of a field of one of these variables: `self.a` of `self`.
 pub(super) fn field_of<'e>(expr: &'e Expr, variables: &[&str]) -> Option<&'e Select> {
     match &expr.kind {
-        Kind::Select(select) if matches!(&select.operand.kind, Kind::Ident(name) if variables.contains(&name.as_str())) => Some(select),
+        ExprKind::Select(select) if matches!(&select.operand.kind, ExprKind::Ident(name) if variables.contains(&name.as_str())) => {
+            Some(select)
+        }
         _ => None,
     }
 }

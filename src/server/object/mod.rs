@@ -30,7 +30,7 @@ pub(crate) use check::CheckNode;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub use default::default_of_schema;
 pub(crate) use embedded::EMBEDDED_TYPE_PATTERNS;
-pub use error::{Error, Kind};
+pub use error::{Error, Kind, Reason};
 pub(crate) use fill::DefaultNode;
 pub use objects::{ObjectReport, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
