@@ -1,8 +1,13 @@
-"""Runs the steps of action.yml as GitHub's runner does, as far as this action uses it; and GitHub's comments."""
+"""Runs the steps of action.yml as GitHub's runner does, as far as this action uses it; and GitHub's comments and releases."""
 
+import functools
+import hashlib
 import http.server
 import json
+import pathlib
 import re
+import shutil
+import tarfile
 import threading
 
 import yaml
@@ -40,14 +45,20 @@ def run(repository, inputs, github, environment=None):
     summary = temp / "summary.md"
     summary.write_text("")
     context = {"inputs": {**given, **inputs}, "github": {"action_path": str(ROOT), **github}, "steps": {}}
-    log, code = "", 0
+    log, code, uploaded = "", 0, []
     for step in action["runs"]["steps"]:
+        if "uses" in step:  # steps of others; the runner's part ends with what they are given
+            given = {name: EXPRESSION.sub(lambda m: look_up(m.group(1), context), str(value)) for name, value in step["with"].items()}
+            context["steps"][step["id"]] = {"outputs": {}}
+            uploaded.append(given)
+            continue
         assert not EXPRESSION.search(step["run"]), "an expression is spliced into a shell"
         output = temp / "output"
         output.write_text("")
         variables = {name: EXPRESSION.sub(lambda m: look_up(m.group(1), context), value) for name, value in step["env"].items()}
         runner = {
             "RUNNER_TEMP": str(temp),
+            "RUNNER_TOOL_CACHE": str(temp / "tools"),
             "GITHUB_OUTPUT": str(output),
             "GITHUB_STEP_SUMMARY": str(summary),
             "GITHUB_REPOSITORY": "rail/tickets",
@@ -63,6 +74,8 @@ def run(repository, inputs, github, environment=None):
         if result.returncode != 0:
             code = result.returncode
             break
+    for upload in uploaded:
+        assert not upload["path"] or pathlib.Path(upload["path"]).read_text().startswith("<!doctype html>"), upload
     values = {name: EXPRESSION.sub(lambda m: look_up(m.group(1), context), about["value"]) for name, about in action["outputs"].items()}
     return code, log, values, summary.read_text()
 
@@ -116,3 +129,40 @@ class Comments:
     @property
     def address(self):
         return f"http://127.0.0.1:{self.server.server_port}"
+
+
+class Releases:
+    """The action's own files, and a server that offers its releases, both with the same address."""
+
+    def __init__(self, folder):
+        self.served, self.action = folder / "served", folder / "action"
+        self.served.mkdir(parents=True)
+        handler = functools.partial(Quiet, directory=self.served)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.action.mkdir()
+        shutil.copytree(ROOT / ".github/action", self.action / ".github/action")
+        manifest = (ROOT / "Cargo.toml").read_text()
+        address = f'repository = "http://127.0.0.1:{self.server.server_port}"'
+        manifest, replaced = re.subn(r'^repository = ".*"$', address, manifest, flags=re.MULTILINE)
+        assert replaced == 1, "Cargo.toml names the project's address once"
+        (self.action / "Cargo.toml").write_text(manifest)
+        self.version = re.search(r'^version = "(.*)"$', manifest, re.MULTILINE).group(1)
+
+    def publish(self, program, target, version=None):
+        """Offers the program as the release does, and says which files it is in."""
+        version = version or self.version
+        folder = self.served / f"releases/download/v{version}"
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = f"crdwise-v{version}-{target}"
+        archive = folder / f"{stem}.tar.gz"
+        with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+            tar.add(program, f"{stem}/crdwise")
+        checksum = folder / f"{archive.name}.sha256"
+        checksum.write_text(f"{hashlib.sha256(archive.read_bytes()).hexdigest()}  {archive.name}\n")
+        return archive, checksum
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass

@@ -1,6 +1,8 @@
-"""Each check is a function; its name says what must hold. Arguments: the program, and the folder with tools."""
+"""Each check is a function; its name says what must hold. Arguments: the program, the folder with tools, and names of single checks."""
 
+import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -212,6 +214,61 @@ def the_action_on_a_push_and_against_a_tag(world):
         assert code == 0 and outputs["verdict"] == "additive" and outputs["bump"] == "minor", (inputs, log, outputs)
 
 
+def the_action_installs_only_what_it_has_verified(world):
+    clone, github = a_pull_request(world, "install")
+    releases = action.Releases(world.folder / "releases")
+    machine = os.uname().machine.replace("arm64", "aarch64")
+    good = world.folder / "good"
+    # A program that says that it ran; the real one is large, and the review's business is tested above.
+    good.write_text('#!/bin/sh\n[ "$1" = --version ] || touch ran\necho "crdwise released"\n')
+    good.chmod(0o755)
+    target = f"{machine}-unknown-linux-musl"
+    github["action_path"] = str(releases.action)
+
+    def install(**inputs):
+        """What the install step does on a runner that has nothing yet, for an action pinned by commit."""
+        shutil.rmtree(world.folder / "install-runner", ignore_errors=True)
+        return action.run(clone, inputs, {**github, "action_ref": "8f4b7f84864484a7bf31766abe9204da3cbe65b3"})
+
+    def refused(said, **inputs):
+        code, log, *_ = install(**inputs)
+        assert code == 2 and f"::error title=crdwise::{said}" in log and "crdwise released" not in log, (said, code, log)
+        assert not (world.folder / "install-runner/tools").exists(), "nothing is kept"
+
+    refused("can't download")  # no such release
+    archive, checksum = releases.publish(good, target)
+    code, log, *_ = install()
+    assert code == 0 and f"release {releases.version}, checksum verified" in log and "crdwise released" in log, log
+    code, log, *_ = action.run(clone, {}, github)
+    assert code == 0 and "from the runner's tool cache" in log, log
+    releases.publish(good, target, "9.8.7")
+    code, log, *_ = install(version="v9.8.7")
+    assert code == 0 and "release 9.8.7, checksum verified" in log, log
+    refused("the input `version` must be", version="latest; touch pwned")
+
+    bytes_, sum_ = archive.read_bytes(), checksum.read_text()
+    checksum.write_text("0" * 64 + sum_[64:])
+    refused("the checksum of")
+    checksum.write_text("")
+    refused(f"http://127.0.0.1:{releases.server.server_port}/releases/download/v{releases.version}/{checksum.name} is not")
+    # Names another file whose sum is right.
+    checksum.write_text(hashlib.sha256(b"").hexdigest() + "  /dev/null\n")
+    refused("the checksum of")
+    checksum.unlink()
+    refused("can't download")
+    checksum.write_text(sum_)
+    archive.write_bytes(bytes_[: len(bytes_) // 2])
+    refused("the checksum of")
+    checksum.write_text(hashlib.sha256(archive.read_bytes()).hexdigest() + "\n")
+    refused("can't unpack")
+    releases.server.shutdown()
+    releases.server.server_close()
+    refused("can't download")  # offline
+    # A program that is there needs no network.
+    code, log, *_ = action.run(clone, {"binary": str(good)}, github)
+    assert code == 0 and "crdwise released" in log, log
+
+
 def formats_satisfy_their_schemas(world):
     demo = ["crdwise", "review", ROOT / "testdata/demo/old", ROOT / "testdata/demo/new"]
     repository = world.repository("formats")
@@ -261,10 +318,10 @@ def completions_and_pages_are_sound(world):
     assert (repository.folder / "man/crdwise-review.1").exists()
 
 
-def main(program, tools):
+def main(program, tools, *only):
     world = World(program, tools)
     checks = [value for value in globals().values() if callable(value) and getattr(value, "__module__", "") == __name__]
-    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request"}]
+    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request"} and (not only or check.__name__ in only)]
     failed = 0
     for check in checks:
         start = time.monotonic()
