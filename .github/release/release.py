@@ -5,11 +5,13 @@
     release.py build TARGET        dist/crdwise-vVERSION-TARGET.tar.gz (.zip for Windows) and its .sha256
     release.py wheel TARGET TAG…   dist/crdwise-VERSION-py3-none-TAG.whl, from the same build
     release.py try ARCHIVE         unpack the archive into an empty directory and review the demo with it
+    release.py try-wheel WHEEL     install the wheel into an empty environment and review the demo with it
     release.py sbom                dist/crdwise-vVERSION.cdx.json
     release.py packaging           dist/crdwise.rb for Homebrew and dist/crdwise.yaml for krew, for the archives in dist
     release.py notes               the changelog's section about this version
 """
 
+import gzip
 import hashlib
 import io
 import json
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import tomllib
 import zipfile
 
@@ -111,8 +114,6 @@ def archive(target, program):
 
 
 def write_tar(made, entries):
-    import gzip
-
     with open(made, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
         for name, content, is_program in entries:
             about = tarfile.TarInfo(name)
@@ -121,8 +122,6 @@ def write_tar(made, entries):
 
 
 def write_zip(made, entries):
-    import time
-
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content, is_program in entries:
             about = zipfile.ZipInfo(name, time.gmtime(epoch())[:6])
@@ -160,6 +159,19 @@ def try_archive(name):
                 sys.exit(f"{file}: {needed} is missing")
         review(program, scratch)
         print(f"{file.name}: {program.stat().st_size / 1e6:.1f} MB unpacked; the demo's review is right")
+
+
+def try_wheel(name):
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = pathlib.Path(scratch) / "environment"
+        run(sys.executable, "-m", "venv", environment)
+        (scripts,) = [folder for folder in (environment / "bin", environment / "Scripts") if folder.is_dir()]
+        python = next(scripts.glob("python*"))
+        start = time.monotonic()
+        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", pathlib.Path(name).resolve())
+        took = time.monotonic() - start
+        review(next(scripts.glob("crdwise*")), scratch)
+        print(f"{pathlib.Path(name).name}: installed in {took:.1f} s; the demo's review is right")
 
 
 def review(program, folder):
@@ -234,7 +246,7 @@ def packaging():
 
 
 STEPS = {
-    "check": check, "build": build, "wheel": wheel, "try": try_archive, "sbom": sbom, "packaging": packaging,
+    "check": check, "build": build, "wheel": wheel, "try": try_archive, "try-wheel": try_wheel, "sbom": sbom, "packaging": packaging,
     "notes": lambda: print(notes(), end=""), "version": lambda: print(VERSION),
 }
 

@@ -86,7 +86,9 @@ fn head(out: &mut String, view: &View<'_>) {
 
 fn item(group: &Group<'_>, view: &View<'_>) -> String {
     let finding = group.first;
-    let mut out = format!("- **{}**: {}", inline(&finding.rule), inline(&cut(&finding.message)));
+    let rule = inline(&finding.rule);
+    let rule = view.book.address(&finding.rule).map_or(rule.clone(), |address| format!("<a href=\"{address}\">{rule}</a>"));
+    let mut out = format!("- **{rule}**: {}", inline(&cut(&finding.message)));
     if let Some(also) = group.also() {
         let _ = write!(out, " ({})", inline(&cut(&also)));
     }
@@ -161,7 +163,7 @@ fn foot(out: &mut String, view: &View<'_>, left_out: usize) {
     };
     lines.push(format!("{compared}: {}, {}.", plural(new.crds, "CRD"), plural(new.versions, "version")));
     if view.report.findings.iter().any(|finding| finding.status == Status::New) {
-        lines.push("<code>crdwise explain RULE</code> tells why a rule is there and how to follow it.".to_owned());
+        lines.push("A rule's page, also shown by <code>crdwise explain RULE</code>, says why it matters and how to fix it.".to_owned());
     }
     let _ = writeln!(out, "\n<sub>{} {}</sub>", lines.join(" "), view.report.tool);
 }
@@ -246,7 +248,7 @@ mod tests {
     use super::*;
     use crate::render::sample;
 
-    const OWN: [&str; 12] = ["details", "/details", "summary", "/summary", "b", "/b", "code", "/code", "sub", "/sub", "br", "/pre"];
+    const OWN: [&str; 13] = ["details", "/details", "summary", "/summary", "b", "/b", "code", "/code", "sub", "/sub", "br", "/pre", "/a"];
 
     /// The text of the comment outside of code, as a platform sees it when Markdown is done; fails on a tag that isn't ours.
     fn text_nodes(comment: &str) -> String {
@@ -255,7 +257,8 @@ mod tests {
         while let Some((text, tail)) = rest.split_once('<') {
             out.push_str(text);
             let (tag, after) = tail.split_once('>').unwrap();
-            assert!(OWN.contains(&tag) || tag == "pre lang=\"yaml\"", "<{tag}>");
+            let link = concat!("a href=\"", env!("CARGO_PKG_HOMEPAGE"), "/rules/");
+            assert!(OWN.contains(&tag) || tag == "pre lang=\"yaml\"" || tag.starts_with(link), "<{tag}>");
             let end = if tag == "code" { "</code>" } else { "</pre>" };
             rest = if tag == "code" || tag.starts_with("pre") { after.split_once(end).unwrap().1 } else { after };
         }

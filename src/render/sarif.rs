@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
-use crate::judge::rule::{Kind, Rule};
+use crate::judge::rule::{Book, Kind};
 use crate::model::fact::{Affects, Certainty};
 
 use super::anchor::Anchor;
@@ -141,7 +141,7 @@ pub fn render(view: &View<'_>) -> String {
     let mut results = Vec::new();
     for finding in findings.into_iter().take(MOST) {
         let index = *numbers.entry(&finding.rule).or_insert_with(|| {
-            rules.push(descriptor(finding, view.book.get(&finding.rule)));
+            rules.push(descriptor(finding, view.book));
             rules.len() - 1
         });
         let twin = twins.entry(&finding.fingerprint).or_insert(0);
@@ -165,6 +165,7 @@ pub fn render(view: &View<'_>) -> String {
                 "name": "crdwise",
                 "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": rules,
             }}),
             automation_details: json!({"id": format!("crdwise/{command}/")}),
@@ -216,7 +217,8 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// The rule's page, as far as a result of it is there; for an unknown rule, the texts of its finding.
-fn descriptor(finding: &Finding, rule: Option<&Rule>) -> serde_json::Value {
+fn descriptor(finding: &Finding, book: &Book) -> serde_json::Value {
+    let rule = book.get(&finding.rule);
     let title = visible(&finding.title);
     let page = rule.map(|rule| &*rule.body).unwrap_or_default().trim();
     let first = section(page, "## What it does");
@@ -242,6 +244,9 @@ fn descriptor(finding: &Finding, rule: Option<&Rule>) -> serde_json::Value {
     });
     if let Some(rule) = rule.filter(|rule| !rule.aliases.is_empty()) {
         descriptor["deprecatedIds"] = json!(rule.aliases);
+    }
+    if let Some(address) = book.address(&finding.rule) {
+        descriptor["helpUri"] = json!(address);
     }
     descriptor
 }

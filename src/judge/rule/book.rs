@@ -115,6 +115,12 @@ impl Book {
         Ok(book)
     }
 
+    /// The address of a built-in rule's page on the documentation site; a team's own rule has none.
+    pub fn address(&self, id: &str) -> Option<String> {
+        self.rules.get(*self.by_id.get(id)?)?.page?;
+        Some(format!("{}/rules/{id}/", env!("CARGO_PKG_HOMEPAGE")))
+    }
+
     /// A rule is called like its page.
     fn add_page(&mut self, page: &'static Page) {
         self.index(&Match::of(page));
