@@ -30,7 +30,7 @@ SCHEMAS = {
 
 def on_config(config):
     config["site_url"] = PACKAGE["homepage"] + "/"
-    config["repo_url"] = PACKAGE["repository"]
+    config["repo_url"], config["repo_name"] = PACKAGE["repository"], PACKAGE["name"]
     return config
 
 

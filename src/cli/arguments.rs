@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::judge::finding::Severity;
+use crate::judge::policy::Policy;
+use crate::judge::rule::{Book, Family};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -406,7 +408,7 @@ pub struct Lint {
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
     /// Policy: guidelines, gep-922, kustomize, kubevirt or kubernetes [default: from the configuration, or guidelines]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = Offered(policies), hide_possible_values = true)]
     pub policy: Option<String>,
 
     /// Configuration file [default: crdwise.yaml beside the inputs or above, up to the repository root]
@@ -521,6 +523,35 @@ impl clap::builder::TypedValueParser for FormatParser {
     }
 }
 
+fn policies() -> Vec<&'static str> {
+    Policy::names().collect()
+}
+
+fn families() -> Vec<&'static str> {
+    Family::ALL.iter().map(|family| family.name()).collect()
+}
+
+/// Everything that has a page: rules and policies.
+pub fn pages() -> Vec<&'static str> {
+    Book::builtin().ids().chain(Policy::names()).collect()
+}
+
+/// Takes any text, and offers these words to completions.
+#[derive(Clone)]
+struct Offered(fn() -> Vec<&'static str>);
+
+impl clap::builder::TypedValueParser for Offered {
+    type Value = String;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        clap::builder::StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
+        Some(Box::new(self.0().into_iter().map(clap::builder::PossibleValue::new)))
+    }
+}
+
 impl std::str::FromStr for FormatFlag {
     type Err = String;
 
@@ -575,7 +606,7 @@ pub struct LimitFlags {
 #[derive(Debug, Args)]
 pub struct Rules {
     /// Only rules of this family: change, server, guideline, hazard, convention, conversion
-    #[arg(long)]
+    #[arg(long, value_parser = Offered(families), hide_possible_values = true)]
     pub family: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -588,6 +619,7 @@ pub struct Rules {
 #[derive(Debug, Args)]
 pub struct Explain {
     /// Rule id or policy name
+    #[arg(value_parser = Offered(pages), hide_possible_values = true)]
     pub id: String,
     /// Directory with your own rules
     #[arg(long, value_name = "DIR")]

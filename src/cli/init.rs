@@ -1,48 +1,50 @@
-//! `crdwise init`: a configuration, a workflow and hooks for the repository around, made once. What is there stays as it is.
+//! `crdwise init`: writes a configuration, a CI job and hooks that fit the repository. Existing files are left unchanged.
 
-use std::collections::BTreeMap;
+mod survey;
+
 use std::fmt::Write as _;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 
-use walkdir::WalkDir;
+use crate::input::repo_root;
+use crate::render::visible;
 
-use crate::input::{is_manifest, repo_root};
-
-use super::input::names_a_crd;
 use super::{Exit, Stop, Streams};
+use survey::{Hosting, Survey};
 
-const FILES: [(&str, &str); 3] = [
-    ("crdwise.yaml", include_str!("init/crdwise.yaml")),
-    (".github/workflows/crdwise.yml", include_str!("init/workflow.yml")),
-    (".pre-commit-config.yaml", include_str!("init/pre-commit.yaml")),
-];
-
-/// Where CRDs are expected in a repository that has none yet.
-const USUAL: &str = "config/crd";
-/// Entries that are looked at, and bytes of a file, to find out where the CRDs are: a guess that the user can mend.
-const ENTRIES: usize = 20_000;
-const HEAD_BYTES: u64 = 64 << 10;
-/// Places in which the CRDs of others stand.
-const FOREIGN: [&str; 6] = ["node_modules", "vendor", "target", "testdata", "third_party", "examples"];
+const CONFIGURATION: (&str, &str) = ("crdwise.yaml", include_str!("init/crdwise.yaml"));
+const GITHUB: (&str, &str) = (".github/workflows/crdwise.yml", include_str!("init/workflow.yml"));
+const GITLAB: (&str, &str) = (".gitlab-ci.yml", include_str!("init/gitlab.yml"));
+const HOOKS: (&str, &str) = (".pre-commit-config.yaml", include_str!("init/pre-commit.yaml"));
 
 pub(super) fn init(streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let here = std::env::current_dir()?;
     let root = repo_root(Path::new("")).unwrap_or(here);
-    let crds = crds(&root);
-    let mut out = String::new();
+    let survey = Survey::of(&root);
+    let mut out = found(&survey);
+    let runs_elsewhere = survey.workflow.as_deref().filter(|name| *name != GITHUB.0);
+    let mut files = vec![(CONFIGURATION, "")];
+    match survey.hosting {
+        _ if runs_elsewhere.is_some() => {}
+        Hosting::GitLab => files.push((GITLAB, "to review merge requests, add this job:")),
+        Hosting::GitHub | Hosting::Unknown => files.push((GITHUB, "")),
+    }
+    if survey.other_hooks.is_none() {
+        files.push((HOOKS, "to run crdwise before each commit, add under its `repos:`"));
+    }
     let mut exit = Exit::Clean;
-    for (name, template) in FILES {
-        let text = template.replace("@CRDS@", &crds).replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+    for ((name, template), to_add) in files {
+        let text = fill(template, &survey);
         match create(&root.join(name), &text) {
             Ok(()) => {
                 let _ = writeln!(out, "wrote  {name}");
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let _ = writeln!(out, "left   {name}: it is there already");
-                if name == ".pre-commit-config.yaml" {
-                    let hooks: String = text.lines().skip(1).map(|line| format!("    {line}\n")).collect();
-                    let _ = write!(out, "       for the hooks, add under its `repos:`\n{hooks}");
+                let _ = writeln!(out, "left   {name}: it exists");
+                let has_it = std::fs::read_to_string(root.join(name)).is_ok_and(|text| text.contains("crdwise"));
+                if !to_add.is_empty() && !has_it {
+                    let part: String = text.lines().filter(|line| *line != "repos:").map(|line| format!("    {line}\n")).collect();
+                    let _ = write!(out, "       {to_add}\n{part}");
                 }
             }
             Err(error) => {
@@ -51,12 +53,61 @@ pub(super) fn init(streams: &mut Streams<'_>) -> Result<Exit, Stop> {
             }
         }
     }
-    let _ = writeln!(
+    if let Some(name) = runs_elsewhere {
+        let _ = writeln!(out, "left   {}: it runs crdwise already", visible(name));
+    }
+    if let Some(name) = survey.other_hooks {
+        let _ = writeln!(out, "left   hooks to {name}: let it run `crdwise review --staged` before a commit");
+    }
+    let crds = &survey.crds;
+    let _ = write!(
         out,
-        "\nThe workflow reviews {crds}; `crdwise review {crds} --against HEAD` shows what you have changed since the last commit."
+        "\nNext:\n  crdwise lint {crds}                    see what there is to fix today\n  \
+         crdwise baseline write {crds}          or accept it, so that only new findings fail\n  \
+         crdwise review {crds} --against HEAD   see what you changed since the last commit\n  \
+         then commit the files\n"
     );
     streams.write(&out)?;
     Ok(exit)
+}
+
+/// What was found, and what follows from it.
+fn found(survey: &Survey) -> String {
+    let mut out = String::new();
+    let count = |files: usize| if files == 1 { "1 file with CRDs".to_owned() } else { format!("{files} files with CRDs") };
+    let _ = match survey.files {
+        0 => writeln!(out, "found  no CRDs: using {}, where they usually are", survey.crds),
+        files => writeln!(out, "found  {}: {}", survey.crds, count(files)),
+    };
+    for (folder, files) in survey.others.iter().take(3) {
+        let _ = writeln!(out, "found  {folder}: {}, not reviewed; add it if it isn't a copy", count(*files));
+    }
+    let hosting = match survey.hosting {
+        Hosting::GitHub => "GitHub",
+        Hosting::GitLab => "GitLab",
+        Hosting::Unknown => "unknown hosting, GitHub assumed",
+    };
+    let _ = writeln!(out, "found  {hosting}: {}", survey.hosting_from);
+    for key in survey.version_keys.iter().take(3) {
+        let _ = writeln!(out, "found  annotation {}: the review compares it with the version that is needed", visible(key));
+    }
+    if survey.channels.len() > 1 {
+        let names: Vec<_> = survey.channels.iter().take(5).map(|name| visible(name)).collect();
+        let _ = writeln!(out, "found  channels {}: the policy gep-922 has rules for them", names.join(", "));
+    }
+    out
+}
+
+/// Fills in what the repository and Cargo.toml say.
+fn fill(template: &str, survey: &Survey) -> String {
+    let repository = env!("CARGO_PKG_REPOSITORY");
+    let action = repository.rsplitn(3, '/').take(2).collect::<Vec<_>>();
+    template
+        .replace("@CRDS@", &survey.crds)
+        .replace("@ACTION@", &action.iter().rev().copied().collect::<Vec<_>>().join("/"))
+        .replace("@REPOSITORY@", repository)
+        .replace("@HOMEPAGE@", env!("CARGO_PKG_HOMEPAGE"))
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
 }
 
 fn create(file: &Path, text: &str) -> io::Result<()> {
@@ -67,38 +118,6 @@ fn create(file: &Path, text: &str) -> io::Result<()> {
     made.write_all(text.as_bytes())
 }
 
-/// The folder with the most files that name a CRD.
-fn crds(root: &Path) -> String {
-    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    let is_own = |entry: &walkdir::DirEntry| {
-        let name = entry.file_name().to_string_lossy();
-        entry.depth() == 0 || !(name.starts_with('.') || FOREIGN.contains(&&*name))
-    };
-    let entries = WalkDir::new(root).max_depth(8).into_iter().filter_entry(is_own).take(ENTRIES).filter_map(Result::ok);
-    for entry in entries.filter(|entry| entry.file_type().is_file() && is_manifest(&entry.file_name().to_string_lossy())) {
-        if let (Some(text), Some(folder)) = (head(entry.path()), entry.path().parent().and_then(|folder| folder.strip_prefix(root).ok()))
-            && names_a_crd(&text)
-        {
-            *counts.entry(folder.to_owned()).or_default() += 1;
-        }
-    }
-    let most = counts.iter().max_by(|(a, one), (b, other)| one.cmp(other).then_with(|| b.cmp(a))).map(|(folder, _)| folder);
-    let folder = most.and_then(|folder| folder.to_str()).unwrap_or(USUAL);
-    // It stands in a workflow: only what means nothing there, to YAML, to the shell or to GitHub's expressions.
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
-    match folder {
-        "" => ".".to_owned(),
-        folder if folder.chars().all(plain) && !folder.starts_with('-') => folder.to_owned(),
-        _ => USUAL.to_owned(),
-    }
-}
-
-fn head(file: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(file).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_configuration_is_valid_with_and_without_its_examples() {
-        let (_, text) = FILES[0];
+        let (_, text) = CONFIGURATION;
         assert!(Config::parse(text, Book::builtin()).is_ok());
         // A comment has one space behind its sign, an example none or more.
         let is_example = |line: &str| line.starts_with('#') && (!line.starts_with("# ") || line.starts_with("#  "));

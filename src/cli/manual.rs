@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
-use crate::cli::arguments::{Cli, Manual};
+use crate::cli::arguments::{Cli, Manual, pages};
 
 use super::{Exit, Stop, Streams, output};
 
@@ -12,6 +12,11 @@ pub(super) fn completions(shell: clap_complete::Shell, streams: &mut Streams<'_>
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "crdwise", &mut script);
     streams.write(&String::from_utf8_lossy(&script))?;
+    if shell == clap_complete::Shell::Fish {
+        // The generator leaves out the values of positional arguments for fish.
+        let names = pages().join(" ");
+        streams.write(&format!("complete -c crdwise -n \"__fish_crdwise_using_subcommand explain\" -f -a \"{names}\"\n"))?;
+    }
     Ok(Exit::Clean)
 }
 

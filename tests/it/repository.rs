@@ -191,15 +191,62 @@ fn init_writes_what_is_missing_and_leaves_the_rest() {
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.contains("wrote  crdwise.yaml\nwrote  .github/workflows/crdwise.yml\nleft   .pre-commit-config.yaml"), "{out}");
-    assert!(out.contains("entry: crdwise review --staged"), "what to add is shown\n{out}");
+    assert!(out.contains("- id: crdwise-review"), "what to add is shown\n{out}");
+    assert!(out.contains("found  deploy/crds: 1 file with CRDs\n") && !out.contains("vendor"), "{out}");
     let read = |name: &str| std::fs::read_to_string(scratch.path().join(name)).unwrap();
     assert_eq!(read(".pre-commit-config.yaml"), "repos: []\n");
     let workflow = read(".github/workflows/crdwise.yml");
-    assert!(workflow.contains("CRDS: deploy/crds\n") && !workflow.contains('@'.to_string().repeat(2).as_str()), "{workflow}");
+    assert!(workflow.contains("paths: deploy/crds\n"), "{workflow}");
+    let action = concat!("uses: ", env!("CARGO_PKG_REPOSITORY"), "@v", env!("CARGO_PKG_VERSION")).replace("https://github.com/", "");
+    assert!(workflow.contains(&action), "{action}\n{workflow}");
+    assert!(read("crdwise.yaml").starts_with(concat!("# yaml-language-server: $schema=", env!("CARGO_PKG_HOMEPAGE"))));
     let before = (read("crdwise.yaml"), workflow);
     let (code, out, _) = scratch.run(&["init"]);
     assert_eq!((code, out.matches("left   ").count()), (0, 3), "{out}");
     assert_eq!(before, (read("crdwise.yaml"), read(".github/workflows/crdwise.yml")));
+}
+
+#[test]
+fn init_follows_what_the_repository_has() {
+    let scratch = Scratch::new();
+    scratch.write("config/crd/bookings.yaml", CRD);
+    scratch.write("config/crd/more.yaml", CRD);
+    scratch.write("charts/crds/bookings.yaml", CRD);
+    scratch.write(".gitlab-ci.yml", "stages: [test]\n");
+    scratch.write("lefthook.yml", "pre-commit: {}\n");
+    let (code, out, _) = scratch.run(&["init"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("found  config/crd: 2 files") && out.contains("found  charts/crds: 1 file"), "{out}");
+    assert!(out.contains("found  GitLab: it has a .gitlab-ci.yml\n"), "{out}");
+    assert!(out.contains("script:\n") && out.contains("crdwise review config/crd --against"), "the job to add is shown\n{out}");
+    assert!(out.contains("left   hooks to lefthook.yml"), "{out}");
+    assert!(!scratch.path().join(".pre-commit-config.yaml").exists() && !scratch.path().join(".github").exists());
+
+    let scratch = Scratch::new();
+    scratch.write(".github/workflows/api.yml", "run: crdwise review config/crd\n");
+    let (_, out, _) = scratch.run(&["init"]);
+    assert!(out.contains("found  no CRDs: using config/crd"), "{out}");
+    assert!(out.contains("left   .github/workflows/api.yml: it runs crdwise already"), "{out}");
+    assert!(!scratch.path().join(".github/workflows/crdwise.yml").exists());
+}
+
+#[test]
+fn completions_know_rules_policies_and_formats() {
+    let scratch = Scratch::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let (code, script, _) = scratch.run(&["completions", shell]);
+        assert_eq!(code, 0);
+        if shell != "elvish" && shell != "powershell" {
+            for word in ["field-removed", "preserve-unknown-fields-missing", "gep-922", "sarif", "hazard"] {
+                assert!(script.contains(word), "{shell}: {word}");
+            }
+        }
+    }
+    // They are offered, not required: a team has rules of its own, and a mistake gets a suggestion.
+    let (code, _, error) = scratch.run(&["explain", "field-remove"]);
+    assert!(code == 2 && error.contains("field-removed"), "{error}");
+    let (_, help, _) = scratch.run(&["explain", "--help"]);
+    assert!(!help.contains("field-removed"), "{help}");
 }
 
 #[test]

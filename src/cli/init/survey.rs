@@ -1,0 +1,136 @@
+//! What `crdwise init` looks at before it writes: where the CRDs are, who hosts the repository, and which hooks and workflows exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::cli::input::names_a_crd;
+use crate::input::is_manifest;
+
+/// Where CRDs are expected in a repository that has none yet.
+const USUAL: &str = "config/crd";
+/// Entries that are looked at, and bytes of a file: enough for a guess that the user can correct.
+const ENTRIES: usize = 20_000;
+const HEAD_BYTES: u64 = 64 << 10;
+/// Directories with the CRDs of other projects, or with examples.
+const FOREIGN: [&str; 6] = ["node_modules", "vendor", "target", "testdata", "third_party", "examples"];
+/// Files of other programs that run hooks.
+const OTHER_HOOKS: [&str; 4] = ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".husky"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hosting {
+    GitHub,
+    GitLab,
+    Unknown,
+}
+
+#[derive(Debug)]
+pub struct Survey {
+    /// The directory that is reviewed, from the root of the repository.
+    pub crds: String,
+    /// How many files with CRDs are in it; 0 if none was found and `crds` is a guess.
+    pub files: usize,
+    /// Other directories with CRDs, the largest first.
+    pub others: Vec<(String, usize)>,
+    pub hosting: Hosting,
+    /// Why this hosting was chosen.
+    pub hosting_from: &'static str,
+    /// A file that already runs crdwise in CI.
+    pub workflow: Option<String>,
+    /// A file of another program that runs hooks.
+    pub other_hooks: Option<&'static str>,
+    /// Keys that declare the bundle's version.
+    pub version_keys: BTreeSet<String>,
+    pub channels: BTreeSet<String>,
+}
+
+impl Survey {
+    pub fn of(root: &Path) -> Survey {
+        let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
+        let (mut version_keys, mut channels) = (BTreeSet::new(), BTreeSet::new());
+        for file in manifests(root) {
+            let Some(text) = head(&file).filter(|text| names_a_crd(text)) else { continue };
+            if let Some(folder) = file.parent().and_then(|folder| folder.strip_prefix(root).ok()) {
+                *counts.entry(folder.to_owned()).or_default() += 1;
+            }
+            for (key, value) in text.lines().filter_map(|line| line.trim().split_once(": ")) {
+                if key.ends_with("/bundle-version") {
+                    version_keys.insert(key.to_owned());
+                } else if key.ends_with("/channel") {
+                    channels.insert(value.trim_matches(['"', '\'']).to_owned());
+                }
+            }
+        }
+        let mut folders: Vec<(String, usize)> = counts.iter().filter_map(|(folder, count)| Some((plain(folder)?, *count))).collect();
+        folders.sort_by(|(a, one), (b, other)| other.cmp(one).then_with(|| a.cmp(b)));
+        let mut folders = folders.into_iter();
+        let (crds, files) = folders.next().unwrap_or((USUAL.to_owned(), 0));
+        let (hosting, hosting_from) = hosting(root);
+        Survey {
+            crds,
+            files,
+            others: folders.collect(),
+            hosting,
+            hosting_from,
+            workflow: workflow(root),
+            other_hooks: OTHER_HOOKS.into_iter().find(|name| root.join(name).exists()),
+            version_keys,
+            channels,
+        }
+    }
+}
+
+fn manifests(root: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_own = |entry: &walkdir::DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        entry.depth() == 0 || !(name.starts_with('.') || FOREIGN.contains(&&*name))
+    };
+    let entries = WalkDir::new(root).max_depth(8).into_iter().filter_entry(is_own).take(ENTRIES).filter_map(Result::ok);
+    entries
+        .filter(|entry| entry.file_type().is_file() && is_manifest(&entry.file_name().to_string_lossy()))
+        .map(walkdir::DirEntry::into_path)
+}
+
+/// The path as it may be written into a workflow: only characters that mean nothing to YAML, the shell or GitHub's expressions.
+fn plain(folder: &Path) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    match folder.to_str()? {
+        "" => Some(".".to_owned()),
+        folder if folder.chars().all(is_plain) && !folder.starts_with('-') => Some(folder.to_owned()),
+        _ => None,
+    }
+}
+
+/// GitHub where nothing is known: its workflow does no harm elsewhere.
+fn hosting(root: &Path) -> (Hosting, &'static str) {
+    let remotes = head(&root.join(".git/config")).unwrap_or_default();
+    let mut addresses = remotes.lines().filter_map(|line| line.trim().strip_prefix("url = "));
+    if root.join(".gitlab-ci.yml").exists() {
+        (Hosting::GitLab, "it has a .gitlab-ci.yml")
+    } else if root.join(".github").is_dir() {
+        (Hosting::GitHub, "it has a .github directory")
+    } else if addresses.clone().any(|address| address.contains("gitlab")) {
+        (Hosting::GitLab, "from a remote of git")
+    } else if addresses.any(|address| address.contains("github")) {
+        (Hosting::GitHub, "from a remote of git")
+    } else {
+        (Hosting::Unknown, "git has no remote that says more")
+    }
+}
+
+fn workflow(root: &Path) -> Option<String> {
+    let entries = std::fs::read_dir(root.join(".github/workflows")).into_iter().flatten().take(ENTRIES).filter_map(Result::ok);
+    let mut names: Vec<String> = entries.map(|entry| format!(".github/workflows/{}", entry.file_name().to_string_lossy())).collect();
+    names.push(".gitlab-ci.yml".to_owned());
+    names.sort();
+    names.into_iter().find(|name| head(&root.join(name)).is_some_and(|text| text.contains("crdwise")))
+}
+
+/// The beginning of a file; nothing if it can't be read.
+fn head(file: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(file).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
