@@ -1,6 +1,6 @@
 # A formula for a tap. The release fills in the addresses and checksums.
 class Crdwise < Formula
-  desc "@DESCRIPTION@"
+  desc "Lint CRDs and review changes to them as an API server would"
   homepage "@HOMEPAGE@"
   version "@VERSION@"
   license "@LICENSE@"

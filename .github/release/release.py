@@ -66,6 +66,10 @@ def check(tag):
         faults.append(f"pyproject.toml must have version {VERSION} and depend on crdwise=={VERSION}")
     if not notes(required=False):
         faults.append(f"CHANGELOG.md has no section `## {VERSION} (YYYY-MM-DD)`")
+    names = {"name": "crdwise", "version": VERSION, "target": "TARGET", "archive-suffix": ".tgz", "repo": PACKAGE["repository"]}
+    address = re.sub(r"\{ ([a-z-]+) \}", lambda found: names[found[1]], PACKAGE["metadata"]["binstall"]["pkg-url"])
+    if address.replace(".tgz", "") != f"{DOWNLOADS}/crdwise-v{VERSION}-TARGET":
+        faults.append(f"cargo binstall would look for {address}")
     if faults:
         sys.exit("\n".join(faults))
     print(f"{tag}: Cargo.toml, pyproject.toml and CHANGELOG.md agree")
@@ -141,7 +145,13 @@ def write_sum(file):
 def wheel(target, *tags):
     """Maturin finds everything built already, if `build` ran for the same target."""
     command = ["maturin", "build", "--profile", "dist", "--locked", "--target", target, "--out", DIST]
-    run(*command, *[part for tag in tags for part in ("--compatibility", tag)], cwd=ROOT / ".github/release/wheel", env=build_environment())
+    folder = ROOT / ".github/release/wheel"
+    copies = [shutil.copy(ROOT / name, folder) for name in ("LICENSE", "README.md")]  # it takes them from beside its own file only
+    try:
+        run(*command, *[part for tag in tags for part in ("--compatibility", tag)], cwd=folder, env=build_environment())
+    finally:
+        for copy in copies:
+            os.remove(copy)
 
 
 def try_archive(name):

@@ -8,6 +8,7 @@ mod fresh;
 mod history;
 mod policies;
 mod properties;
+mod published;
 #[path = "../../src/testing/recorded.rs"]
 mod recorded;
 mod repeats;

@@ -1,0 +1,55 @@
+//! What is published must agree with Cargo.toml, the one place that has the project's address and version.
+
+use std::path::{Path, PathBuf};
+
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Texts that a user copies from, or that a release is made of.
+fn files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<PathBuf> =
+        ["README.md", "action.yml", "pyproject.toml", ".pre-commit-hooks.yaml"].iter().map(|name| root.join(name)).collect();
+    for folder in [".github", "docs", "src/cli/init"] {
+        let entries = walkdir::WalkDir::new(root.join(folder)).into_iter().map(Result::unwrap);
+        files.extend(entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path));
+    }
+    files.retain(|file| !file.extension().is_some_and(|extension| extension == "png" || extension == "pyc"));
+    files
+}
+
+#[test]
+fn addresses_are_those_of_the_manifest() {
+    let name = REPOSITORY.strip_prefix("https://github.com/").unwrap();
+    for file in files() {
+        let text = read(&file);
+        for placeholder in ["OWNER/", "example.com/crdwise", "example.org/crdwise"] {
+            assert!(!text.contains(placeholder), "{}: {placeholder}", file.display());
+        }
+        for (at, _) in text.match_indices("github.com/") {
+            let rest = &text[at + "github.com/".len()..];
+            let is_ours = rest.split(['/', ' ', '"', ')', '\n']).nth(1).is_some_and(|second| second.starts_with("crdwise"));
+            assert!(!is_ours || rest.starts_with(name), "{}: {}", file.display(), rest.lines().next().unwrap_or_default());
+        }
+        for (at, _) in text.match_indices(".github.io/crdwise") {
+            assert!(text[..at + ".github.io/crdwise".len()].ends_with(HOMEPAGE), "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn versions_are_those_of_the_manifest() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = read(&root.join("README.md"));
+    let name = REPOSITORY.strip_prefix("https://github.com/").unwrap();
+    assert!(readme.contains(&format!("uses: {name}@v{VERSION}")), "the action in the README");
+    assert!(readme.contains(&format!("rev: v{VERSION}")), "the hooks in the README");
+    let hooks = read(&root.join("pyproject.toml"));
+    assert!(hooks.contains(&format!("version = \"{VERSION}\"")) && hooks.contains(&format!("\"crdwise=={VERSION}\"")), "{hooks}");
+    assert!(read(&root.join("CHANGELOG.md")).contains(&format!("## {VERSION} (")), "the changelog has this version");
+}
