@@ -93,7 +93,7 @@ def rule_page(head, body, known):
 
 
 def policy_page(head, body, known):
-    rows = [f"| `{kind}` | {', then '.join(cell(one) for one in (rule if isinstance(rule, list) else [rule]))} |" for kind, rule in head["kinds"].items()]
+    rows = [f"| `{kind}` | {', else '.join(cell(one) for one in (rule if isinstance(rule, list) else [rule]))} |" for kind, rule in head["kinds"].items()]
     table = "| Kind of change | Severity and least version |\n|---|---|\n" + "\n".join(rows)
     return f"---\ntitle: {head['id']}\n---\n# {head['title']}\n\n`--policy {head['id']}`\n\n{linked(body, known, '../rules/', '')}\n\n## Table\n\n{table}\n"
 
@@ -106,9 +106,13 @@ def policy_index(policies):
 
 
 def cell(rule):
-    conditions = [f"{key}: {value}" for key, value in rule.items() if key not in ("severity", "bump")]
-    text = " · ".join(str(rule[key]) for key in ("severity", "bump") if key in rule)
-    return f"{text} (if {', '.join(conditions)})".replace("|", "\\|") if conditions else text
+    """`error · minor`, and when."""
+    words = {
+        "covered": "if a conversion covers it", "deprecated": "if it was deprecated before", "graduates": "if it graduates",
+        "maturity": "for {}", "channel": "in the {} channel",
+    }
+    conditions = [words.get(key, key + " {}").format(value) for key, value in rule.items() if key not in ("severity", "bump")]
+    return " ".join([" · ".join(str(rule[key]) for key in ("severity", "bump") if key in rule), *conditions]).replace("|", "\\|")
 
 
 def rule_index(rules):
@@ -123,19 +127,26 @@ def reference(name, schema):
     """The words of the page, and below them every key of the schema."""
     words = (ROOT / "docs/pages" / name).read_text(encoding="utf-8")
     document = json.loads((ROOT / schema).read_text(encoding="utf-8"))
-    rows = list(keys(document, document, ""))
+    rows = list(keys(document, document, "", {}))
     return words + "\n| Key | Values | About |\n|---|---|---|\n" + "".join(f"| `{path}` | {values} | {about} |\n" for path, values, about in rows)
 
 
-def keys(schema, document, path):
-    schema = resolve(schema, document)
-    for name, below in schema.get("properties", {}).items():
+def keys(schema, document, path, seen):
+    """Path, values and description of each key. What several keys have in common is described at the first."""
+    for name, below in resolve(schema, document).get("properties", {}).items():
         here = f"{path}.{name}" if path else name
         resolved = resolve(below, document)
-        text = below.get("description") or resolved.get("description", "")
-        yield here, values_of(below, document), text.replace("|", "\\|")
+        common = [option["$ref"] for option in [below, *below.get("oneOf", [])] if "$ref" in option]
+        first = next((seen[reference] for reference in common if reference in seen), None)
+        is_object = any("properties" in option for option, _ in inside(resolved, document))
+        text = (below.get("description") or resolved.get("description", "")).replace("|", "\\|")
+        if first and is_object:
+            yield here, values_of(below, document), f"{text} Like `{first}`.".strip()
+            continue
+        seen |= dict.fromkeys(common, here)
+        yield here, values_of(below, document), text
         for inner, suffix in inside(resolved, document):
-            yield from keys(inner, document, here + suffix)
+            yield from keys(inner, document, here + suffix, seen)
 
 
 def inside(schema, document):
