@@ -34,17 +34,17 @@
 //! assert!(report.findings.iter().any(|finding| finding.path == "spec.size"));
 //! ```
 
-// The rooms are public for benchmarks and tools beside this crate; the documented API is what is re-exported below.
-pub mod cel;
-pub mod cli;
-pub mod compare;
-pub mod find;
-pub mod go;
-pub mod input;
-pub mod judge;
-pub mod model;
-pub mod render;
-pub mod server;
+// Rooms are private, so the compiler reports what nobody uses; the API is what is re-exported below.
+mod cel;
+mod cli;
+mod compare;
+mod find;
+mod go;
+mod input;
+mod judge;
+mod model;
+mod render;
+mod server;
 #[cfg(test)]
 mod testing;
 

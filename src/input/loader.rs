@@ -32,6 +32,7 @@ impl Loader {
         Loader { limits, dir: PathBuf::new(), environment: Vec::new(), repository: OnceLock::new(), stdin_read: AtomicBool::new(false) }
     }
 
+    #[cfg(test)]
     /// Relative paths and the repository are those of `dir` instead of the current directory.
     pub fn within(mut self, dir: impl Into<PathBuf>) -> Loader {
         self.dir = dir.into();
@@ -39,6 +40,7 @@ impl Loader {
         self
     }
 
+    #[cfg(test)]
     /// Sets (or removes) a variable for git.
     pub fn git_env(mut self, name: impl Into<OsString>, value: Option<OsString>) -> Loader {
         self.environment.push((name.into(), value));

@@ -46,12 +46,12 @@ use std::sync::OnceLock;
 
 pub use against::{Against, AgainstError, against, same_paths};
 pub use argument::{Input, InputError, InputKind};
-pub use decode::{Encoding, Malformed};
-pub use git::{GitError, Repository, Resolved, Staged, StagedChange, Tag, repo_root};
-pub use limits::{Limits, flag};
+pub use decode::Encoding;
+pub use git::{GitError, Repository, StagedChange, repo_root};
+pub use limits::Limits;
 pub use loader::{Loader, load};
 pub use place::{LineColumn, Lines};
-pub use problem::{Problem, Special};
+pub use problem::Problem;
 pub(crate) use shorten::{shorten, shorten_line};
 pub use text::Text;
 

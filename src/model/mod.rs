@@ -12,7 +12,7 @@ pub mod relation;
 pub mod release;
 pub mod schema;
 
-pub use bundle::{Bundle, BundleProblem, Documents, FileId, Place, ProblemKind, Repeat, Skipped};
-pub use crd::{Api, Conversion, Crd, Keys, Maturity, Names, Priority, Scope, Text, Version};
+pub use bundle::{Bundle, Documents, FileId, Place, ProblemKind, Repeat, Skipped};
+pub use crd::{Api, Crd, Keys, Maturity, Priority, Text, Version};
 pub use fact_collector::FactCollector;
 pub use field_path::{FieldPath, Step};

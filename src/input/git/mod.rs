@@ -17,8 +17,7 @@ use std::sync::{Arc, Mutex};
 
 pub use error::GitError;
 pub use revision::Resolved;
-pub use staged::{Staged, StagedChange};
-pub use tags::Tag;
+pub use staged::StagedChange;
 
 pub(super) use blobs::{Blob, Blobs};
 pub(super) use snapshot::{Pick, Snapshot};

@@ -2,8 +2,10 @@
 
 use std::io::Read;
 
+use super::super::decode::Malformed;
+use super::super::problem::Special;
 use super::super::scratch::Scratch;
-use super::super::{Limits, LineColumn, Malformed, Note, Origin, Problem, Special};
+use super::super::{Limits, LineColumn, Note, Origin, Problem};
 
 #[test]
 fn a_directory_is_read_in_the_order_of_its_paths() {

@@ -2,16 +2,17 @@
 
 mod book;
 mod condition;
-pub mod example;
+#[cfg(test)]
+pub(crate) mod example;
 pub(crate) mod front_matter;
 mod mistake;
 mod page;
 mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
-pub use book::{Book, RuleError, Taken};
+pub use book::{Book, Taken};
 pub(crate) use condition::{Condition, FactView};
-pub use page::{Family, Kind, Match, Need, PageError, Rule};
+pub use page::{Family, Kind, Need, PageError, Rule};
 
 /// The form of a rule's front matter.
 pub const SCHEMA: &str = include_str!("rule.schema.json");

@@ -14,7 +14,7 @@ use serde_json::Number;
 use super::relation::{Comparison, Search};
 use crate::go::strfmt::Format;
 
-pub use failure::{Broken, Failure};
+pub use failure::Broken;
 pub use goal::NumberGoal;
 
 /// What `type` says of a number.
