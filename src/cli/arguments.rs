@@ -161,6 +161,7 @@ impl BaselineRun {
             against_tag: None,
             staged: false,
             versions: Versions::default(),
+            old_may_be_empty: false,
             released: None,
             history: Vec::new(),
             config_from: None,
@@ -189,8 +190,9 @@ pub enum ConfigSide {
 
 #[derive(Debug, Args)]
 pub struct Review {
-    /// OLD and NEW; with --against, --against-tag or --staged, every input is NEW
-    #[arg(value_name = "INPUT", required_unless_present = "staged")]
+    /// OLD and NEW; with --against, --against-tag or --staged, every input is NEW [default: the CRDs of this repository, compared with
+    /// HEAD, or with the merge base in a pull-request job]
+    #[arg(value_name = "INPUT")]
     pub inputs: Vec<OsString>,
 
     /// Compare with the same paths at this revision, or with this path
@@ -215,6 +217,10 @@ pub struct Review {
 
     #[command(flatten)]
     pub versions: Versions,
+
+    /// Accept an OLD without any CRD
+    #[arg(long, help_heading = "Sides")]
+    pub old_may_be_empty: bool,
 
     /// Last release: a break of what it doesn't contain is a note; `auto` is the highest release tag that is not newer than OLD,
     /// `none` counts everything as released [default: auto for git inputs]
@@ -388,8 +394,8 @@ pub struct ConversionsScaffold {
 
 #[derive(Debug, Args)]
 pub struct Lint {
-    /// CRDs to check
-    #[arg(value_name = "INPUT", required = true)]
+    /// CRDs to check [default: the CRDs of this repository]
+    #[arg(value_name = "INPUT")]
     pub inputs: Vec<OsString>,
 
     /// Ignore files that contain no CRD, even unreadable ones; finding no CRD is fine

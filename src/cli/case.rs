@@ -12,6 +12,7 @@ use crate::judge::review::{self, Judgement, ReadRelease, Side};
 
 use super::input::{Read, Reader, label};
 use super::manifests::LoadedManifests;
+use super::moved;
 use super::released::ReleaseSearch;
 use super::setting::{Setting, Sought};
 use super::sides::{Sides, Staged, unread};
@@ -27,6 +28,7 @@ pub(super) struct Case<'r> {
     release: Option<ReleaseSearch<'r>>,
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
+    old_may_be_empty: bool,
 }
 
 /// A report with the sides it speaks of.
@@ -57,6 +59,7 @@ impl<'r> Case<'r> {
         } else {
             (reader.sides(arguments)?, 1)
         };
+        moved::find(reader, &mut old, &mut new, streams);
         let standard = standard(reader, arguments.judging.standard.as_ref())?;
         let mut history = Vec::new();
         for text in &arguments.history {
@@ -78,6 +81,7 @@ impl<'r> Case<'r> {
             manifests,
             release,
             least: arguments.judging.min_crds.unwrap_or(least),
+            old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
         }))
     }
 
@@ -88,7 +92,17 @@ impl<'r> Case<'r> {
         drop(progress);
         let setting = Setting::new(reader, &arguments.judging, Sought { old: None, new: &mut new, accept }, streams)?;
         let least = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
-        Ok(Case { setting, old: None, new, standard, history: Vec::new(), manifests: LoadedManifests::none(), release: None, least })
+        Ok(Case {
+            setting,
+            old: None,
+            new,
+            standard,
+            history: Vec::new(),
+            manifests: LoadedManifests::none(),
+            release: None,
+            least,
+            old_may_be_empty: false,
+        })
     }
 
     /// Judges, tells what could not be read, and hands the outcome on.
@@ -115,17 +129,41 @@ impl<'r> Case<'r> {
         drop(progress);
         self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
-        let read = self.old.iter().zip(&old).chain([(&self.new, &new)]).chain(self.standard.iter().zip(&standard));
+        let read = [(&self.new, &new)].into_iter().chain(self.standard.iter().zip(&standard));
         let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));
         for (read, side) in read {
             exit = exit.or(read.problems(side, streams)?);
+        }
+        if let Some((read, side)) = self.old.as_ref().zip(old.as_ref()) {
+            exit = exit.or(self.old_side(read, side, exit, streams)?);
         }
         if let Some(side) = standard.as_ref().filter(|side| side.bundle.crds.is_empty()) {
             streams.error(&format!("no CRD was found in {}", side.source));
             exit = exit.or(Exit::Unread);
         }
-        exit = exit.or(super::enough_crds(self.least, &report, streams));
+        if !self.new.is_absent() {
+            exit = exit.or(super::enough_crds(self.least, &report, streams));
+        }
         then(&Judged { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
+    }
+}
+
+impl Case<'_> {
+    /// What there is to say about the old side. A change may repair what can't be read there, but a mistyped path must not look like
+    /// a bundle in which everything is new.
+    fn old_side(&self, read: &Read, side: &Side<'_>, new: Exit, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+        let exit = read.problems(side, streams)?;
+        if exit != Exit::Clean && new == Exit::Clean {
+            streams.note(&format!("{} can't be read completely: what it lacks is checked, but not compared", side.source));
+            return Ok(Exit::Clean);
+        }
+        let empty = side.bundle.crds.is_empty() && exit == Exit::Clean;
+        if !empty || read.is_absent() || self.old_may_be_empty {
+            return Ok(exit);
+        }
+        let help = "if there was none before, add --old-may-be-empty";
+        streams.error(&format!("no CRD was found in {}, so there is nothing to compare with\n  help: {help}", side.source));
+        Ok(Exit::Unread)
     }
 }
 

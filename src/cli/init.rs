@@ -10,7 +10,8 @@ use crate::input::repo_root;
 use crate::render::visible;
 
 use super::{Exit, Stop, Streams};
-use survey::{Hosting, Survey};
+use survey::Hosting;
+pub(super) use survey::Survey;
 
 const CONFIGURATION: (&str, &str) = ("crdwise.yaml", include_str!("init/crdwise.yaml"));
 const GITHUB: (&str, &str) = (".github/workflows/crdwise.yml", include_str!("init/workflow.yml"));

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::cli::arguments;
 use crate::cli::config::{self, Config};
 use crate::input::yaml::Budget;
-use crate::input::{self, File, Input, InputError, Limits, Loaded, Loader};
+use crate::input::{self, File, Input, InputError, Limits, Loaded, Loader, Note};
 use crate::judge::baseline;
 use crate::judge::review::{Side, StatedVersion};
 use crate::model::{Documents, FileId, ProblemKind, Skipped};
@@ -128,6 +128,17 @@ impl Read {
             taken
         });
         self.loaded.skipped.extend(left_out);
+    }
+
+    /// Whether no path of this side exists, so that it is empty without a mistake.
+    pub fn is_absent(&self) -> bool {
+        let absent = self.loaded.notes.iter().filter(|note| matches!(note, Note::EmptyAtRevision { .. })).count();
+        absent > 0 && absent == self.inputs.len()
+    }
+
+    /// Adds a file that is read for the CRDs of these names alone.
+    pub fn add_for(&mut self, names: std::collections::BTreeSet<String>, file: File, reader: &Reader) {
+        self.documents.add_for(names, file, &reader.budget);
     }
 
     pub fn documents(&self) -> &Documents {

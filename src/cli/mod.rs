@@ -6,12 +6,14 @@ mod case;
 pub mod config;
 mod conversions;
 mod convert;
+mod defaults;
 mod driver;
 mod explain;
 mod init;
 mod input;
 mod manifests;
 mod manual;
+mod moved;
 mod objects;
 mod output;
 mod progress;
@@ -115,8 +117,8 @@ fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
 
 fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match cli.command {
-        Command::Review(arguments) => review(&arguments, streams),
-        Command::Lint(arguments) => lint(&arguments, streams),
+        Command::Review(arguments) => review(&defaults::review(arguments, streams)?, streams),
+        Command::Lint(arguments) => lint(&defaults::lint(arguments, streams)?, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Convert(arguments) => convert::convert(&arguments, streams),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::cli::arguments;
-use crate::input::{GitError, Input, InputKind, same_paths};
+use crate::input::{GitError, GitState, Input, InputKind, same_paths};
 use crate::judge::review::Released;
 
 use super::input::Reader;
@@ -88,7 +88,7 @@ impl<'r> ReleaseSearch<'r> {
             return Ok(Some(Released { name, documents: read.into_documents(), complete }));
         }
         // A CRD that the release has in another directory is released all the same.
-        let elsewhere = repository.manifests_with(&rev, &missing)?;
+        let elsewhere = repository.manifests_with(GitState::Revision(&rev), &missing)?;
         let at = |path: String| Input::from(InputKind::Revision { rev: rev.clone(), path });
         let inputs: Vec<Input> = inputs.into_iter().chain(elsewhere.into_iter().map(at)).collect();
         let read = self.reader.read(name.clone(), &inputs, None);

@@ -322,6 +322,12 @@ fn relative(path: &Path, from: &Path) -> PathBuf {
     out
 }
 
+/// A path as it is written from the current directory.
+pub(super) fn relative_to_here(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    relative(path, &here)
+}
+
 /// What two names of one file have in common.
 fn real(origin: &Origin) -> Origin {
     match origin {
@@ -369,10 +375,7 @@ impl Folder {
 
     fn beside(&self, name: &str) -> PathBuf {
         match &self.0 {
-            Some(Origin::Path(own)) => {
-                let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
-                relative(&own.with_file_name(name), &here)
-            }
+            Some(Origin::Path(own)) => relative_to_here(&own.with_file_name(name)),
             _ => PathBuf::from(name),
         }
     }

@@ -59,7 +59,7 @@ impl Reader {
         let (old, new) = match (self.named_old(arguments)?, arguments.inputs.as_slice()) {
             (Some(old), inputs) => (old, inputs),
             (None, [old, new]) => {
-                let inputs = self.parse(std::slice::from_ref(old))?;
+                let inputs = absent_at_revision(self.parse(std::slice::from_ref(old))?);
                 let version = self.tag(&inputs);
                 (Old::new(inputs, old.to_string_lossy().into_owned(), version), std::slice::from_ref(new))
             }
@@ -68,7 +68,7 @@ impl Reader {
                 return Err(Stop::usage(format!("review needs two inputs, {} given: {help}", inputs.len())));
             }
         };
-        let new_inputs = self.parse(new)?;
+        let new_inputs = absent_at_revision(self.parse(new)?);
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
         let Old { inputs, label: old_label, version, base, is_release } = old;
         let mut sides =
@@ -171,6 +171,12 @@ impl Reader {
     fn repository(&self) -> Result<&Repository, Stop> {
         self.loader.repository().map_err(unread_git)
     }
+}
+
+/// A path that doesn't exist at a revision is an empty bundle: the first CRD of a project, or the last one.
+fn absent_at_revision(inputs: Vec<Input>) -> Vec<Input> {
+    let at_revision = |input: &Input| matches!(input.kind, InputKind::Revision { .. });
+    inputs.into_iter().map(|input| if at_revision(&input) { absent(input) } else { input }).collect()
 }
 
 /// A path that is only on the other side is an empty bundle here.

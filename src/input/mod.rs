@@ -47,7 +47,7 @@ use std::sync::OnceLock;
 pub use against::{Against, AgainstError, against, same_paths};
 pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
-pub use git::{GitError, Repository, StagedChange, repo_root};
+pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
 pub use limits::Limits;
 pub use loader::{Loader, load};
 pub use place::{LineColumn, Lines};

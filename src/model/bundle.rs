@@ -51,6 +51,8 @@ pub struct Documents {
     pub keys: Keys,
     /// Files that findings speak of and that are no part of the bundle: the configuration. Numbered after the others.
     pub beside: Vec<File>,
+    /// Files that are read for the CRDs of these names alone.
+    pub only: BTreeMap<FileId, BTreeSet<String>>,
     /// What CRDs are called that have no name, in their order.
     pub(crate) stand_ins: OnceLock<Vec<String>>,
 }
@@ -115,9 +117,18 @@ impl Documents {
         let number = |file: FileId| numbers.get(file as usize).copied().flatten();
         self.documents =
             std::mem::take(&mut self.documents).into_iter().filter_map(|(file, document)| Some((number(file)?, document))).collect();
+        self.only = std::mem::take(&mut self.only).into_iter().filter_map(|(file, names)| Some((number(file)?, names))).collect();
         self.stand_ins = OnceLock::new();
         let mut kept = kept.into_iter();
         self.files.retain(|_| kept.next().unwrap_or(true));
+    }
+
+    /// Adds a file that is read for the CRDs of these names alone.
+    pub fn add_for(&mut self, names: BTreeSet<String>, file: File, budget: &Budget) {
+        let id = FileId::try_from(self.files.len()).unwrap_or(FileId::MAX);
+        self.documents.extend(yaml::parse(&file.text, budget).into_iter().map(|document| (id, document)));
+        self.files.push(file);
+        self.only.insert(id, names);
     }
 
     /// Adds a file that isn't part of the bundle.
@@ -157,6 +168,7 @@ impl<'t> Bundle<'t> {
                 }),
             }
         }
+        bundle.crds.retain(|crd| documents.only.get(&crd.file).is_none_or(|names| names.contains(crd.name)));
         bundle.skipped.extend(kinds.into_iter().map(|(what, count)| Skipped { what, why: format!("not a CRD ({count} of them)") }));
         bundle.key();
         bundle

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 
 pub use error::GitError;
 pub use revision::Resolved;
+pub use search::GitState;
 pub use staged::StagedChange;
 
 pub(super) use blobs::{Blob, Blobs};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::judge::finding::{Bump, Severity};
+use crate::judge::rule::Family;
 use crate::model::FieldPath;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
@@ -81,8 +82,8 @@ pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
         .map(|ruling| match ruling.rule.class {
             None if !ruling.fact.pre_existing => {
                 let causes = changes.causes(ruling.fact);
-                // A server refuses what it refuses, and a declared version is judged by itself.
-                let own = ruling.fact.is_refusal() || ruling.fact.subject == Subject::Bundle;
+                // A server refuses what it refuses, and what a guideline asks for is up to the policy.
+                let own = ruling.fact.is_refusal() || ruling.rule.family == Family::Guideline;
                 let limit = changes.gravest(&causes).filter(|_| !own);
                 (causes, limit)
             }

@@ -1,0 +1,97 @@
+//! What a bare `crdwise review` or `crdwise lint` looks at: the CRDs of this repository, compared with HEAD or the merge base.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::cli::arguments;
+use crate::input::repo_root;
+
+use super::init::Survey;
+use super::setting::relative_to_here;
+use super::{Exit, Stop, Streams};
+
+/// Fills in what a bare `crdwise review` leaves open.
+pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>) -> Result<arguments::Review, Stop> {
+    if !arguments.inputs.is_empty() || arguments.staged {
+        return Ok(arguments);
+    }
+    let root = repo_root(Path::new("")).map_err(|_| Stop::usage("not in a git repository: give OLD and NEW, or NEW with --against REV"))?;
+    let (inputs, shown) = directories(&root)?;
+    arguments.inputs = inputs;
+    if arguments.against.is_none() && arguments.against_tag.is_none() {
+        let base = Base::from_environment(|name| std::env::var(name).ok());
+        arguments.merge_base = matches!(base, Base::Branch(_));
+        arguments.against = Some(base.revision().into());
+    }
+    let against = arguments.against.as_ref().map(|rev| rev.to_string_lossy().into_owned());
+    let against = against.or_else(|| arguments.against_tag.clone()).unwrap_or_default();
+    streams.note(&format!("reviewing {shown} against {against}"));
+    Ok(arguments)
+}
+
+/// Fills in what a bare `crdwise lint` leaves open.
+pub(super) fn lint(mut arguments: arguments::Lint, streams: &mut Streams<'_>) -> Result<arguments::Lint, Stop> {
+    if arguments.inputs.is_empty() {
+        let root = repo_root(Path::new("")).or_else(|_| std::env::current_dir())?;
+        let (inputs, shown) = directories(&root)?;
+        arguments.inputs = inputs;
+        streams.note(&format!("checking {shown}"));
+    }
+    Ok(arguments)
+}
+
+/// Every directory with CRDs, and how a note names them.
+fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
+    let survey = Survey::of(root);
+    if survey.files == 0 {
+        let message = "no CRD was found in this repository\n  help: give the files or directories that hold them".to_owned();
+        return Err(Stop { exit: Exit::Unread, message });
+    }
+    let folders: Vec<String> = std::iter::once(survey.crds).chain(survey.others.into_iter().map(|(folder, _)| folder)).collect();
+    let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let here = |folder: &String| -> PathBuf {
+        let path = relative_to_here(&real.join(folder));
+        if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
+    };
+    Ok((folders.iter().map(|folder| here(folder).into()).collect(), folders.join(", ")))
+}
+
+/// What a change in this repository is compared with.
+#[derive(Debug, PartialEq, Eq)]
+enum Base {
+    /// The merge base with the target of a pull request.
+    Branch(String),
+    Commit(String),
+    Head,
+}
+
+impl Base {
+    /// The target of a pull request, as GitHub and GitLab state it in their jobs.
+    fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Base {
+        let given = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let branch = given("GITHUB_BASE_REF").map(|branch| Base::Branch(format!("origin/{branch}")));
+        let commit = || given("CI_MERGE_REQUEST_DIFF_BASE_SHA").map(Base::Commit);
+        branch.or_else(commit).unwrap_or(Base::Head)
+    }
+
+    fn revision(self) -> String {
+        match self {
+            Base::Branch(rev) | Base::Commit(rev) => rev,
+            Base::Head => "HEAD".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_of_a_pull_request() {
+        let base = |set: &'static str, value: &'static str| Base::from_environment(move |name| (name == set).then(|| value.to_owned()));
+        assert_eq!(base("GITHUB_BASE_REF", "main"), Base::Branch("origin/main".to_owned()));
+        assert_eq!(base("GITHUB_BASE_REF", ""), Base::Head);
+        assert_eq!(base("CI_MERGE_REQUEST_DIFF_BASE_SHA", "0123abc"), Base::Commit("0123abc".to_owned()));
+        assert_eq!(base("HOME", "/root"), Base::Head);
+    }
+}
