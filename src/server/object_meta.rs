@@ -25,7 +25,7 @@ pub(super) type NameCheck<'a> = &'a dyn Fn(&str, NamePart) -> Vec<String>;
 pub(super) struct MetadataFault {
     /// The path from `metadata` that the server reports.
     pub path: ObjectPath,
-    /// The entry or item that is wrong, if the server reports only the map or list around it.
+    /// The entry of the map or the item of the list that is wrong, which the server leaves out of its path.
     pub entry: Option<ObjectStep>,
     pub reason: Reason,
     pub value: Value,
@@ -43,6 +43,18 @@ impl MetadataFault {
 
     fn at_entry(self, entry: ObjectStep) -> Self {
         MetadataFault { entry: Some(entry), ..self }
+    }
+
+    /// The path from `metadata` to the value that is wrong.
+    pub fn place(&self) -> ObjectPath {
+        let mut place = ObjectPath::root();
+        for (index, step) in self.path.steps().iter().enumerate() {
+            place.push(step.clone());
+            if let Some(entry) = self.entry.as_ref().filter(|_| index == 0) {
+                place.push(entry.clone());
+            }
+        }
+        place
     }
 }
 
@@ -103,12 +115,17 @@ pub(super) fn check_server_fields(metadata: &Map<String, Value>) -> Vec<Metadata
         faults.push(MetadataFault::of_field("generation", generation, "must be greater than or equal to 0"));
     }
     for (index, entry) in list(metadata, "managedFields").iter().enumerate() {
+        let path = |field: &str| {
+            let mut path = ObjectPath::root().key("managedFields");
+            path.push(ObjectStep::Index(index));
+            path.key(field)
+        };
         let part = |field| entry.get(field).and_then(Value::as_str).unwrap_or_default();
         for (field, allowed, detail) in
             [("operation", &["Apply", "Update"], "must be `Apply` or `Update`"), ("fieldsType", &["", "FieldsV1"], "must be `FieldsV1`")]
         {
             if !allowed.contains(&part(field)) {
-                faults.push(MetadataFault::new(item_path("managedFields", index).key(field), part(field), detail));
+                faults.push(MetadataFault::new(path(field), part(field), detail));
             }
         }
     }
@@ -120,21 +137,26 @@ fn check_owners(metadata: &Map<String, Value>, faults: &mut Vec<MetadataFault>) 
     let mut has_controller = false;
     for (index, owner) in list(metadata, OWNERS).iter().enumerate() {
         let part = |field| owner.get(field).and_then(Value::as_str).unwrap_or_default();
-        for (field, called) in [("apiVersion", "version"), ("kind", "kind"), ("name", "name"), ("uid", "uid")] {
+        let mut refuse = |path: ObjectPath, value: Value, detail: &str| {
+            faults.push(MetadataFault::new(path, value, detail).at_entry(ObjectStep::Index(index)));
+        };
+        for (field, detail) in [
+            ("apiVersion", "version must not be empty"),
+            ("kind", "must not be empty"),
+            ("name", "must not be empty"),
+            ("uid", "must not be empty"),
+        ] {
             if part(field).is_empty() || (field == "apiVersion" && !name::names_version(part(field))) {
-                let path = item_path(OWNERS, index).key(field);
-                faults.push(MetadataFault::new(path, part(field), format!("{called} must not be empty")));
+                refuse(ObjectPath::root().key(OWNERS).key(field), part(field).into(), detail);
             }
         }
         if (part("apiVersion"), part("kind")) == ("v1", "Event") {
-            let detail = "/v1, Kind=Event is disallowed from being an owner";
-            faults.push(MetadataFault::new(item_path(OWNERS, index), owner.clone(), detail));
+            refuse(ObjectPath::root().key(OWNERS), owner.clone(), "/v1, Kind=Event is disallowed from being an owner");
         }
         let controls = owner.get("controller").and_then(Value::as_bool) == Some(true);
         if controls && has_controller {
-            let detail = "Only one reference can have Controller set to true";
             let all = metadata.get(OWNERS).cloned().unwrap_or_default();
-            faults.push(MetadataFault::of_field(OWNERS, all, detail).at_entry(ObjectStep::Index(index)));
+            refuse(ObjectPath::root().key(OWNERS), all, "Only one reference can have Controller set to true");
         }
         has_controller |= controls;
     }
@@ -152,12 +174,6 @@ fn check_finalizers(metadata: &Map<String, Value>, faults: &mut Vec<MetadataFaul
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         faults.push(MetadataFault::of_field(FINALIZERS, list.to_vec(), detail));
     }
-}
-
-fn item_path(field: &str, index: usize) -> ObjectPath {
-    let mut path = ObjectPath::root().key(field);
-    path.push(ObjectStep::Index(index));
-    path
 }
 
 fn text<'m>(metadata: &'m Map<String, Value>, field: &str) -> &'m str {
@@ -211,12 +227,12 @@ mod tests {
         let owner = |version: &str| json!({"apiVersion": version, "kind": "Pod", "name": "a", "uid": "b", "controller": true});
         let of = |owners: Value| fields(&json!({"name": "a", "ownerReferences": owners}));
         assert!(of(json!([owner("v1")])).is_empty());
-        let parts = ["apiVersion", "kind", "name", "uid"].map(|part| format!("ownerReferences[0].{part}"));
+        let parts = ["apiVersion", "kind", "name", "uid"].map(|part| format!("ownerReferences.{part}"));
         assert_eq!(of(json!([{}])), parts);
-        assert_eq!(of(json!([owner("a/b/c")])), ["ownerReferences[0].apiVersion"]);
+        assert_eq!(of(json!([owner("a/b/c")])), ["ownerReferences.apiVersion"]);
         assert_eq!(of(json!([owner("v1"), owner("v1")])), ["ownerReferences"]);
         let event = json!([{"apiVersion": "v1", "kind": "Event", "name": "a", "uid": "b"}]);
-        assert_eq!(of(event), ["ownerReferences[0]"]);
+        assert_eq!(of(event), ["ownerReferences"]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn refuse_metadata(collector: &mut FactCollector<'_>, fault: &MetadataFault, wan
     let Some(node) = collector.crd.metadata().map(|metadata| faulty_node(fault, metadata)) else { return };
     let key = Some(format!("{field}/{}", node.key_text()));
     // One finding for each entry is enough, also where both its key and its value are wrong.
-    if collector.facts().last().is_some_and(|last| last.key == key) {
+    if collector.facts().iter().any(|fact| fact.key == key) {
         return;
     }
     let fact = collector.refuse((Subject::Crd, Aspect::Metadata, Effect::Invalid), node, field, fault.detail.as_str());
@@ -88,13 +88,8 @@ fn faulty_node<'t>(fault: &MetadataFault, metadata: Node<'t>) -> Node<'t> {
     match &fault.entry {
         Some(ObjectStep::Index(index)) => field.items().nth(*index).map_or(field, first_key),
         Some(ObjectStep::Key(key) | ObjectStep::Entry(key)) => field.entry(key).map_or(field, |entry| entry.key),
-        None => match fault.path.steps() {
-            [ObjectStep::Key(list), ObjectStep::Index(index), ..] => {
-                metadata.get(list).and_then(|list| list.items().nth(*index)).map_or(field, first_key)
-            }
-            _ if field.is_map() || field.is_seq() => fault.path.locate_key(metadata).unwrap_or(field),
-            _ => field,
-        },
+        None if field.is_map() || field.is_seq() => fault.path.locate_key(metadata).unwrap_or(field),
+        None => field,
     }
 }
 

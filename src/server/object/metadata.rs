@@ -92,9 +92,13 @@ pub(super) fn check_root(object: &Value, errors: &mut Vec<Error>) {
 }
 
 fn error(fault: MetadataFault, trail: &Trail<'_>, kind: Kind) -> Error {
-    let mut path = trail.path();
-    fault.path.steps().iter().for_each(|step| path.push(step.clone()));
-    Error::new(path, Naming::Bracketed, kind, fault.reason, Some(&fault.value), &fault.detail)
+    let below = |path: &ObjectPath| {
+        let mut below = trail.path();
+        path.steps().iter().for_each(|step| below.push(step.clone()));
+        below
+    };
+    let error = Error::new(below(&fault.path), Naming::Bracketed, kind, fault.reason, Some(&fault.value), &fault.detail);
+    Error { path: below(&fault.place()), ..error }
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
         assert!(fields(json!({"generateName": "a-", "generation": -1})).is_empty());
         assert_eq!(fields(json!({})), ["metadata.name"]);
         assert_eq!(fields(json!({"name": "A"})), ["metadata.name"]);
-        assert_eq!(fields(json!({"name": "a", "ownerReferences": [{}]})).first().unwrap(), "metadata.ownerReferences[0].apiVersion");
+        assert_eq!(fields(json!({"name": "a", "ownerReferences": [{}]})).first().unwrap(), "metadata.ownerReferences.apiVersion");
     }
 
     #[test]
