@@ -15,7 +15,9 @@ fn whole(crd: &Value, body: &Value) -> Value {
     let version = crd["spec"]["versions"][0]["name"].as_str().unwrap_or_default();
     object["apiVersion"] = json!(format!("{group}/{version}"));
     object["kind"] = crd["spec"]["names"]["kind"].clone();
-    object["metadata"] = json!({"name": "obj"});
+    if object.get("metadata").is_none() {
+        object["metadata"] = json!({"name": "obj"});
+    }
     object
 }
 
@@ -26,6 +28,19 @@ fn body(mut object: Value) -> Value {
         }
     }
     object
+}
+
+/// The value with whole numbers as Go writes them: without a fraction.
+fn as_go_writes(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(as_go_writes).collect(),
+        Value::Object(map) => Value::Object(map.into_iter().map(|(name, value)| (name, as_go_writes(value))).collect()),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => json!(float as i64),
+            _ => Value::Number(number),
+        },
+        other => other,
+    }
 }
 
 fn words(list: &Value) -> BTreeSet<String> {
@@ -91,12 +106,15 @@ fn every_recorded_object_is_judged_as_the_server_judged_it() {
     assert!(counts.is_empty(), "{counts:?}");
 }
 
-/// Objects created and updated on a server of the version that the model knows best.
+/// Objects created and updated on a server of the version that the model knows best, under CRDs that this version accepts.
 #[test]
 fn objects_are_judged_as_kubernetes_1_36_judges_them() {
     let mut judged = 0;
     for record in committed("servers") {
         let (crd, verdict) = (&record["crd"], &record["verdicts"]["1.36"]);
+        if verdict["crd_refused_on_create"] == true {
+            continue;
+        }
         let send = |name: &str| whole(crd, &record[name]);
         let outcome = match record["kind"].as_str() {
             Some("object-create") => Compiled::new(&shape_of_crd(crd)).request(send("object")),
@@ -110,7 +128,7 @@ fn objects_are_judged_as_kubernetes_1_36_judges_them() {
         judged += 1;
         assert_eq!(outcome.accepted(), verdict["accepted"] == true, "{}: {:?}, server {verdict}", record["id"], outcome.errors);
         if outcome.accepted() {
-            assert_eq!(body(outcome.stored), verdict["stored"], "{}", record["id"]);
+            assert_eq!(as_go_writes(body(outcome.stored)), verdict["stored"], "{}", record["id"]);
         }
     }
     assert!(judged > 50, "{judged} objects");
