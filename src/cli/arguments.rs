@@ -413,7 +413,7 @@ pub struct Lint {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
-    /// Policy: guidelines, gep-922, kustomize, kubevirt or kubernetes [default: from the configuration, or guidelines]
+    /// Policy: recommended, guidelines, gep-922, kustomize, kubevirt or kubernetes [default: from the configuration, or recommended]
     #[arg(long, value_name = "NAME", value_parser = Offered(policies), hide_possible_values = true)]
     pub policy: Option<String>,
 
