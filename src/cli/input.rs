@@ -130,6 +130,11 @@ impl Read {
         self.loaded.skipped.extend(left_out);
     }
 
+    /// Whether something of this side isn't there, or isn't to be had: a mistake of the command, not of a file's content.
+    pub fn is_missing(&self) -> bool {
+        self.loaded.problems.iter().any(|problem| !problem.is_about_content())
+    }
+
     /// Whether no path of this side exists, so that it is empty without a mistake.
     pub fn is_absent(&self) -> bool {
         let absent = self.loaded.notes.iter().filter(|note| matches!(note, Note::EmptyAtRevision { .. })).count();

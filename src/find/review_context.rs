@@ -28,11 +28,13 @@ pub struct ReviewContext<'a> {
     pub standard: Option<&'a Bundle<'a>>,
     /// The bundle's version is known from a tag or from the command line.
     pub versioned: bool,
+    /// Some of the old bundle could not be read: what it seems to lack isn't new.
+    pub old_incomplete: bool,
 }
 
 impl ReviewContext<'_> {
     /// Nothing is known but the bundles.
-    pub const NONE: ReviewContext<'static> = ReviewContext { assigned: &[], standard: None, versioned: false };
+    pub const NONE: ReviewContext<'static> = ReviewContext { assigned: &[], standard: None, versioned: false, old_incomplete: false };
 
     /// The field's maturity, or that of the nearest object around it that has one. `None` for a field that isn't declared.
     pub fn field_maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Option<Maturity>> {

@@ -123,6 +123,11 @@ impl Problem {
         }
     }
 
+    /// Whether a file is there and its content is wrong, so that a change can repair it.
+    pub fn is_about_content(&self) -> bool {
+        matches!(self, Problem::Malformed { .. })
+    }
+
     /// What to do about it.
     pub fn advice(&self) -> Option<String> {
         let raise = |flag: &str| format!("raise it with {flag}, or name less");

@@ -28,7 +28,7 @@ use conversions::Covering;
 pub use conversions::Manifests;
 pub(crate) use conversions::needs_step;
 pub use released::{ReadRelease, Released};
-use ruling::{Ruling, findings, rule_all, verdict};
+use ruling::{Context, Ruling, findings, rule_all, verdict};
 pub use side::{Side, StatedVersion};
 use versions::{mixed_versions, version_facts};
 
@@ -76,7 +76,8 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
     let declared = version_facts(&bump, &rulings, old, new);
     rulings.extend(rule_all(&declared, judgement, None));
     causes::link(&mut rulings, required);
-    let findings = accept(&rulings, Some(old), new, judgement);
+    let context = Context { old: Some(old), new, judgement, release: release.as_deref() };
+    let findings = accept(&rulings, &context);
     Report { verdict: Some(class), bump: Some(bump), release, ..report(Some(old), new, judgement, findings) }
 }
 
@@ -110,7 +111,7 @@ fn consequences(
     let mut facts = conversions::facts(rulings, changes, old, new, judgement, covering);
     let broken: BTreeSet<String> =
         rulings.iter().filter(|ruling| ruling.is_break() && ruling.counts()).map(|ruling| ruling.fact.crd.clone()).collect();
-    let context = ReviewContext { versioned: new.version.is_some(), ..judgement.context };
+    let context = ReviewContext { versioned: new.version.is_some(), old_incomplete: !old.unread.is_empty(), ..judgement.context };
     facts.extend(lint::guidelines_review(&old.bundle, &new.bundle, &context, &broken));
     facts.extend(lint::history(changes, judgement.history, &old.bundle, &new.bundle, &context));
     facts
@@ -122,13 +123,13 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     let mut facts = lint::inspect(&side.bundle, &context);
     facts.extend(lint::guidelines(&side.bundle, &context));
     facts.extend(mixed_versions(side));
-    let findings = accept(&rule_all(&facts, judgement, None), None, side, judgement);
+    let findings = accept(&rule_all(&facts, judgement, None), &Context { old: None, new: side, judgement, release: None });
     report(None, side, judgement, findings)
 }
 
 /// Judges facts about manifests alone.
 pub fn of_manifests(facts: &[Fact], old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Report {
-    let findings = findings(&rule_all(facts, judgement, None), Some(old), new, judgement);
+    let findings = findings(&rule_all(facts, judgement, None), &Context { old: Some(old), new, judgement, release: None });
     report(Some(old), new, judgement, findings)
 }
 
@@ -154,12 +155,13 @@ pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -
 }
 
 /// Writes the findings and waives what the team has accepted. Findings about the waivers themselves can't be waived.
-fn accept(rulings: &[Ruling<'_>], old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
-    let mut found = findings(rulings, old, new, judgement);
+fn accept(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
+    let Context { old, new, judgement, .. } = *context;
+    let mut found = findings(rulings, context);
     let mut facts = judgement.waivers.apply(&mut found, &scope(old, new, judgement.book));
     waive_sums(&mut found);
     facts.extend(judgement.changed.iter().cloned());
-    found.extend(findings(&rule_all(&facts, judgement, None), old, new, judgement));
+    found.extend(findings(&rule_all(&facts, judgement, None), context));
     found.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
     found
 }

@@ -272,6 +272,9 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
             (Some(from), Some(next), Some(declared), Some(true)) => {
                 let _ = write!(out, " ({from} → {next} or later; declared {declared} is enough)");
             }
+            (Some(from), Some(next), Some(declared), Some(false)) if from == declared => {
+                let _ = write!(out, " (the next release must be {next} or later; {declared} is declared)");
+            }
             (Some(from), Some(next), Some(declared), Some(false)) => {
                 let _ = write!(out, " ({from} → {next} or later; declared {declared} is too small)");
             }

@@ -5,6 +5,7 @@ mod broken;
 mod cases;
 mod formats;
 mod fresh;
+mod gate;
 mod history;
 mod policies;
 mod properties;

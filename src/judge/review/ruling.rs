@@ -66,9 +66,9 @@ impl Ruling<'_> {
         self.rule.class == Some(Class::SemanticBreaking)
     }
 
-    /// Whether anybody can have met what changed.
+    /// Whether the change has consequences: somebody can have met what changed, and the policy minds.
     pub fn counts(&self) -> bool {
-        self.released != Some(false)
+        self.released != Some(false) && self.severity > Severity::Info
     }
 
     /// The channel that the change is judged by.
@@ -87,11 +87,15 @@ impl Ruling<'_> {
         fingerprint(&parts)
     }
 
-    fn finding(&self, causes: Vec<String>, old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Finding {
+    fn finding(&self, causes: Vec<String>, context: &Context<'_, '_>) -> Finding {
+        let Context { old, new, judgement, release } = context;
         let Ruling { fact, rule, severity, bump, cover, released, .. } = self;
         let (mut message, help) = rule.texts(fact);
         if fact.is(Mark::RefusedAgain) {
             message.push_str(" (the old CRD has the same mistake, and the API server refuses the update all the same)");
+        }
+        if let (Some(false), Some(release)) = (released, release) {
+            message.push_str(&format!(" (the last release, {release}, doesn't contain it)"));
         }
         Finding {
             rule: rule.id.clone(),
@@ -125,14 +129,24 @@ impl Ruling<'_> {
     }
 }
 
+/// What findings are written from beside their rulings.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'c, 't> {
+    pub old: Option<&'c Side<'t>>,
+    pub new: &'c Side<'t>,
+    pub judgement: &'c Judgement<'c>,
+    /// The release that breaks were compared with.
+    pub release: Option<&'c str>,
+}
+
 /// Writes the findings, sorted by place.
-pub(super) fn findings(rulings: &[Ruling<'_>], old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Finding> {
+pub(super) fn findings(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
     let fingerprint = |&cause: &usize| rulings.get(cause).map(Ruling::fingerprint);
     let written = rulings.par_iter().with_min_len(64).map(|ruling| {
         let mut causes: Vec<String> = ruling.causes.iter().filter_map(fingerprint).collect();
         causes.sort_unstable();
         causes.dedup();
-        ruling.finding(causes, old, new, judgement)
+        ruling.finding(causes, context)
     });
     let mut findings: Vec<Finding> = written.collect();
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));

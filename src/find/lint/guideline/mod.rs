@@ -42,7 +42,7 @@ pub fn guidelines_review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewCon
     let had: Vec<bool> = facts.iter().map(|fact| known.contains(&fact.identity())).collect();
     for (fact, had) in facts.iter_mut().zip(had) {
         fact.pre_existing = had;
-        expose(fact, old, new, broken);
+        expose(fact, old, new, context, broken);
     }
     for crd in new.crds.iter().filter(|crd| crd.api == Api::V1) {
         if let Some(before) = predecessor(old, crd) {
@@ -67,13 +67,17 @@ fn one(crd: &Crd<'_>, context: &ReviewContext<'_>, retiring: bool) -> Vec<Fact> 
 }
 
 /// A version that is new, or whose CRD breaks something in this change, must preserve unknown fields now.
-fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, broken: &BTreeSet<String>) {
+fn expose(fact: &mut Fact, old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>, broken: &BTreeSet<String>) {
     let owed = fact.aspect == Aspect::PreserveUnknown && matches!(fact.effect, Effect::Missing | Effect::Shallow);
     let (true, Some(version)) = (owed, fact.version.clone()) else { return };
     let Some(crd) = new.named(&fact.crd).iter().find(|crd| crd.channel().map(|c| c.value) == fact.channel.as_deref()) else {
         return;
     };
-    let reason = if preserve::is_new(predecessor(old, crd), &version) {
+    let before = predecessor(old, crd);
+    if before.is_none() && context.old_incomplete {
+        return;
+    }
+    let reason = if preserve::is_new(before, &version) {
         "the version is new"
     } else if broken.contains(&fact.crd) {
         "a break needs a conversion"

@@ -1,0 +1,193 @@
+//! The check on a pull request: what was released, what moved, what the old side already had, and what a bare run looks at.
+
+use crate::repository::Scratch;
+
+/// A CRD with these properties of `spec`, and these lines under `metadata`.
+fn crd(properties: &str, metadata: &str) -> String {
+    named_crd("widgets", properties, metadata)
+}
+
+fn named_crd(plural: &str, properties: &str, metadata: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: {plural}.shop.example.com
+{metadata}spec:
+  group: shop.example.com
+  names: {{plural: {plural}, kind: {}}}
+  scope: Namespaced
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties: {{{properties}}}
+",
+        plural.to_uppercase()
+    )
+}
+
+const SIZE: &str = "size: {type: string}";
+const BOTH: &str = "size: {type: string}, colour: {type: string}";
+const FILE: &str = "config/crd/widgets.yaml";
+
+fn version(release: &str) -> String {
+    format!("  annotations: {{shop.example.com/bundle-version: {release}}}\n")
+}
+
+#[track_caller]
+fn says(scratch: &Scratch, arguments: &[&str], code: i32, parts: &[&str]) -> String {
+    let (exit, out, error) = scratch.run(arguments);
+    let all = format!("{out}{error}");
+    assert_eq!(exit, code, "{arguments:?}\n{all}");
+    for part in parts {
+        assert!(all.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{arguments:?} doesn't say {part:?}\n{all}");
+    }
+    all
+}
+
+#[test]
+fn a_break_of_what_no_release_contains_is_a_note() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(SIZE, ""));
+    scratch.git(&["tag", "-a", "-m", "r", "v0.1.0"]);
+    scratch.commit(FILE, &crd(BOTH, ""));
+    scratch.git(&["tag", "-a", "-m", "r", "v0.2.0-rc.1"]);
+    scratch.commit(FILE, &crd(SIZE, ""));
+    // `colour` came after v0.1.0, and a release candidate is no release.
+    let json = says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd", "--format", "json"], 0, &["\"released\": false"]);
+    assert!(json.contains("\"release\": \"v0.1.0\""), "{json}");
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["v0.1.0"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--released", "none"], 1, &["field-removed"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--released", "v0.2.0-rc.1"], 1, &["field-removed"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--released", "v9"], 3, &["v9"]);
+    // What the release has is broken, whatever else was added.
+    scratch.commit(FILE, &crd("colour: {type: string}", ""));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["field-re"]);
+}
+
+#[test]
+fn a_release_is_found_on_a_branch_and_under_a_prefix() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(SIZE, ""));
+    scratch.git(&["tag", "v0.1.0"]);
+    scratch.git(&["checkout", "-q", "-b", "release-0.2"]);
+    scratch.git(&["mv", "config/crd", "config/other"]);
+    scratch.commit("config/other/widgets.yaml", &crd(BOTH, ""));
+    scratch.git(&["tag", "-a", "-m", "r", "widgets-v0.2.0"]);
+    scratch.git(&["checkout", "-q", "main"]);
+    scratch.commit(FILE, &crd(BOTH, ""));
+    scratch.commit(FILE, &crd(SIZE, ""));
+    // The release isn't reachable from here, and it has the CRD in another directory.
+    let json = says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd", "--format", "json"], 1, &["field-removed"]);
+    assert!(json.contains("\"release\": \"widgets-v0.2.0\"") && json.contains("\"released\": true"), "{json}");
+}
+
+#[test]
+fn without_a_tag_everything_counts_as_released() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(BOTH, ""));
+    scratch.commit(FILE, &crd(SIZE, ""));
+    let said = says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["everything counts as released"]);
+    assert_eq!(said.matches("everything counts as released").count(), 1, "{said}");
+    scratch.commit(FILE, &crd(BOTH, ""));
+    let quiet = says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["additive"]);
+    assert!(!quiet.contains("released"), "{quiet}");
+}
+
+#[test]
+fn a_declared_version_that_does_not_move_is_no_release() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(SIZE, &version("v1.2.0")));
+    scratch.commit(FILE, &crd(BOTH, &version("v1.2.0")));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["version-bump-pending", "1.2.1"]);
+    scratch.commit(FILE, &crd(SIZE, &version("v1.2.1")));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--policy", "guidelines"], 1, &["version-bump-too-small", "1.3.0"]);
+    scratch.commit(FILE, &crd(SIZE, &version("v1.1.0")));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["bundle-version-decreased", "swap"]);
+    // The command line overrides the annotation.
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--new-version", "1.3.0"], 0, &["from the command line is used"]);
+    scratch.git(&["tag", "v1.1.0"]);
+    scratch.commit(FILE, &crd(BOTH, &version("v1.1.0")));
+    says(&scratch, &["review", "config/crd", "--against-tag", "v*"], 1, &["version-bump-too-small"]);
+}
+
+#[test]
+fn crds_that_move_are_found_by_name() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(BOTH, ""));
+    scratch.git(&["mv", "config", "deploy"]);
+    scratch.commit("README", "moved");
+    says(&scratch, &["review", "HEAD~1:deploy/crd", "HEAD:deploy/crd"], 0, &["verdict: none"]);
+    says(&scratch, &["review", "deploy/crd", "--against", "HEAD~1"], 0, &["verdict: none"]);
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["verdict: none"]);
+    // Moved and broken is broken.
+    scratch.git(&["mv", "deploy", "charts"]);
+    scratch.commit("charts/crd/widgets.yaml", &crd(SIZE, ""));
+    says(&scratch, &["review", "charts/crd", "--against", "HEAD~1"], 1, &["field-removed"]);
+    // One of two directories: the CRD that left it is still there.
+    scratch.commit("config/crd/gadgets.yaml", &named_crd("gadgets", SIZE, ""));
+    scratch.commit("config/crd/gizmos.yaml", &named_crd("gizmos", SIZE, ""));
+    scratch.git(&["mv", "config/crd/gizmos.yaml", "charts/crd/gizmos.yaml"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD"], 0, &["verdict: none"]);
+}
+
+#[test]
+fn an_old_side_that_is_empty_or_unreadable() {
+    let scratch = Scratch::new();
+    scratch.commit("README", "a");
+    scratch.commit(FILE, &crd(SIZE, ""));
+    // The first CRD of a project.
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["crd-added"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["crd-added"]);
+    // A wrong path must not look like that.
+    scratch.write("empty/values.yaml", "a: 1\n");
+    says(&scratch, &["review", "empty", "config/crd"], 3, &["no CRD was found in empty", "--old-may-be-empty"]);
+    says(&scratch, &["review", "empty", "config/crd", "--old-may-be-empty"], 0, &["crd-added"]);
+    says(&scratch, &["review", "nowhere", "config/crd"], 3, &["nowhere"]);
+    // A change that repairs the old side passes.
+    scratch.commit(FILE, &format!("{}kind: CustomResourceDefinition\n", crd(SIZE, "")));
+    scratch.commit(FILE, &crd(SIZE, ""));
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["can't be read completely"]);
+    says(&scratch, &["review", "HEAD:config/crd", "HEAD~1:config/crd"], 3, &["given twice"]);
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD~1:config/crd"], 3, &["given twice"]);
+}
+
+#[test]
+fn what_a_server_refused_before_does_not_fail_the_change() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd("size: {type: string, pattern: '('}", ""));
+    scratch.commit(FILE, &crd("size: {type: string, pattern: '('}, colour: {type: string}", ""));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["additive"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--all"], 0, &["pre-existing"]);
+    // The mistake moves with a renamed field.
+    scratch.commit(FILE, &crd("length: {type: string, pattern: '('}, colour: {type: string}", ""));
+    let (_, json, _) = scratch.run(&["review", "config/crd", "--against", "HEAD~1", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let refused: Vec<_> = report["findings"].as_array().unwrap().iter().filter(|finding| finding["family"] == "server").collect();
+    assert!(!refused.is_empty() && refused.iter().all(|finding| finding["status"] == "pre-existing"), "{json}");
+    assert!(refused.iter().all(|finding| finding["message"].as_str().unwrap().contains("refuses the update all the same")), "{json}");
+    // A new mistake fails.
+    scratch.commit(FILE, &crd("length: {type: string, pattern: '('}, colour: {type: string, pattern: '['}", ""));
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["colour"]);
+}
+
+#[test]
+fn a_bare_run_finds_the_crds_of_the_repository() {
+    let scratch = Scratch::new();
+    scratch.write("README", "a");
+    scratch.commit("README", "a");
+    says(&scratch, &["review"], 3, &["no CRD was found in this repository"]);
+    scratch.commit(FILE, &crd(BOTH, ""));
+    scratch.commit("charts/shop/crds/gadgets.yaml", &named_crd("gadgets", SIZE, ""));
+    says(&scratch, &["review"], 0, &["reviewing", "config/crd", "charts/shop/crds", "against HEAD", "verdict: none"]);
+    says(&scratch, &["lint"], 0, &["checking", "config/crd"]);
+    scratch.write(FILE, &crd(SIZE, ""));
+    says(&scratch, &["review"], 1, &["field-removed"]);
+}
