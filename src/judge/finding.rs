@@ -82,6 +82,8 @@ pub struct Finding {
     pub released: Option<bool>,
     /// Fingerprints of the findings that this one follows from.
     pub cause: Vec<String>,
+    /// The same for the same edit at other paths, versions or CRDs.
+    pub group: String,
     pub fingerprint: String,
 }
 

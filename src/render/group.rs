@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::judge::finding::Finding;
+use crate::judge::finding::{Finding, Severity};
 use crate::judge::rule::Kind;
 use crate::model::fact::Affected;
 
@@ -33,32 +33,58 @@ pub(super) fn gather<'r>(findings: impl Iterator<Item = &'r Finding>) -> Vec<Gro
     groups
 }
 
-/// More findings of one rule about a bundle than this are systematic: one represents all.
+/// More findings of one group than this are systematic: one represents all.
 const FEW: usize = 3;
 
-/// A group that is shown, with those of the same rule that it represents.
+/// A group that is shown, with those of the same edit or the same rule that it represents.
 pub(super) struct Lead<'r> {
     pub group: Group<'r>,
     pub rest: Vec<Group<'r>>,
+    /// What follows from it and isn't graver, each said once.
+    pub consequences: Vec<Group<'r>>,
 }
 
-/// Keeps the first of what is systematic. Changes, and what a server rejects, are always shown one by one.
+/// Puts what follows from a shown finding under it: one cause is one block.
+pub(super) fn place_consequences<'r>(groups: Vec<Group<'r>>) -> (Vec<Group<'r>>, BTreeMap<&'r str, Vec<Group<'r>>>) {
+    let mut severities: BTreeMap<&str, Severity> = BTreeMap::new();
+    let mut order: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, group) in groups.iter().enumerate() {
+        for finding in group.others.iter().chain([&group.first]).filter(|finding| finding.cause.is_empty()) {
+            severities.insert(&finding.fingerprint, finding.severity);
+            order.insert(&finding.fingerprint, index);
+        }
+    }
+    let mut under: BTreeMap<&str, Vec<Group<'r>>> = BTreeMap::new();
+    let mut shown = Vec::new();
+    for group in groups {
+        let finding = group.first;
+        let explains = |cause: &&String| severities.get(cause.as_str()).is_some_and(|severity| *severity >= finding.severity);
+        match finding.cause.iter().filter(explains).min_by_key(|cause| order.get(cause.as_str())) {
+            Some(cause) => under.entry(cause).or_default().push(group),
+            None => shown.push(group),
+        }
+    }
+    (shown, under)
+}
+
+/// Keeps the first of what is systematic. Additions, and what a server rejects, are always shown one by one.
 pub(super) fn fold<'r>(groups: Vec<Group<'r>>, all: bool) -> Vec<Lead<'r>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let folds = |finding: &Finding| finding.kind == Kind::Lint && !finding.affects.contains(Affected::Refused) && !all;
+    let told = |finding: &Finding| finding.kind == Kind::Lint || finding.severity > Severity::Info;
+    let folds = |finding: &Finding| told(finding) && !finding.affects.contains(Affected::Refused) && !all;
     for group in groups.iter().filter(|group| folds(group.first)) {
-        *counts.entry(&group.first.rule).or_default() += 1;
+        *counts.entry(&group.first.group).or_default() += 1;
     }
     let mut leads: Vec<Lead<'r>> = Vec::new();
     let mut index: BTreeMap<&str, usize> = BTreeMap::new();
     for group in groups {
-        let rule = &*group.first.rule;
+        let rule = &*group.first.group;
         let systematic = counts.get(rule).is_some_and(|count| *count > FEW);
         match index.get(rule).and_then(|&at| leads.get_mut(at)).filter(|_| systematic) {
             Some(lead) => lead.rest.push(group),
             None => {
                 index.insert(rule, leads.len());
-                leads.push(Lead { group, rest: Vec::new() });
+                leads.push(Lead { group, rest: Vec::new(), consequences: Vec::new() });
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::judge::report::{Report, SideSummary};
 use crate::model::fact::Certainty;
 
 use super::escape::visible;
-use super::group::{Group, fold, gather, plural};
+use super::group::{Group, fold, gather, place_consequences, plural};
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
 use super::view::{is_quiet, is_shown};
@@ -51,7 +51,13 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         return out;
     }
     let shown = |finding: &&Finding| finding.severity >= least && is_shown(finding, options.all);
-    let leads = fold(group(report.findings.iter().filter(shown)), options.all);
+    let (groups, mut consequences) = place_consequences(group(report.findings.iter().filter(shown)));
+    let mut leads = fold(groups, options.all);
+    for lead in &mut leads {
+        let members = lead.rest.iter().chain([&lead.group]).flat_map(|group| group.others.iter().chain([&group.first]));
+        let members: Vec<&str> = members.map(|finding| &*finding.fingerprint).collect();
+        lead.consequences = members.into_iter().filter_map(|fingerprint| consequences.remove(fingerprint)).flatten().collect();
+    }
     // Several would do the same.
     let single = leads.iter().filter(|lead| lead.group.first.suggestion.is_some()).count() == 1;
     let pasted = match (options.all, single) {
@@ -77,6 +83,14 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         }
         if let Some(elsewhere) = lead.elsewhere() {
             wrapped(&mut out, "  also: ", &elsewhere, options.style.width);
+        }
+        for consequence in &lead.consequences {
+            let finding = consequence.first;
+            let mut text = format!("{}: {}", visible(&finding.rule), visible(&finding.message));
+            if let Some(also) = consequence.also() {
+                let _ = write!(text, " ({also})");
+            }
+            wrapped(&mut out, "  so: ", &text, options.style.width);
         }
     }
     if !leads.is_empty() {

@@ -45,6 +45,7 @@ pub fn finding() -> Finding {
         field: None,
         released: None,
         cause: Vec::new(),
+        group: "fedcba9876543210".into(),
         fingerprint: "0123456789abcdef".into(),
     }
 }

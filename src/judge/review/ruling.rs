@@ -7,7 +7,7 @@ use crate::find::vocabulary;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, fingerprint};
 use crate::judge::policy::Situation;
 use crate::judge::rule::{FactView, Need, Rule, Taken};
-use crate::model::fact::{Fact, Mark, Subject};
+use crate::model::fact::{Aspect, Fact, Mark, Subject, Word};
 use crate::model::{Place, Priority};
 
 use super::conversions::Covering;
@@ -87,6 +87,19 @@ impl Ruling<'_> {
         fingerprint(&parts)
     }
 
+    /// What the same edit has in common wherever it is made: the rule, the values before and after, and the name of a field that came
+    /// or went. Other findings are alike if their rule is.
+    fn group(&self) -> String {
+        let Ruling { fact, rule, .. } = self;
+        let mut parts = vec![rule.first_id()];
+        if rule.class.is_some() {
+            let words = [Word::Old, Word::New].map(|word| fact.words.get(&word).map_or("", String::as_str));
+            let name = fact.path.name().filter(|_| fact.aspect == Aspect::Presence);
+            parts.extend(words.into_iter().chain([fact.key.as_deref().unwrap_or_default(), name.unwrap_or_default()]));
+        }
+        fingerprint(&parts)
+    }
+
     fn finding(&self, causes: Vec<String>, context: &Context<'_, '_>) -> Finding {
         let Context { old, new, judgement, release } = context;
         let Ruling { fact, rule, severity, bump, cover, released, .. } = self;
@@ -125,6 +138,7 @@ impl Ruling<'_> {
             field: fact.field.clone(),
             released: *released,
             cause: causes,
+            group: self.group(),
         }
     }
 }
