@@ -141,6 +141,9 @@ impl<'r> Case<'r> {
             streams.error(&format!("no CRD was found in {}", side.source));
             exit = exit.or(Exit::Unread);
         }
+        if !report.findings.is_empty() {
+            self.new.note_patches(streams);
+        }
         if !self.new.is_absent() {
             exit = exit.or(super::enough_crds(self.least, &report, streams));
         }

@@ -26,6 +26,8 @@ pub(super) struct Read {
     loaded: Loaded,
     version: Option<StatedVersion>,
     pub(super) is_release: bool,
+    /// Directories whose kustomization patches CRDs.
+    patched_in: Vec<String>,
 }
 
 impl Reader {
@@ -68,8 +70,11 @@ impl Reader {
     }
 
     pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<StatedVersion>) -> Read {
-        let documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
-        Read { source, documents, inputs, loaded, version, is_release: false }
+        let kustomizations = self.loader.kustomizations(&loaded.files);
+        loaded.problems.extend(kustomizations.problems);
+        let mut documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
+        documents.patches = kustomizations.found.then_some(kustomizations.conversions);
+        Read { patched_in: kustomizations.patching, source, documents, inputs, loaded, version, is_release: false }
     }
 }
 
@@ -157,6 +162,20 @@ impl Read {
     /// Files that could not be read, each with what to do about it.
     pub fn unread_files(&self) -> Vec<String> {
         self.loaded.problems.iter().map(|problem| with_advice(problem, problem.advice())).collect()
+    }
+
+    /// Says that what was read is not what clusters get, where a kustomization patches CRDs.
+    pub fn note_patches(&self, streams: &mut Streams<'_>) {
+        let Some(first) = self.patched_in.first() else { return };
+        let more = match self.patched_in.len() {
+            1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        streams.note(&format!(
+            "the kustomization in {first}{more} patches CRDs, and clusters get the rendered output. Of the patches, only the \
+             conversion strategy was taken into account; to check all of it: `kubectl kustomize {first} | crdwise lint -`, or render both \
+             sides and review the results"
+        ));
     }
 
     /// Tells which files could not be read.

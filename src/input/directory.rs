@@ -69,7 +69,7 @@ pub(super) fn contents(path: &Path, given: &Path, limits: &Limits) -> Contents {
 }
 
 /// The tree that links stay in.
-fn boundary(directory: &Path) -> PathBuf {
+pub(super) fn boundary(directory: &Path) -> PathBuf {
     // Asking git would let `core.worktree` of a hostile repository widen it.
     let repository = directory.ancestors().find(|above| above.join(".git").exists());
     repository.unwrap_or(directory).to_owned()

@@ -26,6 +26,7 @@ mod directory;
 mod git;
 pub mod glob;
 pub mod json_schema_check;
+mod kustomization;
 mod limits;
 mod load_queue;
 mod loader;
@@ -48,6 +49,7 @@ pub use against::{Against, AgainstError, against, same_paths};
 pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
 pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
+pub use kustomization::{ConversionPatch, patched_strategy};
 pub use limits::Limits;
 pub use loader::{Loader, load};
 pub use place::{LineColumn, Lines};
@@ -197,6 +199,11 @@ impl std::fmt::Display for Note {
 pub fn is_manifest(name: &str) -> bool {
     let extension = name.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.'));
     extension.is_some_and(|(_, extension)| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a text holds an expression for Helm to replace: `{{ .Release.Name }}`.
+pub fn has_template_expression(text: &str) -> bool {
+    text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"))
 }
 
 /// A path as it is shown: with `/`, without a leading `./`, what isn't UTF-8 replaced.

@@ -54,6 +54,9 @@ pub struct Finding {
     pub severity: Severity,
     pub bump: Bump,
     pub crd: String,
+    /// The file of the CRD, where the bundle has other copies of it that differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     pub version: Option<String>,
     pub path: String,
     pub to: Option<String>,

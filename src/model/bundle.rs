@@ -1,15 +1,15 @@
 //! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
-use crate::input::{File, Origin};
+use crate::input::{ConversionPatch, File, Origin};
 
 use super::crd::{Api, Crd, Keys};
-use super::read_crd;
+use super::read_bundle;
 
 /// Number of a file among those of its side.
 pub type FileId = u32;
@@ -53,6 +53,8 @@ pub struct Documents {
     pub beside: Vec<File>,
     /// Files that are read for the CRDs of these names alone.
     pub only: BTreeMap<FileId, BTreeSet<String>>,
+    /// Conversion strategies that patches set. Nothing if no kustomization lists patches: then those among the documents apply.
+    pub patches: Option<Vec<ConversionPatch>>,
     /// What CRDs are called that have no name, in their order.
     pub(crate) stand_ins: OnceLock<Vec<String>>,
 }
@@ -76,7 +78,7 @@ pub struct BundleProblem {
 pub enum ProblemKind {
     #[error(transparent)]
     Yaml(yaml::ErrorKind),
-    #[error("the CRD `{0}` is in this bundle twice")]
+    #[error("the CRD `{0}` is in this bundle twice, and nothing distinguishes the two")]
     TwiceInBundle(String),
     #[error("`{0}` is not a version of the CRD API that this tool knows")]
     UnknownApi(String),
@@ -154,75 +156,7 @@ pub struct Bundle<'t> {
 
 impl<'t> Bundle<'t> {
     pub fn read(documents: &'t Documents) -> Self {
-        let mut bundle = Bundle { files: documents.files.len(), ..Bundle::default() };
-        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-        let mut nameless = 0;
-        for (file, document) in &documents.documents {
-            bundle.documents += 1;
-            match &document.tree {
-                Ok(tree) => bundle.take(*file, tree.root(), documents, &mut kinds, &mut nameless),
-                Err(error) => bundle.problems.push(BundleProblem {
-                    place: Place { file: *file, span: error.span },
-                    related: error.related.map(|span| Place { file: *file, span }),
-                    kind: ProblemKind::Yaml(error.kind.clone()),
-                }),
-            }
-        }
-        bundle.crds.retain(|crd| documents.only.get(&crd.file).is_none_or(|names| names.contains(crd.name)));
-        bundle.skipped.extend(kinds.into_iter().map(|(what, count)| Skipped { what, why: format!("not a CRD ({count} of them)") }));
-        bundle.key();
-        bundle
-    }
-
-    /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
-    fn take(&mut self, file: FileId, node: Node<'t>, documents: &'t Documents, kinds: &mut BTreeMap<String, usize>, nameless: &mut usize) {
-        let place = |span| Place { file, span };
-        match read_crd::api_of(node) {
-            Some(Ok(api)) => {
-                let mut crd = read_crd::crd(file, api, node, &documents.keys);
-                if crd.name.is_empty() {
-                    let names = documents.stand_ins.get_or_init(|| stand_ins(documents));
-                    crd.name = names.get(*nameless).map_or("", String::as_str);
-                    *nameless += 1;
-                }
-                self.crds.push(crd);
-            }
-            Some(Err(api)) => {
-                self.problems.push(BundleProblem {
-                    place: place(node.span()),
-                    related: None,
-                    kind: ProblemKind::UnknownApi(api.to_owned()),
-                });
-            }
-            None => match items_of(node) {
-                Some(items) => items.items().for_each(|item| self.take(file, item, documents, kinds, nameless)),
-                None => {
-                    let kind = node.get("kind").and_then(Node::as_str);
-                    *kinds.entry(kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}"))).or_default() += 1;
-                }
-            },
-        }
-    }
-
-    /// Sorts by (name, channel) and refuses a second CRD of one key.
-    fn key(&mut self) {
-        self.crds.sort_by(|a, b| {
-            let key = |crd: &Crd<'t>| (crd.name, crd.file, crd.node.span().start);
-            a.name.cmp(b.name).then_with(|| a.track().cmp(&b.track())).then_with(|| key(a).cmp(&key(b)))
-        });
-        let mut kept: Vec<Crd<'t>> = Vec::with_capacity(self.crds.len());
-        for crd in self.crds.drain(..) {
-            let same = |other: &&Crd<'t>| other.name == crd.name && other.track() == crd.track();
-            match kept.last().filter(same) {
-                Some(first) => self.problems.push(BundleProblem {
-                    place: Place { file: crd.file, span: crd.name_node.span() },
-                    related: Some(Place { file: first.file, span: first.name_node.span() }),
-                    kind: ProblemKind::TwiceInBundle(crd.name.to_owned()),
-                }),
-                None => kept.push(crd),
-            }
-        }
-        self.crds = kept;
+        read_bundle::read(documents)
     }
 
     /// The CRDs of these names alone.
@@ -251,26 +185,6 @@ impl<'t> Bundle<'t> {
     pub fn outdated(&self) -> impl Iterator<Item = &Crd<'t>> {
         self.crds.iter().filter(|crd| crd.api == Api::V1Beta1)
     }
-}
-
-/// The items of a `List`.
-fn items_of(node: Node<'_>) -> Option<Node<'_>> {
-    let is_list = node.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
-    node.get("items").filter(|items| is_list && items.is_seq())
-}
-
-/// A server refuses a CRD without a name. To say so, and to compare what else it holds, it goes by the name it should have.
-fn stand_ins(documents: &Documents) -> Vec<String> {
-    fn collect(node: Node<'_>, names: &mut Vec<String>) {
-        match read_crd::api_of(node) {
-            Some(Ok(_)) if read_crd::name(node).is_none() => names.push(read_crd::name_in_spec(node)),
-            Some(_) => {}
-            None => items_of(node).into_iter().flat_map(Node::items).for_each(|item| collect(item, names)),
-        }
-    }
-    let mut names = Vec::new();
-    documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok()).for_each(|tree| collect(tree.root(), &mut names));
-    names
 }
 
 /// Trees are shared between threads and sides; nothing in them changes after they are built.

@@ -57,13 +57,20 @@ pub struct Names<'t> {
 #[derive(Debug, Clone)]
 pub struct Conversion<'t> {
     pub node: Option<Node<'t>>,
-    /// `None` or `Webhook`; absent means `None`.
+    /// As the document says it: `None` or `Webhook`.
     pub strategy: Option<Text<'t>>,
+    /// The strategy that a kustomize patch sets.
+    pub patched: Option<&'t str>,
 }
 
-impl Conversion<'_> {
+impl<'t> Conversion<'t> {
+    /// The strategy that counts: that of a patch, that of the document, else `None`.
+    pub fn strategy(&self) -> &'t str {
+        self.patched.or(self.strategy.map(|strategy| strategy.value)).unwrap_or("None")
+    }
+
     pub fn is_webhook(&self) -> bool {
-        self.strategy.is_some_and(|strategy| strategy.value == "Webhook")
+        self.strategy() == "Webhook"
     }
 }
 
@@ -177,6 +184,8 @@ pub struct Keys {
 #[derive(Debug, Clone)]
 pub struct Crd<'t> {
     pub file: FileId,
+    /// The file's path, without a revision.
+    pub path: &'t str,
     pub api: Api,
     /// The whole document.
     pub node: Node<'t>,
@@ -201,6 +210,16 @@ pub(super) struct Marks<'t> {
     bundle_version: Option<Text<'t>>,
     channel: Option<Text<'t>>,
     feature_set: Vec<&'t str>,
+    /// The part of the path that other copies in the bundle don't have, where they differ from this one.
+    pub(super) file: Option<&'t str>,
+}
+
+/// What distinguishes a CRD from others of its name: its channel, its feature set, and its file where that isn't enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Track<'a> {
+    pub channel: Option<&'a str>,
+    pub feature_set: &'a [&'a str],
+    pub file: Option<&'a str>,
 }
 
 impl<'t> Crd<'t> {
@@ -267,17 +286,40 @@ impl<'t> Crd<'t> {
             names => names.iter().find_map(|name| self.annotation(name)),
         };
         let feature_set = keys.feature_set.iter().map(|key| self.annotation(key).map_or("", |text| text.value)).collect();
-        self.marks =
-            Marks { bundle_version: named(&keys.bundle_version, "bundle-version"), channel: named(&keys.channel, "channel"), feature_set };
+        let (bundle_version, channel) = (named(&keys.bundle_version, "bundle-version"), named(&keys.channel, "channel"));
+        self.marks = Marks { bundle_version, channel, feature_set, file: None };
     }
 
     fn annotation(&self, key: &str) -> Option<Text<'t>> {
         self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(Text { value, node: entry.value }))
     }
 
-    /// What distinguishes this CRD from others of its name: its channel, and its feature set.
-    pub fn track(&self) -> (Option<&'t str>, &[&'t str]) {
-        (self.marks.channel.map(|channel| channel.value), &self.marks.feature_set)
+    pub fn track(&self) -> Track<'_> {
+        Track { channel: self.marks.channel.map(|channel| channel.value), feature_set: &self.marks.feature_set, file: self.marks.file }
+    }
+
+    /// The file by which this CRD is distinguished from other copies in its bundle.
+    pub fn variant(&self) -> Option<&'t str> {
+        self.marks.file
+    }
+
+    /// Whether another CRD of this name is published for the same clusters: in the same channel and feature set.
+    pub fn is_parallel(&self, other: &Crd<'_>) -> bool {
+        let (own, other) = (self.track(), other.track());
+        (own.channel, own.feature_set) == (other.channel, other.feature_set)
+    }
+
+    /// The one among CRDs of this name that corresponds to this CRD: in the same channel, and in the file of the most similar path.
+    pub fn counterpart<'b, 'o>(&self, others: impl IntoIterator<Item = &'b Crd<'o>>) -> Option<&'b Crd<'o>>
+    where
+        'o: 'b,
+    {
+        let shared = |other: &Crd<'_>| {
+            let (own, other) = (self.path.rsplit('/'), other.path.rsplit('/'));
+            own.zip(other).take_while(|(a, b)| a == b).count()
+        };
+        let parallel = others.into_iter().filter(|other| self.is_parallel(other));
+        parallel.min_by_key(|other| std::cmp::Reverse((other.variant() == self.variant(), shared(other))))
     }
 
     pub fn bundle_version(&self) -> Option<Text<'t>> {

@@ -1,4 +1,4 @@
-//! Collects the facts about one CRD and fills in what they all share: the CRD's name, its channel and the file.
+//! Collects the facts about one CRD and fills in what they all share: the CRD's name, its channel and its file.
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
@@ -34,6 +34,7 @@ impl<'t> FactCollector<'t> {
     pub fn note(&mut self, (subject, aspect, effect): (Subject, Aspect, Effect), node: Node<'t>) -> &mut Fact {
         let mut fact = Fact::new(subject, aspect, effect, self.crd.name).after(Place { file: self.crd.file, span: node.span() });
         fact.channel.clone_from(&self.channel);
+        fact.variant = self.crd.variant().map(str::to_owned);
         self.facts.push(fact);
         let last = self.facts.len() - 1;
         // ok: something was pushed just above

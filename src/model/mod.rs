@@ -7,6 +7,7 @@ mod fact_collector;
 mod field_path;
 pub(crate) mod hash;
 pub mod number;
+mod read_bundle;
 mod read_crd;
 pub mod relation;
 pub mod release;

@@ -28,6 +28,30 @@ pub(super) fn api_of(node: Node<'_>) -> Option<Result<Api, &str>> {
     }
 }
 
+/// Whether a document is only a part of a CRD, for kustomize to patch another document with.
+pub(super) fn is_patch(node: Node<'_>) -> bool {
+    let spec = node.get("spec");
+    if node.get("$patch").is_some() || spec.is_some_and(|spec| spec.get("$patch").is_some()) {
+        return true;
+    }
+    let metadata = |key: &str| node.get("metadata").and_then(|metadata| metadata.get(key));
+    let is_generated = || metadata("annotations").is_some_and(|map| map.entries().any(|entry| entry.name() == GENERATED));
+    let patches_spec = || spec.is_some_and(|spec| spec.entries().next().is_some());
+    let patches_metadata = || spec.is_none() && (metadata("annotations").is_some() || metadata("labels").is_some());
+    let is_whole = spec.is_some_and(|spec| WHOLE.iter().any(|key| spec.entry(key).is_some()));
+    !is_whole && (patches_spec() || patches_metadata()) && !is_generated()
+}
+
+/// Whether a CRD says neither what it defines nor where. Beside a CRD of its name, it is a patch of that CRD's versions.
+pub(super) fn is_anonymous(crd: &Crd<'_>) -> bool {
+    ["group", "names", "scope"].iter().all(|key| crd.spec.entry(key).is_none())
+}
+
+/// Every CRD has some of them, even one with mistakes; a patch of anything else has none.
+const WHOLE: [&str; 6] = ["group", "names", "scope", "versions", "version", "validation"];
+/// An annotation of controller-gen, which writes no patches.
+const GENERATED: &str = "controller-gen.kubebuilder.io/version";
+
 /// `metadata.name`, where it is one.
 pub(super) fn name(node: Node<'_>) -> Option<Text<'_>> {
     text(node.get("metadata").and_then(|metadata| metadata.get("name"))).filter(|name| !name.value.is_empty())
@@ -58,6 +82,7 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
     let list = |key: &str| texts(names.and_then(|names| names.get(key)));
     let mut crd = Crd {
         file,
+        path: "",
         api,
         node,
         spec,
@@ -73,7 +98,7 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
             categories: list("categories"),
         },
         scope: text(spec.get("scope")),
-        conversion: Conversion { node: conversion, strategy: text(conversion.and_then(|node| node.get("strategy"))) },
+        conversion: Conversion { node: conversion, strategy: text(conversion.and_then(|node| node.get("strategy"))), patched: None },
         versions: versions(api, spec),
         stored_versions: texts(node.get("status").and_then(|status| status.get("storedVersions"))),
         marks: Default::default(),

@@ -116,13 +116,21 @@ impl Group<'_> {
             return None;
         }
         let first = self.first;
-        let mut versions: Vec<&str> = self.others.iter().filter(|f| f.crd == first.crd).filter_map(|f| f.version.as_deref()).collect();
+        let (copies, same): (Vec<&Finding>, Vec<&Finding>) =
+            self.others.iter().filter(|f| f.crd == first.crd).partition(|f| f.variant != first.variant);
+        let mut versions: Vec<&str> = same.into_iter().filter_map(|f| f.version.as_deref()).collect();
         versions.dedup();
+        let files: BTreeSet<&str> = copies.into_iter().filter_map(|f| f.variant.as_deref()).collect();
         let mut crds: Vec<&str> = self.others.iter().filter(|f| f.crd != first.crd).map(|f| &*f.crd).collect();
         crds.dedup();
         let mut parts = Vec::new();
         if !versions.is_empty() {
             parts.push(versions.iter().map(|v| visible(v)).collect::<Vec<_>>().join(", "));
+        }
+        match files.len() {
+            0 => {}
+            n if n <= OTHERS => parts.push(files.iter().map(|file| visible(file)).collect::<Vec<_>>().join(", ")),
+            n => parts.push(format!("{n} other files")),
         }
         match crds.len() {
             0 => {}

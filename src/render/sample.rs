@@ -22,6 +22,7 @@ pub fn finding() -> Finding {
         severity: Severity::Error,
         bump: Bump::Minor,
         crd: "widgets.shop.example.com".into(),
+        variant: None,
         version: Some("v1".into()),
         path: "spec.size".into(),
         to: None,

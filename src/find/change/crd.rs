@@ -18,7 +18,7 @@ pub(super) struct Review<'a, 't> {
 }
 
 pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options<'_>) -> Vec<Fact> {
-    if old.node.alike(new.node) {
+    if old.node.alike(new.node) && old.conversion.patched == new.conversion.patched {
         return Vec::new();
     }
     let mut review = Review { old, new, options, facts: Vec::new(), compared: Vec::new() };

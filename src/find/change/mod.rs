@@ -1,6 +1,6 @@
 //! Two bundles come in; facts about every change between them go out, in a fixed order.
 //!
-//! CRDs are paired by name and channel, versions by name, schema nodes by their path. Nothing is judged here.
+//! CRDs are paired by name, channel and file, versions by name, schema nodes by their path. Nothing is judged here.
 
 mod accepted_values;
 mod ancestors;
@@ -57,14 +57,11 @@ struct Sides<'b, 't> {
     beside: Option<&'b Crd<'t>>,
 }
 
-/// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
-pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options<'_>) -> Vec<Fact> {
-    let stability = Stability::new(Some(old), new, &options.context);
-    let facts: Vec<Vec<Fact>> = pairs(old, new)
-        .into_par_iter()
-        .map(|sides| match (sides.old, sides.new) {
+impl Sides<'_, '_> {
+    fn facts(&self, options: &Options<'_>) -> Vec<Fact> {
+        let mut facts = match (self.old, self.new) {
             (Some(old), Some(new)) => {
-                let told = sides.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options));
+                let told = self.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options));
                 let mut facts = crd::changed(old, new, options);
                 facts.retain(|fact| !told.iter().any(|told| says_the_same(told, fact)));
                 facts
@@ -72,9 +69,17 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options<'_>) -> Vec<Fa
             (Some(old), None) => vec![crd::removed(old)],
             (None, Some(new)) => vec![crd::added(new)],
             (None, None) => Vec::new(),
-        })
-        .map(|facts| stability.complete(facts))
-        .collect();
+        };
+        let variant = self.new.or(self.old).and_then(Crd::variant);
+        facts.iter_mut().for_each(|fact| fact.variant = variant.map(str::to_owned));
+        facts
+    }
+}
+
+/// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
+pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options<'_>) -> Vec<Fact> {
+    let stability = Stability::new(Some(old), new, &options.context);
+    let facts: Vec<Vec<Fact>> = pairs(old, new).into_par_iter().map(|sides| stability.complete(sides.facts(options))).collect();
     facts.into_iter().flatten().collect()
 }
 
@@ -98,14 +103,19 @@ fn take<'b, 't>(crds: &mut &'b [Crd<'t>], name: &str) -> &'b [Crd<'t>] {
     run
 }
 
+/// CRDs of one name: each new one with its counterpart, copies of one channel with the one in the most similar file.
 fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec<Sides<'b, 't>>) {
     let sides = |old, new| Sides { old, new, beside: None };
-    let mut lone: Vec<&'b Crd<'t>> = new.iter().collect();
-    let mut left = Vec::new();
-    for before in old {
-        match lone.iter().position(|after| after.track() == before.track()) {
-            Some(index) => pairs.push(sides(Some(before), Some(lone.remove(index)))),
-            None => left.push(before),
+    let mut left: Vec<&'b Crd<'t>> = old.iter().collect();
+    let mut lone = Vec::new();
+    for after in new {
+        // A copy that is new, or that became different, replaces what clusters have as well.
+        match after.counterpart(left.iter().copied()).or_else(|| after.counterpart(old)) {
+            Some(before) => {
+                left.retain(|other| !std::ptr::eq(*other, before));
+                pairs.push(sides(Some(before), Some(after)));
+            }
+            None => lone.push(after),
         }
     }
     // The standard channel is what a bundle without channels becomes, and the reverse.
@@ -113,18 +123,19 @@ fn pair_channels<'b, 't>(old: &'b [Crd<'t>], new: &'b [Crd<'t>], pairs: &mut Vec
     lone.sort_by_key(|crd| std::cmp::Reverse(crd.track()));
     let mut lone = lone.into_iter();
     for before in left {
-        let pair = lone.next().map(|after| sides(Some(before), Some(after)));
+        let copy = before.counterpart(new).is_some();
+        let pair = if copy { None } else { lone.next().map(|after| sides(Some(before), Some(after))) };
         let pair = pair.or_else(|| moved(before, old, new)).unwrap_or(sides(Some(before), None));
         pairs.push(pair);
     }
     pairs.extend(lone.map(|after| sides(None, Some(after))));
 }
 
-/// Clusters that had the CRD of a channel that is gone get the one of another channel, and keep their objects.
+/// Clusters that had the CRD of a channel or file that is gone get another one, and keep their objects.
 fn moved<'b, 't>(before: &'b Crd<'t>, old: &'b [Crd<'t>], new: &'b [Crd<'t>]) -> Option<Sides<'b, 't>> {
-    let others = new.iter().filter(|after| after.track().1 == before.track().1);
-    let after = others.max_by_key(|after| after.track())?;
-    let beside = old.iter().find(|other| other.track() == after.track());
+    let others = new.iter().filter(|after| after.track().feature_set == before.track().feature_set);
+    let after = before.counterpart(new).or_else(|| others.max_by_key(|after| after.track()))?;
+    let beside = after.counterpart(old).filter(|beside| !std::ptr::eq(*beside, before));
     Some(Sides { old: Some(before), new: Some(after), beside })
 }
 

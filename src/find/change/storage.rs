@@ -2,7 +2,7 @@
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
-use crate::model::{Crd, Text, Version};
+use crate::model::{Crd, Version};
 use crate::server::object::Scale;
 
 use super::crd::Review;
@@ -114,8 +114,7 @@ impl<'t> Review<'_, 't> {
     }
 
     pub(super) fn conversion(&mut self) {
-        let strategy = |crd: &Crd<'t>| crd.conversion.strategy.map_or("None", |strategy: Text<'t>| strategy.value);
-        let (old, new) = (strategy(self.old), strategy(self.new));
+        let (old, new) = (self.old.conversion.strategy(), self.new.conversion.strategy());
         let nodes = |crd: &Crd<'t>| crd.conversion.strategy.map(|strategy| strategy.node);
         if old != new {
             let (effect, affects): (Effect, &[Affected]) = match (old, new) {

@@ -45,10 +45,10 @@ pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -
     new.crds.par_iter().flat_map_iter(|crd| stability.complete(compare(predecessor(old, crd), crd))).collect()
 }
 
-/// The CRD of the same name, in the same channel if it is in several.
+/// The CRD of the same name, in the same channel and file if it is in several.
 fn predecessor<'b, 't>(old: &'b Bundle<'t>, crd: &Crd<'_>) -> Option<&'b Crd<'t>> {
     let named = old.named(crd.name);
-    named.iter().find(|other| other.track() == crd.track()).or(named.first())
+    crd.counterpart(named).or(named.first())
 }
 
 fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
@@ -58,7 +58,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
         excuse_old_refusals(&mut facts, old, new);
     }
     if facts.iter().any(|fact| !fact.is_refusal()) {
-        let same = old.node.same(new.node);
+        let same = old.node.same(new.node) && old.conversion.patched == new.conversion.patched;
         let before = if same { Vec::new() } else { accepted_before(old) };
         let known: HashSet<_> = before.iter().map(Fact::identity).collect();
         let had: Vec<bool> = facts.iter().map(|fact| same || known.contains(&fact.identity())).collect();

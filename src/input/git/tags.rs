@@ -1,5 +1,7 @@
 //! Tags that are versions.
 
+use std::collections::BTreeSet;
+
 use semver::Version;
 
 use super::revision::is_id;
@@ -46,6 +48,9 @@ impl Repository {
 
     /// The highest release among the tags that are not newer than the newest of these revisions. Whether they contain it doesn't
     /// matter: most projects tag on release branches. Of two tags of one version, the one with the shorter name.
+    ///
+    /// Where Go modules in subdirectories are released along with the project, their tags (`test/v1.2.0`) come before the release
+    /// itself (`v1.2.0`) and don't count.
     pub fn last_release(&self, revs: &[&str]) -> Result<Option<Tag>, GitError> {
         let mut now = i64::MIN;
         for rev in revs {
@@ -54,12 +59,12 @@ impl Repository {
             let Some(date) = shown.line().parse::<i64>().ok().filter(|_| shown.ok) else { return Err(shown.error("show")) };
             now = now.max(date);
         }
-        let release = |(date, tag): (i64, Tag)| {
-            let version = tag.version.clone().filter(|version| version.pre.is_empty() && date <= now)?;
-            Some((version, std::cmp::Reverse(tag.name.len()), tag))
-        };
-        let newest = self.dated_tags(&[], "*")?.into_iter().filter_map(release).max_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-        Ok(newest.map(|(_, _, tag)| tag))
+        let release = |(date, tag): (i64, Tag)| Some((tag.version.clone().filter(|version| version.pre.is_empty() && date <= now)?, tag));
+        let tags: Vec<(Version, Tag)> = self.dated_tags(&[], "*")?.into_iter().filter_map(release).collect();
+        let modules = modules(&tags);
+        let releases = tags.iter().filter(|(_, tag)| module(tag).is_none_or(|module| !modules.contains(module)));
+        let newest = releases.max_by_key(|(version, tag)| (version, std::cmp::Reverse(tag.name.len())));
+        Ok(newest.map(|(_, tag)| tag.clone()))
     }
 
     /// Tags that match a glob, with their dates.
@@ -93,6 +98,17 @@ impl Repository {
     }
 }
 
+/// The directory in a tag's name: `api` of `api/v1.2.0`.
+fn module(tag: &Tag) -> Option<&str> {
+    tag.name.rsplit_once('/').map(|(module, _)| module)
+}
+
+/// Directories that are tagged along with the whole project.
+fn modules(tags: &[(Version, Tag)]) -> BTreeSet<&str> {
+    let whole: BTreeSet<&Version> = tags.iter().filter(|(_, tag)| module(tag).is_none()).map(|(version, _)| version).collect();
+    tags.iter().filter(|(version, _)| whole.contains(version)).filter_map(|(_, tag)| module(tag)).collect()
+}
+
 fn tag(line: &str) -> Option<(i64, Tag)> {
     let mut words = line.split(' ');
     let name = words.next()?.strip_prefix("refs/tags/")?;
@@ -109,4 +125,18 @@ pub(super) fn version_of(name: &str) -> Option<Version> {
     let starts = std::iter::once(0).chain(last.match_indices(['-', '_']).map(|(at, _)| at + 1));
     let mut texts = starts.filter_map(|start| last.get(start..));
     texts.find_map(|text| Version::parse(text.strip_prefix(['v', 'V']).unwrap_or(text)).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_that_are_tagged_along_are_not_the_project() {
+        let tags = ["v1.9.0", "test/v1.9.0", "test/v1.10.0", "operator/v2.0.0"].map(|name| {
+            let version = version_of(name).expect("a version");
+            (version.clone(), Tag { name: name.to_owned(), commit: String::new(), version: Some(version) })
+        });
+        assert_eq!(modules(&tags), BTreeSet::from(["test"]));
+    }
 }

@@ -59,8 +59,8 @@ fn breaks(from: &Bundle<'_>, to: &Bundle<'_>, names: &BTreeSet<&str>) -> Vec<Fac
 }
 
 /// What makes two breaks of the release the same one: the place, and what became of it.
-fn meaning(fact: &Fact) -> (Identity<'_>, &BTreeMap<Word, String>) {
-    (fact.identity(), &fact.words)
+fn meaning(fact: &Fact) -> (Identity<'_>, Option<&str>, &BTreeMap<Word, String>) {
+    (fact.identity(), fact.variant.as_deref(), &fact.words)
 }
 
 /// The rulings that users of the release meet. Each break of the release is traced to the changes that cause it: the same keyword at

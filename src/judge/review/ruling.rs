@@ -81,8 +81,9 @@ impl Ruling<'_> {
         let path = fact.path.to_string();
         let version = fact.version.as_deref().unwrap_or_default();
         let mut parts = vec![rule.first_id(), &*fact.crd, version, &*path, fact.key.as_deref().unwrap_or_default()];
-        // A CRD name may exist in each channel, and one rule may be about several keywords.
+        // A CRD name may exist in each channel and in several files, and one rule may be about several keywords.
         parts.extend(fact.channel.as_deref());
+        parts.extend(fact.variant.as_deref());
         parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
         fingerprint(&parts)
     }
@@ -119,6 +120,7 @@ impl Ruling<'_> {
             severity: *severity,
             bump: *bump,
             crd: fact.crd.clone(),
+            variant: fact.variant.clone(),
             fingerprint: self.fingerprint(),
             version: fact.version.clone(),
             path: fact.path.to_string(),

@@ -69,6 +69,8 @@ pub struct Fact {
     pub crd: String,
     /// `standard` or `experimental`, where the CRD says.
     pub channel: Option<String>,
+    /// The file of the CRD, where the bundle has other copies of it that differ.
+    pub variant: Option<String>,
     pub version: Option<String>,
     pub path: FieldPath,
     pub to: Option<FieldPath>,
@@ -107,6 +109,7 @@ impl Fact {
             effect,
             crd: crd.to_owned(),
             channel: None,
+            variant: None,
             version: None,
             path: FieldPath::root(),
             to: None,

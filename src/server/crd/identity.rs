@@ -7,6 +7,7 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::{FactCollector, Text};
 
 use super::server_checks::ServerChecks;
+use crate::input::has_template_expression;
 use crate::server::object::{ObjectStep, Reason};
 use crate::server::object_meta::{self, MetadataFault, NamePart};
 
@@ -47,6 +48,10 @@ fn metadata(collector: &mut FactCollector<'_>) {
     let mut values = node.map(Node::to_json).and_then(|value| value.as_object().cloned()).unwrap_or_default();
     // The server clears the namespace of cluster-scoped objects before it validates them.
     values.remove("namespace");
+    // Helm replaces the expressions in labels before a server sees them.
+    if let Some(labels) = values.get_mut("labels").and_then(serde_json::Value::as_object_mut) {
+        labels.retain(|_, value| !value.as_str().is_some_and(has_template_expression));
+    }
     for fault in object_meta::check_named(&values, &names) {
         refuse_metadata(collector, &fault, &wanted);
     }

@@ -1,0 +1,313 @@
+//! The kustomizations around files, and what their patches say about the conversion of CRDs.
+//!
+//! Projects generate CRDs into `config/crd/bases` and add the conversion webhook by a patch that `config/crd/kustomization.yaml`
+//! lists. Only listed patches count: scaffolding leaves the others lying beside them, commented out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::directory::boundary;
+use super::yaml::{self, Budget, Node};
+use super::{File, Input, InputKind, Loader, Origin, Problem, Text};
+
+/// The names by which kustomize finds its file in a directory.
+const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// What the kustomizations around the files of one side do to CRDs.
+#[derive(Debug, Default)]
+pub struct Kustomizations {
+    /// Whether there is one at all: without one, patches among the files apply by themselves.
+    pub found: bool,
+    /// Directories of those that patch CRDs, from the current directory or from the root of the repository.
+    pub patching: Vec<String>,
+    pub conversions: Vec<ConversionPatch>,
+    pub problems: Vec<Problem>,
+}
+
+/// A conversion strategy that a patch sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversionPatch {
+    /// The CRDs it applies to: a name, or a regular expression for whole names, as kustomize reads it.
+    pub crd: String,
+    pub strategy: String,
+}
+
+impl Loader {
+    /// Reads the kustomizations in the directories of files and in those above them, with the patches that they list.
+    pub fn kustomizations(&self, files: &[File]) -> Kustomizations {
+        let mut directories = BTreeSet::new();
+        for directory in files.iter().filter_map(Spot::of).map(|spot| spot.directory()) {
+            directories.extend(directory.parent());
+            directories.insert(directory);
+        }
+        let candidates: BTreeSet<Spot> =
+            directories.iter().flat_map(|directory| NAMES.iter().filter_map(|name| directory.join(name))).collect();
+        let mut result = Kustomizations::default();
+        let listed: Vec<(Spot, Vec<Listed>)> = self
+            .read_spots(candidates, &mut result.problems)
+            .into_iter()
+            .map(|(spot, text)| {
+                let directory = spot.directory();
+                let listed = listed(&text, &directory);
+                (directory, listed)
+            })
+            .collect();
+        result.found = !listed.is_empty();
+        let named = listed.iter().flat_map(|(_, patches)| patches).filter_map(|patch| patch.file.clone());
+        let texts = self.read_spots(named.collect(), &mut result.problems);
+        for (directory, patches) in &listed {
+            let mut patching = false;
+            for patch in patches {
+                let text = patch.file.as_ref().and_then(|file| texts.get(file)).or(patch.inline.as_ref());
+                patching |= text.is_some_and(|text| apply(text, patch.target.as_ref(), &mut result.conversions));
+            }
+            if patching {
+                result.patching.push(directory.shown());
+            }
+        }
+        result
+    }
+
+    /// The texts of those that exist.
+    fn read_spots(&self, spots: BTreeSet<Spot>, problems: &mut Vec<Problem>) -> BTreeMap<Spot, Text> {
+        let inputs: Vec<Input> = spots.iter().filter(|spot| spot.is_inside()).map(Spot::input).collect();
+        if inputs.is_empty() {
+            return BTreeMap::new();
+        }
+        let loaded = self.load_with(&inputs, std::io::empty());
+        problems.extend(loaded.problems);
+        loaded.files.into_iter().filter_map(|file| Some((Spot::of(&file)?, file.text))).collect()
+    }
+}
+
+/// A path in the file system, in a revision or in the index.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Spot {
+    Path(PathBuf),
+    Tree { rev: Option<String>, path: String },
+}
+
+impl Spot {
+    fn of(file: &File) -> Option<Spot> {
+        match &file.origin {
+            Origin::Path(path) => Some(Spot::Path(path.clone())),
+            Origin::Git { rev, path, .. } => Some(Spot::Tree { rev: Some(rev.clone()), path: path.clone() }),
+            Origin::Index { path } => Some(Spot::Tree { rev: None, path: path.clone() }),
+            Origin::Stdin => None,
+        }
+    }
+
+    fn input(&self) -> Input {
+        let kind = match self {
+            Spot::Path(path) => InputKind::Path(path.clone()),
+            Spot::Tree { rev: Some(rev), path } => InputKind::Revision { rev: rev.clone(), path: path.clone() },
+            Spot::Tree { rev: None, path } => InputKind::Index { path: path.clone() },
+        };
+        Input { absent_is_empty: true, ..Input::from(kind) }
+    }
+
+    /// The directory of a file.
+    fn directory(&self) -> Spot {
+        match self {
+            Spot::Path(path) => Spot::Path(path.parent().unwrap_or(Path::new("")).components().collect()),
+            Spot::Tree { rev, path } => {
+                let path = path.rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
+                Spot::Tree { rev: rev.clone(), path }
+            }
+        }
+    }
+
+    /// The directory around a directory.
+    fn parent(&self) -> Option<Spot> {
+        match self {
+            Spot::Path(path) => {
+                let climbs =
+                    matches!(path.components().next_back(), None | Some(std::path::Component::ParentDir | std::path::Component::CurDir));
+                Some(Spot::Path(if climbs { path.join("..") } else { path.parent()?.to_owned() }))
+            }
+            Spot::Tree { path, .. } => (!path.is_empty()).then(|| self.directory()),
+        }
+    }
+
+    /// A path that is written in a file of this directory. Nothing if it leads out of the repository, or is an address.
+    fn join(&self, written: &str) -> Option<Spot> {
+        if written.is_empty() || written.starts_with('/') || written.contains("://") {
+            return None;
+        }
+        match self {
+            Spot::Path(path) => Some(Spot::Path(path.join(written))),
+            Spot::Tree { rev, path } => {
+                let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+                for part in written.split('/') {
+                    match part {
+                        "" | "." => {}
+                        ".." => drop(parts.pop()?),
+                        part => parts.push(part),
+                    }
+                }
+                Some(Spot::Tree { rev: rev.clone(), path: parts.join("/") })
+            }
+        }
+    }
+
+    /// Whether a file may be read: a path of the file system must be a file of the repository around it.
+    fn is_inside(&self) -> bool {
+        let Spot::Path(path) = self else { return true };
+        let Ok(real) = path.canonicalize() else { return false };
+        let around = path.parent().map(|directory| if directory.as_os_str().is_empty() { Path::new(".") } else { directory });
+        let Some(around) = around.and_then(|directory| directory.canonicalize().ok()) else { return false };
+        let tree = boundary(&around);
+        real.is_file() && real.strip_prefix(&tree).is_ok_and(|rest| rest.iter().all(|part| part != ".git"))
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Spot::Path(path) => super::shown(path),
+            Spot::Tree { path, .. } if path.is_empty() => ".".to_owned(),
+            Spot::Tree { path, .. } => path.clone(),
+        }
+    }
+}
+
+/// An entry of a kustomization's lists of patches.
+struct Listed {
+    file: Option<Spot>,
+    inline: Option<Text>,
+    target: Option<Target>,
+}
+
+/// What a patch applies to; without a kind or a name, to all of them.
+struct Target {
+    kind: Option<String>,
+    name: Option<String>,
+}
+
+fn listed(text: &Text, directory: &Spot) -> Vec<Listed> {
+    let mut list = Vec::new();
+    let file = |written: &str| directory.join(written);
+    for document in yaml::parse(text, &Budget::default()) {
+        let Ok(tree) = document.tree else { continue };
+        let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
+        for entry in items("patches").chain(items("patchesJson6902")) {
+            let text = |key: &str| entry.get(key).and_then(Node::as_str);
+            list.push(Listed {
+                file: text("path").and_then(file),
+                inline: text("patch").map(Text::from),
+                target: entry.get("target").map(|target| {
+                    let part = |key: &str| target.get(key).and_then(Node::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+                    Target { kind: part("kind"), name: part("name") }
+                }),
+            });
+        }
+        for entry in items("patchesStrategicMerge").filter_map(Node::as_str) {
+            // A patch can be written in place of the file's name.
+            let is_inline = entry.contains('\n');
+            list.push(Listed {
+                file: Some(entry).filter(|_| !is_inline).and_then(file),
+                inline: is_inline.then(|| Text::from(entry)),
+                target: None,
+            });
+        }
+    }
+    list
+}
+
+/// Takes the conversions out of a patch; whether it is about CRDs at all.
+fn apply(text: &Text, target: Option<&Target>, conversions: &mut Vec<ConversionPatch>) -> bool {
+    if target.is_some_and(|target| target.kind.as_deref().is_some_and(|kind| kind != CRD)) {
+        return false;
+    }
+    let named = target.map(|target| target.name.clone().unwrap_or_else(|| ".*".to_owned()));
+    let mut is_about_crds = false;
+    for document in yaml::parse(text, &Budget::default()) {
+        let Ok(tree) = document.tree else { continue };
+        let root = tree.root();
+        if root.is_seq() {
+            let Some(crd) = &named else { continue };
+            // Without a kind, a target of any kind may be meant.
+            is_about_crds |= target.is_some_and(|target| target.kind.is_some());
+            conversions.extend(root.items().filter_map(|operation| Some(ConversionPatch { crd: crd.clone(), strategy: set(operation)? })));
+        } else if root.get("kind").and_then(Node::as_str) == Some(CRD) {
+            is_about_crds = true;
+            let own = || root.get("metadata")?.get("name")?.as_str();
+            let strategy = patched_strategy(root).map(str::to_owned);
+            if let (Some(crd), Some(strategy)) = (named.as_deref().or_else(own), strategy) {
+                conversions.push(ConversionPatch { crd: crd.to_owned(), strategy });
+            }
+        }
+    }
+    is_about_crds
+}
+
+const CRD: &str = "CustomResourceDefinition";
+
+/// The conversion strategy in a partial CRD.
+pub fn patched_strategy(crd: Node<'_>) -> Option<&str> {
+    crd.get("spec")?.get("conversion")?.get("strategy")?.as_str()
+}
+
+/// The strategy that a JSON patch operation sets.
+fn set(operation: Node<'_>) -> Option<String> {
+    let text = |key: &str| operation.get(key).and_then(Node::as_str);
+    if !matches!(text("op"), Some("add" | "replace")) {
+        return None;
+    }
+    let value = operation.get("value")?;
+    let strategy = match text("path")? {
+        "/spec/conversion" => value.get("strategy")?,
+        "/spec/conversion/strategy" => value,
+        "/spec" => value.get("conversion")?.get("strategy")?,
+        _ => return None,
+    };
+    strategy.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory() -> Spot {
+        Spot::Tree { rev: None, path: "config/crd".to_owned() }
+    }
+
+    fn conversions(text: &str, target: Option<(&str, &str)>) -> Vec<(String, String)> {
+        let target = target.map(|(kind, name)| Target {
+            kind: Some(kind.to_owned()).filter(|kind| !kind.is_empty()),
+            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+        });
+        let mut found = Vec::new();
+        apply(&text.into(), target.as_ref(), &mut found);
+        found.into_iter().map(|patch| (patch.crd, patch.strategy)).collect()
+    }
+
+    #[test]
+    fn patches_that_are_commented_out_are_not_listed() {
+        let text = "patches:\n- path: patches/a.yaml\n#- path: patches/b.yaml\npatchesStrategicMerge:\n- ../c.yaml\n";
+        let files: Vec<String> = listed(&text.into(), &directory()).into_iter().filter_map(|patch| Some(patch.file?.shown())).collect();
+        assert_eq!(files, ["config/crd/patches/a.yaml", "config/c.yaml"]);
+    }
+
+    #[test]
+    fn no_patch_is_read_from_outside() {
+        let outside = |path: &str| directory().join(path).is_none();
+        assert!(outside("../../../x.yaml") && outside("/etc/passwd") && outside("https://example.org/x.yaml"));
+        assert!(!outside("../../x.yaml"));
+    }
+
+    #[test]
+    fn a_strategic_merge_patch_names_its_crd_unless_a_target_does() {
+        let text = "kind: CustomResourceDefinition\nmetadata: {name: a.b.c}\nspec: {conversion: {strategy: Webhook}}\n";
+        assert_eq!(conversions(text, None), [("a.b.c".to_owned(), "Webhook".to_owned())]);
+        assert_eq!(conversions(text, Some((CRD, "x.y"))), [("x.y".to_owned(), "Webhook".to_owned())]);
+        assert_eq!(conversions(text, Some(("Deployment", "x.y"))), []);
+    }
+
+    #[test]
+    fn a_json_patch_needs_a_target() {
+        let text = "- {op: add, path: /spec/conversion, value: {strategy: Webhook}}\n- {op: remove, path: /spec/scope}\n";
+        assert_eq!(conversions(text, None), []);
+        assert_eq!(conversions(text, Some((CRD, ""))), [(".*".to_owned(), "Webhook".to_owned())]);
+        let text = "[{op: replace, path: /spec/conversion/strategy, value: None}]";
+        assert_eq!(conversions(text, Some(("", "a.b"))), [("a.b".to_owned(), "None".to_owned())]);
+    }
+}

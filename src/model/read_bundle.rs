@@ -1,0 +1,335 @@
+//! Documents → a bundle: CRDs are taken, copies and patches are set aside, everything else is counted.
+
+use std::collections::BTreeMap;
+
+use crate::go::regexp::Pattern;
+use crate::input::yaml::{Document, Node};
+use crate::input::{File, Origin, has_template_expression, patched_strategy};
+
+use super::bundle::{Bundle, BundleProblem, Documents, FileId, Place, ProblemKind, Skipped};
+use super::crd::Crd;
+use super::read_crd;
+
+pub(super) fn read(documents: &Documents) -> Bundle<'_> {
+    let mut reading = Reading { documents, bundle: Bundle::default(), counted: BTreeMap::new(), partial: Vec::new(), nameless: 0 };
+    for (file, document) in &documents.documents {
+        reading.document(*file, document);
+    }
+    reading.finish()
+}
+
+/// A bundle that is being read.
+struct Reading<'t> {
+    documents: &'t Documents,
+    bundle: Bundle<'t>,
+    /// How many documents of a sort were left out, and why.
+    counted: BTreeMap<(String, &'static str), usize>,
+    /// Kustomize patches among the documents.
+    partial: Vec<Node<'t>>,
+    nameless: usize,
+}
+
+impl<'t> Reading<'t> {
+    fn document(&mut self, file: FileId, document: &'t Document) {
+        self.bundle.documents += 1;
+        match &document.tree {
+            Ok(tree) => self.node(file, tree.root()),
+            Err(_) if self.is_other_template(file, document) => self.count("Helm template", "without a CRD"),
+            Err(error) => self.bundle.problems.push(BundleProblem {
+                place: Place { file, span: error.span },
+                related: error.related.map(|span| Place { file, span }),
+                kind: ProblemKind::Yaml(error.kind.clone()),
+            }),
+        }
+    }
+
+    /// Whether a document that can't be read is a template of something else than a CRD.
+    fn is_other_template(&self, file: FileId, document: &Document) -> bool {
+        let text = self.documents.file(file).map_or("", |file| &*file.text);
+        let text = text.get(document.span.start as usize..document.span.end as usize).unwrap_or(text);
+        has_template_expression(text) && !text.contains("CustomResourceDefinition")
+    }
+
+    /// Takes a CRD, unwraps a `List`, counts everything else by its kind.
+    fn node(&mut self, file: FileId, node: Node<'t>) {
+        match read_crd::api_of(node) {
+            Some(_) if read_crd::is_patch(node) => {
+                self.partial.push(node);
+                self.count("kind CustomResourceDefinition", "kustomize patch");
+            }
+            Some(Ok(api)) => {
+                let mut crd = read_crd::crd(file, api, node, &self.documents.keys);
+                crd.path = self.documents.file(file).map_or("", path);
+                if crd.name.is_empty() {
+                    let names = self.documents.stand_ins.get_or_init(|| stand_ins(self.documents));
+                    crd.name = names.get(self.nameless).map_or("", String::as_str);
+                    self.nameless += 1;
+                }
+                self.bundle.crds.push(crd);
+            }
+            Some(Err(api)) => self.bundle.problems.push(BundleProblem {
+                place: Place { file, span: node.span() },
+                related: None,
+                kind: ProblemKind::UnknownApi(api.to_owned()),
+            }),
+            None => match items_of(node) {
+                Some(items) => items.items().for_each(|item| self.node(file, item)),
+                None => {
+                    let kind = node.get("kind").and_then(Node::as_str);
+                    self.count(&kind.map_or("a document without kind".to_owned(), |kind| format!("kind {kind}")), "not a CRD");
+                }
+            },
+        }
+    }
+
+    fn count(&mut self, what: &str, why: &'static str) {
+        *self.counted.entry((what.to_owned(), why)).or_default() += 1;
+    }
+
+    fn finish(mut self) -> Bundle<'t> {
+        let only = &self.documents.only;
+        self.bundle.crds.retain(|crd| only.get(&crd.file).is_none_or(|names| names.contains(crd.name)));
+        self.bundle.files = self.documents.files.len();
+        self.bundle.crds.sort_by(|a, b| order(a, b));
+        self.leave_out_copies();
+        self.patch_conversions();
+        let counted = self.counted.into_iter().map(|((what, why), count)| Skipped { what, why: format!("{why} ({count} of them)") });
+        self.bundle.skipped.splice(0..0, counted);
+        self.bundle
+    }
+
+    /// Keeps one of several CRDs of a name that are the same, and distinguishes those that aren't by their files.
+    fn leave_out_copies(&mut self) {
+        let mut rest = std::mem::take(&mut self.bundle.crds).into_iter().peekable();
+        while let Some(first) = rest.next() {
+            let mut copies = vec![first];
+            while let Some(next) = rest.next_if(|next| copies.iter().any(|crd| crd.name == next.name && crd.is_parallel(next))) {
+                copies.push(next);
+            }
+            if copies.len() > 1 {
+                copies = self.variants(copies);
+            }
+            self.bundle.crds.append(&mut copies);
+        }
+        self.bundle.crds.sort_by(|a, b| order(a, b));
+    }
+
+    fn variants(&mut self, copies: Vec<Crd<'t>>) -> Vec<Crd<'t>> {
+        let is_patched = copies.iter().any(|crd| !read_crd::is_anonymous(crd));
+        let mut kept: Vec<Crd<'t>> = Vec::new();
+        for crd in copies {
+            if is_patched && read_crd::is_anonymous(&crd) {
+                self.partial.push(crd.node);
+                self.count("kind CustomResourceDefinition", "kustomize patch");
+            } else if let Some(first) = kept.iter().find(|first| is_copy(first, &crd)) {
+                self.bundle
+                    .skipped
+                    .push(Skipped { what: format!("{} in {}", crd.name, crd.path), why: format!("a copy of that in {}", first.path) });
+            } else if let Some(first) = kept.iter().find(|first| first.path == crd.path) {
+                self.bundle.problems.push(BundleProblem {
+                    place: Place { file: crd.file, span: crd.name_node.span() },
+                    related: Some(Place { file: first.file, span: first.name_node.span() }),
+                    kind: ProblemKind::TwiceInBundle(crd.name.to_owned()),
+                });
+            } else {
+                kept.push(crd);
+            }
+        }
+        if kept.len() > 1 {
+            let shared = shared_directory(&kept);
+            kept.iter_mut().for_each(|crd| crd.marks.file = crd.path.get(shared..));
+        }
+        kept
+    }
+
+    /// Sets the conversion strategies of patches; the last one for a CRD wins.
+    fn patch_conversions(&mut self) {
+        let own = |node: &Node<'t>| Some((read_crd::name(*node)?.value, patched_strategy(*node)?));
+        let patches: Vec<(&'t str, &'t str)> = match &self.documents.patches {
+            Some(patches) => patches.iter().map(|patch| (&*patch.crd, &*patch.strategy)).collect(),
+            None => self.partial.iter().filter_map(own).collect(),
+        };
+        for (names, strategy) in patches {
+            let pattern = Pattern::new(&format!("^(?:{names})$")).ok();
+            let applies = |crd: &Crd<'_>| crd.name == names || pattern.as_ref().is_some_and(|pattern| pattern.is_match(crd.name));
+            self.bundle.crds.iter_mut().filter(|crd| applies(crd)).for_each(|crd| crd.conversion.patched = Some(strategy));
+        }
+    }
+}
+
+/// By name, channel and file.
+fn order(a: &Crd<'_>, b: &Crd<'_>) -> std::cmp::Ordering {
+    let place = |crd: &Crd<'_>| (crd.file, crd.node.span().start);
+    a.name.cmp(b.name).then_with(|| a.track().cmp(&b.track())).then_with(|| place(a).cmp(&place(b)))
+}
+
+/// The path of a file, without a revision.
+fn path(file: &File) -> &str {
+    match &file.origin {
+        Origin::Git { path, .. } | Origin::Index { path } => path,
+        Origin::Path(_) | Origin::Stdin => &file.name,
+    }
+}
+
+/// Bytes of the directories that all paths start with.
+fn shared_directory(crds: &[Crd<'_>]) -> usize {
+    let Some((first, rest)) = crds.split_first() else { return 0 };
+    let shared = rest
+        .iter()
+        .fold(first.path.len(), |shared, crd| first.path.bytes().zip(crd.path.bytes()).take(shared).take_while(|(a, b)| a == b).count());
+    first.path.get(..shared).and_then(|path| path.rfind('/')).map_or(0, |slash| slash + 1)
+}
+
+/// Whether two CRDs differ in nothing but where they are, and in what Helm adds to their labels and annotations.
+fn is_copy(a: &Crd<'_>, b: &Crd<'_>) -> bool {
+    let part = |crd: &Crd<'_>, key: &str| -> BTreeMap<String, String> {
+        let map = crd.metadata().and_then(|metadata| metadata.get(key));
+        let entries = map.into_iter().flat_map(Node::entries).filter(|entry| !is_of_helm(entry.name(), entry.value));
+        entries.map(|entry| (entry.name().to_owned(), entry.value.as_str().unwrap_or(entry.value.source()).to_owned())).collect()
+    };
+    let same_part = |key: &str| part(a, key) == part(b, key);
+    a.node.same(b.node) || (a.api == b.api && a.spec.same(b.spec) && same_part("labels") && same_part("annotations"))
+}
+
+fn is_of_helm(key: &str, value: Node<'_>) -> bool {
+    let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
+    prefix == "helm.sh"
+        || prefix.ends_with(".helm.sh")
+        || prefix == "app.kubernetes.io"
+        || value.as_str().is_some_and(has_template_expression)
+}
+
+/// The items of a `List`.
+fn items_of(node: Node<'_>) -> Option<Node<'_>> {
+    let is_list = node.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    node.get("items").filter(|items| is_list && items.is_seq())
+}
+
+/// A server refuses a CRD without a name. To say so, and to compare what else it holds, it goes by the name it should have.
+fn stand_ins(documents: &Documents) -> Vec<String> {
+    fn collect(node: Node<'_>, names: &mut Vec<String>) {
+        match read_crd::api_of(node) {
+            Some(_) if read_crd::is_patch(node) => {}
+            Some(Ok(_)) if read_crd::name(node).is_none() => names.push(read_crd::name_in_spec(node)),
+            Some(_) => {}
+            None => items_of(node).into_iter().flat_map(Node::items).for_each(|item| collect(item, names)),
+        }
+    }
+    let mut names = Vec::new();
+    documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok()).for_each(|tree| collect(tree.root(), &mut names));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::ConversionPatch;
+    use crate::input::yaml::Budget;
+
+    const HEAD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
+
+    fn crd(field: &str) -> String {
+        let schema = format!("{{openAPIV3Schema: {{type: object, properties: {{{field}: {{type: string}}}}}}}}");
+        let versions = format!("[{{name: v1, served: true, storage: true, schema: {schema}}}]");
+        let spec = "group: b.c, names: {plural: a, kind: A}, scope: Namespaced";
+        format!("{HEAD}metadata: {{name: a.b.c}}\nspec: {{{spec}, versions: {versions}}}\n")
+    }
+
+    fn partial(rest: &str) -> String {
+        format!("{HEAD}metadata: {{name: a.b.c}}\n{rest}\n")
+    }
+
+    fn documents(files: &[(&str, String)]) -> Documents {
+        let file = |(name, text): &(&str, String)| File::new(*name, text.as_str(), Origin::Stdin);
+        Documents::parse(files.iter().map(file).collect(), &Budget::default())
+    }
+
+    fn is_patch(text: &str) -> bool {
+        let documents = documents(&[("x.yaml", text.to_owned())]);
+        let bundle = Bundle::read(&documents);
+        assert_eq!(bundle.crds.is_empty(), bundle.skipped.iter().any(|skipped| skipped.why.starts_with("kustomize patch")));
+        bundle.crds.is_empty()
+    }
+
+    #[test]
+    fn a_patch_has_nothing_that_makes_a_crd() {
+        assert!(is_patch(&partial("spec: {conversion: {strategy: Webhook}}")));
+        assert!(is_patch(&partial("spec: {preserveUnknownFields: false}")));
+        assert!(is_patch(&partial("$patch: delete")));
+        assert!(is_patch(&format!("{HEAD}metadata: {{name: a.b.c, annotations: {{a: b}}}}\n")));
+    }
+
+    #[test]
+    fn a_crd_with_mistakes_is_a_crd() {
+        assert!(!is_patch(&partial("spec: {versions: null}")));
+        assert!(!is_patch(&partial("spec: {names: {plural: a}, versions: []}")));
+        assert!(!is_patch(&partial("spec: {}")));
+        assert!(!is_patch(&partial("")));
+        let generated = "annotations: {controller-gen.kubebuilder.io/version: v0.16.0}";
+        assert!(!is_patch(&format!("{HEAD}metadata: {{name: a.b.c, {generated}}}\n")));
+    }
+
+    #[test]
+    fn a_patch_of_versions_is_one_beside_its_crd() {
+        let patch = partial("spec: {versions: [{name: v1}]}");
+        assert!(!is_patch(&patch));
+        let documents = documents(&[("crd.yaml", crd("x")), ("patch.yaml", patch)]);
+        let bundle = Bundle::read(&documents);
+        assert_eq!((bundle.crds.len(), bundle.problems.len()), (1, 0));
+        assert_eq!(bundle.skipped[0].why, "kustomize patch (1 of them)");
+    }
+
+    #[test]
+    fn patches_set_the_strategy() {
+        let webhook = partial("spec: {conversion: {strategy: Webhook}}");
+        let mut documents = documents(&[("crd.yaml", crd("x")), ("patch.yaml", webhook)]);
+        let is_webhook = |documents: &Documents| Bundle::read(documents).crds[0].conversion.is_webhook();
+        assert!(is_webhook(&documents));
+        // A kustomization that lists no patches.
+        documents.patches = Some(Vec::new());
+        assert!(!is_webhook(&documents));
+        let patch = |crd: &str| Some(vec![ConversionPatch { crd: crd.to_owned(), strategy: "Webhook".to_owned() }]);
+        documents.patches = patch("a.*");
+        assert!(is_webhook(&documents));
+        documents.patches = patch("a.b");
+        assert!(!is_webhook(&documents));
+    }
+
+    #[test]
+    fn copies_are_one_and_variants_go_by_file() {
+        let files = [("d/x/crd.yaml", crd("x")), ("d/y/crd.yaml", format!("# copy\n{}", crd("x"))), ("d/z/crd.yaml", crd("z"))];
+        let documents = documents(&files);
+        let bundle = Bundle::read(&documents);
+        let variants: Vec<_> = bundle.crds.iter().map(Crd::variant).collect();
+        assert_eq!(variants, [Some("x/crd.yaml"), Some("z/crd.yaml")]);
+        assert_eq!(bundle.skipped[0].what, "a.b.c in d/y/crd.yaml");
+        assert!(bundle.problems.is_empty());
+    }
+
+    #[test]
+    fn one_file_with_two_different_crds_of_a_name_is_an_error() {
+        let documents = documents(&[("crd.yaml", format!("{}---\n{}", crd("x"), crd("y")))]);
+        let bundle = Bundle::read(&documents);
+        assert_eq!((bundle.crds.len(), bundle.problems.len()), (1, 1));
+        assert!(bundle.problems[0].related.is_some());
+    }
+
+    #[test]
+    fn the_counterpart_is_in_the_file_of_the_same_name() {
+        let old = documents(&[("old/crd-a.yaml", crd("x")), ("old/crd-b.yaml", crd("y"))]);
+        let new = documents(&[("new/crd-a.yaml", crd("y")), ("new/crd-b.yaml", crd("x"))]);
+        let (old, new) = (Bundle::read(&old), Bundle::read(&new));
+        let paths: Vec<_> = new.crds.iter().filter_map(|crd| Some(crd.counterpart(&old.crds)?.path)).collect();
+        assert_eq!(paths, ["old/crd-a.yaml", "old/crd-b.yaml"]);
+    }
+
+    #[test]
+    fn templates_of_other_things_are_no_problem() {
+        let deployment = "kind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\n".to_owned();
+        let template = format!("{}\n{{{{- if .Values.x }}}}\nspec: {{}}\n", HEAD.trim_end());
+        let documents = documents(&[("a.yaml", deployment), ("b.yaml", template)]);
+        let bundle = Bundle::read(&documents);
+        assert_eq!(bundle.problems.len(), 1, "only the template of a CRD");
+        assert_eq!(bundle.skipped[0].what, "Helm template");
+    }
+}
