@@ -1,6 +1,6 @@
 //! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;

@@ -59,7 +59,7 @@ fn compare(old: Option<&Crd<'_>>, new: &Crd<'_>) -> Vec<Fact> {
     }
     if facts.iter().any(|fact| !fact.is_refusal()) {
         let same = old.node.same(new.node) && old.conversion.patched == new.conversion.patched;
-        let before = if same { Vec::new() } else { accepted_before(old) };
+        let before = if same { Vec::new() } else { accepted_before(old, new) };
         let known: HashSet<_> = before.iter().map(Fact::identity).collect();
         let had: Vec<bool> = facts.iter().map(|fact| same || known.contains(&fact.identity())).collect();
         for (fact, had) in facts.iter_mut().zip(had).filter(|(fact, _)| !fact.is_refusal()) {
@@ -116,7 +116,7 @@ fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> 
 
 /// What the server accepted in the old CRD. The old API excuses nothing that the new one has as well, unless it kept unknown fields:
 /// then hardly anything that can be said about a schema was true.
-fn accepted_before(old: &Crd<'_>) -> Vec<Fact> {
+fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
     let mut collector = FactCollector::new(old);
     if old.api == Api::V1Beta1 && old.preserves_unknown() {
         writing::outdated(&mut collector);
@@ -126,6 +126,7 @@ fn accepted_before(old: &Crd<'_>) -> Vec<Fact> {
     writing::ambiguous(&mut collector);
     if decoded {
         lint(&mut collector, |_| true);
+        facts.extend(version_loss::known_before(old, new));
     }
     facts.extend(collector.into_facts());
     facts

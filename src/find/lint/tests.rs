@@ -39,6 +39,36 @@ fn hazards_of_the_old_bundle_are_old() {
     assert_eq!(compared(&empty, &filled), [("properties/missing".to_owned(), false)]);
 }
 
+/// A CRD with these versions: name, `served`, `storage` and the schema of `spec.f`, if the version has it.
+fn with_versions(versions: &[(&str, bool, bool, &str)]) -> String {
+    let version = |&(name, served, storage, field): &(&str, bool, bool, &str)| {
+        let spec = format!("{{type: object, properties: {{a: {{type: string}}{field}}}}}");
+        let root = format!("{{type: object, properties: {{spec: {spec}}}}}");
+        format!("    - {{name: {name}, served: {served}, storage: {storage}, schema: {{openAPIV3Schema: {root}}}}}\n")
+    };
+    format!("{HEAD}  versions:\n{}", versions.iter().map(version).collect::<String>())
+}
+
+#[test]
+fn a_loss_is_old_although_a_version_that_it_named_is_gone() {
+    let (lacks, has, other) = ("", ", f: {type: string}", ", f: {type: string, default: x}");
+    // Of the versions through which the field is lost, the first is named.
+    let three = [("v1alpha1", true, false, has), ("v1beta1", true, false, has), ("v1", true, true, lacks)];
+    let lost = |old: bool| vec![("presence/lossy".to_owned(), old)];
+    assert_eq!(compared(&with_versions(&three), &with_versions(&three[1..])), lost(true));
+    let unserved = [("v1alpha1", false, false, has), three[1], three[2]];
+    assert_eq!(compared(&with_versions(&three), &with_versions(&unserved)), lost(true));
+    // What the version that stays only loses now is new.
+    let before = [("v1alpha1", true, false, has), ("v1beta1", true, false, lacks), ("v1", true, true, lacks)];
+    assert_eq!(compared(&with_versions(&before), &with_versions(&three[1..])), lost(false));
+    let differ = [("v1alpha1", true, false, has), ("v1beta1", true, false, other), ("v1", true, true, has)];
+    let said = vec![("default/mixed".to_owned(), true)];
+    assert_eq!(compared(&with_versions(&differ), &with_versions(&differ[1..])), said);
+    let both = [("v1beta1", true, false, other), ("v1", true, true, other)];
+    let before = [differ[0], both[0], both[1]];
+    assert_eq!(compared(&with_versions(&before), &with_versions(&differ[1..])), [("default/mixed".to_owned(), false)]);
+}
+
 #[test]
 fn facts_come_in_one_order() {
     let text = [with_field("{type: object}"), with_field("{minLength: 1}").replace("widgets", "gadgets")].join("---\n");

@@ -59,6 +59,19 @@ pub(super) fn check<'t>(collector: &mut FactCollector<'t>) {
     }
 }
 
+/// What could be said about the old CRD if it had only the versions, and served only those, that the new one still has and serves.
+/// A version that goes isn't there to be named in a fact, but what the others lose was lost before.
+pub(super) fn known_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
+    let mut left = old.clone();
+    left.versions.retain(|version| new.version(version.name).is_some());
+    for version in &mut left.versions {
+        version.served &= new.version(version.name).is_some_and(|now| now.served);
+    }
+    let mut collector = FactCollector::new(&left);
+    check(&mut collector);
+    collector.into_facts()
+}
+
 /// The root of every version, unless a schema is missing or all are the same.
 fn fates<'t>(gates: &[Gate<'_, 't>]) -> Option<Vec<FieldFate<'t>>> {
     let (first, rest) = gates.split_first()?;
