@@ -6,7 +6,7 @@ use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::is_deprecated;
 use crate::model::schema::{Additional, Keyword, Schema};
-use crate::model::{Crd, FieldPath, Maturity, Step, Version};
+use crate::model::{Crd, FieldPath, Maturity, Priority, Step, Version};
 
 pub(super) fn check(collector: &mut FactCollector<'_>, context: &ReviewContext<'_>) {
     let crd = collector.crd.clone();
@@ -33,7 +33,10 @@ fn deprecated_version(collector: &mut FactCollector<'_>, crd: &Crd<'_>, version:
     }
     let text = version.deprecation_warning.map_or("", |warning| warning.value);
     let names_version = crd.versions.iter().any(|other| other.name != version.name && text.contains(other.name));
-    if names_version || names_replacement(text) {
+    // Without a text the server writes one, which recommends the newest version that is better than this one.
+    let better = |other: &Version<'_>| other.served && !other.deprecated && Priority::of(other.name) > Priority::of(version.name);
+    let recommended = version.deprecation_warning.is_none() && crd.versions.iter().any(better);
+    if names_version || recommended || names_replacement(text) {
         return;
     }
     let entry = ["deprecationWarning", "deprecated"].iter().find_map(|key| collector.crd.version(version.name)?.node.entry(key));
