@@ -4,9 +4,11 @@ use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
 use crate::input::yaml::{Data, Node};
 use crate::model::fact::{Aspect, Effect, Word};
-use crate::model::schema::{Keyword, Schema, is_meta};
+use crate::model::number::Broken;
+use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use crate::server::crd::{Level, SchemaPosition, fits};
+use crate::server::object::number_domains;
 
 use super::walk::{LintContext, LintWalk};
 
@@ -131,12 +133,26 @@ fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &S
             dead(K::Minimum, format!("no number lies between minimum {min} and maximum {max}"));
         }
     }
-    if ty == Some("integer") {
-        for word in [K::Minimum, K::Maximum, K::MultipleOf] {
-            if schema.number(word).is_some_and(|number| number.fract() != 0.0) {
-                dead(word, format!("the server rejects every integer if {} is a fraction", word.name()));
+    for unusable in number_domains(&Shape::local(schema)).flat_map(|domain| domain.unusable().collect::<Vec<_>>()) {
+        let word = match unusable {
+            Broken::MultipleOf => K::MultipleOf,
+            Broken::Minimum => K::Minimum,
+            Broken::Maximum => K::Maximum,
+            Broken::Range => continue,
+        };
+        let why = match schema.number(word) {
+            Some(number) if number.fract() != 0.0 && ty == Some("integer") => {
+                format!("the server rejects every integer if {} is a fraction", word.name())
             }
-        }
+            _ => {
+                let format = schema.text(K::Format).filter(|format| !format.is_empty()).unwrap_or("int64");
+                format!(
+                    "{} is out of the range of {format}, and because of that Kubernetes 1.36 and later reject every number",
+                    word.name()
+                )
+            }
+        };
+        dead(word, why);
     }
 }
 

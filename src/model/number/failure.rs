@@ -69,6 +69,12 @@ impl NumberDomain {
         found
     }
 
+    /// Keywords whose own value can't be said in the node's type and format: the server rejects every number because of them.
+    pub fn unusable(&self) -> impl Iterator<Item = Broken> {
+        let bounds = [(Broken::MultipleOf, self.multiple_of), (Broken::Minimum, self.minimum), (Broken::Maximum, self.maximum)];
+        bounds.into_iter().filter(|(_, bound)| bound.is_some_and(|bound| !self.represents(bound))).map(|(broken, _)| broken)
+    }
+
     fn constraint(&self, bound: f64, what: &str, found: &mut Vec<Failure>) -> bool {
         let native = self.represents(bound);
         if !native {
