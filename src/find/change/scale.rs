@@ -1,11 +1,13 @@
 //! The scale subresource of one version on both sides: it reads fields, and refuses objects where they don't fit.
 
+use std::sync::Arc;
+
 use crate::compare::{Budget, Cause, Sample, What};
 use crate::input::yaml::Entry;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, Version};
+use crate::model::{FieldPath, Step, Version};
 use crate::server::object::Scale;
 
 use super::crd::Review;
@@ -37,6 +39,9 @@ impl<'t> Review<'_, 't> {
 
     fn scale_path(&mut self, both: (&Version<'t>, &Version<'t>), before: Option<Entry<'t>>, after: Option<Entry<'t>>) {
         let name = before.or(after).map_or("", |entry| entry.name());
+        // An empty path is read like none.
+        let given = |entry: &Entry<'t>| !PATHS.contains(&name) || entry.value.as_str() != Some("");
+        let (before, after) = (before.filter(given), after.filter(given));
         if !PATHS.contains(&name) {
             return self.keyword(both, before, after);
         }
@@ -69,6 +74,8 @@ impl<'t> Review<'_, 't> {
             if let (Some(was), Some(is)) = (before.at_mut(path.steps()), now.at(path.steps())) {
                 was.nullable &= is.nullable;
                 was.all_of.push(is.clone());
+            } else {
+                declare(&mut before, &now, path);
             }
         }
         let mut after = before.clone();
@@ -91,6 +98,16 @@ impl<'t> Review<'_, 't> {
             refused.fields.push(path);
         }
         (!refused.fields.is_empty()).then_some(refused)
+    }
+}
+
+/// Adds the field at a path as `now` declares it, where `before` kept it without declaring it.
+fn declare(before: &mut Shape, now: &Shape, path: &FieldPath) {
+    let missing = (1..=path.steps().len()).find(|&length| before.at(&path.steps()[..length]).is_none());
+    let Some((Step::Key(name), around)) = missing.and_then(|length| path.steps()[..length].split_last()) else { return };
+    let (Some(parent), Some(child)) = (before.at_mut(around), now.at(&path.steps()[..=around.len()])) else { return };
+    if parent.preserve_unknown {
+        parent.properties.insert(name.to_string(), Arc::new(child.clone()));
     }
 }
 

@@ -57,6 +57,31 @@ fn what_the_schema_itself_refuses_now_is_told_once() {
     );
 }
 
+/// A path that comes with its field hurts nobody; what the field's own schema refuses is reported there.
+#[test]
+fn a_selector_that_comes_with_its_field_is_additive() {
+    let version = |paths: &str, fields: &str| {
+        let root = format!("{{type: object, properties: {{status: {{type: object, {fields}}}}}}}");
+        let scale = format!("subresources: {{status: {{}}, scale: {{{SCALE}{paths}}}}}");
+        format!("{HEAD}  versions:\n    - {{name: v1, served: true, storage: true, {scale}, schema: {{openAPIV3Schema: {root}}}}}\n")
+    };
+    let (size, both) = ("properties: {size: {type: integer}}", "properties: {size: {type: integer}, selector: {type: string}}");
+    let selector = ", labelSelectorPath: .status.selector";
+    let told = |old: &str, new: &str| judged(&facts(old, new));
+    let additive = (Class::Additive, vec!["scale-subresource-added@".to_owned(), "field-added@status.selector".to_owned()]);
+    assert_eq!(told(&version("", size), &version(selector, both)), additive);
+    assert_eq!(told(&version(", labelSelectorPath: ''", size), &version(selector, both)), additive);
+    let keeps = |fields: &str| format!("x-kubernetes-preserve-unknown-fields: true, {fields}");
+    assert_eq!(
+        told(&version("", &keeps(size)), &version(selector, &keeps(both))),
+        (Class::SemanticBreaking, vec!["field-added-under-preserve@status.selector".to_owned()])
+    );
+    // Another type than the subresource wants is refused by nothing but the subresource.
+    let number = keeps("properties: {size: {type: integer}, selector: {type: integer}}");
+    let rules = told(&version("", &keeps(size)), &version(selector, &number)).1;
+    assert!(rules.contains(&"scale-subresource-narrowed@".to_owned()), "{rules:?}");
+}
+
 #[test]
 fn what_it_refuses_already_is_no_news_in_the_schema() {
     let plain = "{type: integer}";
