@@ -166,7 +166,7 @@ fn accept(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
     found
 }
 
-/// A finding that only sums up breaks is waived if all of them are.
+/// A finding that only sums up breaks is waived if all of them are, and so is the refusal of a version's removal with the removal.
 fn waive_sums(findings: &mut [Finding]) {
     let open = |finding: &&Finding| finding.class == Some(Class::SemanticBreaking) && finding.status == Status::New;
     let open: BTreeSet<String> =
@@ -175,5 +175,13 @@ fn waive_sums(findings: &mut [Finding]) {
     for sum in findings.iter_mut().filter(sums).filter(|sum| !open.contains(&sum.crd)) {
         sum.status = Status::Waived;
         sum.waiver = Some("the changes that it sums up are waived".to_owned());
+    }
+    let waived: BTreeSet<String> =
+        findings.iter().filter(|finding| finding.status == Status::Waived).map(|finding| finding.fingerprint.clone()).collect();
+    let refused = |finding: &&mut Finding| finding.rule == "stored-version-removed" && finding.status == Status::New;
+    let follows = |finding: &&mut Finding| !finding.cause.is_empty() && finding.cause.iter().all(|cause| waived.contains(cause));
+    for refusal in findings.iter_mut().filter(refused).filter(follows) {
+        refusal.status = Status::Waived;
+        refusal.waiver = Some("the removal of the version is waived".to_owned());
     }
 }

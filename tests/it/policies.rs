@@ -127,3 +127,166 @@ fn only_findings_of_the_server_refuse() {
         }
     }
 }
+
+/// A CRD with one version and these schemas of `spec` and `status`.
+fn with(version: &str, spec: Value, status: Value) -> Value {
+    let mut crd = crd(&Sort { version, ..PLAIN });
+    let fields = &mut crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"];
+    *fields = json!({"spec": {"type": "object", "properties": spec}, "status": {"type": "object", "properties": status}});
+    crd
+}
+
+/// What the default policy makes of a change of `spec.f` in a version.
+#[track_caller]
+fn in_spec(version: &str, old: Value, new: Value, rule: &str) -> Severity {
+    let field = |schema: Value| if schema.is_null() { json!({}) } else { json!({"f": schema}) };
+    judged(&report("recommended", &[with(version, field(old), json!({}))], &[with(version, field(new), json!({}))]), rule).0
+}
+
+/// The same for `status.f` of v1.
+#[track_caller]
+fn in_status(old: Value, new: Value, rule: &str) -> Severity {
+    let field = |schema: Value| if schema.is_null() { json!({}) } else { json!({"f": schema}) };
+    judged(&report("recommended", &[with("v1", json!({}), field(old))], &[with("v1", json!({}), field(new))]), rule).0
+}
+
+#[test]
+fn the_recommended_policy_fails_what_breaks_writers_objects_and_data() {
+    let text = || json!({"type": "string"});
+    let short = || json!({"type": "string", "maxLength": 3});
+    for version in ["v1alpha1", "v1beta1", "v1"] {
+        assert_eq!(in_spec(version, text(), short(), "bound-narrowed"), Severity::Error, "{version}");
+        assert_eq!(in_spec(version, text(), json!({"type": "integer"}), "type-changed"), Severity::Error, "{version}");
+        assert_eq!(in_spec(version, text(), Value::Null, "field-removed"), Severity::Error, "{version}");
+        assert_eq!(in_spec(version, short(), text(), "bound-widened"), Severity::Info, "{version}");
+        assert_eq!(in_spec(version, Value::Null, text(), "field-added"), Severity::Info, "{version}");
+    }
+    let report = report("recommended", &[crd(&PLAIN)], &[]);
+    assert_eq!(judged(&report, "crd-removed"), (Severity::Error, Bump::Major));
+}
+
+#[test]
+fn the_recommended_policy_takes_removal_from_status_for_a_warning() {
+    let text = || json!({"type": "string"});
+    assert_eq!(in_status(text(), Value::Null, "field-removed"), Severity::Warning);
+    assert_eq!(in_status(Value::Null, text(), "field-added"), Severity::Info);
+    assert_eq!(in_status(text(), json!({"type": "string", "maxLength": 3}), "bound-narrowed"), Severity::Error);
+    assert_eq!(in_status(text(), json!({"type": "integer"}), "type-changed"), Severity::Error);
+    assert_eq!(in_status(text(), json!({"type": "string", "default": "x"}), "default-added"), Severity::Error);
+    let named = |name: &str| {
+        with("v1", json!({}), json!({name: {"type": "string", "description": "How many replicas are ready.", "maxLength": 9}}))
+    };
+    assert_eq!(judged(&report("recommended", &[named("readyReplica")], &[named("readyReplicas")]), "field-renamed").0, Severity::Warning);
+}
+
+#[test]
+fn the_recommended_policy_warns_of_what_only_merging_and_reading_shows() {
+    let list = |kind: &str| json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": kind});
+    assert_eq!(in_spec("v1", list("set"), list("atomic"), "list-type-changed"), Severity::Warning);
+    // Duplicates that were accepted are refused.
+    assert_eq!(in_spec("v1", list("atomic"), list("set"), "list-type-changed"), Severity::Error);
+    let widened = in_spec("v1", json!({"type": "integer"}), json!({"type": "number"}), "type-widened");
+    assert!(widened <= Severity::Warning, "{widened:?}");
+}
+
+#[test]
+fn the_recommended_policy_fails_defaults_unless_they_mean_nothing() {
+    let with_default = |ty: &str, default: Option<Value>| {
+        let mut schema = json!({"type": ty});
+        match ty {
+            "array" => schema["items"] = json!({"type": "string"}),
+            "object" => schema["properties"] = json!({"a": {"type": "string"}}),
+            _ => {}
+        }
+        if let Some(default) = default {
+            schema["default"] = default;
+        }
+        schema
+    };
+    for (ty, default, expected) in [
+        ("string", json!(""), Severity::Info),
+        ("integer", json!(0), Severity::Info),
+        ("boolean", json!(false), Severity::Info),
+        ("array", json!([]), Severity::Info),
+        ("object", json!({}), Severity::Error),
+        ("string", json!("x"), Severity::Error),
+        ("integer", json!(1), Severity::Error),
+        ("boolean", json!(true), Severity::Error),
+        ("array", json!(["x"]), Severity::Error),
+    ] {
+        let (without, default) = (with_default(ty, None), with_default(ty, Some(default)));
+        assert_eq!(in_spec("v1", without.clone(), default.clone(), "default-added"), expected, "added: {default}");
+        assert_eq!(in_spec("v1", default.clone(), without, "default-removed"), expected, "removed: {default}");
+    }
+    let text = |default: &str| with_default("string", Some(json!(default)));
+    assert_eq!(in_spec("v1", text("x"), text(""), "default-changed"), Severity::Error);
+    assert_eq!(in_spec("v1", text(""), text("x"), "default-changed"), Severity::Error);
+}
+
+/// A CRD with versions of these names; each is served unless its name ends in `!`, and the last one is the storage version.
+fn versions(names: &[&str]) -> Value {
+    let mut crd = crd(&PLAIN);
+    let version = crd["spec"]["versions"][0].clone();
+    let named = |(index, name): (usize, &&str)| {
+        let mut version = version.clone();
+        version["name"] = json!(name.trim_end_matches('!'));
+        version["served"] = json!(!name.ends_with('!'));
+        version["storage"] = json!(index + 1 == names.len());
+        version
+    };
+    crd["spec"]["versions"] = names.iter().enumerate().map(named).collect();
+    crd
+}
+
+#[test]
+fn the_recommended_policy_keeps_versions() {
+    let pair = |old: &[&str], new: &[&str], rule: &str| judged(&report("recommended", &[versions(old)], &[versions(new)]), rule).0;
+    for old in ["v1alpha1", "v1beta1"] {
+        assert_eq!(pair(&[old, "v1"], &["v1"], "version-removed"), Severity::Error, "{old}");
+        assert_eq!(pair(&[old, "v1"], &[&format!("{old}!"), "v1"], "version-unserved"), Severity::Error, "{old}");
+        assert_eq!(pair(&[old], &["v1"], "version-removed-stored"), Severity::Error, "{old}");
+    }
+    // Never milder than a guideline.
+    assert_eq!(pair(&["v1beta1!", "v1"], &["v1"], "version-removed-unmigrated"), Severity::Warning);
+    assert_eq!(pair(&["v1"], &["v1beta1", "v1"], "version-added"), Severity::Info);
+    assert_eq!(pair(&["v1beta1!", "v1"], &["v1beta1", "v1"], "version-served-again"), Severity::Info);
+}
+
+#[test]
+fn a_removed_storage_version_is_one_finding_and_what_the_server_says_of_it() {
+    let report = report("recommended", &[versions(&["v1beta1"])], &[versions(&["v1"])]);
+    let removed = found(&report, "version-removed-stored").expect("the change");
+    let refused = found(&report, "stored-version-removed").expect("the refusal");
+    assert_eq!((refused.cause.as_slice(), removed.cause.len()), ([removed.fingerprint.clone()].as_slice(), 0));
+    assert_eq!(refused.version, removed.version);
+    let alone = report.findings.iter().filter(|finding| finding.severity == Severity::Error && finding.cause.is_empty());
+    assert_eq!(alone.map(|finding| &*finding.rule).collect::<Vec<_>>(), ["version-removed-stored"]);
+}
+
+#[test]
+fn guidelines_are_never_errors_under_the_recommended_policy() {
+    let mut old = versions(&["v1beta1", "v1"]);
+    let mut new = versions(&["v1beta1", "v1", "v2"]);
+    old["metadata"]["annotations"] = json!({});
+    new["metadata"]["annotations"] = json!({});
+    new["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
+        "clientConfig": {"service": {"namespace": "a", "name": "b"}}}});
+    new["spec"]["versions"][2]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] = json!({"a_b": {"type": "string"}});
+    let report = report("recommended", &[old], &[new]);
+    let guidelines = |finding: &&Finding| matches!(finding.family, Family::Guideline | Family::Convention);
+    let found: Vec<&Finding> = report.findings.iter().filter(guidelines).collect();
+    assert!(found.len() > 3, "{found:?}");
+    for finding in found {
+        assert!(finding.severity < Severity::Error, "{}: {}", finding.rule, finding.message);
+    }
+}
+
+#[test]
+fn a_declared_version_fails_only_if_it_moved_too_little() {
+    let release = |release, fields| crd(&Sort { release, fields, ..PLAIN });
+    let pair = |to| report("recommended", &[release("v1.0.0", &["a", "b"])], &[release(to, &["a"])]);
+    assert_eq!(judged(&pair("v1.0.0"), "version-bump-pending").0, Severity::Info);
+    assert_eq!(judged(&pair("v1.0.1"), "version-bump-too-small").0, Severity::Error);
+    assert_eq!(judged(&pair("v0.9.0"), "bundle-version-decreased").0, Severity::Error);
+    assert!(found(&pair("v1.1.0"), "version-bump-too-small").is_none());
+}

@@ -55,9 +55,10 @@ impl<'r> Changes<'r> {
             (_, Aspect::Deprecation, Effect::Early) => self.select(self.at(&fact.crd, &fact.path), |change| {
                 change.fact.version == fact.version && change.fact.effect != Effect::Added
             }),
-            (Subject::Version, Aspect::StoredVersions, Effect::Missing) => self.select(of_crd, |change| {
-                let gone = change.fact.subject == Subject::Version && change.fact.effect == Effect::Removed;
-                gone && change.fact.version == fact.version
+            (Subject::Version, Aspect::StoredVersions, Effect::Missing)
+            | (Subject::Version, Aspect::Presence | Aspect::Served, Effect::Early) => self.select(of_crd, |change| {
+                let gone = matches!(change.fact.aspect, Aspect::Presence | Aspect::Served) && change.fact.effect == Effect::Removed;
+                change.fact.subject == Subject::Version && gone && change.fact.version == fact.version
             }),
             (_, _, Effect::Lossy) => {
                 let around = std::iter::successors(Some(fact.path.clone()), FieldPath::parent);
@@ -83,7 +84,9 @@ pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
             None if !ruling.fact.pre_existing => {
                 let causes = changes.causes(ruling.fact);
                 // A server refuses what it refuses, and what a guideline asks for is up to the policy.
-                let own = ruling.fact.is_refusal() || ruling.rule.family == Family::Guideline;
+                // That objects may be stored at a removed version is why its removal is a break, so the two are judged as one.
+                let removal = ruling.fact.aspect == Aspect::StoredVersions;
+                let own = ruling.fact.is_refusal() && !removal || ruling.rule.family == Family::Guideline;
                 let limit = changes.gravest(&causes).filter(|_| !own);
                 (causes, limit)
             }
