@@ -157,7 +157,7 @@ const CRD_LINT: Table = &[
     (&[A::Kind], &[E::Unclear]),
     (&[A::ShortName, A::Category, A::Metadata], &[E::Invalid]),
     (&[A::Api], &[E::Lapsed]),
-    (&[A::Document], &[E::Invalid, E::Unclear]),
+    (&[A::Document], &[E::Invalid, E::Unclear, E::Unsafe, E::Excessive]),
     (&[A::Keyword], &[E::Unknown]),
     (&[A::PreserveUnknownSpec], &[E::Forbidden]),
     (&[A::ApprovedAnnotation, A::BundleVersion, A::Channel], &[E::Missing, E::Invalid]),

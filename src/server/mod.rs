@@ -4,7 +4,7 @@ pub mod crd;
 mod decoded_type;
 pub(crate) mod key_fate;
 pub mod object;
-mod object_meta;
+pub mod object_meta;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::object::{ObjectPath, ObjectStep, Reason};
 use crate::go::strfmt::name;
 
 /// The limit in bytes for all keys and values of `metadata.annotations` together.
-const MAX_ANNOTATION_BYTES: usize = 256 << 10;
+pub const MAX_ANNOTATION_BYTES: usize = 256 << 10;
 /// The server keeps this many characters of `generateName` and appends five more.
 const MAX_PREFIX_LENGTH: usize = 58;
 

@@ -2,6 +2,7 @@
 //!
 //! [`inspect`] looks at a bundle by itself, as if every CRD were created. [`review`] looks at a bundle that replaces another one.
 
+mod apply_size;
 mod convention;
 mod defaults;
 mod guideline;
@@ -104,7 +105,7 @@ fn facts<'t>(crd: &Crd<'t>, admit: impl Fn(&Crd<'t>) -> Admission) -> Vec<Fact> 
         return collector.into_facts();
     }
     let admission = admit(crd);
-    writing::ambiguous(&mut collector);
+    writing::check(&mut collector);
     // Without a decoded document, the rest would be guesses.
     if admission.decoded {
         lint(&mut collector, |version| admission.is_structural(version));
@@ -123,7 +124,7 @@ fn accepted_before(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Fact> {
         return collector.into_facts();
     }
     let (mut facts, decoded) = if old.api == Api::V1 { crd::decode(old) } else { (Vec::new(), true) };
-    writing::ambiguous(&mut collector);
+    writing::check(&mut collector);
     if decoded {
         lint(&mut collector, |_| true);
         facts.extend(version_loss::known_before(old, new));

@@ -1,4 +1,4 @@
-//! How the document is written: for an API that servers no longer have, or with scalars that YAML parsers read differently.
+//! How the document is written: for an API that servers no longer have, or with text that parsers and deployment tools read differently.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,76 @@ use crate::input::yaml::{Data, Node, NodeId};
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 
+use super::apply_size;
+
 /// The CRD is written for `apiextensions.k8s.io/v1beta1`.
 pub(super) fn outdated(collector: &mut FactCollector<'_>) {
     let at = collector.crd.node.get("apiVersion").unwrap_or(collector.crd.name_node);
     collector.note((Subject::Crd, Aspect::Api, Effect::Lapsed), at);
 }
 
+/// What becomes of the document on its way to the server.
+pub(super) fn check(collector: &mut FactCollector<'_>) {
+    ambiguous(collector);
+    substituted(collector);
+    apply_size::check(collector);
+}
+
+/// Finds `${` in a schema, which Flux's post-build substitution replaces. `$${` is how its users write a literal one.
+fn substituted(collector: &mut FactCollector<'_>) {
+    let crd = collector.crd.clone();
+    if !crd.node.source().contains("${") {
+        return;
+    }
+    let mut found = Variables { first: None, count: 0 };
+    for version in &crd.versions {
+        if let Some(schema) = &version.schema {
+            found.search(schema.node(), &mut format!("{}.schema.openAPIV3Schema", version.name));
+        }
+    }
+    let Some((node, at, text)) = found.first else { return };
+    let fact = collector.note((Subject::Crd, Aspect::Document, Effect::Unsafe), node);
+    fact.words.insert(Word::Value, text);
+    fact.words.insert(Word::First, at);
+    fact.words.insert(Word::Count, found.count.to_string());
+}
+
+/// The variables of a document, in the order in which they are written.
+struct Variables<'t> {
+    /// The value that has the first one, its place, and the variable itself.
+    first: Option<(Node<'t>, String, String)>,
+    count: usize,
+}
+
+impl<'t> Variables<'t> {
+    fn search(&mut self, node: Node<'t>, at: &mut String) {
+        for text in node.as_str().into_iter().flat_map(variables) {
+            self.count += 1;
+            self.first.get_or_insert_with(|| (node, at.clone(), text.to_owned()));
+        }
+        let length = at.len();
+        for entry in node.entries() {
+            at.push('.');
+            at.push_str(entry.name());
+            self.search(entry.value, at);
+            at.truncate(length);
+        }
+        for (index, item) in node.items().enumerate() {
+            at.push_str(&format!("[{index}]"));
+            self.search(item, at);
+            at.truncate(length);
+        }
+    }
+}
+
+/// Each `${…}` of a text that isn't escaped.
+fn variables(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices("${").filter(|&(start, _)| !text[..start].ends_with('$'));
+    starts.map(|(start, _)| text[start..].find('}').map_or("${", |end| &text[start..=start + end]))
+}
+
 /// Finds `on`, `0777`, `1_000` as a value or as a key. A plain `yes` for a boolean means what it seems to mean.
-pub(super) fn ambiguous(collector: &mut FactCollector<'_>) {
+fn ambiguous(collector: &mut FactCollector<'_>) {
     let span = collector.crd.node.span();
     let inside = |node: &Node<'_>| span.start <= node.span().start && node.span().end <= span.end;
     let ids: HashSet<NodeId> = collector.crd.node.tree().ambiguous().filter(inside).map(Node::id).collect();
@@ -65,4 +127,17 @@ fn is_flag(keyword: &str) -> bool {
             | "preserveUnknownFields"
             | "optionalOldSelf"
     ) || keyword.starts_with("x-kubernetes-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variables;
+
+    #[test]
+    fn variables_are_found_unless_they_are_escaped() {
+        let found = |text| variables(text).collect::<Vec<_>>();
+        assert_eq!(found("a ${NAME} and ${OTHER:=x}"), ["${NAME}", "${OTHER:=x}"]);
+        assert_eq!(found("$${NAME} $NAME {NAME} ^a$"), [] as [&str; 0]);
+        assert_eq!(found("^\u{e9}${ open"), ["${"]);
+    }
 }

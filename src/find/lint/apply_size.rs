@@ -1,0 +1,94 @@
+//! Whether client-side `kubectl apply` can install a CRD: it keeps the whole document, as JSON, in an annotation.
+
+use crate::input::yaml::{Data, Node};
+use crate::model::FactCollector;
+use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::server::object_meta::MAX_ANNOTATION_BYTES;
+
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// JSON is never longer than this many times the YAML it was written as, aliases apart.
+const MAX_GROWTH: usize = 8;
+
+pub(super) fn check(collector: &mut FactCollector<'_>) {
+    let crd = collector.crd.clone();
+    if crd.node.source().len() * MAX_GROWTH < MAX_ANNOTATION_BYTES && !crd.node.tree().is_aliased() {
+        return;
+    }
+    let written = document_bytes(crd.node);
+    if written + LAST_APPLIED.len() + annotation_bytes(crd.node) > MAX_ANNOTATION_BYTES {
+        let fact = collector.note((Subject::Crd, Aspect::Document, Effect::Excessive), crd.name_node);
+        fact.words.insert(Word::Count, written.to_string());
+        fact.words.insert(Word::Limit, MAX_ANNOTATION_BYTES.to_string());
+    }
+}
+
+fn annotations(crd: Node<'_>) -> Option<Node<'_>> {
+    crd.get("metadata")?.get("annotations").filter(|annotations| annotations.is_map())
+}
+
+/// The annotations that the CRD has anyway.
+fn annotation_bytes(crd: Node<'_>) -> usize {
+    let others = annotations(crd).into_iter().flat_map(Node::entries).filter(|entry| entry.name() != LAST_APPLIED);
+    others.map(|entry| entry.name().len() + entry.value.as_str().map_or(0, str::len)).sum()
+}
+
+/// What kubectl writes: compact JSON with a map of annotations, but without its own one, and a newline.
+fn document_bytes(crd: Node<'_>) -> usize {
+    let mut bytes = json_bytes(crd) + 1;
+    match annotations(crd) {
+        None => bytes += r#""annotations":{},"#.len(),
+        Some(annotations) => {
+            if let Some(own) = annotations.entry(LAST_APPLIED) {
+                let comma = usize::from(annotations.len() > 1);
+                bytes -= text_bytes(LAST_APPLIED) + 1 + json_bytes(own.value) + comma;
+            }
+        }
+    }
+    bytes
+}
+
+/// The length of a node in the JSON that Go writes. Depth is bounded by that of the document, which the reader limits.
+fn json_bytes(node: Node<'_>) -> usize {
+    let (brackets, commas) = (2, node.len().saturating_sub(1));
+    match node.data() {
+        Data::Str(text) => text_bytes(text),
+        Data::Seq => brackets + commas + node.items().map(json_bytes).sum::<usize>(),
+        Data::Map => brackets + commas + node.entries().map(|entry| text_bytes(entry.name()) + 1 + json_bytes(entry.value)).sum::<usize>(),
+        _ => node.to_json().to_string().len(),
+    }
+}
+
+/// A string in quotes, escaped as Go does it: also where HTML would be misread.
+fn text_bytes(text: &str) -> usize {
+    let one = |c: char| match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => 6,
+        other => other.len_utf8(),
+    };
+    2 + text.chars().map(one).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::yaml::{Budget, parse};
+
+    #[test]
+    fn the_annotation_is_as_long_as_what_kubectl_writes() {
+        let bytes = |text: &str| {
+            let documents = parse(&text.to_owned().into(), &Budget::default());
+            document_bytes(documents[0].tree.as_ref().expect("a document").root())
+        };
+        let compact = |text: &str| text.len() + 1;
+        assert_eq!(bytes("{metadata: {annotations: {}, name: a}}"), compact(r#"{"metadata":{"annotations":{},"name":"a"}}"#));
+        assert_eq!(bytes("{metadata: {name: a}}"), compact(r#"{"metadata":{"annotations":{},"name":"a"}}"#));
+        assert_eq!(
+            bytes("{metadata: {annotations: {b: c}}, l: [1, true, null, 0.5]}"),
+            compact(r#"{"l":[1,true,null,0.5],"metadata":{"annotations":{"b":"c"}}}"#)
+        );
+        let own = format!("{{metadata: {{annotations: {{b: c, {LAST_APPLIED}: '{{}}'}}}}}}");
+        assert_eq!(bytes(&own), compact(r#"{"metadata":{"annotations":{"b":"c"}}}"#));
+        assert_eq!(text_bytes("a<b>&\n\"\u{1}é"), compact(r#""a\u003cb\u003e\u0026\n\"\u0001é""#) - 1);
+    }
+}
