@@ -145,11 +145,11 @@ fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &S
                 format!("the server rejects every integer if {} is a fraction", word.name())
             }
             _ => {
-                let format = schema.text(K::Format).filter(|format| !format.is_empty()).unwrap_or("int64");
-                format!(
-                    "{} is out of the range of {format}, and because of that Kubernetes 1.36 and later reject every number",
-                    word.name()
-                )
+                let (format, server) = match schema.text(K::Format) {
+                    Some(format @ ("int32" | "float")) => (format, "Kubernetes 1.36 and later reject"),
+                    _ => ("int64", "the server rejects"),
+                };
+                format!("{} is out of the range of {format}, and because of that {server} every number", word.name())
             }
         };
         dead(word, why);
