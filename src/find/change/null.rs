@@ -141,8 +141,7 @@ impl Walk<'_> {
                 .word(Word::New, new)
                 .affects(&[Affected::Merge]);
             if new != "atomic" {
-                // Uniqueness is checked on create, and never documented as ratcheted.
-                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never);
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Always);
             }
             self.push(fact);
         }
@@ -164,7 +163,7 @@ impl Walk<'_> {
             }
             // With fewer keys, more items are duplicates.
             if effect == Effect::Changed && !old.iter().all(|key| new.contains(key)) {
-                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Never).mark(Mark::Fewer);
+                fact = fact.affects(&[Affected::Writers, Affected::Stored]).ratchet(Ratchet::Always).mark(Mark::Fewer);
             }
             self.push(fact);
         }

@@ -1,5 +1,7 @@
 //! What a server keeps, fills in, demands and refuses by itself.
 
+use crate::model::fact::Ratchet;
+
 use super::*;
 
 #[test]
@@ -191,4 +193,26 @@ fn one_step_is_judged_by_itself() {
     let nullable = "{type: object, properties: {a: {type: string, enum: [x], nullable: true}}}";
     let (old, new) = (versions(plain, nullable, "served: true,", 0), versions(plain, nullable, "served: true,", 1));
     assert_eq!(judged(&facts(&old, &new)).0, Class::Additive);
+}
+
+/// Which updates of an object that the new schema refuses pass is asked of the server, with the object that shows the break.
+#[test]
+fn ratcheting_is_what_the_server_does_with_the_object() {
+    let ratchet = |old: &str, new: &str| {
+        let spec = |field: &str| {
+            let field = field.replace("PUF", "x-kubernetes-preserve-unknown-fields: true");
+            with_root(&format!("{{type: object, properties: {{spec: {{type: object, properties: {{f: {field}}}}}}}}}"))
+        };
+        let facts = facts(&spec(old), &spec(new));
+        facts.iter().find_map(|fact| fact.ratchet).unwrap_or_else(|| panic!("{facts:?}"))
+    };
+    assert_eq!(ratchet("{type: string}", "{type: string, maxLength: 3}"), Ratchet::Field);
+    assert_eq!(ratchet("{type: array, items: {type: string}}", "{type: array, items: {type: string}, maxItems: 1}"), Ratchet::Container);
+    let set = "{type: array, items: {type: string}, x-kubernetes-list-type: set}";
+    assert_eq!(ratchet("{type: array, items: {type: string}}", set), Ratchet::Always);
+    let rule = |rule: &str| format!("{{type: string, maxLength: 20, x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}");
+    assert_eq!(ratchet("{type: string, maxLength: 20}", &rule("self != 'a'")), Ratchet::Field);
+    // A rule that fails with a runtime error is not ratcheted, and neither is an object with undeclared keys.
+    assert_eq!(ratchet("{type: string, maxLength: 20}", &rule("duration(self) > duration('1ms')")), Ratchet::Never);
+    assert_eq!(ratchet("{type: object, PUF}", "{type: object, PUF, maxProperties: 3}"), Ratchet::Never);
 }

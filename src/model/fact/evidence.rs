@@ -33,6 +33,8 @@ vocabulary! {
         /// While the whole object or list around it is unchanged.
         Container = "container",
         Never = "never",
+        /// Whatever it changes: duplicates in a list aren't looked for where the stored object has some.
+        Always = "always",
     }
 }
 

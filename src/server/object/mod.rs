@@ -132,7 +132,6 @@ impl Compiled {
         outcome
     }
 
-    #[cfg(test)]
     /// A request to replace `old`, as it is stored, by `new`.
     pub fn request_update(&self, old: &Value, new: Value) -> Outcome {
         let mut outcome = self.admit(new);
