@@ -192,14 +192,50 @@ def the_action_with_hostile_inputs(world):
         ({"policy": "x'; touch pwned #"}, 2),
         ({"fail-on": "error\nverdict=none"}, 2),
     ]:
-        code, log, outputs, _ = action.run(clone, {"binary": binary, **inputs}, github)
+        code, log, outputs, summary = action.run(clone, {"binary": binary, **inputs}, github)
         assert code == expected, (inputs, code, log)
+        could_not_run(log, outputs, summary)
         assert not list(clone.folder.glob("**/pwned")), inputs
         assert set(outputs) == KEYS, outputs
-    code, log, *_ = action.run(clone, {"binary": binary}, {"event": {}})
-    assert code == 2 and "::error title=crdwise::" in log, log
+    code, log, outputs, summary = action.run(clone, {"binary": binary}, {"event": {}})
+    assert code == 2 and "no commit to compare with" in summary, log
+    could_not_run(log, outputs, summary)
     code, _, outputs, _ = action.run(clone, {"binary": binary, "paths": "config/crd\nconfig/crd/bookings.yaml\n"}, github)
     assert code == 1 and outputs["verdict"] == "semantic-breaking"
+
+
+def could_not_run(log, outputs, summary):
+    """What must show where there is no review: a reason, and no verdict."""
+    assert "\n::error title=crdwise could not run::" in "\n" + log, log
+    assert "## API review: could not run" in summary and "0 errors" not in summary, summary
+    assert summary.split("<pre>")[1].split("</pre>")[0].strip(), "the reason"
+    assert outputs["verdict"] == "" and outputs["errors"] == "" and outputs["complete"] == "false", outputs
+
+
+def the_action_that_could_not_run(world):
+    clone, github = a_pull_request(world, "stopped")
+    comments = action.Comments()
+    environment = {"GITHUB_API_URL": comments.address}
+    inputs = {"binary": str(world.program), "token": "t0ken"}
+    for more, code, reason in [
+        ({"paths": "config/nowhere"}, 3, "config/nowhere"),
+        ({"policy": "recomended"}, 2, "did you mean `recommended`?"),
+        ({"against": "no-such-branch"}, 3, "no-such-branch"),
+    ]:
+        exit_code, log, outputs, summary = action.run(clone, {**inputs, **more}, github, environment)
+        assert exit_code == code, (more, log)
+        could_not_run(log, outputs, summary)
+        assert reason in summary, summary
+    assert len(comments.comments) == 1 and "could not run" in comments.comments[0]["body"], "the comment says so, too"
+    # A base that can't be parsed is no base.
+    clone.write("config/crd/bookings.yaml", "spec: [\n")
+    clone.commit("broken")
+    clone.write("config/crd/bookings.yaml", crd())
+    clone.commit("mended")
+    exit_code, log, outputs, summary = action.run(clone, {**inputs, "against": "HEAD~1"}, github, environment)
+    assert exit_code in (0, 3), log
+    if exit_code == 3:
+        could_not_run(log, outputs, summary)
 
 
 def the_action_on_a_push_and_against_a_tag(world):
@@ -324,7 +360,7 @@ def completions_and_pages_are_sound(world):
 def main(program, tools, *only):
     world = World(program, tools)
     checks = [value for value in globals().values() if callable(value) and getattr(value, "__module__", "") == __name__]
-    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request"} and (not only or check.__name__ in only)]
+    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request", "could_not_run"} and (not only or check.__name__ in only)]
     failed = 0
     for check in checks:
         start = time.monotonic()
