@@ -106,7 +106,8 @@ impl Finding {
     }
 }
 
-/// Stays the same while lines, texts and values change: rule, CRD, version, path, and what tells twins apart.
+/// A hash of what identifies a finding: rule, CRD, version, path, what tells twins apart, and for a change the values before and after.
+/// It stays the same while lines and texts around it change.
 pub fn fingerprint(parts: &[&str]) -> String {
     format!("{:016x}", fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0]))))
 }

@@ -85,6 +85,11 @@ impl Ruling<'_> {
         parts.extend(fact.channel.as_deref());
         parts.extend(fact.variant.as_deref());
         parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
+        // A change is the edit itself: whoever accepts `10 → 5` has not accepted a later `5 → 3`, nor the next version that is too low.
+        if rule.class.is_some() || fact.subject == Subject::Bundle {
+            let values = [Word::Old, Word::New].into_iter().filter_map(|word| Some([word.name(), fact.words.get(&word)?.as_str()]));
+            parts.extend(values.flatten());
+        }
         fingerprint(&parts)
     }
 

@@ -3,6 +3,8 @@
 
 use crate::find::change::{Options, diff};
 use crate::judge::finding::Class;
+use crate::judge::policy::Policy;
+use crate::judge::review::{Judgement, Side, review};
 use crate::judge::rule::Book;
 use crate::model::fact::Fact;
 use crate::model::{Bundle, Documents};
@@ -362,4 +364,25 @@ fn versions(first: &str, second: &str, more: &str, stored: usize) -> String {
 
 fn with_spec(spec: &str) -> String {
     with_root(&format!("{{type: object, properties: {{spec: {spec}}}}}"))
+}
+
+#[test]
+fn a_fingerprint_covers_the_edit_and_not_what_is_around_it() {
+    let crd = |maximum: u32| {
+        with_root(&format!(
+            "{{type: object, properties: {{spec: {{type: object, properties: {{a: {{type: integer, maximum: {maximum}}}}}}}}}}}"
+        ))
+    };
+    let print = |old: u32, new: u32, rule: &str| -> String {
+        let (old, new) = (Documents::of_text("old.yaml", &crd(old)), Documents::of_text("new.yaml", &crd(new)));
+        let policy = Policy::find("guidelines").expect("a policy");
+        let report = review(&Side::new("old", &old), &Side::new("new", &new), &Judgement::new(Book::builtin(), &policy));
+        let finding = report.findings.iter().find(|finding| finding.rule == rule);
+        finding.map(|finding| finding.fingerprint.clone()).unwrap_or_else(|| panic!("no {rule}"))
+    };
+    assert_eq!(print(10, 5, "bound-narrowed"), print(10, 5, "bound-narrowed"));
+    assert_ne!(print(10, 5, "bound-narrowed"), print(5, 3, "bound-narrowed"));
+    assert_ne!(print(10, 5, "bound-narrowed"), print(10, 4, "bound-narrowed"));
+    let lint = "preserve-unknown-fields-missing";
+    assert_eq!(print(10, 5, lint), print(5, 3, lint));
 }
