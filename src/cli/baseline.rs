@@ -17,9 +17,10 @@ use super::{Exit, Stop, Streams};
 
 pub(super) fn baseline(command: &BaselineCommand, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match command {
-        BaselineCommand::Write(arguments) => change(arguments, streams, |judged, _| {
+        BaselineCommand::Write(arguments) => change(arguments, streams, |judged, before| {
             let accepted = |finding: &&Finding| finding.status == Status::New && !is_about_config(finding, judged.judgement.book);
-            Baseline::of(judged.report.findings.iter().filter(accepted))
+            let scope = review::scope(judged.old, judged.new, judged.judgement.book);
+            before.replace(judged.report.findings.iter().filter(accepted), &scope)
         }),
         BaselineCommand::Prune(arguments) => change(arguments, streams, |judged, before| {
             before.prune(&judged.report.findings, &review::scope(judged.old, judged.new, judged.judgement.book))
@@ -88,7 +89,9 @@ fn list(arguments: &arguments::BaselineList, streams: &mut Streams<'_>) -> Resul
             let _ = writeln!(out, "{}{}", visible(crd), visible(&version));
             section = Some(here);
         }
-        let _ = writeln!(out, "  {:<34} {}", visible(&entry.rule), visible(&entry.path));
+        let command = entry.command.map_or("", |command| command.name());
+        let line = format!("  {command:<6} {:<34} {}", visible(&entry.rule), visible(&entry.path));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     let _ = writeln!(out, "{} in {}", accepted(&baseline), visible(&shown));
     streams.write(&out)?;

@@ -6,14 +6,29 @@ use std::fmt::Write as _;
 use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::{self, Budget, Node, Span};
 use crate::judge::finding::{Finding, Status};
+use crate::judge::rule::Family;
 use crate::judge::scope::Scope;
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::fact::{Aspect, Effect, Fact, Subject, Word, vocabulary};
 use crate::model::{FileId, Place};
 
 /// The name under which it is looked for.
 pub const FILE: &str = "crdwise-baseline.json";
 const SCHEMA: &str = "crdwise.baseline/v1";
 pub const SCHEMA_TEXT: &str = include_str!("baseline.schema.json");
+
+vocabulary! {
+    /// The command whose finding was accepted.
+    Command {
+        Lint = "lint",
+        Review = "review",
+    }
+}
+
+impl Command {
+    fn of(scope: &Scope<'_>) -> Command {
+        if scope.review { Command::Review } else { Command::Lint }
+    }
+}
 
 /// One accepted finding. Only the fingerprint is compared; the rest is for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,17 +38,31 @@ pub struct Entry {
     pub path: String,
     pub rule: String,
     pub fingerprint: String,
+    /// Files of earlier releases don't say.
+    pub command: Option<Command>,
 }
 
 impl Entry {
-    fn of(finding: &Finding) -> Self {
+    fn of(finding: &Finding, command: Command) -> Self {
         Entry {
+            command: Some(command),
             crd: finding.crd.clone(),
             version: finding.version.clone().unwrap_or_default(),
             path: finding.path.clone(),
             rule: finding.rule.clone(),
             fingerprint: finding.fingerprint.clone(),
         }
+    }
+
+    /// Where the file doesn't say, changes and conversions are the findings of a review.
+    fn command(&self, scope: &Scope<'_>) -> Command {
+        let is_change = || scope.book.get(&self.rule).is_some_and(|rule| matches!(rule.family, Family::Change | Family::Conversion));
+        self.command.unwrap_or_else(|| if is_change() { Command::Review } else { Command::Lint })
+    }
+
+    /// Whether a run of this scope should have found it.
+    fn is_sought(&self, scope: &Scope<'_>) -> bool {
+        self.command.is_none_or(|command| command == Command::of(scope)) && scope.could_find(&self.rule, &self.crd)
     }
 }
 
@@ -45,8 +74,12 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    pub fn of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Self {
-        let mut entries: Vec<Entry> = findings.map(Entry::of).collect();
+    /// Accepts these findings in place of those that the same command had accepted before; the other command's entries stay.
+    pub fn replace<'f>(&self, findings: impl Iterator<Item = &'f Finding>, scope: &Scope<'_>) -> Self {
+        let own = Command::of(scope);
+        let kept = self.entries.iter().map(|entry| Entry { command: Some(entry.command(scope)), ..entry.clone() });
+        let mut entries: Vec<Entry> = kept.filter(|entry| entry.command != Some(own)).collect();
+        entries.extend(findings.map(|finding| Entry::of(finding, own)));
         entries.sort();
         Baseline { entries, span: Span::default() }
     }
@@ -61,7 +94,14 @@ impl Baseline {
         }
         let entry = |node: Node<'_>| {
             let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
-            Entry { crd: text("crd"), version: text("version"), path: text("path"), rule: text("rule"), fingerprint: text("fingerprint") }
+            Entry {
+                crd: text("crd"),
+                version: text("version"),
+                path: text("path"),
+                rule: text("rule"),
+                fingerprint: text("fingerprint"),
+                command: Command::parse(&text("command")),
+            }
         };
         let list = tree.root().entry("findings");
         let mut entries: Vec<Entry> = list.into_iter().flat_map(|list| list.value.items()).map(entry).collect();
@@ -80,8 +120,9 @@ impl Baseline {
             let quoted = |text: &str| serde_json::Value::from(text).to_string();
             let _ = write!(
                 out,
-                "{}\n    {{\"rule\": {}, \"crd\": {}, \"version\": {}, \"path\": {}, \"fingerprint\": {}}}",
+                "{}\n    {{{}\"rule\": {}, \"crd\": {}, \"version\": {}, \"path\": {}, \"fingerprint\": {}}}",
                 if index == 0 { "" } else { "," },
+                entry.command.map(|command| format!("\"command\": \"{command}\", ")).unwrap_or_default(),
                 quoted(&entry.rule),
                 quoted(&entry.crd),
                 quoted(&entry.version),
@@ -102,19 +143,30 @@ impl Baseline {
         counts
     }
 
-    /// Marks accepted findings, and tells how many entries accept nothing.
+    /// Marks accepted findings, and returns a fact about the entries of this command that accept nothing. A finding that both commands
+    /// have is accepted by either's entry.
     pub(crate) fn apply(&self, findings: &mut [Finding], file: FileId, scope: &Scope<'_>) -> Option<Fact> {
-        let mut left = self.counts();
+        let (mut left, mut others) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
+        for entry in &self.entries {
+            let counts = if entry.is_sought(scope) { &mut left } else { &mut others };
+            *counts.entry(&*entry.fingerprint).or_default() += 1;
+        }
         for finding in findings.iter_mut() {
-            let Some(count) = left.get_mut(&*finding.fingerprint).filter(|count| **count > 0) else { continue };
-            *count -= 1;
+            let open = |counts: &mut BTreeMap<&str, usize>| {
+                counts.get_mut(&*finding.fingerprint).filter(|count| **count > 0).map(|count| *count -= 1).is_some()
+            };
+            // The same finding counts for both commands.
+            let (own, other) = (open(&mut left), open(&mut others));
+            if !own && !other {
+                continue;
+            }
             if finding.status == Status::New {
                 finding.status = Status::Waived;
                 finding.waiver = Some("baseline".to_owned());
             }
         }
         let unused = |entry: &&Entry| left.get(&*entry.fingerprint).is_some_and(|count| *count > 0);
-        let stale: Vec<&Entry> = self.entries.iter().filter(unused).filter(|entry| scope.could_find(&entry.rule, &entry.crd)).collect();
+        let stale: Vec<&Entry> = self.entries.iter().filter(|entry| entry.is_sought(scope)).filter(unused).collect();
         let first = stale.first()?;
         let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Unused, "").after(Place { file, span: self.span });
         Some(
@@ -123,14 +175,14 @@ impl Baseline {
         )
     }
 
-    /// Without the entries that accept nothing; what the run could not have found stays.
+    /// Without the entries of this command that accept nothing; what the run could not have found stays.
     pub fn prune(&self, findings: &[Finding], scope: &Scope<'_>) -> Baseline {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in findings {
             *seen.entry(&finding.fingerprint).or_default() += 1;
         }
         let mut keep = |entry: &&Entry| {
-            if !scope.could_find(&entry.rule, &entry.crd) {
+            if !entry.is_sought(scope) {
                 return true;
             }
             match seen.get_mut(&*entry.fingerprint).filter(|count| **count > 0) {
@@ -167,6 +219,7 @@ mod tests {
             path: "spec[\"a.b\"]".into(),
             rule: rule.into(),
             fingerprint: fingerprint.into(),
+            command: (rule == "b").then_some(Command::Review),
         };
         let entries = vec![entry("a", "0000000000000001"), entry("a", "0000000000000001"), entry("b", "0000000000000002")];
         let baseline = Baseline { entries, span: Span::default() };
