@@ -218,6 +218,7 @@ pub(super) fn write(
                     all: output.all,
                     quiet: output.quiet.then_some(gate.unwrap_or(Severity::Error)),
                     incomplete: !view.complete,
+                    gate,
                 },
             ),
             Format::Json => json::render(view.report),

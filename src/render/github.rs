@@ -35,10 +35,13 @@ pub fn render(view: &View<'_>) -> String {
         let text = format!("{}: {}", visible(&unread.what), visible(&unread.why));
         let _ = writeln!(out, "::error title=crdwise%3A not everything could be read::{}", data(&text));
     }
-    let incomplete = if view.complete { "" } else { ", incomplete: not everything could be read" };
+    if !view.complete {
+        let _ = writeln!(out, "crdwise: no verdict, because not everything could be read; {} in the rest", view.counts());
+        return out;
+    }
     let verdict = view.report.verdict.map(|verdict| format!("verdict {verdict}, ")).unwrap_or_default();
     let bump = view.report.bump.as_ref().map(|bump| format!("bump {}, ", bump.required)).unwrap_or_default();
-    let _ = writeln!(out, "crdwise: {verdict}{bump}{}{incomplete}", view.counts());
+    let _ = writeln!(out, "crdwise: {verdict}{bump}{}", view.counts());
     out
 }
 
@@ -128,7 +131,7 @@ mod tests {
         let out = sample::rendered_unread(render);
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines[0], "::error title=crdwise%3A not everything could be read::crd.yaml:3:1: not read: a\\n::error::tab");
-        assert!(lines[1].ends_with("0 notes, incomplete: not everything could be read"), "{out}");
+        assert!(lines[1].starts_with("crdwise: no verdict, because not everything could be read;"), "{out}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
 use crate::judge::report::{Report, SideSummary};
 use crate::model::fact::Certainty;
 
+use super::accept::{Acceptance, acceptance, accepted};
 use super::escape::visible;
 use super::group::{Group, fold, gather, place_consequences, plural};
 pub use super::snippet::Style;
@@ -25,6 +26,8 @@ pub struct Options {
     pub quiet: Option<Severity>,
     /// Whether some input could not be read, so that silence proves nothing.
     pub incomplete: bool,
+    /// The severity from which findings fail the run.
+    pub gate: Option<Severity>,
 }
 
 /// After so many drawn findings the rest gets one line each, to keep the report readable.
@@ -97,6 +100,10 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
         out.push('\n');
     }
     summary(&mut out, report, options);
+    // Nobody can accept what was not read.
+    if let Some(acceptance) = acceptance(report, options.gate).filter(|_| !options.incomplete) {
+        accept(&mut out, &acceptance, options.style.width);
+    }
     out
 }
 
@@ -248,7 +255,10 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
         (report.count(Severity::Warning), "warning"),
         (report.fresh().filter(|f| f.severity == Severity::Info && !is_quiet(f)).count(), "note"),
     ];
-    let told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word)).collect();
+    let mut told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word)).collect();
+    if accepted(report) > 0 {
+        told.push(format!("{} accepted", accepted(report)));
+    }
     let mut folded = Vec::new();
     let quiet = report.fresh().filter(|f| is_quiet(f)).count();
     if quiet > 0 && !options.all {
@@ -312,6 +322,17 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     }
 }
 
+/// The end of a failing run: what makes it pass. The waivers have no bar in front, so that they can be copied.
+fn accept(out: &mut String, acceptance: &Acceptance, width: usize) {
+    out.push('\n');
+    wrapped(out, "to pass: ", &acceptance.advice, width);
+    let _ = write!(out, "\n{}", acceptance.waivers);
+    if let Some(more) = &acceptance.more {
+        out.push('\n');
+        wrapped(out, "", more, width);
+    }
+}
+
 fn counts_line(out: &mut String, word: &str, side: &SideSummary, width: usize) {
     let mut text = format!(
         "{} · {}, {}, {}, {}",
@@ -364,8 +385,9 @@ mod tests {
     #[test]
     fn hostile_text_is_shown_and_commands_no_log() {
         let style = Style { color: false, unicode: true, width: 40 };
-        let out =
-            sample::rendered_hostile(|view| render(view.report, &Hostile, &Options { style, all: true, quiet: None, incomplete: false }));
+        let out = sample::rendered_hostile(|view| {
+            render(view.report, &Hostile, &Options { style, all: true, quiet: None, incomplete: false, gate: Some(Severity::Error) })
+        });
         assert!(out.contains("::error::"), "the text is there");
         for line in out.lines() {
             assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{line:?}");

@@ -8,6 +8,7 @@ use crate::input::shorten;
 use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
 
+use super::accept::acceptance;
 use super::escape::visible;
 use super::group::{Group, gather, plural};
 use super::view::{View, is_quiet};
@@ -56,6 +57,7 @@ pub fn render(view: &View<'_>) -> String {
             out.push_str("\n</details>\n");
         }
     }
+    accept(&mut out, view);
     foot(&mut out, view, left_out);
     out
 }
@@ -63,6 +65,7 @@ pub fn render(view: &View<'_>) -> String {
 fn head(out: &mut String, view: &View<'_>) {
     let Report { verdict, bump, .. } = view.report;
     match verdict {
+        Some(_) if !view.complete => out.push_str("## API review: incomplete, no verdict\n\n"),
         Some(verdict) => {
             let _ = writeln!(out, "## API review: {verdict}\n");
         }
@@ -134,6 +137,21 @@ fn place(finding: &Finding, view: &View<'_>) -> String {
         parts.push(format!("before: {}", code(&format!("{}:{}", cut(&before.file), before.line))));
     }
     parts.join(" · ")
+}
+
+/// What makes a failing run pass.
+fn accept(out: &mut String, view: &View<'_>) {
+    let Some(acceptance) = acceptance(view.report, view.gate).filter(|_| view.complete) else { return };
+    let _ =
+        write!(out, "\n<details><summary><b>How to pass</b></summary>\n\nTo pass, {}\n\n<pre lang=\"yaml\">\n", inline(&acceptance.advice));
+    for line in acceptance.waivers.lines() {
+        let _ = writeln!(out, "{}", cut(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
+    }
+    out.push_str("</pre>\n");
+    if let Some(more) = &acceptance.more {
+        let _ = writeln!(out, "\n{}", inline(more));
+    }
+    out.push_str("\n</details>\n");
 }
 
 fn foot(out: &mut String, view: &View<'_>, left_out: usize) {

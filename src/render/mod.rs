@@ -1,5 +1,6 @@
 //! A report comes in; text for people and for programs goes out.
 
+mod accept;
 mod anchor;
 pub mod brief;
 pub mod env;

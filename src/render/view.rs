@@ -4,6 +4,7 @@ use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
 use crate::judge::rule::{Book, Kind};
 
+use super::accept::accepted;
 use super::anchor::Anchors;
 use super::escape::visible;
 use super::group::plural;
@@ -30,13 +31,15 @@ impl<'v> View<'v> {
         findings
     }
 
-    /// Errors, warnings and notes that are new, in words; hidden findings aren't counted.
+    /// Errors, warnings and notes that are new, and what is accepted, in words; hidden findings aren't counted.
     pub fn counts(&self) -> String {
         let of = |severity, word| {
             let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding));
             plural(fresh.count(), word)
         };
-        [of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "note")].join(", ")
+        let mut words = vec![of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "note")];
+        words.extend(Some(accepted(self.report)).filter(|count| *count > 0).map(|count| format!("{count} accepted")));
+        words.join(", ")
     }
 
     pub fn fails(&self, finding: &Finding) -> bool {
