@@ -23,6 +23,7 @@ SCHEMAS = {
     "report": "src/judge/report.schema.json",
     "config": "src/cli/config/config.schema.json",
     "rule": "src/judge/rule/rule.schema.json",
+    "policy": "src/judge/policy.schema.json",
     "baseline": "src/judge/baseline.schema.json",
     "conversion": "src/find/conversion/manifest.schema.json",
 }

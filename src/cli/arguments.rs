@@ -104,6 +104,7 @@ pub enum SchemaName {
     Report,
     Config,
     Rule,
+    Policy,
     Baseline,
     Conversion,
 }
@@ -410,10 +411,10 @@ pub struct Lint {
     pub limits: LimitFlags,
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
-    /// Policy: recommended, guidelines, gep-922, kustomize, kubevirt or kubernetes [default: from the configuration, or recommended]
+    /// Policy: recommended, guidelines, gep-922, kustomize, kubevirt, kubernetes or your own [default: from the configuration, or recommended]
     #[arg(long, value_name = "NAME", value_parser = Offered(policies), hide_possible_values = true)]
     pub policy: Option<String>,
 
@@ -437,9 +438,13 @@ pub struct Judging {
     #[arg(long, value_name = "INPUT")]
     pub standard: Option<OsString>,
 
-    /// Directory with your own rules
+    /// Directory with your own rules [default: `rules` in the configuration]
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
+
+    /// Directory with your own policies [default: `policies` in the configuration]
+    #[arg(long, value_name = "DIR")]
+    pub policies: Option<PathBuf>,
 
     /// Lowest severity that fails the run [default: from the configuration, or error]
     #[arg(long, value_name = "LEVEL")]
@@ -577,7 +582,7 @@ impl std::str::FromStr for FormatFlag {
     }
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitFlags {
     /// Largest file, in bytes
@@ -617,9 +622,8 @@ pub struct Rules {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Directory with your own rules
-    #[arg(long, value_name = "DIR")]
-    pub rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub own: OwnPages,
 }
 
 #[derive(Debug, Args)]
@@ -627,7 +631,16 @@ pub struct Explain {
     /// Rule id or policy name
     #[arg(value_parser = Offered(pages), hide_possible_values = true)]
     pub id: String,
-    /// Directory with your own rules
+    #[command(flatten)]
+    pub own: OwnPages,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct OwnPages {
+    /// Directory with your own rules [default: `rules` in the configuration]
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
+    /// Directory with your own policies [default: `policies` in the configuration]
+    #[arg(long, value_name = "DIR")]
+    pub policies: Option<PathBuf>,
 }

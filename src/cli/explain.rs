@@ -1,41 +1,22 @@
 //! What the tool tells about itself: rules, their pages, and the schemas of its formats.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use crate::cli::arguments::{self, SchemaName};
-use crate::input::{File, Origin};
-use crate::judge::policy::Policy;
-use crate::judge::rule::{Book, Family, Rule};
+use crate::judge::rule::{Family, Rule};
 
-use super::setting::refuse;
+use super::own_pages::OwnPages;
+use super::setting::own_pages_here;
 use super::{Exit, Stop, Streams};
 
-/// Rules of `--rules DIR`, beside the built-in ones.
-pub(super) fn own_rules(dir: Option<&Path>, streams: &mut Streams<'_>) -> Result<Option<Book>, Stop> {
-    let Some(dir) = dir else { return Ok(None) };
-    let fail = |error: std::io::Error| Stop::usage(format!("--rules {}: {error}", dir.display()));
-    let mut files: Vec<_> = std::fs::read_dir(dir).map_err(fail)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
-    files.sort();
-    let mut pages = Vec::new();
-    for file in files {
-        let page = File::new(file.display().to_string(), std::fs::read_to_string(&file).map_err(fail)?, Origin::Path(file));
-        let faults = Rule::faults(&page.text);
-        if !faults.is_empty() {
-            return Err(refuse(&page, &faults, streams));
-        }
-        pages.push((page.name, page.text.to_string()));
-    }
-    if pages.is_empty() {
-        streams.warning(&format!("--rules {}: there is no page (`*.md`) in it", dir.display()));
-    }
-    Book::with(pages).map(Some).map_err(|error| Stop::usage(error.to_string()))
+fn own_pages(own: &arguments::OwnPages, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
+    let arguments::OwnPages { rules, policies } = own.clone();
+    own_pages_here(&arguments::Judging { rules, policies, ..arguments::Judging::default() }, streams)
 }
 
 pub(super) fn rules(arguments: &arguments::Rules, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let own = own_rules(arguments.rules.as_deref(), streams)?;
-    let book = own.as_ref().unwrap_or_else(|| Book::builtin());
+    let own = own_pages(&arguments.own, streams)?;
+    let book = own.book();
     let only = match &arguments.family {
         None => None,
         Some(name) => Some(Family::parse(name).ok_or_else(|| {
@@ -76,8 +57,8 @@ pub(super) fn rules(arguments: &arguments::Rules, streams: &mut Streams<'_>) -> 
 }
 
 pub(super) fn explain(arguments: &arguments::Explain, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let own = own_rules(arguments.rules.as_deref(), streams)?;
-    let book = own.as_ref().unwrap_or_else(|| Book::builtin());
+    let own = own_pages(&arguments.own, streams)?;
+    let book = own.book();
     if let Some(rule) = book.get(&arguments.id) {
         let mut out = format!("# {}\n\n{}. Family {}, kind {}", rule.id, rule.title, rule.family, rule.kind);
         if let Some(class) = rule.class {
@@ -90,15 +71,11 @@ pub(super) fn explain(arguments: &arguments::Explain, streams: &mut Streams<'_>)
         streams.write(&out)?;
         return Ok(Exit::Clean);
     }
-    if let Some(policy) = Policy::find(&arguments.id) {
+    if let Some(policy) = own.policy(&arguments.id) {
         streams.write(&format!("# {}\n\n{}.\n\n{}", policy.id, policy.title, policy.body))?;
         return Ok(Exit::Clean);
     }
-    let mut known: Vec<&str> = book.ids().collect();
-    for name in Policy::names() {
-        known.push(name);
-    }
-    let hint = crate::judge::rule::nearest(&arguments.id, known.into_iter());
+    let hint = crate::judge::rule::nearest(&arguments.id, book.ids().chain(own.policy_names()));
     Err(Stop::usage(format!("no rule or policy `{}`{hint}", arguments.id)))
 }
 
@@ -107,6 +84,7 @@ pub(super) fn schema(which: SchemaName, streams: &mut Streams<'_>) -> Result<Exi
         SchemaName::Report => include_str!("../judge/report.schema.json"),
         SchemaName::Config => crate::cli::config::SCHEMA,
         SchemaName::Rule => crate::judge::rule::SCHEMA,
+        SchemaName::Policy => crate::judge::policy::SCHEMA,
         SchemaName::Baseline => crate::judge::baseline::SCHEMA_TEXT,
         SchemaName::Conversion => crate::find::conversion::manifest::SCHEMA,
     })?;

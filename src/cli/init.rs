@@ -123,17 +123,18 @@ fn create(file: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::cli::config::Config;
+    use crate::judge::policy::Policy;
     use crate::judge::rule::Book;
 
     #[test]
     fn the_configuration_is_valid_with_and_without_its_examples() {
         let (_, text) = CONFIGURATION;
-        assert!(Config::parse(text, Book::builtin()).is_ok());
+        assert!(Config::parse(text, Book::builtin(), &Policy::names().collect::<Vec<_>>()).is_ok());
         // A comment has one space behind its sign, an example none or more.
         let is_example = |line: &str| line.starts_with('#') && (!line.starts_with("# ") || line.starts_with("#  "));
         let shown: String = text.lines().map(|line| format!("{}\n", if is_example(line) { &line[1..] } else { line })).collect();
         assert!(shown.contains("\nwaivers:\n"));
-        if let Err(faults) = Config::parse(&shown, Book::builtin()) {
+        if let Err(faults) = Config::parse(&shown, Book::builtin(), &Policy::names().collect::<Vec<_>>()) {
             panic!("{faults:?}\n{shown}");
         }
     }

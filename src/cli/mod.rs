@@ -16,6 +16,7 @@ mod manual;
 mod moved;
 mod objects;
 mod output;
+mod own_pages;
 mod progress;
 mod released;
 mod setting;

@@ -1,6 +1,7 @@
 //! The configuration of a run: found beside the inputs or above them, read, and turned into what judges.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::arguments::{self, ConfigSide};
 use crate::cli::config::{self, Config, Judging};
@@ -19,11 +20,12 @@ use crate::model::{Documents, FileId, Place};
 use crate::render::human;
 
 use super::input::{Read, Reader, with_advice};
-use super::{Exit, Stop, Streams, explain};
+use super::own_pages::OwnPages;
+use super::{Exit, Stop, Streams};
 
 /// By what a run judges.
 pub(super) struct Setting {
-    own: Option<Book>,
+    own: Arc<OwnPages>,
     policy: Policy,
     pub gate: Option<Severity>,
     config: Config,
@@ -41,6 +43,7 @@ struct Found {
     config: Config,
     file: Option<File>,
     baseline: Option<(Baseline, File)>,
+    own: Arc<OwnPages>,
 }
 
 /// What judged before the change.
@@ -62,17 +65,17 @@ pub(super) struct Sought<'r> {
 
 impl Setting {
     pub fn new(reader: &Reader, judging: &arguments::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
-        let own = explain::own_rules(judging.rules.as_deref(), streams)?;
-        let book = own.as_ref().unwrap_or_else(|| Book::builtin());
         let Sought { old, new, accept } = sought;
-        let mut search = Search { reader, judging, book, streams, accept };
+        let mut search = Search { reader, judging, streams, accept };
         let found = search.side(new.inputs())?;
         let before = match &old {
             Some((old, _)) if judging.config.is_none() => search.before(old.inputs(), &found)?,
             _ => Before::Same,
         };
         let by_old = matches!(old, Some((_, ConfigSide::Old)));
-        let none = Found::default();
+        // Flags hold on either side.
+        let by_flag = judging.rules.is_some() || judging.policies.is_some();
+        let none = Found { own: if by_flag { Arc::clone(&found.own) } else { Arc::default() }, ..Found::default() };
         let judges = match &before {
             Before::Own(before) if by_old => before,
             Before::None if by_old => &none,
@@ -88,6 +91,7 @@ impl Setting {
         let mut changed = Vec::new();
         if let Before::Own(before) = &before {
             changed = config::changes(&before.config, &found.config, place(found.file.as_ref()));
+            changed.extend(before.own.changes(&found.own, &mut place));
             changed.extend(found.baseline.as_ref().and_then(|(after, file)| {
                 let empty = Baseline::default();
                 let more = after.beyond(before.baseline.as_ref().map_or(&empty, |(baseline, _)| baseline));
@@ -104,13 +108,14 @@ impl Setting {
         };
         let baseline = judges.baseline.as_ref().filter(|_| accept).map(|(baseline, file)| (baseline.clone(), place(Some(file))));
         let config = judges.config.clone();
-        let (policy, gate) = choose(judging, &config)?;
+        let own = Arc::clone(&judges.own);
+        let (policy, gate) = choose(judging, &config, &own)?;
         let today = today(judging)?;
         Ok(Setting { own, policy, gate, config, file, baseline, today, changed, baseline_file })
     }
 
     pub fn book(&self) -> &Book {
-        self.own.as_ref().unwrap_or_else(|| Book::builtin())
+        self.own.book()
     }
 
     pub fn judgement(&self) -> Judgement<'_> {
@@ -126,7 +131,7 @@ impl Setting {
 }
 
 /// Flags go before the profile, the profile before the rest of the configuration.
-fn choose(judging: &arguments::Judging, config: &Config) -> Result<(Policy, Option<Severity>), Stop> {
+fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Result<(Policy, Option<Severity>), Stop> {
     let profile = match &judging.profile {
         None => Judging::default(),
         Some(name) => config.profiles.get(name).cloned().ok_or_else(|| {
@@ -137,8 +142,8 @@ fn choose(judging: &arguments::Judging, config: &Config) -> Result<(Policy, Opti
     let layers = [&profile, &config.judging];
     let name = judging.policy.as_deref().or_else(|| layers.iter().find_map(|layer| Some(&*layer.policy.as_ref()?.value)));
     let name = name.unwrap_or(policy::DEFAULT);
-    let mut policy = Policy::find(name).ok_or_else(|| {
-        let names: Vec<&str> = Policy::names().collect();
+    let mut policy = own.policy(name).ok_or_else(|| {
+        let names = own.policy_names();
         let hint = crate::input::json_schema_check::nearest(name, names.iter().copied());
         Stop::usage(format!("no policy `{name}`{hint}; there are {}", names.join(", ")))
     })?;
@@ -167,7 +172,6 @@ fn today(judging: &arguments::Judging) -> Result<Date, Stop> {
 struct Search<'s, 'w> {
     reader: &'s Reader,
     judging: &'s arguments::Judging,
-    book: &'s Book,
     streams: &'s mut Streams<'w>,
     /// Whether a baseline that is named must be there: only `baseline write` makes it.
     accept: bool,
@@ -197,9 +201,13 @@ impl Search<'_, '_> {
     }
 
     fn read(&mut self, inputs: &[Input], file: Option<File>) -> Result<Found, Stop> {
+        let own = Arc::new(self.own_pages(file.as_ref())?);
         let config = match &file {
             None => Config::default(),
-            Some(file) => Config::parse(&file.text, self.book).map_err(|faults| refuse(file, &faults, self.streams))?,
+            Some(file) => {
+                let read = Config::parse(&file.text, own.book(), &own.policy_names());
+                read.map_err(|faults| refuse(file, &faults, self.streams))?
+            }
         };
         let baseline = match (&self.judging.baseline, &config.baseline, &file) {
             (Some(path), _, _) => {
@@ -224,7 +232,26 @@ impl Search<'_, '_> {
                 Err(fault) => return Err(refuse(&file, &[fault], self.streams)),
             },
         };
-        Ok(Found { config, file, baseline })
+        Ok(Found { config, file, baseline, own })
+    }
+
+    /// The rules and policies that flags name, or else a configuration.
+    fn own_pages(&mut self, file: Option<&File>) -> Result<OwnPages, Stop> {
+        let named = file.map(|file| config::own_directories(&file.text)).unwrap_or_default();
+        let folder = Folder::of(file);
+        let mut inputs = |flag: &Option<PathBuf>, list: &[config::Placed<String>]| match (flag, file) {
+            (Some(dir), _) => Ok(vec![Input::path(dir)]),
+            (None, Some(file)) => {
+                let directory = |name: &config::Placed<String>| {
+                    folder.directory(&name.value).map_err(|message| refuse(file, &[Fault::new(message, name.span)], self.streams))
+                };
+                list.iter().map(directory).collect::<Result<Vec<Input>, Stop>>()
+            }
+            (None, None) => Ok(Vec::new()),
+        };
+        let rules = inputs(&self.judging.rules, &named.rules)?;
+        let policies = inputs(&self.judging.policies, &named.policies)?;
+        OwnPages::read(&self.reader.loader, &rules, &policies, self.streams)
     }
 
     /// A file that must be there.
@@ -373,12 +400,60 @@ impl Folder {
         })
     }
 
+    /// A directory named by the configuration, which has to be inside of the repository; without one, below the configuration.
+    fn directory(&self, name: &str) -> Result<Input, String> {
+        let outside = || format!("`{name}` is outside of the repository");
+        if Path::new(name).is_absolute() {
+            return Err(format!("`{name}` is absolute: write it from the folder of this file"));
+        }
+        let sibling = |own: &str| clean(&Path::new(own).with_file_name(name)).ok_or_else(outside);
+        match &self.0 {
+            Some(Origin::Git { rev, path, .. }) => Ok(absent(InputKind::Revision { rev: rev.clone(), path: sibling(path)? })),
+            Some(Origin::Index { path }) => Ok(absent(InputKind::Index { path: sibling(path)? })),
+            Some(Origin::Path(own)) => {
+                let folder = own.parent().unwrap_or(Path::new(""));
+                let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
+                match folder.join(name).canonicalize() {
+                    Err(_) => Err(format!("the directory `{name}` doesn't exist")),
+                    Ok(real) if !real.is_dir() => Err(format!("`{name}` is not a directory")),
+                    Ok(real) if !real.starts_with(root) => Err(outside()),
+                    Ok(_) => Ok(Input::path(self.beside(name))),
+                }
+            }
+            _ => Ok(Input::path(self.beside(name))),
+        }
+    }
+
     fn beside(&self, name: &str) -> PathBuf {
         match &self.0 {
             Some(Origin::Path(own)) => relative_to_here(&own.with_file_name(name)),
             _ => PathBuf::from(name),
         }
     }
+}
+
+/// A path of a tree without `.` and `..`; nothing if it leads out of the tree.
+fn clean(path: &Path) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                parts.pop()?;
+            }
+            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The rules and policies of flags, or else of the configuration around the current directory.
+pub(super) fn own_pages_here(judging: &arguments::Judging, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
+    let reader = Reader::new(&arguments::LimitFlags::default());
+    let mut search = Search { reader: &reader, judging, streams, accept: true };
+    let file = search.look(&[], config::FILE)?;
+    search.own_pages(file.as_ref())
 }
 
 /// Draws everything that is wrong in a file of our own.

@@ -14,7 +14,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::limits::Limits;
 use super::problem::Problem;
 use super::read::{check, io_problem};
-use super::{SkippedInput, Why, is_manifest, shown};
+use super::{SkippedInput, Why, shown};
 
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Walk<'_> {
         let real = entry.path().to_owned();
         if kind.is_symlink() {
             self.links.push(Link { name, given, path, real });
-        } else if is_manifest(&name) {
+        } else if self.limits.takes(&name) {
             match entry.metadata() {
                 Ok(metadata) => self.take(name, path, real, &metadata),
                 Err(error) => self.contents.problems.push(match error.io_error() {
@@ -173,7 +173,7 @@ impl Walk<'_> {
             Ok(target) => target,
             Err(error) => {
                 return match io_problem(&name, &error) {
-                    Problem::NotFound { name } if is_manifest(&name) => {
+                    Problem::NotFound { name } if self.limits.takes(&name) => {
                         self.contents.problems.push(Problem::DanglingLink { name });
                     }
                     Problem::NotFound { name } => self.skip(name, Why::OtherExtension),
@@ -185,7 +185,7 @@ impl Walk<'_> {
             Ok(metadata) => metadata,
             Err(error) => return self.contents.problems.push(io_problem(&name, &error)),
         };
-        if !metadata.is_dir() && !is_manifest(&name) {
+        if !metadata.is_dir() && !self.limits.takes(&name) {
             return self.skip(name, Why::OtherExtension);
         }
         let inside = target.strip_prefix(&self.boundary).ok();

@@ -74,6 +74,16 @@ impl FileSchema {
                 };
                 unexpected.iter().map(fault).collect()
             }
+            Kind::PropertyNames { error } => {
+                let name = error.instance().as_str().unwrap_or_default();
+                let known: Vec<&str> = match error.kind() {
+                    Kind::Enum { options } => options.as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
+                    _ => Vec::new(),
+                };
+                let hint = nearest(name, known.iter().copied());
+                let list = if hint.is_empty() { format!("; use one of {}", known.join(", ")) } else { hint };
+                vec![Fault::at(node.entry(name).map_or(node, |entry| entry.key), format!("unknown key `{}`{list}", cut(name)))]
+            }
             Kind::Required { property } => one(format!("`{}` is missing", property.as_str().unwrap_or_default())),
             Kind::Enum { options } => {
                 let words: Vec<&str> = options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -87,6 +97,9 @@ impl FileSchema {
             Kind::MinProperties { limit } => one(shortest(limit, "keys")),
             Kind::MaxProperties { limit } => one(format!("must have at most {limit} {}", if *limit == 1 { "key" } else { "keys" })),
             Kind::Pattern { pattern } => one(format!("`{}` doesn't match the pattern `{pattern}`", shown())),
+            Kind::AnyOf { context } if missing_keys(context).is_some() => {
+                one(format!("`{}` is missing", missing_keys(context).unwrap_or_default().join("` or `")))
+            }
             Kind::OneOfNotValid { context } | Kind::AnyOf { context } => match nearest_alternative(context, error.instance_path()) {
                 Some(errors) => errors.iter().flat_map(|error| self.faults(error, root)).collect(),
                 None => one("has none of the allowed forms".to_owned()),
@@ -109,6 +122,18 @@ impl FileSchema {
 fn nearest_alternative<'e, 'v>(context: &'e [Vec<ValidationError<'v>>], at: &Location) -> Option<&'e Vec<ValidationError<'v>>> {
     let depth = |errors: &Vec<ValidationError<'_>>| errors.iter().map(|error| error.instance_path().as_str().len()).max();
     context.iter().max_by_key(|errors| depth(errors)).filter(|errors| depth(errors) > Some(at.as_str().len()))
+}
+
+/// The keys of which a mapping needs one, where every alternative only asks for a key.
+fn missing_keys<'e>(context: &'e [Vec<ValidationError<'_>>]) -> Option<Vec<&'e str>> {
+    let key = |errors: &'e Vec<ValidationError<'_>>| match errors.as_slice() {
+        [error] => match error.kind() {
+            Kind::Required { property } => property.as_str(),
+            _ => None,
+        },
+        _ => None,
+    };
+    context.iter().map(key).collect()
 }
 
 fn follow<'t>(root: Node<'t>, path: &Location) -> Node<'t> {

@@ -33,11 +33,31 @@ pub struct Limits {
     pub entries: usize,
     /// `--max-directory-depth`
     pub directory_depth: usize,
+    /// Which files of a directory are read, by the ends of their names. One that is named itself is read whatever its name.
+    pub extensions: &'static [&'static str],
+}
+
+/// Manifests.
+const EXTENSIONS: &[&str] = &["yaml", "yml", "json"];
+
+impl Limits {
+    /// Whether a file in a directory is read.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        let extension = name.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.'));
+        extension.is_some_and(|(_, extension)| self.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { file_bytes: FILE_BYTES, total_bytes: TOTAL_BYTES, files: FILES, entries: ENTRIES, directory_depth: DIRECTORY_DEPTH }
+        Limits {
+            file_bytes: FILE_BYTES,
+            total_bytes: TOTAL_BYTES,
+            files: FILES,
+            entries: ENTRIES,
+            directory_depth: DIRECTORY_DEPTH,
+            extensions: EXTENSIONS,
+        }
     }
 }
 

@@ -48,6 +48,12 @@ impl Loader {
         self
     }
 
+    /// Reads the Markdown files of directories instead of manifests.
+    pub fn of_pages(&self) -> Loader {
+        let limits = Limits { extensions: &["md"], ..self.limits.clone() };
+        Loader { dir: self.dir.clone(), environment: self.environment.clone(), ..Loader::new(limits) }
+    }
+
     pub fn dir(&self) -> &Path {
         &self.dir
     }

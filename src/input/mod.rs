@@ -197,8 +197,7 @@ impl std::fmt::Display for Note {
 
 /// Whether a file in a directory is read. One that is named itself is read whatever its name.
 pub fn is_manifest(name: &str) -> bool {
-    let extension = name.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.'));
-    extension.is_some_and(|(_, extension)| ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    Limits::default().takes(name)
 }
 
 /// Whether a text holds an expression for Helm to replace: `{{ .Release.Name }}`.

@@ -5,13 +5,18 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use crate::input::json_schema_check::{Fault, FileSchema, nearest};
+use crate::input::yaml::Node;
 use crate::judge::finding::{Bump, Severity};
 use crate::judge::rule::front_matter::{self, OneOrMany};
-use crate::judge::rule::{Condition, FactView, Family, Kind, PAGES, Page, PageError, Rule};
+use crate::judge::rule::{Book, Condition, FactView, Family, Kind, PAGES, Page, PageError, Rule};
 use crate::model::fact::Affected;
 
 /// The policy that holds where nobody chooses one.
 pub const DEFAULT: &str = "recommended";
+
+/// The form of a policy's front matter.
+pub const SCHEMA: &str = include_str!("policy.schema.json");
 
 /// What is known about a change. An empty word matches only cells that don't ask.
 #[derive(Clone, Copy)]
@@ -124,6 +129,28 @@ impl Policy {
         Policy::parse(Page::find("policy", name)?.text).ok()
     }
 
+    /// Everything that is wrong with a page; nothing for one that can be used with the rules of a book.
+    pub fn faults(text: &str, book: &Book) -> Vec<Fault> {
+        let tree = match front_matter::tree(text) {
+            Ok(tree) => tree,
+            Err(error) => return vec![Fault::new(error.message, error.span)],
+        };
+        let root = tree.root();
+        let mut faults = FileSchema::new(SCHEMA).check(root);
+        let cells = root.get("kinds").into_iter().flat_map(Node::entries).flat_map(|kind| match kind.value.is_seq() {
+            true => kind.value.items().collect(),
+            false => vec![kind.value],
+        });
+        faults.extend(cells.filter_map(|cell| cell.get("when")).flat_map(|when| Condition::faults("when", when)));
+        let unknown = root.get("rules").into_iter().flat_map(Node::entries).filter(|rule| book.get(rule.name()).is_none());
+        faults.extend(unknown.map(|rule| Fault::at(rule.key, format!("no rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())))));
+        if let (Err(error), true) = (Policy::parse(text), faults.is_empty()) {
+            return vec![Fault::new(error.message, error.span)];
+        }
+        faults.sort_by_key(|fault| fault.span);
+        faults
+    }
+
     pub fn parse(text: &str) -> Result<Policy, PageError> {
         let (head, body) = front_matter::split(text)?;
         let head: Head = front_matter::read(head)?;
@@ -184,5 +211,53 @@ impl Policy {
 
     pub fn rule_names(&self) -> impl Iterator<Item = &str> {
         self.rules.keys().map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_policies_have_no_faults() {
+        assert!(FileSchema::new(SCHEMA).is_usable());
+        for page in PAGES.iter().filter(|page| page.folder == "policy") {
+            assert_eq!(Policy::faults(page.text, Book::builtin()), [], "{}", page.stem);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_underlined() {
+        let faults = |text: &str| -> Vec<(String, String)> {
+            let text = format!("---\nid: a\ntitle: A\n{text}---\nText.\n");
+            Policy::faults(&text, Book::builtin()).into_iter().map(|fault| (fault.message, text[fault.span.range()].to_owned())).collect()
+        };
+        let one = |text: &str| faults(text).into_iter().next().unwrap_or_default();
+        assert_eq!(faults("kinds: {docs: {severity: info, bump: none}}\nrules: {field-removed: off}\n"), []);
+        let (said, place) = one("kinds: {tightn: {severity: info, bump: none}}\n");
+        assert_eq!((&*said, &*place), ("unknown key `tightn` (did you mean `tighten`?)", "tightn"));
+        let (said, place) = one("kinds: {tighten: {severity: eror, bump: none}}\n");
+        assert!(said.starts_with("unknown value `eror` (did you mean `error`?)"), "{said}");
+        assert_eq!(place, "eror");
+        let (said, place) = one("kinds: {tighten: [{severty: error, severity: info, bump: none}]}\n");
+        assert_eq!((&*said, &*place), ("unknown key `severty` (did you mean `severity`?)", "severty"));
+        let (said, place) = one("kinds: {tighten: [{when: 'fact.in_statsu', severity: info, bump: none}]}\n");
+        assert!(said.starts_with("`when` reads `fact.in_statsu`, which doesn't exist (did you mean `in_status`?)"), "{said}");
+        assert_eq!(place, "in_statsu");
+        assert_eq!(one("kinds: {}\nrules: {field-remove: off}\n").0, "no rule `field-remove` (did you mean `field-removed`?)");
+        assert_eq!(one("kinds: {}\nfamilies: {lnit: off}\n").1, "lnit");
+        assert_eq!(one("kind: {}\n").1, "kind");
+    }
+
+    #[test]
+    fn the_schema_lists_the_vocabulary() {
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+        let names = |pointer: &str| -> Vec<String> { serde_json::from_value(schema.pointer(pointer).unwrap().clone()).unwrap() };
+        let kinds: Vec<&str> = Kind::ALL.iter().filter(|kind| **kind != Kind::Lint).map(|kind| kind.name()).collect();
+        assert_eq!(names("/properties/kinds/propertyNames/enum"), kinds);
+        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+        assert_eq!(names("/properties/families/propertyNames/enum"), families);
+        let affected: Vec<&str> = Affected::ALL.iter().map(|one| one.name()).collect();
+        assert_eq!(names("/properties/kinds/additionalProperties/properties/only/items/enum"), affected);
     }
 }

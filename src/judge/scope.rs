@@ -18,10 +18,10 @@ impl Scope<'_> {
         self.book.ids().filter(|id| self.book.is_meant(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))
     }
 
-    /// Whether findings of these rules and CRDs could have been found.
-    pub fn sees(&self, rule: &Glob, crd: Option<&Glob>) -> bool {
+    /// Whether findings of these rules and CRDs could have been found. Without a rule it may be a change that is meant.
+    pub fn sees(&self, rule: Option<&Glob>, crd: Option<&Glob>) -> bool {
         let seen = |glob: &Glob| self.crds.iter().any(|crd| glob.matches(crd));
-        crd.is_none_or(seen) && self.sees_rule(rule)
+        crd.is_none_or(seen) && rule.map_or(self.review, |rule| self.sees_rule(rule))
     }
 
     /// Whether a finding of this rule and CRD could have been found. Most findings about a bundle as a whole need two bundles.

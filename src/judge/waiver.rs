@@ -15,7 +15,10 @@ use crate::model::{FileId, Place};
 /// Accepts findings, with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
-    pub rule: Glob,
+    /// One finding, or one edit: it accepts nothing else.
+    pub fingerprint: Option<String>,
+    /// Without one there is a fingerprint.
+    pub rule: Option<Glob>,
     pub crd: Option<Glob>,
     pub version: Option<Glob>,
     pub path: Option<Glob>,
@@ -29,7 +32,8 @@ pub struct Waiver {
 impl Waiver {
     fn takes(&self, finding: &Finding, book: &Book) -> bool {
         let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
-        book.is_meant(&finding.rule, &self.rule)
+        self.fingerprint.as_ref().is_none_or(|fingerprint| *fingerprint == finding.fingerprint)
+            && self.rule.as_ref().is_none_or(|rule| book.is_meant(&finding.rule, rule))
             && fits(&self.crd, &finding.crd)
             && fits(&self.version, finding.version.as_deref().unwrap_or_default())
             && fits(&self.path, &finding.path)
@@ -37,7 +41,11 @@ impl Waiver {
 
     /// What it is about, without its reason and its end.
     pub fn target(&self) -> String {
-        let mut text = self.rule.as_str().to_owned();
+        let mut text = match (&self.rule, &self.fingerprint) {
+            (Some(rule), None) => rule.as_str().to_owned(),
+            (Some(rule), Some(fingerprint)) => format!("{} with fingerprint {fingerprint}", rule.as_str()),
+            (None, fingerprint) => format!("fingerprint {}", fingerprint.as_deref().unwrap_or_default()),
+        };
         for (word, glob) in [("in", &self.crd), ("version", &self.version), ("at", &self.path)] {
             if let Some(glob) = glob {
                 text = format!("{text} {word} {}", glob.as_str());
@@ -66,7 +74,8 @@ pub struct Waivers<'a> {
 }
 
 impl Waivers<'_> {
-    /// Marks what is accepted, and tells which waivers have lapsed or accept nothing.
+    /// Marks what is accepted, and returns a fact for each waiver that has lapsed or accepts nothing. A waiver for an edit that was
+    /// merged accepts nothing from then on, lapsed or not.
     pub fn apply(&self, findings: &mut [Finding], scope: &Scope<'_>) -> Vec<Fact> {
         let mut facts = Vec::new();
         for waiver in self.list {
@@ -79,15 +88,19 @@ impl Waivers<'_> {
                     finding.waiver = Some(waiver.note());
                 }
             }
-            let effect = match (lapsed, used) {
+            let done = waiver.fingerprint.is_some() && !used;
+            let effect = match (lapsed && !done, used) {
                 (true, _) => Effect::Lapsed,
-                (false, false) if scope.sees(&waiver.rule, waiver.crd.as_ref()) => Effect::Unused,
+                (false, false) if scope.sees(waiver.rule.as_ref(), waiver.crd.as_ref()) => Effect::Unused,
                 _ => continue,
             };
             let mut fact = Fact::new(Subject::Config, Aspect::Waiver, effect, "")
                 .after(Place { file: self.file, span: waiver.span })
                 .key(waiver.target())
                 .word(Word::Target, waiver.target());
+            if let Some(fingerprint) = &waiver.fingerprint {
+                fact = fact.word(Word::Fingerprint, fingerprint.clone());
+            }
             if let Some(until) = waiver.until {
                 fact = fact.word(Word::Until, until.to_string());
             }

@@ -13,6 +13,7 @@ use crate::judge::waiver::Waiver;
 use crate::model::Keys;
 
 pub use compare::changes;
+pub use read::own_directories;
 
 /// The name under which it is looked for.
 pub const FILE: &str = "crdwise.yaml";
@@ -40,6 +41,13 @@ pub struct Judging {
     /// The severity from which the run fails; `None` inside means never.
     pub fail_on: Option<Placed<Option<Severity>>>,
     pub rules: Vec<Level>,
+}
+
+/// Directories with a team's own pages, from the folder of the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnDirectories {
+    pub rules: Vec<Placed<String>>,
+    pub policies: Vec<Placed<String>>,
 }
 
 #[derive(Debug, Clone, Default)]

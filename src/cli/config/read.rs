@@ -10,11 +10,11 @@ use crate::judge::rule::{Book, Family};
 use crate::judge::waiver::Waiver;
 use crate::model::{Keys, Maturity};
 
-use super::{Config, Judging, Level, Placed};
+use super::{Config, Judging, Level, OwnDirectories, Placed};
 
 impl Config {
-    /// Reads a configuration that may speak of the rules of a book.
-    pub fn parse(text: &str, book: &Book) -> Result<Config, Vec<Fault>> {
+    /// Reads a configuration that may speak of the rules of a book, and of policies.
+    pub fn parse(text: &str, book: &Book, policies: &[&str]) -> Result<Config, Vec<Fault>> {
         let mut documents = yaml::parse(&text.into(), &Budget::default()).into_iter();
         let Some(document) = documents.next() else { return Ok(Config::default()) };
         if let Some(second) = documents.next() {
@@ -26,7 +26,7 @@ impl Config {
             return Ok(Config::default());
         }
         let mut faults = FileSchema::new(super::SCHEMA).check(root);
-        faults.extend(Words { book }.check(root));
+        faults.extend(Words { book, policies }.check(root));
         faults.sort_by_key(|fault| fault.span);
         if faults.is_empty() { Ok(config(root, book)) } else { Err(faults) }
     }
@@ -35,14 +35,17 @@ impl Config {
 /// What a schema can't know: names of rules, and days that exist.
 struct Words<'b> {
     book: &'b Book,
+    policies: &'b [&'b str],
 }
 
 impl Words<'_> {
     fn check(&self, root: Node<'_>) -> Vec<Fault> {
         let mut faults = Vec::new();
         let profiles = root.get("profiles").into_iter().flat_map(Node::entries).map(|entry| entry.value);
-        for rules in [root].into_iter().chain(profiles).filter_map(|node| node.get("rules")) {
-            faults.extend(rules.entries().filter_map(|entry| self.level(entry.name(), entry.key, entry.value)));
+        for settings in [root].into_iter().chain(profiles) {
+            let rules = settings.get("rules").into_iter().flat_map(Node::entries).filter(|entry| entry.name() != FROM);
+            faults.extend(rules.filter_map(|entry| self.level(entry.name(), entry.key, entry.value)));
+            faults.extend(settings.get("policy").and_then(|policy| self.policy(policy)));
         }
         for waiver in root.get("waivers").into_iter().flat_map(Node::items) {
             if let Some(rule) = waiver.get("rule") {
@@ -52,7 +55,16 @@ impl Words<'_> {
                 && let Some(text) = until.as_str()
                 && Date::parse(text).is_none()
             {
-                faults.push(Fault::new(format!("`{text}` is no day of the form YYYY-MM-DD"), until.span()));
+                faults.push(Fault::new(
+                    format!("`{text}` is not a date: write the last day of the waiver, such as 2026-12-31"),
+                    until.span(),
+                ));
+            }
+            if let Some(reason) = waiver.get("reason")
+                && let Some(text) = reason.as_str()
+                && is_placeholder(text)
+            {
+                faults.push(Fault::new(format!("`{text}` is a placeholder: say why this is accepted"), reason.span()));
             }
         }
         faults
@@ -72,6 +84,12 @@ impl Words<'_> {
             return Some(Fault::new(message, value.span()));
         }
         None
+    }
+
+    fn policy(&self, node: Node<'_>) -> Option<Fault> {
+        let name = node.as_str().filter(|name| !self.policies.contains(name))?;
+        let hint = nearest(name, self.policies.iter().copied());
+        Some(Fault::at(node, format!("no policy `{name}`{hint}; there are {}", self.policies.join(", "))))
     }
 
     fn pattern(&self, node: Node<'_>) -> Option<Fault> {
@@ -111,7 +129,7 @@ fn config(root: Node<'_>, book: &Book) -> Config {
 
 fn judging(node: Node<'_>, book: &Book) -> Judging {
     let fail_on = placed(node, "fail-on").map(|placed| Placed { value: Severity::parse(placed.value), span: placed.span });
-    let levels = node.get("rules").into_iter().flat_map(Node::entries).filter_map(|entry| {
+    let levels = node.get("rules").into_iter().flat_map(Node::entries).filter(|entry| entry.name() != FROM).filter_map(|entry| {
         Some(Level {
             rule: book.current_id(entry.name()).to_owned(),
             severity: level(entry.value)?,
@@ -122,7 +140,24 @@ fn judging(node: Node<'_>, book: &Book) -> Judging {
     Judging { policy, fail_on, rules: levels.collect() }
 }
 
-/// Tells what a change did to the configuration that judges it.
+/// Beside severities of rules: where a team's own rules are.
+const FROM: &str = "from";
+
+/// Where a configuration says that a team's own rules and policies are. They have to be read before all else in it can be checked, so
+/// what is wrong with it is left to that.
+pub fn own_directories(text: &str) -> OwnDirectories {
+    let document = yaml::parse(&text.into(), &Budget::default()).into_iter().next();
+    let Some(tree) = document.and_then(|document| document.tree.ok()) else { return OwnDirectories::default() };
+    let one = |node: Node<'_>| Some(Placed { value: node.as_str()?.to_owned(), span: node.span() });
+    let list = |node: Option<Node<'_>>| match node {
+        Some(list) if list.is_seq() => list.items().filter_map(one).collect(),
+        node => node.and_then(one).into_iter().collect(),
+    };
+    let rules = tree.root().get("rules");
+    OwnDirectories { rules: list(rules.and_then(|rules| rules.get(FROM)).or(rules)), policies: list(tree.root().get("policies")) }
+}
+
+/// Says what a change did to the configuration that judges it.
 const POLICY_CHANGED: &str = "policy-changed";
 
 /// YAML 1.1 reads a bare `off` as false.
@@ -160,18 +195,25 @@ fn assigned(node: Node<'_>) -> Option<AssignedMaturity> {
     Some(AssignedMaturity { crd: name("crd"), version: name("version"), path: Glob::path(text("path")?), maturity })
 }
 
+/// What `crdwise` suggests as a reason, for somebody to replace.
+fn is_placeholder(reason: &str) -> bool {
+    let word = reason.trim_matches(|c: char| !c.is_alphanumeric());
+    word.is_empty() || word.eq_ignore_ascii_case("todo") || word.eq_ignore_ascii_case("fixme")
+}
+
 fn waiver(node: Node<'_>, book: &Book) -> Option<Waiver> {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
-    let rule = node.entry("rule")?;
+    let named = node.entry("rule").or_else(|| node.entry("fingerprint"))?;
     Some(Waiver {
-        rule: Glob::name(book.current_id(rule.value.as_str()?)),
+        fingerprint: text("fingerprint").map(str::to_owned),
+        rule: text("rule").map(|rule| Glob::name(book.current_id(rule))),
         crd: text("crd").map(Glob::name),
         version: text("version").map(Glob::name),
         path: text("path").map(Glob::path),
         reason: text("reason")?.to_owned(),
         link: text("link").map(str::to_owned),
         until: text("until").and_then(Date::parse),
-        span: Span { end: rule.value.span().end, ..rule.key.span() },
+        span: Span { end: named.value.span().end, ..named.key.span() },
     })
 }
 
@@ -179,8 +221,12 @@ fn waiver(node: Node<'_>, book: &Book) -> Option<Waiver> {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Config, Vec<Fault>> {
+        Config::parse(text, Book::builtin(), &crate::judge::policy::Policy::names().collect::<Vec<_>>())
+    }
+
     fn wrong(text: &str) -> Vec<(String, String)> {
-        let faults = Config::parse(text, Book::builtin()).expect_err("something is wrong");
+        let faults = parse(text).expect_err("something is wrong");
         faults.into_iter().map(|fault| (fault.message, text[fault.span.range()].to_owned())).collect()
     }
 
@@ -198,7 +244,7 @@ maturity: [{path: 'spec.beta**', is: beta}]
 waivers:
   - {rule: field-*, crd: '*.example.com', path: spec.a, reason: nobody uses it, until: 2026-02-28}
 ";
-        let config = Config::parse(text, Book::builtin()).unwrap();
+        let config = parse(text).unwrap();
         assert_eq!(config.judging.policy.unwrap().value, "kubevirt");
         assert_eq!(config.judging.fail_on.unwrap().value, None);
         assert_eq!(config.judging.rules.iter().map(|level| level.severity).collect::<Vec<_>>(), [Some(Severity::Warning), None]);
@@ -219,6 +265,17 @@ waivers:
         assert_eq!(wrong("policy: kubernets\n")[0].1, "kubernets");
         assert_eq!(wrong("waivers: [{rule: field-removed}]\n")[0].0, "`reason` is missing");
         assert_eq!(wrong("waivers: [{rule: field-removed, reason: x, until: 2026-02-30}]\n")[0].1, "2026-02-30");
+        assert_eq!(wrong("waivers: [{reason: x}]\n")[0].0, "`rule` or `fingerprint` is missing");
+        assert_eq!(wrong("waivers: [{fingerprint: 0123, reason: x}]\n")[0].1, "0123");
+        assert_eq!(wrong("waivers: [{fingerprnt: abcdef0123456789, reason: x}]\n")[0].0, "`rule` or `fingerprint` is missing");
+        let pasted = wrong("waivers:\n  - fingerprint: \"0123456789012345\"\n    reason: TODO\n    until: YYYY-MM-DD\n");
+        assert_eq!(
+            pasted,
+            [
+                ("`TODO` is a placeholder: say why this is accepted".into(), "TODO".into()),
+                ("`YYYY-MM-DD` is not a date: write the last day of the waiver, such as 2026-12-31".into(), "YYYY-MM-DD".into())
+            ]
+        );
         assert!(wrong("rules: {field-removed: off}\n")[0].0.contains("can't be off"));
         assert_eq!(wrong("a: 1\n---\nb: 2\n").len(), 1);
         assert_eq!(wrong("- a\n")[0].0, "must be a mapping");
@@ -228,7 +285,7 @@ waivers:
     fn former_ids_of_rules_are_read_as_the_current_ones() {
         let text = |differs: &str, changed: &str| format!("rules: {{{differs}: error}}\nwaivers: [{{rule: {changed}, reason: x}}]\n");
         let read = |differs: &str, changed: &str| {
-            let config = Config::parse(&text(differs, changed), Book::builtin()).unwrap();
+            let config = parse(&text(differs, changed)).unwrap();
             (config.judging.rules[0].rule.clone(), config.waivers[0].target())
         };
         assert_eq!(read("successor-differs", "junctor-changed"), read("new-version-differs", "composition-changed"));
@@ -238,14 +295,20 @@ waivers:
 
     #[test]
     fn nothing_is_a_configuration_too() {
-        assert!(Config::parse("", Book::builtin()).is_ok() && Config::parse("# nothing\n", Book::builtin()).is_ok());
+        assert!(parse("").is_ok() && parse("# nothing\n").is_ok());
     }
 
     #[test]
-    fn the_schema_names_every_policy() {
+    fn directories_are_found_beside_severities() {
         assert!(FileSchema::new(super::super::SCHEMA).is_usable());
-        let schema: serde_json::Value = serde_json::from_str(super::super::SCHEMA).unwrap();
-        let named: Vec<&str> = schema["$defs"]["policy"]["enum"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-        assert_eq!(named, crate::judge::policy::Policy::names().collect::<Vec<_>>());
+        let names = |list: &[Placed<String>]| list.iter().map(|placed| placed.value.clone()).collect::<Vec<_>>();
+        for (text, rules) in [("rules: ci/rules\n", 1), ("rules: [a, b]\n", 2), ("rules: {from: ci/rules, field-removed: warning}\n", 1)] {
+            assert_eq!(own_directories(text).rules.len(), rules, "{text}");
+            assert!(parse(text).is_ok(), "{text}");
+        }
+        assert_eq!(parse("rules: {from: ci/rules, field-removed: warning}\n").unwrap().judging.rules.len(), 1);
+        assert_eq!(names(&own_directories("policies: ci/policies\n").policies), ["ci/policies"]);
+        assert_eq!(own_directories("rules: {field-removed: warning}\n"), OwnDirectories::default());
+        assert_eq!(wrong("profiles: {a: {rules: ci/rules}}\n")[0].1, "ci/rules");
     }
 }

@@ -141,7 +141,8 @@ fn run(example: &Example) -> Vec<Finding> {
         documents
     };
     let config = |block: &Option<Block>| match block {
-        Some(block) => Config::parse(&block.text, Book::builtin()).unwrap_or_else(|faults| panic!("line {}: {faults:?}", example.line)),
+        Some(block) => Config::parse(&block.text, Book::builtin(), &Policy::names().collect::<Vec<_>>())
+            .unwrap_or_else(|faults| panic!("line {}: {faults:?}", example.line)),
         None => Config::default(),
     };
     let mut new = read("new.yaml", &example.new.text);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::super::limits::Limits;
-use super::super::{Problem, SkippedInput, Why, is_manifest};
+use super::super::{Problem, SkippedInput, Why};
 use super::blobs::{Blob, Blobs};
 use super::listing::{Entry, Listing, Mode, Target};
 use super::{GitError, Repository, Resolved};
@@ -139,7 +139,7 @@ impl Search<'_, '_, '_> {
             match entry.mode {
                 Mode::Link => links.push((path, entry)),
                 Mode::Submodule => self.refuse(&path, &Target::Submodule(entry.clone())),
-                Mode::File if is_manifest(&path) => self.take(path, entry),
+                Mode::File if self.limits.takes(&path) => self.take(path, entry),
                 Mode::File => self.skip(&path, Why::OtherExtension),
             }
         }
@@ -151,7 +151,7 @@ impl Search<'_, '_, '_> {
 
     fn through_link(&mut self, path: String, link: &Entry) -> Result<(), GitError> {
         match self.follow(&link.path)? {
-            Target::File(entry) if is_manifest(&path) => self.take(path, &entry),
+            Target::File(entry) if self.limits.takes(&path) => self.take(path, &entry),
             Target::File(_) => self.skip(&path, Why::OtherExtension),
             Target::Directory(real) => {
                 let read = ancestors(&real).any(|directory| self.walked.contains(directory));
@@ -163,7 +163,7 @@ impl Search<'_, '_, '_> {
                     self.pending.push_back((path, real));
                 }
             }
-            Target::Absent if !is_manifest(&path) => self.skip(&path, Why::OtherExtension),
+            Target::Absent if !self.limits.takes(&path) => self.skip(&path, Why::OtherExtension),
             astray => self.refuse(&path, &astray),
         }
         Ok(())

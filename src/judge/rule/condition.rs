@@ -12,7 +12,8 @@ use crate::cel::decl::{Decl, DeclKind, Object};
 use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
 use crate::cel::types::Type;
-use crate::input::json_schema_check::nearest;
+use crate::input::json_schema_check::{Fault, nearest};
+use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Fact, Subject};
 use crate::model::schema::shape::ListType;
 
@@ -53,6 +54,16 @@ impl Condition {
     pub(super) fn mistakes(text: &str) -> Vec<Mistake> {
         let Ok(expr) = read(text) else { return Vec::new() };
         expr.descendants().into_iter().flat_map(|expr| unknown(expr, text).into_iter().chain(unknown_values(expr, text))).collect()
+    }
+
+    /// What is wrong with the condition that a key of a page has.
+    pub(crate) fn faults(key: &str, node: Node<'_>) -> Vec<Fault> {
+        let text = node.as_str().unwrap_or_default();
+        let faults: Vec<Fault> = Condition::mistakes(text).into_iter().map(|mistake| mistake.fault(key, node)).collect();
+        match Condition::parse(text) {
+            Err(error) if faults.is_empty() => vec![Fault::at(node, format!("`{key}` {error}"))],
+            _ => faults,
+        }
     }
 
     /// What doesn't evaluate to true doesn't hold: a rule must not judge what it can't read.

@@ -272,3 +272,33 @@ impl Match {
         !self.is_empty() && any(&self.subjects, subject) && any(&self.aspects, aspect) && any(&self.effects, effect)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_lists_the_vocabulary_of_match() {
+        assert!(FileSchema::new(super::super::SCHEMA).is_usable());
+        let schema: serde_json::Value = serde_json::from_str(super::super::SCHEMA).unwrap();
+        let listed = |key: &str| -> Vec<String> {
+            let words = schema.pointer(&format!("/properties/match/properties/{key}")).unwrap();
+            assert_eq!(words["items"], words["then"], "{key}");
+            serde_json::from_value(words["then"]["enum"].clone()).unwrap()
+        };
+        assert_eq!(listed("subject"), Subject::ALL.iter().map(|one| one.name()).collect::<Vec<_>>());
+        assert_eq!(listed("aspect"), Aspect::ALL.iter().map(|one| one.name()).collect::<Vec<_>>());
+        assert_eq!(listed("effect"), Effect::ALL.iter().map(|one| one.name()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_unknown_word_of_match_is_underlined() {
+        for matches in ["{subject: feild}", "{subject: [crd, feild]}"] {
+            let text = format!("---\nid: a\ntitle: A\nfamily: hazard\nmatch: {matches}\nmessage: m\nhelp: h\n---\nText.\n");
+            let faults = Rule::faults(&text);
+            let [fault] = &faults[..] else { panic!("{faults:?}") };
+            assert!(fault.message.starts_with("unknown value `feild` (did you mean `field`?)"), "{}", fault.message);
+            assert_eq!(&text[fault.span.range()], "feild");
+        }
+    }
+}

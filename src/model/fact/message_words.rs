@@ -21,6 +21,7 @@ vocabulary! {
         Factor = "factor",
         Fields = "fields",
         File = "file",
+        Fingerprint = "fingerprint",
         First = "first",
         Form = "form",
         From = "from",
