@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(place, "in_statsu");
         assert_eq!(one("kinds: {}\nrules: {field-remove: off}\n").0, "no rule `field-remove` (did you mean `field-removed`?)");
         assert_eq!(one("kinds: {}\nfamilies: {lnit: off}\n").1, "lnit");
-        assert_eq!(one("kind: {}\n").1, "kind");
+        assert_eq!(faults("kind: {}\n")[1].1, "kind");
     }
 
     #[test]

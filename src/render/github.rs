@@ -112,7 +112,7 @@ mod tests {
             assert_eq!(properties["line"], "1");
             assert!(text.contains("evil\\n::error"), "{text}");
         }
-        assert_eq!(lines[5], "crdwise: verdict semantic-breaking, bump minor, 1 error, 1 warning, 1 note");
+        assert_eq!(lines[5], "crdwise: verdict semantic-breaking, bump minor, 1 error, 1 warning, 1 note, 1 accepted");
     }
 
     #[test]

@@ -139,17 +139,15 @@ fn place(finding: &Finding, view: &View<'_>) -> String {
     parts.join(" · ")
 }
 
-/// What makes a failing run pass.
+/// What makes a failing run pass. The first waiver line follows the tag, so that what is copied begins at the margin.
 fn accept(out: &mut String, view: &View<'_>) {
     let Some(acceptance) = acceptance(view.report, view.gate).filter(|_| view.complete) else { return };
-    let _ =
-        write!(out, "\n<details><summary><b>How to pass</b></summary>\n\nTo pass, {}\n\n<pre lang=\"yaml\">\n", inline(&acceptance.advice));
-    for line in acceptance.waivers.lines() {
-        let _ = writeln!(out, "{}", cut(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
-    }
-    out.push_str("</pre>\n");
+    let _ = write!(out, "\n<details><summary><b>How to pass</b></summary>\n\n**To pass:** {}\n\n", inline(&acceptance.advice));
+    let waivers: Vec<String> =
+        acceptance.waivers.lines().map(|line| cut(line).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")).collect();
+    let _ = writeln!(out, "<pre lang=\"yaml\">{}</pre>", waivers.join("\n"));
     if let Some(more) = &acceptance.more {
-        let _ = writeln!(out, "\n{}", inline(more));
+        let _ = writeln!(out, "\n**More:** {}", inline(more));
     }
     out.push_str("\n</details>\n");
 }
