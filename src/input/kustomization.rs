@@ -70,7 +70,7 @@ impl Loader {
 
     /// The texts of those that exist.
     fn read_spots(&self, spots: BTreeSet<Spot>, problems: &mut Vec<Problem>) -> BTreeMap<Spot, Text> {
-        let inputs: Vec<Input> = spots.iter().filter(|spot| spot.is_inside()).map(Spot::input).collect();
+        let inputs: Vec<Input> = spots.iter().map(Spot::input).collect();
         if inputs.is_empty() {
             return BTreeMap::new();
         }
@@ -129,13 +129,21 @@ impl Spot {
         }
     }
 
-    /// A path that is written in a file of this directory. Nothing if it leads out of the repository, or is an address.
+    /// A path that is written in a file of this directory. Nothing if it leads out of the repository, or is an address; in the file
+    /// system it must exist.
     fn join(&self, written: &str) -> Option<Spot> {
         if written.is_empty() || written.starts_with('/') || written.contains("://") {
             return None;
         }
         match self {
-            Spot::Path(path) => Some(Spot::Path(path.join(written))),
+            Spot::Path(directory) => {
+                let path = directory.join(written);
+                let real = path.canonicalize().ok().filter(|real| real.is_file())?;
+                let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+                let tree = boundary(&here.canonicalize().ok()?);
+                let rest = real.strip_prefix(&tree).ok()?;
+                rest.iter().all(|part| part != ".git").then_some(Spot::Path(path))
+            }
             Spot::Tree { rev, path } => {
                 let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
                 for part in written.split('/') {
@@ -148,16 +156,6 @@ impl Spot {
                 Some(Spot::Tree { rev: rev.clone(), path: parts.join("/") })
             }
         }
-    }
-
-    /// Whether a file may be read: a path of the file system must be a file of the repository around it.
-    fn is_inside(&self) -> bool {
-        let Spot::Path(path) = self else { return true };
-        let Ok(real) = path.canonicalize() else { return false };
-        let around = path.parent().map(|directory| if directory.as_os_str().is_empty() { Path::new(".") } else { directory });
-        let Some(around) = around.and_then(|directory| directory.canonicalize().ok()) else { return false };
-        let tree = boundary(&around);
-        real.is_file() && real.strip_prefix(&tree).is_ok_and(|rest| rest.iter().all(|part| part != ".git"))
     }
 
     fn shown(&self) -> String {

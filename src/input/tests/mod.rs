@@ -4,6 +4,7 @@
 
 mod directories;
 mod hostile;
+mod kustomizations;
 mod properties;
 mod repositories;
 mod revisions;
