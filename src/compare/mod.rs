@@ -15,6 +15,7 @@ mod condition;
 mod generate;
 mod limits;
 mod order;
+mod sampling;
 pub(crate) mod solver;
 pub mod text;
 mod witness;

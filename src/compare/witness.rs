@@ -12,6 +12,7 @@ use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Respon
 
 use super::condition::restore;
 use super::generate::Maker;
+use super::sampling::Sampler;
 use super::solver::{Difference, Formula, Goal, Literal, Pin, Preference, ReadBy, Solver, Target, Term, View};
 use super::{Budget, Sample};
 
@@ -41,6 +42,10 @@ pub enum Cause<'c> {
     Rule(&'c str),
 }
 
+/// Random objects that are tried to show one change.
+const MAX_TRIES: usize = 600;
+/// What each of them takes from the budget of the comparison.
+const TRY: usize = 2_000;
 /// Items of a list that is built anew to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -140,6 +145,71 @@ impl<'s> Witnesses<'s> {
         Err(open).into()
     }
 
+    /// As [`Witnesses::show`], by trying random objects: for rules and combinations that the search doesn't understand.
+    pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        let at = self.ruled(path);
+        let mut sampler = self.sampler(at, cause);
+        (0..MAX_TRIES).filter(|_| self.budget.spend(TRY)).find_map(|_| {
+            let body = sampler.body(self.old, at)?;
+            self.confirm(&body, path, cause)
+        })
+    }
+
+    /// An update that the old schema accepts and a rule of the new one refuses, by trying random ones.
+    pub fn update(&self, path: &FieldPath, rule: &str) -> Option<Witness> {
+        let at = path.steps();
+        let mut sampler = self.sampler(at, Cause::Rule(rule));
+        (0..MAX_TRIES).filter(|_| self.budget.spend(TRY)).find_map(|_| {
+            let before = sampler.body(self.old, at)?;
+            let after = sampler.changed(&before, self.old, at)?;
+            self.confirm_update(&before, &after, path, rule)
+        })
+    }
+
+    /// The steps to the topmost node on the way that has rules, else to the node itself.
+    fn ruled<'p>(&self, path: &'p FieldPath) -> &'p [Step] {
+        let steps = path.steps();
+        let ruled = |root: &Shape, way: &[Step]| root.at(way).is_some_and(|node| !node.rules.is_empty());
+        let mut ways = (0..=steps.len()).filter_map(|length| steps.get(..length));
+        ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
+    }
+
+    fn sampler(&self, at: &[Step], cause: Cause<'_>) -> Sampler<'_> {
+        let nodes = [self.old, self.new].into_iter().filter_map(|root| root.at(at));
+        let rules = nodes.flat_map(|node| &node.rules).map(|rule| rule.rule.as_str());
+        let own = match cause {
+            Cause::Rule(text) => Some(text),
+            _ => None,
+        };
+        Sampler::new(own.into_iter().chain(rules), &self.budget)
+    }
+
+    fn whole(&self, body: &Value) -> Option<Value> {
+        let mut object = self.head.clone();
+        let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
+        all.extend(own.clone());
+        Some(object)
+    }
+
+    /// What both sides make of an update of an object that the old one stores.
+    fn confirm_update(&self, before: &Value, after: &Value, path: &FieldPath, rule: &str) -> Option<Witness> {
+        let fine = |response: &Response| response.accepted() && response.pruned.is_empty() && response.undecided.is_empty();
+        let (previous, object) = (self.whole(before)?, self.whole(after)?);
+        let stored = self.before.request(previous.clone());
+        if !fine(&stored) || !fine(&self.before.request_update(&stored.stored, object.clone())) {
+            return None;
+        }
+        // What is stored is read by the new schema before it is compared with.
+        let mut read = stored.stored;
+        self.after.prune(&mut read);
+        self.after.fill(&mut read);
+        let new = self.after.request_update(&read, object.clone());
+        let shows = |error: &&Error| error.rule.as_deref() == Some(rule) && concerns(&error.path.general(), path);
+        let error = new.errors.iter().find(shows)?;
+        let because = format!("{}: {}", error.field, error.message);
+        Some(Witness { previous: Some(previous), object, old: Outcome::Accepted, new: Outcome::Rejected, because })
+    }
+
     /// An object that is fine apart from the one change that is to be seen.
     fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
         let value = pin.filter(|pin| matches!(pin.target, Target::Value(_)));
@@ -197,16 +267,14 @@ impl<'s> Witnesses<'s> {
 
     /// What both sides make of a body, if that shows a difference that has to do with the path.
     pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        let mut object = self.head.clone();
-        let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
-        all.extend(own.clone());
+        let object = self.whole(body)?;
         let old = self.before.request(object.clone());
         if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
             return None;
         }
         let new = self.after.request(object.clone());
         let (outcome, because) = verdict(&old, &new, path, cause)?;
-        Some(Witness { object, old: Outcome::Accepted, new: outcome, because })
+        Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
     }
 }
 

@@ -35,6 +35,7 @@ pub fn finding() -> Finding {
         before: None,
         after: None,
         witness: Some(Witness {
+            previous: None,
             object: serde_json::json!({"spec": {"size": 3}}),
             old: Outcome::Accepted,
             new: Outcome::Pruned,
@@ -99,6 +100,7 @@ pub fn hostile(documents: &Documents) -> Finding {
         before: spot.clone(),
         after: spot,
         witness: Some(Witness {
+            previous: None,
             object: serde_json::json!({HOSTILE: [HOSTILE, {"::error::x": "plain"}], "text": "a\n::error::block\n```\n<!-- crdwise -->\n"}),
             old: Outcome::Accepted,
             new: Outcome::Rejected,

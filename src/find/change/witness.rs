@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use crate::compare::{Budget, Cause, Sample, What, Witnesses};
 use crate::input::yaml::Node;
 use crate::model::Step;
-use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Word};
+use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
 use crate::server::object::{Compiled, Scale};
@@ -52,6 +52,17 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// A fact for which no object was found: a break of requests, stored objects or data is then undecided, never proved.
+    fn unshown(mut fact: Fact, reason: impl Into<String>) -> Fact {
+        if fact.affects.needs_object() || fact.affects.contains(Affected::Behaviour) {
+            fact.evidence.certainty = Certainty::Undecided;
+        }
+        fact.evidence.reason = fact.evidence.reason.or_else(|| Some(reason.into()));
+        fact
+    }
+}
+
 impl From<Fact> for Draft {
     fn from(fact: Fact) -> Self {
         Draft { fact, lost: None, rule: None }
@@ -82,8 +93,12 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(drafts: Vec<Draft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
-    if !drafts.iter().any(|draft| breaks(&draft.fact)) || roots.into_iter().any(is_oversized) {
+    if !drafts.iter().any(|draft| breaks(&draft.fact)) {
         return drafts.into_iter().map(|draft| draft.fact).collect();
+    }
+    if roots.into_iter().any(is_oversized) {
+        let unshown = |fact: Fact| if breaks(&fact) { Draft::unshown(fact, "a list is too long to be searched") } else { fact };
+        return drafts.into_iter().map(|draft| unshown(draft.fact)).collect();
     }
     let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
     let witnesses = resource.witnesses(&before, &after, &Budget::shared());
@@ -94,7 +109,9 @@ pub(super) fn attach(drafts: Vec<Draft>, old: (&Schema<'_>, &Scale), new: (&Sche
     let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
     let server = LazyCell::new(|| Compiled::new(&after));
     let facts = drafts.into_iter().map(|draft| show(draft, &witnesses, &|| *inhabited, &mut left));
-    facts.map(|fact| if fact.ratchet.is_some() { ratcheted(fact, &server) } else { fact }).collect()
+    let facts: Vec<Fact> = facts.map(|fact| if fact.ratchet.is_some() { ratcheted(fact, &server) } else { fact }).collect();
+    debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
+    facts
 }
 
 /// Asks the server whether the object that a fact shows, once stored, can be updated without a change to its spec.
@@ -115,6 +132,11 @@ fn ratcheted(mut fact: Fact, server: &Compiled) -> Fact {
     fact
 }
 
+/// A break of requests, stored objects or data is proved only with an object.
+fn is_sound(fact: &Fact) -> bool {
+    !breaks(fact) || !fact.affects.needs_object() || fact.evidence.certainty != Certainty::Proved || fact.evidence.witness.is_some()
+}
+
 fn nodes(node: Node<'_>) -> usize {
     1 + node.entries().map(|entry| entry.value).chain(node.items()).map(nodes).sum::<usize>()
 }
@@ -126,16 +148,16 @@ fn widest(node: Node<'_>) -> usize {
 }
 
 fn breaks(fact: &Fact) -> bool {
-    let hurt = [Affected::Writers, Affected::Data, Affected::Behaviour];
-    // A rule about changes needs an object before, which a single object can't show.
-    hurt.iter().any(|&one| fact.affects.contains(one))
-        && !matches!(fact.aspect, Aspect::CelTransition | Aspect::CelOptionalOldSelf | Aspect::Deprecation)
+    (fact.affects.needs_object() || fact.affects.contains(Affected::Behaviour)) && fact.aspect != Aspect::Deprecation
 }
 
 fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
     let Draft { mut fact, mut lost, rule } = draft;
-    if !breaks(&fact) || *left == 0 {
+    if !breaks(&fact) {
         return fact;
+    }
+    if *left == 0 {
+        return Draft::unshown(fact, "there are too many changes to search for an object of each");
     }
     *left -= 1;
     // Sets and maps refuse what a list may hold twice.
@@ -153,42 +175,64 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         (None, Aspect::Nullable, _) => What::Sample(&null),
         _ => What::Sent,
     };
+    if let (Aspect::CelTransition, Some(text)) = (fact.aspect, &rule) {
+        return match witnesses.update(&fact.path, text) {
+            Some(witness) => shown(fact, witness),
+            None => {
+                *left = left.saturating_sub(VAIN - 1);
+                Draft::unshown(fact, "no update was found that shows it")
+            }
+        };
+    }
+    if fact.aspect == Aspect::CelOptionalOldSelf {
+        return Draft::unshown(fact, "rules that run on create and on update are not searched");
+    }
     let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
-    let shown = match witnesses.show(&fact.path, what, cause) {
+    let found = match witnesses.show(&fact.path, what, cause) {
         // What can't be dropped from an object that is fine otherwise may be refused with it.
         Search::Impossible | Search::Undecided(_) if cause == Cause::Lost => witnesses.show(&fact.path, what, Cause::Near),
-        shown => shown,
+        found => found,
     };
-    let shown = match (shown, &fact.to) {
+    let found = match (found, &fact.to) {
         // Under its new name the field is missing, which may be what the server says.
         (Search::Impossible | Search::Undecided(_), Some(to)) if fact.effect == Effect::Renamed => witnesses.show(to, What::Absent, cause),
-        (shown, _) => shown,
+        (found, _) => found,
     };
-    match shown {
+    let found = match found {
+        Search::Undecided(reason) => witnesses.sample(&fact.path, cause).map_or(Search::Undecided(reason), Search::Found),
+        found => found,
+    };
+    match found {
         Search::Found(witness) => {
             if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
             *left = left.saturating_sub(values(&witness.object) / LARGE);
-            // What an object shows is certain.
-            fact.evidence.certainty = Certainty::Proved;
-            fact.evidence.witness = Some(witness);
-            if fact.effect == Effect::Undecided && !matches!(fact.aspect, Aspect::Items | Aspect::Structure) {
-                fact.effect = Effect::Narrowed;
-            }
+            return shown(fact, witness);
         }
         Search::Impossible if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
             return Draft::from(fact).harmless();
         }
-        Search::Impossible => fact.evidence.reason = fact.evidence.reason.or_else(|| Some("no object shows it".to_owned())),
+        // Lists are merged differently all the same.
+        Search::Impossible
+            if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) && fact.affects.contains(Affected::Merge) && inhabited() =>
+        {
+            fact.affects = fact.affects.without(Affected::Writers).without(Affected::Stored);
+        }
+        Search::Impossible => return Draft::unshown(fact, "no object shows it"),
         Search::Undecided(reason) => {
             *left = left.saturating_sub(VAIN - 1);
-            // The rule alone rejects something; whether the rest of the schema accepted it before is unknown.
-            if fact.aspect == Aspect::CelRule {
-                fact.evidence.certainty = Certainty::Undecided;
-            }
-            fact.evidence.reason = fact.evidence.reason.or_else(|| Some(reason.to_string()));
+            return Draft::unshown(fact, reason.to_string());
         }
+    }
+    fact
+}
+
+/// A fact with the object that shows it.
+fn shown(mut fact: Fact, witness: Witness) -> Fact {
+    fact.evidence = Evidence::shown(witness);
+    if fact.effect == Effect::Undecided && !matches!(fact.aspect, Aspect::Items | Aspect::Structure) {
+        fact.effect = Effect::Narrowed;
     }
     fact
 }

@@ -69,6 +69,11 @@ impl Affects {
         self.0 == 0
     }
 
+    /// Whether requests or stored objects break: a claim that only an object proves.
+    pub fn needs_object(self) -> bool {
+        [Affected::Writers, Affected::Stored, Affected::Data].into_iter().any(|one| self.contains(one))
+    }
+
     pub fn iter(self) -> impl Iterator<Item = Affected> {
         Affected::ALL.iter().copied().filter(move |&one| self.contains(one))
     }
@@ -93,6 +98,9 @@ vocabulary! {
 /// An object that shows a break: the old CRD accepts and keeps it, the new one doesn't.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Witness {
+    /// The stored object that an update to `object` replaces, where the break is one of updates only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<serde_json::Value>,
     pub object: serde_json::Value,
     pub old: Outcome,
     pub new: Outcome,
@@ -111,6 +119,11 @@ pub struct Evidence {
 impl Evidence {
     pub fn proved() -> Self {
         Evidence { certainty: Certainty::Proved, witness: None, reason: None }
+    }
+
+    /// An object shows it.
+    pub fn shown(witness: Witness) -> Self {
+        Evidence { certainty: Certainty::Proved, witness: Some(witness), reason: None }
     }
 
     pub fn undecided(reason: impl Into<String>) -> Self {

@@ -57,7 +57,13 @@ impl ManifestChecker<'_> {
             Law::RoundTrip | Law::RoundTripBack => Outcome::Pruned,
             Law::Idempotent | Law::StoredVersion => Outcome::Changed,
         };
-        let witness = Witness { object: broken.object.clone(), old: Outcome::Accepted, new: outcome, because: broken.because.clone() };
+        let witness = Witness {
+            previous: None,
+            object: broken.object.clone(),
+            old: Outcome::Accepted,
+            new: outcome,
+            because: broken.because.clone(),
+        };
         let fact = self
             .fact(aspect, effect, place)
             .path(&path)

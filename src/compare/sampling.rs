@@ -1,0 +1,377 @@
+//! Random objects around the literals of CEL rules: a break that no method derives is often seen in a few hundred tries.
+//!
+//! The same objects come out each time: the generator has a fixed seed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::{Map, Value};
+
+use crate::cel::ast::{Expr, ExprKind, Literal};
+use crate::cel::name::unescape;
+use crate::cel::parse::read;
+use crate::model::Step;
+use crate::model::schema::shape::{Extra, Type};
+use crate::model::schema::{Shape, is_meta};
+use crate::server::object::clause_accepts;
+
+use super::solver::{Goal, Preference, Reader, Solver};
+use super::{Budget, MAX_RULE};
+
+/// Strings that functions of Kubernetes' CEL libraries treat differently.
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "b",
+    "1",
+    "0",
+    "ab",
+    "A",
+    "AB",
+    "aB",
+    "a.b",
+    "a-b",
+    "-a",
+    "a,b,c",
+    "a..b",
+    "x",
+    " ",
+    "1.2.3.4",
+    "10.0.0.1",
+    "::1",
+    "10.0.0.0/8",
+    "10.1.2.3/8",
+    "fd00::/8",
+    "https://example.com/a?b=c#d",
+    "http://example.com",
+    "ftp://x",
+    "/a",
+    "1Gi",
+    "2Mi",
+    "1.5",
+    "-1",
+    "100m",
+    "1s",
+    "59s",
+    "60s",
+    "61s",
+    "2m0s",
+    "1h",
+    "2019-12-31T23:59:59Z",
+    "2020-01-15T00:00:00Z",
+    "2021-06-15T12:30:00Z",
+    "1.2.3",
+    "v1.2.3",
+    "1.0.0-rc.1",
+    "YWI=",
+    "YWI",
+    "50%",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b",
+];
+/// Nesting of what is made up.
+const MAX_DEPTH: usize = 24;
+/// The longest list that is made up to reach an upper bound.
+const MAX_ITEMS: u64 = 70;
+/// Values of one scalar that are kept.
+const MAX_LEAF: usize = 64;
+
+/// Makes up values of a schema.
+pub(super) struct Sampler<'s> {
+    state: u64,
+    texts: Vec<String>,
+    numbers: Vec<f64>,
+    /// Fields that the rules name.
+    named: BTreeSet<String>,
+    /// What a scalar node accepts, by its address.
+    leaves: HashMap<usize, Vec<Value>>,
+    solver: Solver<'s>,
+}
+
+impl<'s> Sampler<'s> {
+    /// `rules` are the texts whose literals and fields matter.
+    pub(super) fn new<'r>(rules: impl Iterator<Item = &'r str>, budget: &Budget) -> Self {
+        let mut sampler = Sampler {
+            state: 0x9E37_79B9_7F4A_7C15,
+            texts: Vec::new(),
+            numbers: vec![0.0, 1.0, -1.0, 2.0, 3.0],
+            named: BTreeSet::new(),
+            leaves: HashMap::new(),
+            solver: Solver::new(Preference::Small, budget),
+        };
+        for expr in rules.filter(|rule| rule.len() <= MAX_RULE).filter_map(|rule| read(rule).ok()) {
+            sampler.learn(&expr);
+        }
+        sampler.numbers.extend([5.0, 10.0, 100.0, 1e6, 2_147_483_647.0, -2_147_483_648.0, 9e15]);
+        for text in TEXTS {
+            if !sampler.texts.iter().any(|known| known == text) {
+                sampler.texts.push((*text).to_owned());
+            }
+        }
+        sampler
+    }
+
+    fn learn(&mut self, expr: &Expr) {
+        for part in expr.descendants() {
+            match &part.kind {
+                ExprKind::Select(select) => drop(self.named.insert(unescape(&select.field).unwrap_or_else(|| select.field.clone()))),
+                // `self.?field` and `self['field']` name a field by a string.
+                ExprKind::Literal(Literal::String(text)) => {
+                    self.named.insert(text.clone());
+                    let shorter: String = text.chars().take(text.chars().count().saturating_sub(1)).collect();
+                    let spellings =
+                        [text.clone(), format!("{text}x"), format!("x{text}"), shorter, text.to_uppercase(), text.to_lowercase()];
+                    let spellings = spellings.into_iter().chain([format!("{text}{text}"), format!("{text}.example.com/x")]);
+                    for text in spellings.filter(|text| text.len() <= 300) {
+                        if !self.texts.contains(&text) {
+                            self.texts.push(text);
+                        }
+                    }
+                }
+                ExprKind::Literal(Literal::Int(n)) => self.number(*n as f64),
+                ExprKind::Literal(Literal::Double(x)) => self.number(*x),
+                _ => {}
+            }
+        }
+    }
+
+    fn number(&mut self, x: f64) {
+        for x in [x, x + 1.0, x - 1.0, x + 0.5, -x, 2.0 * x] {
+            if !self.numbers.contains(&x) {
+                self.numbers.push(x);
+            }
+        }
+    }
+
+    /// The next of a fixed row of numbers, below this one (xorshift).
+    fn below(&mut self, end: usize) -> usize {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from(self.state >> 33).unwrap_or(0) % end.max(1)
+    }
+
+    /// One of a list; the first ones more often, so that two fields are often equal.
+    fn one_of<'v>(&mut self, list: &'v [Value]) -> Option<&'v Value> {
+        let end = match self.below(10) {
+            0..5 => list.len().min(4),
+            5..8 => list.len().min(14),
+            _ => list.len(),
+        };
+        list.get(self.below(end))
+    }
+
+    /// A body for the root of a resource, with something at the path: there, whatever may be there; elsewhere, as little as possible.
+    pub(super) fn body(&mut self, root: &'s Shape, path: &[Step]) -> Option<Value> {
+        let mut body = self.toward(root, path)?;
+        body.as_object_mut()?.retain(|key, _| !is_meta(key));
+        Some(body)
+    }
+
+    fn toward(&mut self, shape: &'s Shape, path: &[Step]) -> Option<Value> {
+        let Some((step, rest)) = path.split_first() else { return self.value(shape, true, 0) };
+        match step {
+            Step::Items => Some(Value::Array(vec![self.toward(shape.items.as_deref()?, rest)?])),
+            Step::Values => {
+                let Extra::Values(values) = &shape.extra else { return None };
+                let mut map = self.required(shape, false, 0)?;
+                map.insert("key".to_owned(), self.toward(values, rest)?);
+                Some(Value::Object(map))
+            }
+            Step::Key(key) => {
+                let child = shape.property(key).or(match &shape.extra {
+                    Extra::Values(values) => Some(values),
+                    _ => None,
+                })?;
+                let below = self.toward(child, rest)?;
+                let mut map = self.required(shape, false, 0)?;
+                map.insert(key.to_string(), below);
+                Some(Value::Object(map))
+            }
+        }
+    }
+
+    fn required(&mut self, shape: &'s Shape, rich: bool, depth: usize) -> Option<Map<String, Value>> {
+        let mut map = Map::new();
+        for name in &shape.required {
+            if let Some(child) = shape.property(name) {
+                map.insert(name.clone(), self.value(child, rich, depth + 1)?);
+            }
+        }
+        if shape.embedded {
+            for key in ["apiVersion", "kind"] {
+                map.entry(key).or_insert_with(|| "v1".into());
+            }
+            map.entry("metadata").or_insert_with(|| serde_json::json!({"name": "a"}));
+        }
+        Some(map)
+    }
+
+    /// A value of a node: `rich` with fields that may be left out.
+    fn value(&mut self, shape: &'s Shape, rich: bool, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let object = shape.ty == Some(Type::Object) || (shape.ty.is_none() && !shape.properties.is_empty());
+        match shape.ty {
+            _ if object => {
+                let mut map = self.required(shape, rich, depth)?;
+                if rich {
+                    for (name, child) in &shape.properties {
+                        let chance = if self.named.contains(name) { 60 } else { 4 };
+                        if !map.contains_key(name) && self.below(100) < chance {
+                            map.extend(self.value(child, true, depth + 1).map(|value| (name.clone(), value)));
+                        }
+                    }
+                    self.entries(shape, &mut map, depth);
+                }
+                Some(Value::Object(map))
+            }
+            Some(Type::Array) => {
+                let count = usize::try_from(shape.item_count.min).ok()?;
+                let most = shape.item_count.max.unwrap_or(4).min(MAX_ITEMS);
+                let count = match self.below(12) {
+                    _ if !rich => count,
+                    0 => usize::try_from(most).ok()?.max(count),
+                    _ => (count + self.below(4)).min(usize::try_from(most).ok()?.max(count)),
+                };
+                if count > usize::try_from(MAX_ITEMS).ok()? {
+                    return None;
+                }
+                let mut items: Vec<Value> = Vec::new();
+                for _ in 0..count {
+                    let again = self.below(3) == 0;
+                    let known = if again { items.get(self.below(items.len())).cloned() } else { None };
+                    let item = match (known, shape.items.as_deref()) {
+                        (Some(known), _) => known,
+                        (None, Some(node)) => self.value(node, rich, depth + 1)?,
+                        (None, None) => Value::from("a"),
+                    };
+                    items.push(item);
+                }
+                Some(Value::Array(items))
+            }
+            _ => {
+                let leaf = self.leaf(shape);
+                let value = self.one_of(&leaf).cloned();
+                self.leaves.insert(std::ptr::from_ref(shape).addr(), leaf);
+                value
+            }
+        }
+    }
+
+    /// Keys of a map.
+    fn entries(&mut self, shape: &'s Shape, map: &mut Map<String, Value>, depth: usize) {
+        let values = match &shape.extra {
+            Extra::Values(values) => Some(values.as_ref()),
+            Extra::Any => None,
+            _ => return,
+        };
+        let least = usize::try_from(shape.property_count.min).unwrap_or(0);
+        let most = if shape.property_count.max == Some(0) { 0 } else { 3 };
+        for _ in 0..self.below(most + 1).max(least) {
+            let index = self.below(14.min(self.texts.len()));
+            let Some(key) = self.texts.get(index).filter(|key| !key.is_empty()).cloned() else { continue };
+            let value = values.map_or(Some(Value::from("a")), |node| self.value(node, true, depth + 1));
+            map.extend(value.map(|value| (key, value)));
+        }
+    }
+
+    /// The values of a scalar that are worth trying.
+    fn leaf(&mut self, shape: &'s Shape) -> Vec<Value> {
+        if let Some(known) = self.leaves.remove(&std::ptr::from_ref(shape).addr()) {
+            return known;
+        }
+        let texts = shape.int_or_string || matches!(shape.ty, None | Some(Type::String));
+        let numbers = shape.int_or_string || matches!(shape.ty, Some(Type::Integer | Type::Number));
+        let mut list: Vec<Value> = shape.enum_values.iter().flatten().filter(|value| !value.is_null()).cloned().collect();
+        list.extend(self.solver.solve(&Goal::of(shape, false)).found());
+        if shape.ty == Some(Type::Boolean) {
+            list.extend([true.into(), false.into()]);
+        }
+        if numbers {
+            let bounds =
+                [shape.bounds.minimum, shape.bounds.maximum].into_iter().flatten().flat_map(|bound| [bound, bound + 1.0, bound - 1.0]);
+            let whole = shape.ty == Some(Type::Integer) || shape.int_or_string;
+            for x in self.numbers.iter().copied().chain(bounds) {
+                match x.fract() == 0.0 && x.abs() < 9.1e15 {
+                    true => list.push((x as i64).into()),
+                    false if !whole => list.push(x.into()),
+                    false => {}
+                }
+            }
+        }
+        if texts {
+            list.extend(self.texts.iter().map(|text| Value::from(text.as_str())));
+        }
+        let mut seen: Vec<Value> = Vec::new();
+        for value in list {
+            if seen.len() < MAX_LEAF && !seen.contains(&value) && clause_accepts(&value, &Reader::of(shape)) != Some(false) {
+                seen.push(value);
+            }
+        }
+        if shape.nullable {
+            seen.push(Value::Null);
+        }
+        seen
+    }
+
+    /// The value with something else in one or two places below the path.
+    pub(super) fn changed(&mut self, value: &Value, root: &'s Shape, path: &[Step]) -> Option<Value> {
+        let mut changed = value.clone();
+        for _ in 0..=self.below(2) {
+            self.change(&mut changed, root, path, 0)?;
+        }
+        Some(changed)
+    }
+
+    fn change(&mut self, value: &mut Value, shape: &'s Shape, path: &[Step], depth: usize) -> Option<()> {
+        if let Some((step, rest)) = path.split_first() {
+            return match (step, value) {
+                (Step::Items, Value::Array(items)) => self.change(items.first_mut()?, shape.items.as_deref()?, rest, depth),
+                (Step::Values, Value::Object(map)) => {
+                    let Extra::Values(values) = &shape.extra else { return None };
+                    self.change(map.get_mut("key")?, values, rest, depth)
+                }
+                (Step::Key(key), Value::Object(map)) => self.change(map.get_mut(&**key)?, shape.property(key)?, rest, depth),
+                _ => None,
+            };
+        }
+        match value {
+            _ if depth > MAX_DEPTH || self.below(8) == 0 => *value = self.value(shape, true, depth)?,
+            Value::Object(map) => {
+                let named: Vec<(&'s String, &'s Shape)> = shape
+                    .properties
+                    .iter()
+                    .filter(|(name, _)| self.named.contains(*name) && !(depth == 0 && is_meta(name)))
+                    .map(|(name, child)| (name, child.as_ref()))
+                    .collect();
+                match named.get(self.below(named.len())) {
+                    Some((name, child)) => match map.get_mut(*name) {
+                        Some(_) if self.below(4) == 0 => drop(map.remove(*name)),
+                        Some(below) => self.change(below, child, &[], depth + 1)?,
+                        None => drop(map.insert((*name).clone(), self.value(child, true, depth + 1)?)),
+                    },
+                    None => {
+                        map.clear();
+                        map.extend(self.required(shape, true, depth)?);
+                        self.entries(shape, map, depth);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let node = shape.items.as_deref()?;
+                let at = self.below(items.len());
+                match self.below(3) {
+                    0 if !items.is_empty() => drop(items.remove(at)),
+                    1 => items.push(self.value(node, true, depth + 1)?),
+                    _ => match items.get_mut(at) {
+                        Some(item) => self.change(item, node, &[], depth + 1)?,
+                        None => items.push(self.value(node, true, depth + 1)?),
+                    },
+                }
+            }
+            _ => *value = self.value(shape, true, depth)?,
+        }
+        Some(())
+    }
+}
