@@ -11,7 +11,7 @@ use super::library;
 use super::literals;
 use super::name;
 use super::parse;
-use super::types::Type;
+use super::types::CelType;
 use super::unify::Substitution;
 
 /// What an expression is for, hence what it must give.
@@ -48,7 +48,7 @@ impl CompileError {
 #[derive(Clone, Debug)]
 pub struct CheckedExpr {
     pub expr: Expr,
-    pub types: Learnt<Type>,
+    pub types: Learnt<CelType>,
     /// Ids of the overloads that a call may turn out to be.
     pub overloads: Learnt<Vec<&'static str>>,
     pub uses_old_self: bool,
@@ -63,7 +63,7 @@ pub(super) const SELF_TYPE: &str = "@self";
 /// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
 pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<CheckedExpr, CompileError> {
     let self_type = decl.cel_type(&|| SELF_TYPE.to_owned());
-    let old_type = if optional_old_self { Type::optional(self_type.clone()) } else { self_type.clone() };
+    let old_type = if optional_old_self { CelType::optional(self_type.clone()) } else { self_type.clone() };
     check_in(source, purpose, decl, vec![("self".into(), self_type), ("oldSelf".into(), old_type)])
 }
 
@@ -72,7 +72,7 @@ pub fn check_over(variable: &str, source: &str, decl: &Decl) -> Result<CheckedEx
     check_in(source, Purpose::File, decl, vec![(variable.into(), decl.cel_type(&|| SELF_TYPE.to_owned()))])
 }
 
-fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Type)>) -> Result<CheckedExpr, CompileError> {
+fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, CelType)>) -> Result<CheckedExpr, CompileError> {
     let expr = parse::read(source).map_err(|e| match e.too_deep {
         true => CompileError::unsure(e.at, e.message),
         false => CompileError::refused(e.at, format!("Syntax error: {}", e.message)),
@@ -98,10 +98,10 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Typ
     literals::validate(&checked, purpose)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
-        Purpose::Rule if result != Type::Bool => {
+        Purpose::Rule if result != CelType::Bool => {
             Err(CompileError::refused(0, format!("a rule must return a bool, but this one returns {result}")))
         }
-        Purpose::Message if result != Type::String => {
+        Purpose::Message if result != CelType::String => {
             Err(CompileError::refused(0, format!("a messageExpression must return a string, but this one returns {result}")))
         }
         _ => Ok(checked),
@@ -109,8 +109,8 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Typ
 }
 
 impl CheckedExpr {
-    pub fn type_of(&self, expr: &Expr) -> Type {
-        self.types.get(expr).cloned().unwrap_or(Type::Dyn)
+    pub fn type_of(&self, expr: &Expr) -> CelType {
+        self.types.get(expr).cloned().unwrap_or(CelType::Dyn)
     }
 
     pub fn overloads_of(&self, expr: &Expr) -> &[&'static str] {
@@ -121,10 +121,10 @@ impl CheckedExpr {
 struct Checker<'d> {
     decl: &'d Decl,
     substitution: Substitution,
-    types: Learnt<Type>,
+    types: Learnt<CelType>,
     overloads: Learnt<Vec<&'static str>>,
     /// Variables in scope, innermost last.
-    scope: Vec<(String, Type)>,
+    scope: Vec<(String, CelType)>,
     /// The first thing that is wrong, or, if nothing is, the first doubt.
     problem: Option<CompileError>,
 }
@@ -142,8 +142,8 @@ impl Checker<'_> {
         }
     }
 
-    fn type_of(&self, expr: &Expr) -> Type {
-        self.types.get(expr).cloned().unwrap_or(Type::Error)
+    fn type_of(&self, expr: &Expr) -> CelType {
+        self.types.get(expr).cloned().unwrap_or(CelType::Error)
     }
 
     fn expr(&mut self, e: &mut Expr) {
@@ -161,14 +161,14 @@ impl Checker<'_> {
                 } else {
                     self.refuse(e.at, undeclared(&name));
                 }
-                Type::Error
+                CelType::Error
             }
             ExprKind::Comprehension(c) => self.comprehension(c),
         };
         // `[1].map(a, {a: a}).map(b, {b: b})…` doubles its type at each step.
         let t = if !t.is_plain() && t.larger_than(MAX_TYPE_PARTS) {
             self.doubt(e.at, "a type is too large to be followed".into());
-            Type::Error
+            CelType::Error
         } else {
             t
         };
@@ -176,25 +176,25 @@ impl Checker<'_> {
     }
 
     /// A variable or the name of a type.
-    fn lookup(&mut self, name: &str) -> Option<Type> {
+    fn lookup(&mut self, name: &str) -> Option<CelType> {
         let name = name.strip_prefix('.').unwrap_or(name);
         if let Some((_, t)) = self.scope.iter().rev().find(|(n, _)| n == name) {
             let t = t.clone();
             return Some(t);
         }
-        library::type_name(name).map(|t| Type::Type(Some(t.into())))
+        library::type_name(name).map(|t| CelType::Type(Some(t.into())))
     }
 
-    fn ident(&mut self, e: &Expr) -> Type {
-        let ExprKind::Ident(name) = &e.kind else { return Type::Error };
+    fn ident(&mut self, e: &Expr) -> CelType {
+        let ExprKind::Ident(name) = &e.kind else { return CelType::Error };
         if let Some(t) = self.lookup(name) {
             return t;
         }
         self.refuse(e.at, undeclared(name));
-        Type::Error
+        CelType::Error
     }
 
-    fn select(&mut self, e: &mut Expr) -> Type {
+    fn select(&mut self, e: &mut Expr) -> CelType {
         if let Some(qualified) = qualified(e) {
             if qualified.contains('.')
                 && let Some(t) = self.lookup(&qualified)
@@ -204,42 +204,42 @@ impl Checker<'_> {
             }
             if qualified.starts_with("google.") || qualified.starts_with("kubernetes.") {
                 self.doubt(e.at, format!("'{qualified}' is not known here"));
-                return Type::Error;
+                return CelType::Error;
             }
         }
-        let ExprKind::Select(select) = &mut e.kind else { return Type::Error };
+        let ExprKind::Select(select) = &mut e.kind else { return CelType::Error };
         self.expr(&mut select.operand);
         let operand = self.type_of(&select.operand);
         let result = self.field(e.at, &operand, &select.field, false);
-        if select.test { Type::Bool } else { self.substitution.apply(&result, false) }
+        if select.test { CelType::Bool } else { self.substitution.apply(&result, false) }
     }
 
-    fn field(&mut self, at: usize, operand: &Type, field: &str, optional: bool) -> Type {
+    fn field(&mut self, at: usize, operand: &CelType, field: &str, optional: bool) -> CelType {
         let operand = self.substitution.apply(operand, false);
         let (target, was_optional) = operand.unwrap_optional();
         let result = match &target {
-            Type::Map(_, value) => (**value).clone(),
-            Type::Struct(name) => match self.struct_field(name, field) {
+            CelType::Map(_, value) => (**value).clone(),
+            CelType::Struct(name) => match self.struct_field(name, field) {
                 Some(t) => t,
                 None => {
                     self.refuse(at, format!("undefined field '{field}'"));
-                    Type::Error
+                    CelType::Error
                 }
             },
-            Type::Param(_) => {
-                self.substitution.assignable(&Type::Dyn, &target);
-                Type::Dyn
+            CelType::Param(_) => {
+                self.substitution.assignable(&CelType::Dyn, &target);
+                CelType::Dyn
             }
-            t if t.is_dyn_or_error() => Type::Dyn,
+            t if t.is_dyn_or_error() => CelType::Dyn,
             t => {
                 self.refuse(at, format!("type '{t}' does not support field selection"));
-                Type::Dyn
+                CelType::Dyn
             }
         };
-        if was_optional || optional { Type::optional(result) } else { result }
+        if was_optional || optional { CelType::optional(result) } else { result }
     }
 
-    fn struct_field(&self, object: &str, field: &str) -> Option<Type> {
+    fn struct_field(&self, object: &str, field: &str) -> Option<CelType> {
         let DeclKind::Object(declared) = &self.decl.named(SELF_TYPE, object)?.kind else { return None };
         if let Some((_, decl)) = declared.field(field) {
             return Some(decl.cel_type(&|| format!("{object}.{field}")));
@@ -249,14 +249,14 @@ impl Checker<'_> {
         Some(declared.field(&escaped)?.1.cel_type(&|| format!("{object}.{escaped}")))
     }
 
-    fn call(&mut self, e: &mut Expr) -> Type {
+    fn call(&mut self, e: &mut Expr) -> CelType {
         let (at, id) = (e.at, e.id);
-        let ExprKind::Call(call) = &mut e.kind else { return Type::Error };
+        let ExprKind::Call(call) = &mut e.kind else { return CelType::Error };
         if call.function == "_?._" {
-            let [operand, field] = call.args.as_mut_slice() else { return Type::Error };
-            let Some(Literal::String(name)) = field.literal().cloned() else { return Type::Error };
+            let [operand, field] = call.args.as_mut_slice() else { return CelType::Error };
+            let Some(Literal::String(name)) = field.literal().cloned() else { return CelType::Error };
             self.expr(operand);
-            self.types.insert(field.id, Type::String);
+            self.types.insert(field.id, CelType::String);
             let operand = self.type_of(operand);
             let result = self.field(at, &operand, &name, true);
             self.overloads.insert(id, vec!["select_optional_field"]);
@@ -275,31 +275,31 @@ impl Checker<'_> {
                 None => self.expr(target),
             }
         }
-        let types: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.type_of(a)).collect();
+        let types: Vec<CelType> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.type_of(a)).collect();
         let member = call.target.is_some();
         self.resolve(at, id, call.function.strip_prefix('.').unwrap_or(&call.function), member, &types)
     }
 
-    fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[Type]) -> Type {
+    fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[CelType]) -> CelType {
         let Some(overloads) = library::function(function) else {
             if library::doubtful(function) {
                 self.doubt(at, format!("whether '{function}' exists depends on the version of Kubernetes"));
             } else {
                 self.refuse(at, undeclared(function));
             }
-            return Type::Error;
+            return CelType::Error;
         };
         if matches!(function, "_&&_" | "_||_") {
             self.overloads.insert(id, overloads.iter().map(|o| o.id).collect());
             for arg in args {
-                if !self.substitution.assignable(arg, &Type::Bool) {
+                if !self.substitution.assignable(arg, &CelType::Bool) {
                     let found = self.substitution.apply(arg, true);
                     self.refuse(at, format!("expected type 'bool' but found '{found}'"));
                 }
             }
-            return Type::Bool;
+            return CelType::Bool;
         }
-        let mut result: Option<Type> = None;
+        let mut result: Option<CelType> = None;
         let mut ids = vec![];
         for overload in overloads.iter().filter(|o| o.member == member && o.args.len() == args.len()) {
             let this = if overload.params == 0 {
@@ -308,8 +308,8 @@ impl Checker<'_> {
                 }
                 overload.result.clone()
             } else {
-                let fresh: Vec<Type> = (0..overload.params).map(|_| self.substitution.fresh()).collect();
-                let params: Vec<Type> = overload.args.iter().map(|t| instantiate(t, &fresh)).collect();
+                let fresh: Vec<CelType> = (0..overload.params).map(|_| self.substitution.fresh()).collect();
+                let params: Vec<CelType> = overload.args.iter().map(|t| instantiate(t, &fresh)).collect();
                 if !self.substitution.assignable_all(args, &params) {
                     continue;
                 }
@@ -317,7 +317,7 @@ impl Checker<'_> {
             };
             ids.push(overload.id);
             result = Some(match result {
-                Some(t) if t != Type::Dyn && t != this => Type::Dyn,
+                Some(t) if t != CelType::Dyn && t != this => CelType::Dyn,
                 Some(t) => t,
                 None => this,
             });
@@ -333,66 +333,66 @@ impl Checker<'_> {
             } else {
                 self.refuse(at, format!("found no matching overload for '{function}' applied to '{applied}'"));
             }
-            return Type::Error;
+            return CelType::Error;
         };
         self.overloads.insert(id, ids);
         result
     }
 
-    fn list(&mut self, list: &mut List) -> Type {
-        let mut joined: Option<Type> = None;
+    fn list(&mut self, list: &mut List) -> CelType {
+        let mut joined: Option<CelType> = None;
         for (i, item) in list.items.iter_mut().enumerate() {
             self.expr(item);
             let mut t = self.type_of(item);
             if list.optional.contains(&i) {
                 t = self.optional_element(item.at, t);
             }
-            joined = self.substitution.join(joined, t).or(Some(Type::Dyn));
+            joined = self.substitution.join(joined, t).or(Some(CelType::Dyn));
         }
-        Type::list(joined.unwrap_or_else(|| self.substitution.fresh()))
+        CelType::list(joined.unwrap_or_else(|| self.substitution.fresh()))
     }
 
-    fn optional_element(&mut self, at: usize, t: Type) -> Type {
+    fn optional_element(&mut self, at: usize, t: CelType) -> CelType {
         let (inner, was_optional) = t.unwrap_optional();
-        if !was_optional && inner != Type::Dyn {
+        if !was_optional && inner != CelType::Dyn {
             self.refuse(at, format!("expected type 'optional_type({inner})' but found '{inner}'"));
         }
         inner
     }
 
-    fn map(&mut self, entries: &mut [MapEntry]) -> Type {
-        let (mut keys, mut values): (Option<Type>, Option<Type>) = (None, None);
+    fn map(&mut self, entries: &mut [MapEntry]) -> CelType {
+        let (mut keys, mut values): (Option<CelType>, Option<CelType>) = (None, None);
         for entry in entries {
             self.expr(&mut entry.key);
             let key = self.type_of(&entry.key);
-            keys = self.substitution.join(keys, key).or(Some(Type::Dyn));
+            keys = self.substitution.join(keys, key).or(Some(CelType::Dyn));
             self.expr(&mut entry.value);
             let mut value = self.type_of(&entry.value);
             if entry.optional {
                 value = self.optional_element(entry.value.at, value);
             }
-            values = self.substitution.join(values, value).or(Some(Type::Dyn));
+            values = self.substitution.join(values, value).or(Some(CelType::Dyn));
         }
         let key = keys.unwrap_or_else(|| self.substitution.fresh());
-        Type::map(key, values.unwrap_or_else(|| self.substitution.fresh()))
+        CelType::map(key, values.unwrap_or_else(|| self.substitution.fresh()))
     }
 
-    fn comprehension(&mut self, c: &mut Comprehension) -> Type {
+    fn comprehension(&mut self, c: &mut Comprehension) -> CelType {
         self.expr(&mut c.range);
         self.expr(&mut c.init);
         let accu = self.type_of(&c.init);
         let range = self.substitution.apply(&self.type_of(&c.range), false);
         let (first, second) = match &range {
-            Type::List(item) if c.var2.is_some() => (Type::Int, (**item).clone()),
-            Type::List(item) => ((**item).clone(), Type::Error),
-            Type::Map(key, value) => ((**key).clone(), (**value).clone()),
-            Type::Dyn | Type::Error | Type::Param(_) => {
-                self.substitution.assignable(&Type::Dyn, &range);
-                (Type::Dyn, Type::Dyn)
+            CelType::List(item) if c.var2.is_some() => (CelType::Int, (**item).clone()),
+            CelType::List(item) => ((**item).clone(), CelType::Error),
+            CelType::Map(key, value) => ((**key).clone(), (**value).clone()),
+            CelType::Dyn | CelType::Error | CelType::Param(_) => {
+                self.substitution.assignable(&CelType::Dyn, &range);
+                (CelType::Dyn, CelType::Dyn)
             }
             other => {
                 self.refuse(c.range.at, format!("expression of type '{other}' cannot be range of a comprehension"));
-                (Type::Error, Type::Error)
+                (CelType::Error, CelType::Error)
             }
         };
         let depth = self.scope.len();
@@ -402,7 +402,7 @@ impl Checker<'_> {
             self.scope.push((var2.clone(), second));
         }
         self.expr(&mut c.condition);
-        self.assert(&c.condition, &Type::Bool);
+        self.assert(&c.condition, &CelType::Bool);
         self.expr(&mut c.step);
         self.assert(&c.step, &accu);
         self.scope.truncate(depth + 1);
@@ -411,7 +411,7 @@ impl Checker<'_> {
         self.substitution.apply(&self.type_of(&c.result), false)
     }
 
-    fn assert(&mut self, e: &Expr, expected: &Type) {
+    fn assert(&mut self, e: &Expr, expected: &CelType) {
         let found = self.type_of(e);
         if !self.substitution.assignable(expected, &found) {
             let (expected, found) = (self.substitution.apply(expected, true), self.substitution.apply(&found, true));
@@ -429,26 +429,26 @@ fn undeclared(name: &str) -> String {
     format!("undeclared reference to '{name}'")
 }
 
-fn literal_type(literal: &Literal) -> Type {
+fn literal_type(literal: &Literal) -> CelType {
     match literal {
-        Literal::Null => Type::Null,
-        Literal::Bool(_) => Type::Bool,
-        Literal::Int(_) => Type::Int,
-        Literal::Uint(_) => Type::Uint,
-        Literal::Double(_) => Type::Double,
-        Literal::String(_) => Type::String,
-        Literal::Bytes(_) => Type::Bytes,
+        Literal::Null => CelType::Null,
+        Literal::Bool(_) => CelType::Bool,
+        Literal::Int(_) => CelType::Int,
+        Literal::Uint(_) => CelType::Uint,
+        Literal::Double(_) => CelType::Double,
+        Literal::String(_) => CelType::String,
+        Literal::Bytes(_) => CelType::Bytes,
     }
 }
 
 /// A signature's type with its parameters replaced by fresh ones.
-fn instantiate(t: &Type, fresh: &[Type]) -> Type {
+fn instantiate(t: &CelType, fresh: &[CelType]) -> CelType {
     match t {
-        Type::Param(n) => fresh.get(*n).cloned().unwrap_or(Type::Dyn),
-        Type::List(item) => Type::list(instantiate(item, fresh)),
-        Type::Map(key, value) => Type::map(instantiate(key, fresh), instantiate(value, fresh)),
-        Type::Optional(inner) => Type::optional(instantiate(inner, fresh)),
-        Type::Type(Some(inner)) => Type::Type(Some(instantiate(inner, fresh).into())),
+        CelType::Param(n) => fresh.get(*n).cloned().unwrap_or(CelType::Dyn),
+        CelType::List(item) => CelType::list(instantiate(item, fresh)),
+        CelType::Map(key, value) => CelType::map(instantiate(key, fresh), instantiate(value, fresh)),
+        CelType::Optional(inner) => CelType::optional(instantiate(inner, fresh)),
+        CelType::Type(Some(inner)) => CelType::Type(Some(instantiate(inner, fresh).into())),
         other => other.clone(),
     }
 }

@@ -14,7 +14,7 @@ use crate::model::schema::shape::{Count, Extra, ListType, Type as JsonType};
 
 use super::name;
 use super::need::Need;
-use super::types::Type;
+use super::types::CelType;
 
 /// The largest request the server takes: what bounds everything that the schema doesn't.
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
@@ -218,19 +218,19 @@ impl Decl {
     }
 
     /// The CEL type. `name` is what an object of this node is called; objects of different nodes never have one type.
-    pub fn cel_type(&self, name: &dyn Fn() -> String) -> Type {
+    pub fn cel_type(&self, name: &dyn Fn() -> String) -> CelType {
         match &self.kind {
-            DeclKind::Bool => Type::Bool,
-            DeclKind::Int => Type::Int,
-            DeclKind::Double => Type::Double,
-            DeclKind::String => Type::String,
-            DeclKind::Bytes => Type::Bytes,
-            DeclKind::Duration => Type::Duration,
-            DeclKind::Date | DeclKind::DateTime => Type::Timestamp,
-            DeclKind::IntOrString | DeclKind::Unknown | DeclKind::Json | DeclKind::Nothing => Type::Dyn,
-            DeclKind::List { item, .. } => Type::list(item.cel_type(&|| name() + ".@idx")),
-            DeclKind::Map { value } => Type::map(Type::String, value.cel_type(&|| name() + ".@elem")),
-            DeclKind::Object(_) => Type::Struct(name().into()),
+            DeclKind::Bool => CelType::Bool,
+            DeclKind::Int => CelType::Int,
+            DeclKind::Double => CelType::Double,
+            DeclKind::String => CelType::String,
+            DeclKind::Bytes => CelType::Bytes,
+            DeclKind::Duration => CelType::Duration,
+            DeclKind::Date | DeclKind::DateTime => CelType::Timestamp,
+            DeclKind::IntOrString | DeclKind::Unknown | DeclKind::Json | DeclKind::Nothing => CelType::Dyn,
+            DeclKind::List { item, .. } => CelType::list(item.cel_type(&|| name() + ".@idx")),
+            DeclKind::Map { value } => CelType::map(CelType::String, value.cel_type(&|| name() + ".@elem")),
+            DeclKind::Object(_) => CelType::Struct(name().into()),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::types::Type;
+use super::types::CelType;
 
 /// One way to call a function.
 pub struct Overload {
@@ -14,9 +14,9 @@ pub struct Overload {
     pub id: &'static str,
     /// Called on a target, which is then the first of `args`.
     pub member: bool,
-    pub args: Vec<Type>,
-    pub result: Type,
-    /// How many type parameters (`Type::Param(0..)`) the signature has.
+    pub args: Vec<CelType>,
+    pub result: CelType,
+    /// How many type parameters (`CelType::Param(0..)`) the signature has.
     pub params: usize,
 }
 
@@ -28,24 +28,24 @@ pub fn function(name: &str) -> Option<&'static [Overload]> {
 }
 
 /// The names of types that an expression can use as values.
-pub fn type_name(name: &str) -> Option<Type> {
-    let dynamic = || Type::Dyn;
+pub fn type_name(name: &str) -> Option<CelType> {
+    let dynamic = || CelType::Dyn;
     Some(match name {
-        "bool" => Type::Bool,
-        "bytes" => Type::Bytes,
-        "double" => Type::Double,
-        "int" => Type::Int,
-        "uint" => Type::Uint,
-        "string" => Type::String,
-        "null_type" => Type::Null,
-        "list" => Type::list(dynamic()),
-        "map" => Type::map(dynamic(), dynamic()),
-        "type" => Type::Type(None),
-        "optional_type" => Type::optional(dynamic()),
-        "google.protobuf.Duration" => Type::Duration,
-        "google.protobuf.Timestamp" => Type::Timestamp,
-        "net.IP" => Type::Opaque("net.IP"),
-        "net.CIDR" => Type::Opaque("net.CIDR"),
+        "bool" => CelType::Bool,
+        "bytes" => CelType::Bytes,
+        "double" => CelType::Double,
+        "int" => CelType::Int,
+        "uint" => CelType::Uint,
+        "string" => CelType::String,
+        "null_type" => CelType::Null,
+        "list" => CelType::list(dynamic()),
+        "map" => CelType::map(dynamic(), dynamic()),
+        "type" => CelType::Type(None),
+        "optional_type" => CelType::optional(dynamic()),
+        "google.protobuf.Duration" => CelType::Duration,
+        "google.protobuf.Timestamp" => CelType::Timestamp,
+        "net.IP" => CelType::Opaque("net.IP"),
+        "net.CIDR" => CelType::Opaque("net.CIDR"),
         _ => return None,
     })
 }
@@ -107,35 +107,35 @@ impl Reader {
         }
     }
 
-    fn read(&mut self) -> Option<Type> {
+    fn read(&mut self) -> Option<CelType> {
         self.rest = self.rest.trim_start();
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         Some(match word {
-            "list" => Type::list(self.inner()?),
-            "optional" => Type::optional(self.inner()?),
-            "type" => Type::Type(Some(std::sync::Arc::new(self.inner()?))),
+            "list" => CelType::list(self.inner()?),
+            "optional" => CelType::optional(self.inner()?),
+            "type" => CelType::Type(Some(std::sync::Arc::new(self.inner()?))),
             "map" => {
                 self.skip("(");
                 let key = self.read()?;
                 self.skip(",");
                 let value = self.read()?;
                 self.skip(")");
-                Type::map(key, value)
+                CelType::map(key, value)
             }
-            "dyn" => Type::Dyn,
-            "duration" => Type::Duration,
-            "timestamp" => Type::Timestamp,
-            "IP" => Type::Opaque("net.IP"),
-            "CIDR" => Type::Opaque("net.CIDR"),
-            "URL" => Type::Struct("kubernetes.URL".into()),
-            "Quantity" => Type::Struct("kubernetes.Quantity".into()),
-            "Semver" => Type::Struct("kubernetes.Semver".into()),
-            "Format" => Type::Struct("kubernetes.NamedFormat".into()),
+            "dyn" => CelType::Dyn,
+            "duration" => CelType::Duration,
+            "timestamp" => CelType::Timestamp,
+            "IP" => CelType::Opaque("net.IP"),
+            "CIDR" => CelType::Opaque("net.CIDR"),
+            "URL" => CelType::Struct("kubernetes.URL".into()),
+            "Quantity" => CelType::Struct("kubernetes.Quantity".into()),
+            "Semver" => CelType::Struct("kubernetes.Semver".into()),
+            "Format" => CelType::Struct("kubernetes.NamedFormat".into()),
             param if param.len() == 1 => {
                 let known = self.params.iter().position(|p| *p == param);
-                Type::Param(known.unwrap_or_else(|| {
+                CelType::Param(known.unwrap_or_else(|| {
                     self.params.push(param);
                     self.params.len() - 1
                 }))
@@ -144,7 +144,7 @@ impl Reader {
         })
     }
 
-    fn inner(&mut self) -> Option<Type> {
+    fn inner(&mut self) -> Option<CelType> {
         self.skip("(");
         let inner = self.read();
         self.skip(")");
@@ -171,10 +171,10 @@ mod tests {
     fn signatures_are_read() {
         let find = |name, id| function(name).and_then(|all| all.iter().find(|o| o.id == id));
         let or_value = find("orValue", "optional_orValue_value").expect("there");
-        assert_eq!(or_value.args, [Type::optional(Type::Param(0)), Type::Param(0)]);
-        assert_eq!((or_value.result.clone(), or_value.params, or_value.member), (Type::Param(0), 1, true));
+        assert_eq!(or_value.args, [CelType::optional(CelType::Param(0)), CelType::Param(0)]);
+        assert_eq!((or_value.result.clone(), or_value.params, or_value.member), (CelType::Param(0), 1, true));
         let query = find("getQuery", "url_get_query").expect("there");
-        assert_eq!(query.result, Type::map(Type::String, Type::list(Type::String)));
+        assert_eq!(query.result, CelType::map(CelType::String, CelType::list(CelType::String)));
         let format = find("format.uuid", "format.uuid").expect("there");
         assert!(format.args.is_empty() && !format.member);
     }

@@ -7,7 +7,7 @@ use super::ast::{Call, Expr, ExprKind, Literal};
 use super::check::{CheckedExpr, CompileError, Purpose};
 use super::eval;
 use super::eval::format::{Clause, clauses};
-use super::types::Type;
+use super::types::CelType;
 use crate::go::regexp::{Pattern, PatternError};
 
 pub fn validate(checked: &CheckedExpr, purpose: Purpose) -> Result<(), CompileError> {
@@ -47,8 +47,8 @@ fn walk(checked: &CheckedExpr, e: &Expr, exempt: bool) -> Result<(), CompileErro
     found
 }
 
-fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, Type)>) -> Result<(), CompileError> {
-    let mut first: Option<Type> = None;
+fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, CelType)>) -> Result<(), CompileError> {
+    let mut first: Option<CelType> = None;
     for (e, t) in types {
         match &first {
             None => first = Some(t),
@@ -117,16 +117,16 @@ fn format_call(checked: &CheckedExpr, e: &Expr, format: &str, args: &[Expr]) -> 
 
 fn formattable(checked: &CheckedExpr, verb: char, arg: &Expr) -> bool {
     let t = checked.type_of(arg);
-    if t == Type::Dyn {
+    if t == CelType::Dyn {
         return true;
     }
     match verb {
-        'd' | 'o' => matches!(t, Type::Int | Type::Uint),
-        'f' | 'e' => matches!(t, Type::Double | Type::String),
-        'b' => matches!(t, Type::Int | Type::Uint | Type::Bool),
-        'x' | 'X' => matches!(t, Type::Int | Type::Uint | Type::String | Type::Bytes),
+        'd' | 'o' => matches!(t, CelType::Int | CelType::Uint),
+        'f' | 'e' => matches!(t, CelType::Double | CelType::String),
+        'b' => matches!(t, CelType::Int | CelType::Uint | CelType::Bool),
+        'x' | 'X' => matches!(t, CelType::Int | CelType::Uint | CelType::String | CelType::Bytes),
         _ => {
-            !matches!(t, Type::Struct(_) | Type::Opaque(_) | Type::Optional(_) | Type::Error | Type::Param(_))
+            !matches!(t, CelType::Struct(_) | CelType::Opaque(_) | CelType::Optional(_) | CelType::Error | CelType::Param(_))
                 && match &arg.kind {
                     ExprKind::List(_) | ExprKind::Map(_) => arg.children().into_iter().all(|item| formattable(checked, verb, item)),
                     _ => true,

@@ -3,7 +3,7 @@
 use super::estimate::Estimate;
 use super::{CallCost, Coster, EntrySize, Node};
 use crate::cel::ast::{Expr, Literal};
-use crate::cel::types::Type;
+use crate::cel::types::CelType;
 
 /// Walking through one character.
 const TRAVERSAL: f64 = 0.1;
@@ -76,7 +76,7 @@ impl<'e> Coster<'e> {
                 let size = self.size_of(target);
                 let Some(element) = self.element(target) else { return plain(size.scale(TRAVERSAL)) };
                 let mut each = Estimate::fixed(1);
-                if matches!(element.t, Type::String | Type::Bytes) {
+                if matches!(element.t, CelType::String | CelType::Bytes) {
                     each = each.add(self.size_of(&element).scale(TRAVERSAL));
                 }
                 plain(size.multiply(each))
@@ -253,10 +253,10 @@ fn int_value(node: &Node<'_>, otherwise: u64) -> u64 {
 }
 
 /// Equality of Kubernetes' own values.
-fn equality(t: &Type, right: &Node<'_>) -> Option<CallCost> {
+fn equality(t: &CelType, right: &Node<'_>) -> Option<CallCost> {
     match t {
-        Type::Opaque(_) => plain(Estimate::fixed(1)),
-        Type::Struct(name) => match &**name {
+        CelType::Opaque(_) => plain(Estimate::fixed(1)),
+        CelType::Struct(name) => match &**name {
             "kubernetes.Quantity" | "kubernetes.Semver" => plain(Estimate::fixed(1)),
             "kubernetes.NamedFormat" => plain(Estimate { min: 1, max: MAX_FORMAT_NAME }.scale(TRAVERSAL)),
             "kubernetes.URL" => {

@@ -12,7 +12,7 @@ use foldhash::{HashMap, HashMapExt};
 use super::ast::{Call, Comprehension, Expr, ExprKind, Learnt, Literal, MapEntry};
 use super::check::CheckedExpr;
 use super::decl::{Decl, DeclKind};
-use super::types::Type;
+use super::types::CelType;
 use estimate::Estimate;
 use path::Path;
 
@@ -56,7 +56,7 @@ struct Node<'e> {
     path: Path,
     expr: Option<&'e Expr>,
     size: Option<Estimate>,
-    t: Type,
+    t: CelType,
 }
 
 struct CallCost {
@@ -92,7 +92,7 @@ impl<'e> Coster<'e> {
                 if select.test {
                     return sum;
                 }
-                if matches!(self.checked.type_of(&select.operand), Type::Map(..) | Type::Struct(_)) {
+                if matches!(self.checked.type_of(&select.operand), CelType::Map(..) | CelType::Struct(_)) {
                     sum = sum.add(Estimate::fixed(1));
                 }
                 let path = self.path(&select.operand).append(&select.field);
@@ -188,7 +188,7 @@ impl<'e> Coster<'e> {
         let accu = Local { path: self.path(&c.init), entry: self.entry_size(&c.init), size: self.size(&c.init) };
         self.push(&c.accu, accu);
         let entry = self.entry_size(&c.range);
-        let is_list = entry.map_or_else(|| matches!(self.checked.type_of(&c.range), Type::List(_)), |entry| entry.is_list);
+        let is_list = entry.map_or_else(|| matches!(self.checked.type_of(&c.range), CelType::List(_)), |entry| entry.is_list);
         let key = |entry: EntrySize| entry.key;
         let val = |entry: EntrySize| entry.val;
         if let Some(var2) = &c.var2 {
@@ -351,10 +351,10 @@ fn written_size(e: &Expr) -> Option<u64> {
     })
 }
 
-fn is_scalar(t: &Type) -> bool {
+fn is_scalar(t: &CelType) -> bool {
     match t {
-        Type::Bool | Type::Double | Type::Duration | Type::Int | Type::Timestamp | Type::Uint => true,
-        Type::Optional(inner) => is_scalar(inner),
+        CelType::Bool | CelType::Double | CelType::Duration | CelType::Int | CelType::Timestamp | CelType::Uint => true,
+        CelType::Optional(inner) => is_scalar(inner),
         _ => false,
     }
 }

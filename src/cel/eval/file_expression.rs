@@ -11,7 +11,7 @@ use super::value::Val;
 use super::{EvalError, Machine, data, json, patterns};
 use crate::cel::check::{CheckedExpr, CompileError, SELF_TYPE, check_over};
 use crate::cel::decl::Decl;
-use crate::cel::types::Type;
+use crate::cel::types::CelType;
 use crate::go::regexp::Pattern;
 
 /// An expression over one variable, compiled once and run many times.
@@ -36,9 +36,9 @@ impl FileExpression {
     }
 
     /// The result type, as far as it is known before the expression runs.
-    pub fn result_type(&self) -> Type {
+    pub fn result_type(&self) -> CelType {
         match self.checked.type_of(&self.checked.expr) {
-            Type::Struct(name) if &*name == SELF_TYPE => Type::Struct(self.variable.into()),
+            CelType::Struct(name) if &*name == SELF_TYPE => CelType::Struct(self.variable.into()),
             other => other,
         }
     }

@@ -11,7 +11,7 @@ use crate::cel::ast::{Expr, ExprKind as Kind, Literal};
 use crate::cel::decl::{Decl, DeclKind, Object};
 use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
-use crate::cel::types::Type;
+use crate::cel::types::CelType;
 use crate::input::json_schema_check::{Fault, nearest};
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Fact, Subject};
@@ -45,7 +45,7 @@ impl Condition {
     pub fn parse(text: &str) -> Result<Self, String> {
         let program = FileExpression::compile(text, "fact", &FACT).map_err(|error| format!("does not compile: {error}"))?;
         match program.result_type() {
-            Type::Bool => Ok(Condition { text: text.to_owned(), program }),
+            CelType::Bool => Ok(Condition { text: text.to_owned(), program }),
             other => Err(format!("must give a bool, this gives {other}")),
         }
     }
