@@ -23,7 +23,7 @@ pub(super) fn call(p: &mut Parser, at: usize, function: String, args: Vec<Expr>)
 pub(super) fn member_call(p: &mut Parser, at: usize, function: String, target: Expr, mut args: Vec<Expr>) -> Expanded {
     let mut expansion = Expansion { p, at };
     match (function.as_str(), args.len()) {
-        ("all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
+        ("all" | "exists" | "exists_one", 2 | 3) | ("existsOne", 3) => {
             let Some(body) = args.pop() else { return Err(expansion.bad("missing argument")) };
             let (var, var2) = expansion.variables(&args)?;
             Ok(expansion.quantifier(&function, target, var, var2, body))

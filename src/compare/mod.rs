@@ -32,7 +32,7 @@ pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized, is_over
 pub(crate) use order::is_same;
 pub use order::{order, order_local, order_roots, order_without_lists};
 pub(crate) use solver::completed;
-pub use witness::{Cause, What, Witnesses};
+pub use witness::{Cause, Trial, What, Witnesses};
 
 /// The position of a node in its schema, which decides what happens to a null, a default and a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use crate::model::schema::shape::{Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
 
-use super::solver::{Goal, Preference, Reader, Solver};
+use super::solver::{Goal, Pin, Preference, Reader, Solver, Target};
 use super::{Budget, MAX_RULE};
 
 /// Strings that functions of Kubernetes' CEL libraries treat differently.
@@ -38,15 +38,26 @@ const TEXTS: &[&str] = &[
     "1.2.3.4",
     "10.0.0.1",
     "::1",
+    "::0001",
+    "FD00::A",
+    "172.16.5.4",
+    "10.200.0.1",
+    "::ffff:1.2.3.4",
     "10.0.0.0/8",
     "10.1.2.3/8",
     "fd00::/8",
+    "10.0.1.0/24",
+    "10.200.0.0/16",
+    "192.168.0.0/24",
     "https://example.com/a?b=c#d",
     "http://example.com",
     "ftp://x",
     "/a",
     "1Gi",
     "2Mi",
+    "2Gi",
+    "4",
+    "7",
     "1.5",
     "-1",
     "100m",
@@ -65,6 +76,10 @@ const TEXTS: &[&str] = &[
     "YWI=",
     "YWI",
     "50%",
+    "*.a",
+    "2020-06-01T00:00:00+02:00",
+    "1m30s",
+    "90m",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b",
 ];
@@ -82,9 +97,14 @@ pub(super) struct Sampler<'s> {
     numbers: Vec<f64>,
     /// Fields that the rules name.
     named: BTreeSet<String>,
+    /// The few scalars that one object is mostly made of, so that its parts are often equal.
+    palette: Vec<Value>,
     /// What a scalar node accepts, by its address.
     leaves: HashMap<usize, Vec<Value>>,
+    /// Values of nodes with rules of their own, which random values rarely satisfy, by the address of the node.
+    valid: HashMap<usize, Vec<Value>>,
     solver: Solver<'s>,
+    budget: Budget,
 }
 
 impl<'s> Sampler<'s> {
@@ -93,14 +113,19 @@ impl<'s> Sampler<'s> {
         let mut sampler = Sampler {
             state: 0x9E37_79B9_7F4A_7C15,
             texts: Vec::new(),
-            numbers: vec![0.0, 1.0, -1.0, 2.0, 3.0],
+            numbers: Vec::new(),
             named: BTreeSet::new(),
+            palette: Vec::new(),
             leaves: HashMap::new(),
+            valid: HashMap::new(),
             solver: Solver::new(Preference::Small, budget),
+            budget: budget.clone(),
         };
         for expr in rules.filter(|rule| rule.len() <= MAX_RULE).filter_map(|rule| read(rule).ok()) {
             sampler.learn(&expr);
         }
+        let known = sampler.numbers.clone();
+        [0.0, 1.0, -1.0, 2.0, 3.0].into_iter().filter(|x| !known.contains(x)).for_each(|x| sampler.numbers.push(x));
         sampler.numbers.extend([5.0, 10.0, 100.0, 1e6, 2_147_483_647.0, -2_147_483_648.0, 9e15]);
         for text in TEXTS {
             if !sampler.texts.iter().any(|known| known == text) {
@@ -162,9 +187,21 @@ impl<'s> Sampler<'s> {
 
     /// A body for the root of a resource, with something at the path: there, whatever may be there; elsewhere, as little as possible.
     pub(super) fn body(&mut self, root: &'s Shape, path: &[Step]) -> Option<Value> {
+        self.mix();
         let mut body = self.toward(root, path)?;
         body.as_object_mut()?.retain(|key, _| !is_meta(key));
         Some(body)
+    }
+
+    /// Chooses another palette.
+    fn mix(&mut self) {
+        self.palette.clear();
+        for _ in 0..3 {
+            let end = if self.below(3) > 0 { 16 } else { usize::MAX };
+            let (text, number) = (self.below(end.min(self.texts.len())), self.below(end.min(self.numbers.len())));
+            self.palette.extend(self.texts.get(text).map(|text| Value::from(text.as_str())));
+            self.palette.extend(self.numbers.get(number).map(|&x| whole(x).unwrap_or_else(|| x.into())));
+        }
     }
 
     fn toward(&mut self, shape: &'s Shape, path: &[Step]) -> Option<Value> {
@@ -211,13 +248,19 @@ impl<'s> Sampler<'s> {
         if depth > MAX_DEPTH {
             return None;
         }
+        if depth > 0 && !shape.rules.is_empty() {
+            let known = self.valid(shape);
+            if !known.is_empty() && self.below(3) > 0 {
+                return known.get(self.below(known.len())).cloned();
+            }
+        }
         let object = shape.ty == Some(Type::Object) || (shape.ty.is_none() && !shape.properties.is_empty());
         match shape.ty {
             _ if object => {
                 let mut map = self.required(shape, rich, depth)?;
                 if rich {
                     for (name, child) in &shape.properties {
-                        let chance = if self.named.contains(name) { 60 } else { 4 };
+                        let chance = if self.named.contains(name) { 65 } else { 3 };
                         if !map.contains_key(name) && self.below(100) < chance {
                             map.extend(self.value(child, true, depth + 1).map(|value| (name.clone(), value)));
                         }
@@ -252,11 +295,34 @@ impl<'s> Sampler<'s> {
             }
             _ => {
                 let leaf = self.leaf(shape);
-                let value = self.one_of(&leaf).cloned();
+                let chosen: Vec<Value> = self.palette.iter().filter(|value| leaf.contains(value)).cloned().collect();
+                let value = match chosen.is_empty() || self.below(4) == 0 {
+                    true => self.one_of(&leaf).cloned(),
+                    false => chosen.get(self.below(chosen.len())).cloned(),
+                };
                 self.leaves.insert(std::ptr::from_ref(shape).addr(), leaf);
                 value
             }
         }
+    }
+
+    /// Values that satisfy a node and its rules: the smallest, and one for each value of an enum in it.
+    fn valid(&mut self, shape: &'s Shape) -> Vec<Value> {
+        let address = std::ptr::from_ref(shape).addr();
+        if let Some(known) = self.valid.get(&address) {
+            return known.clone();
+        }
+        let mut found: Vec<Value> = self.solver.solve(&Goal::of(shape, false)).found().into_iter().collect();
+        for (name, child) in shape.properties.iter().filter(|(_, child)| child.enum_values.is_some()).take(3) {
+            let steps = [Step::Key(name.as_str().into())];
+            for value in child.enum_values.iter().flatten().take(16) {
+                let pin = Some(Pin { steps: &steps, target: Target::Value(value) });
+                let mut solver = Solver::new(Preference::Small, &self.budget);
+                found.extend(solver.solve(&Goal { pin, ..Goal::of(shape, false) }).found());
+            }
+        }
+        self.valid.insert(address, found.clone());
+        found
     }
 
     /// Keys of a map.
@@ -291,14 +357,9 @@ impl<'s> Sampler<'s> {
         if numbers {
             let bounds =
                 [shape.bounds.minimum, shape.bounds.maximum].into_iter().flatten().flat_map(|bound| [bound, bound + 1.0, bound - 1.0]);
-            let whole = shape.ty == Some(Type::Integer) || shape.int_or_string;
-            for x in self.numbers.iter().copied().chain(bounds) {
-                match x.fract() == 0.0 && x.abs() < 9.1e15 {
-                    true => list.push((x as i64).into()),
-                    false if !whole => list.push(x.into()),
-                    false => {}
-                }
-            }
+            let fractions = shape.ty == Some(Type::Number);
+            let bounds: Vec<f64> = bounds.collect();
+            list.extend(bounds.iter().chain(&self.numbers).filter_map(|&x| whole(x).or_else(|| fractions.then(|| x.into()))));
         }
         if texts {
             list.extend(self.texts.iter().map(|text| Value::from(text.as_str())));
@@ -374,4 +435,9 @@ impl<'s> Sampler<'s> {
         }
         Some(())
     }
+}
+
+/// A whole number as it is written.
+fn whole(x: f64) -> Option<Value> {
+    (x.fract() == 0.0 && x.abs() < 9.1e15).then(|| (x as i64).into())
 }

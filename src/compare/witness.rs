@@ -1,11 +1,13 @@
 //! Finds an object that shows a difference at a path, and confirms it with a request to both sides.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
 
 use crate::model::fact::{Aspect, Outcome, Witness};
 use crate::model::relation::{Reason, Search};
+use crate::model::schema::shape::Extra;
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, Step};
 use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
@@ -43,7 +45,12 @@ pub enum Cause<'c> {
 }
 
 /// Random objects that are tried to show one change.
-const MAX_TRIES: usize = 600;
+const MAX_TRIES: usize = 3_000;
+/// Rules whose literals and fields are used.
+const MAX_LEARNT: usize = 24;
+/// Different objects, of each sort and of both, without which they prove too little.
+const FEW: usize = 4;
+const ENOUGH: usize = 30;
 /// What each of them takes from the budget of the comparison.
 const TRY: usize = 2_000;
 /// Items of a list that is built anew to show one keyword alone.
@@ -146,24 +153,84 @@ impl<'s> Witnesses<'s> {
     }
 
     /// As [`Witnesses::show`], by trying random objects: for rules and combinations that the search doesn't understand.
-    pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        let at = self.ruled(path);
-        let mut sampler = self.sampler(at, cause);
-        (0..MAX_TRIES).filter(|_| self.budget.spend(TRY)).find_map(|_| {
-            let body = sampler.body(self.old, at)?;
-            self.confirm(&body, path, cause)
-        })
+    pub fn sample(&self, path: &FieldPath, cause: Cause<'_>) -> Trial {
+        let ways = [path.steps(), self.ruled(path)];
+        let mut sampler = self.sampler(path, cause);
+        let mut tally = Tally::default();
+        let mut accepted = None;
+        for at in ways.into_iter().cycle().take(MAX_TRIES) {
+            // Every other one is a neighbour of one that the old side accepts: differences are often near.
+            let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
+            let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
+            let Some(object) = self.whole(&body) else { continue };
+            if !self.budget.spend(TRY) {
+                return Trial::Open;
+            }
+            let old = self.before.request(object.clone());
+            if !is_kept(&old) {
+                continue;
+            }
+            let new = self.after.request(object.clone());
+            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
+                return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
+            }
+            tally.count(&object, (old.accepted(), &new), path, cause);
+            accepted = Some(body).filter(|_| old.accepted());
+        }
+        tally.trial()
     }
 
-    /// An update that the old schema accepts and a rule of the new one refuses, by trying random ones.
-    pub fn update(&self, path: &FieldPath, rule: &str) -> Option<Witness> {
-        let at = path.steps();
-        let mut sampler = self.sampler(at, Cause::Rule(rule));
-        (0..MAX_TRIES).filter(|_| self.budget.spend(TRY)).find_map(|_| {
-            let before = sampler.body(self.old, at)?;
-            let after = sampler.changed(&before, self.old, at)?;
-            self.confirm_update(&before, &after, path, rule)
-        })
+    /// An update that the old schema accepts and a rule of the new one refuses, by trying random ones; or an object, if the rule also
+    /// runs when one is created.
+    pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
+        let (at, cause) = (path.steps(), Cause::Rule(rule));
+        let mut sampler = self.sampler(path, cause);
+        let mut tally = Tally::default();
+        for _ in 0..MAX_TRIES {
+            let Some(before) = sampler.body(self.old, at) else { continue };
+            let after = sampler.changed(&before, self.old, at).and_then(|body| self.whole(&body));
+            let (Some(previous), Some(object)) = (self.whole(&before), after) else { continue };
+            if !self.budget.spend(TRY) {
+                return Trial::Open;
+            }
+            let stored = self.before.request(previous.clone());
+            if !is_kept(&stored) || !stored.accepted() {
+                continue;
+            }
+            let created = self.after.request(previous.clone());
+            if let Some((outcome, because)) = verdict(&stored, &created, path, cause) {
+                let object = previous;
+                return Trial::Shown(Box::new(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because }));
+            }
+            let old = self.before.request_update(&stored.stored, object.clone());
+            if !is_kept(&old) {
+                continue;
+            }
+            // What is stored is read by the new schema before it is compared with.
+            let mut read = stored.stored;
+            self.after.prune(&mut read);
+            self.after.fill(&mut read);
+            let new = self.after.request_update(&read, object.clone());
+            if let Some((outcome, because)) = verdict(&old, &new, path, cause).filter(|_| old.accepted()) {
+                let previous = Some(previous);
+                return Trial::Shown(Box::new(Witness { previous, object, old: Outcome::Accepted, new: outcome, because }));
+            }
+            tally.count(&object, (old.accepted(), &new), path, cause);
+        }
+        tally.trial()
+    }
+
+    /// Whether an object that the old side stores, and that the new one refuses here, can still get a label.
+    pub fn is_ratcheted(&self, witness: &Witness, path: &FieldPath) -> bool {
+        let mut stored = self.before.request(witness.object.clone()).stored;
+        self.after.prune(&mut stored);
+        self.after.fill(&mut stored);
+        let mut labelled = stored.clone();
+        if let Some(metadata) = labelled.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.insert("labels".to_owned(), json!({"a": "b"}));
+        }
+        let response = self.after.request_update(&stored, labelled);
+        !response.errors.iter().any(|error| concerns(&error.path.general(), path))
     }
 
     /// The steps to the topmost node on the way that has rules, else to the node itself.
@@ -174,14 +241,23 @@ impl<'s> Witnesses<'s> {
         ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
     }
 
-    fn sampler(&self, at: &[Step], cause: Cause<'_>) -> Sampler<'_> {
-        let nodes = [self.old, self.new].into_iter().filter_map(|root| root.at(at));
-        let rules = nodes.flat_map(|node| &node.rules).map(|rule| rule.rule.as_str());
-        let own = match cause {
-            Cause::Rule(text) => Some(text),
-            _ => None,
-        };
-        Sampler::new(own.into_iter().chain(rules), &self.budget)
+    /// Learns from the rules of the node, of those that it is a part of, and of those below it.
+    fn sampler(&self, path: &FieldPath, cause: Cause<'_>) -> Sampler<'_> {
+        let steps = path.steps();
+        let mut rules: Vec<&str> = Vec::new();
+        if let Cause::Rule(text) = cause {
+            rules.push(text);
+        }
+        for root in [self.old, self.new] {
+            root.at(steps).into_iter().for_each(|node| rules_below(node, &mut rules));
+            let ways = (0..steps.len()).rev().filter_map(|length| steps.get(..length));
+            let around = ways.filter_map(|way| root.at(way)).flat_map(|node| &node.rules);
+            rules.extend(around.map(|rule| rule.rule.as_str()).take(MAX_LEARNT));
+        }
+        let mut seen = BTreeSet::new();
+        rules.retain(|rule| seen.insert(*rule));
+        rules.truncate(MAX_LEARNT);
+        Sampler::new(rules.into_iter(), &self.budget)
     }
 
     fn whole(&self, body: &Value) -> Option<Value> {
@@ -189,25 +265,6 @@ impl<'s> Witnesses<'s> {
         let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
         all.extend(own.clone());
         Some(object)
-    }
-
-    /// What both sides make of an update of an object that the old one stores.
-    fn confirm_update(&self, before: &Value, after: &Value, path: &FieldPath, rule: &str) -> Option<Witness> {
-        let fine = |response: &Response| response.accepted() && response.pruned.is_empty() && response.undecided.is_empty();
-        let (previous, object) = (self.whole(before)?, self.whole(after)?);
-        let stored = self.before.request(previous.clone());
-        if !fine(&stored) || !fine(&self.before.request_update(&stored.stored, object.clone())) {
-            return None;
-        }
-        // What is stored is read by the new schema before it is compared with.
-        let mut read = stored.stored;
-        self.after.prune(&mut read);
-        self.after.fill(&mut read);
-        let new = self.after.request_update(&read, object.clone());
-        let shows = |error: &&Error| error.rule.as_deref() == Some(rule) && concerns(&error.path.general(), path);
-        let error = new.errors.iter().find(shows)?;
-        let because = format!("{}: {}", error.field, error.message);
-        Some(Witness { previous: Some(previous), object, old: Outcome::Accepted, new: Outcome::Rejected, because })
     }
 
     /// An object that is fine apart from the one change that is to be seen.
@@ -275,6 +332,73 @@ impl<'s> Witnesses<'s> {
         let new = self.after.request(object.clone());
         let (outcome, because) = verdict(&old, &new, path, cause)?;
         Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
+    }
+}
+
+/// The rules of a node and of those below it, as many as are learnt from.
+fn rules_below<'s>(node: &'s Shape, rules: &mut Vec<&'s str>) {
+    if rules.len() >= MAX_LEARNT {
+        return;
+    }
+    rules.extend(node.rules.iter().map(|rule| rule.rule.as_str()));
+    let values = match &node.extra {
+        Extra::Values(values) => Some(values),
+        _ => None,
+    };
+    node.properties.values().chain(&node.items).chain(values).for_each(|child| rules_below(child, rules));
+}
+
+/// Whether a request was read as it was sent, and every check could be made.
+fn is_kept(response: &Response) -> bool {
+    response.pruned.is_empty() && response.undecided.is_empty()
+}
+
+/// What random objects show of a change.
+pub enum Trial {
+    /// One that breaks.
+    Shown(Box<Witness>),
+    /// Many passed on both sides, and many that the change refuses were refused before; whether some pass only now.
+    Passed { loosened: bool },
+    /// Too few of them say anything.
+    Open,
+}
+
+/// Counts what random objects show.
+#[derive(Default)]
+struct Tally {
+    /// Accepted by both sides.
+    kept: BTreeSet<String>,
+    /// Refused by the old side, and by the new one because of the change.
+    refused: BTreeSet<String>,
+    loosened: bool,
+}
+
+impl Tally {
+    fn count(&mut self, object: &Value, (accepted, new): (bool, &Response), path: &FieldPath, cause: Cause<'_>) {
+        match (accepted, new.accepted()) {
+            (true, true) if self.kept.len() < ENOUGH => drop(self.kept.insert(object.to_string())),
+            (false, true) => self.loosened = true,
+            (false, false) if self.refused.len() < ENOUGH && refuses(new, path, cause) => drop(self.refused.insert(object.to_string())),
+            _ => {}
+        }
+    }
+
+    fn trial(self) -> Trial {
+        match self.kept.len().min(self.refused.len()) >= FEW && self.kept.len() + self.refused.len() >= ENOUGH {
+            true => Trial::Passed { loosened: self.loosened },
+            false => Trial::Open,
+        }
+    }
+}
+
+/// Whether a request is refused because of a change: by the rule alone, or by the keyword.
+fn refuses(new: &Response, path: &FieldPath, cause: Cause<'_>) -> bool {
+    match cause {
+        Cause::Rule(text) => new.errors.iter().all(|error| error.rule.as_deref() == Some(text)),
+        Cause::Here(keyword) => {
+            new.errors.iter().any(|error| kinds(keyword).contains(&error.kind) && path.starts_with(&error.path.general()))
+        }
+        Cause::Near | Cause::Refusal | Cause::Lost => false,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crdwise::{Affected, Book, Class, DEFAULT_POLICY, Documents, Finding, Judgement, Policy, Report, Side, Status, lint, review};
+use crdwise::{
+    Affected, Book, Certainty, Class, DEFAULT_POLICY, Documents, Finding, Judgement, Policy, Report, Side, Status, lint, review,
+};
 use serde_json::Value;
 
 use crate::recorded::{committed, id, records};
@@ -95,6 +97,13 @@ fn pairs_are_reviewed_as_the_server_showed() {
         let report = judged(Some(&record["old"]), &record["new"]);
         let verdict = report.verdict.expect("a review has a verdict");
         let mut say = |what: &str| wrong.push(format!("{} {}: {what}, verdict {verdict}", id(&record), record["about"]));
+        let unshown = |finding: &&Finding| {
+            let hurt = [Affected::Writers, Affected::Stored, Affected::Data].into_iter().any(|one| finding.affects.contains(one));
+            hurt && finding.version.is_some() && finding.certainty == Certainty::Proved && finding.witness.is_none()
+        };
+        if let Some(finding) = report.findings.iter().filter(|finding| finding.class == Some(Class::SemanticBreaking)).find(unshown) {
+            say(&format!("{} is proved without an object", finding.rule));
+        }
         if observed("writer_break_known") || observed("data_loss") {
             breaks += 1;
             if (verdict == Class::SemanticBreaking) == WRONG.contains(&&*id(&record)) {

@@ -87,8 +87,8 @@ fn index_of<'a>(text: &str, part: &str, from: i64) -> Evaluated<'a> {
     }
     let at = usize::try_from(from).ok().and_then(|from| text.char_indices().nth(from));
     let Some((start, _)) = at else {
-        // An empty text has no position 0, but searching it from the start finds nothing.
-        return if from == 0 && text.is_empty() { Ok(Val::Int(-1)) } else { Err(out_of_range(from)) };
+        // Beyond the end nothing is found.
+        return if from >= 0 { Ok(Val::Int(-1)) } else { Err(out_of_range(from)) };
     };
     let found = text[start..].find(part);
     Ok(Val::Int(found.map_or(-1, |i| text[..start + i].chars().count() as i64)))
@@ -102,7 +102,8 @@ fn last_index_of<'a>(text: &str, part: &str, from: Option<i64>) -> Evaluated<'a>
     let from = match from {
         None if text.is_empty() => return Ok(Val::Int(-1)),
         None => length - 1,
-        Some(from) if from < 0 || from >= length => return Err(out_of_range(from)),
+        Some(from) if from < 0 => return Err(out_of_range(from)),
+        Some(from) if from >= length => return Ok(Val::Int(-1)),
         Some(from) => from,
     };
     let latest = from.min(length - part.chars().count() as i64);

@@ -108,6 +108,10 @@ fn follows(a: &Term, b: &Term, steps: &mut u32) -> bool {
         }
         (Term::Below { left: x, right: r, or_equal: p }, Term::Below { left: y, right: s, or_equal: q }) => x == y && r == s && (*q || !p),
         (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && v.is_subset(w),
+        (Term::In { left: x, values }, Term::Bound { left: y, operator, than, .. }) => {
+            let number = |value: &String| value.strip_prefix("Int(")?.strip_suffix(')')?.parse::<i32>().ok();
+            x == y && values.iter().all(|value| number(value).is_some_and(|n| than.compares(f64::from(n), *operator)))
+        }
         (Term::Fold { fold: f, range: r, first: x, body: p }, Term::Fold { fold: g, range: s, first: y, body: q }) => {
             f == g && r == s && x == y && if *f == Quantifier::ExistsOne { refines(p, q) } else { follows(p, q, steps) }
         }

@@ -1,9 +1,10 @@
 //! Whether CEL rules of a node follow from others, and which values are accepted when some replace others.
 //!
-//! There are two methods. By form ([`implies`]): rules are compared as they are written, whatever functions they call, and
+//! There are two methods. By form ([`implies`], [`cases`]): rules are compared as they are written, whatever functions they call, and
 //! so are rules that compare with the object before. By search ([`RuledValues::compare`]): the solver looks for a value on
 //! which the rules differ, given everything else the schema demands. The form is tried first: it is cheap and needs no value.
 
+mod cases;
 mod implies;
 mod term;
 #[cfg(test)]
@@ -29,6 +30,8 @@ const MAX_TOGETHER: usize = 8;
 struct Node<'t> {
     schema: Schema<'t>,
     shape: OnceCell<Shape>,
+    /// With everything below it, however large.
+    whole: OnceCell<Shape>,
 }
 
 /// A rule of a node.
@@ -43,7 +46,7 @@ pub(crate) struct Rule<'t> {
 impl<'t> Rule<'t> {
     /// The rules of a node.
     pub(crate) fn list(schema: &Schema<'t>) -> Vec<Self> {
-        let node = Rc::new(Node { schema: schema.clone(), shape: OnceCell::new() });
+        let node = Rc::new(Node { schema: schema.clone(), shape: OnceCell::new(), whole: OnceCell::new() });
         schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
     }
 
@@ -70,7 +73,13 @@ impl<'t> Rule<'t> {
     /// Whether the rule holds for every value of which this much is known: what became of fields, each written `self.a.b`, or
     /// `self[].a` in items.
     pub(crate) fn always_holds(&self, known: &dyn Fn(&str) -> Option<Known>) -> bool {
-        self.term().is_some_and(|term| term.given(known) == Term::True)
+        // Nothing is asked of objects that lack what a new field is a part of, either.
+        let absent = |path: &str| match known(path) {
+            Some(Known::Absent) => Some(false),
+            Some(Known::Parent) => Some(true),
+            _ => None,
+        };
+        self.term().is_some_and(|term| term.given(known) == Term::True) || cases::implied(&[], self.text, self.whole(), &absent)
     }
 
     fn implies(&self, other: &Rule<'_>) -> bool {
@@ -82,7 +91,15 @@ impl<'t> Rule<'t> {
     }
 
     fn read(&self, text: &str) -> Option<Term> {
-        Term::parse(text, self.node.shape.get_or_init(|| bounded_shape(&self.node.schema)))
+        Term::parse(text, self.shape())
+    }
+
+    fn whole(&self) -> &Shape {
+        self.node.whole.get_or_init(|| Shape::of(&self.node.schema))
+    }
+
+    fn shape(&self) -> &Shape {
+        self.node.shape.get_or_init(|| bounded_shape(&self.node.schema))
     }
 }
 
@@ -100,8 +117,20 @@ pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r Rule<'t>>, 
 /// Whether some rules together refuse whatever another one refuses, by their form.
 fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'_>) -> bool {
     let Some(term) = other.term() else { return false };
-    let running = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create());
-    implies::implies(&Term::together(running.filter_map(Rule::term)), term)
+    let running: Vec<&Rule<'_>> = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create()).collect();
+    if implies::implies(&Term::together(running.iter().filter_map(|rule| rule.term())), term) {
+        return true;
+    }
+    // `oldSelf` is the object before for some rules, and may be none for others.
+    let optional = |rule: &Rule<'_>| rule.cel.optional_old_self() == Some(true);
+    let comparable = |rule: &&Rule<'_>| !rule.is_transition() || (other.is_transition() && optional(rule) == optional(other));
+    let running: Vec<&Rule<'_>> = running.into_iter().filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
+    let follows = |given: &[&Rule<'_>]| {
+        let texts: Vec<&str> = given.iter().map(|rule| rule.text).collect();
+        given.first().is_some_and(|first| cases::implied(&texts, other.text, first.whole(), &|_| None))
+    };
+    other.text.len() <= MAX_RULE
+        && (running.iter().any(|rule| follows(&[rule])) || (running.len() > 1 && running.len() <= MAX_TOGETHER && follows(&running)))
 }
 
 /// The values of a node that its rules are asked about.

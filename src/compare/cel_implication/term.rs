@@ -53,6 +53,8 @@ pub(super) enum Term {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Known {
     Absent,
+    /// Something that a new field is a part of.
+    Parent,
     /// A constant, in normal form.
     Is(String),
 }
@@ -72,6 +74,13 @@ impl Known {
 /// A float with a total order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bits(f64);
+
+impl Bits {
+    /// Whether a number is on the side of this one that the operator says.
+    pub(super) fn compares(self, number: f64, operator: Operator) -> bool {
+        operator.holds(number.total_cmp(&self.0))
+    }
+}
 
 impl Eq for Bits {}
 
@@ -107,7 +116,7 @@ impl Term {
             Term::Has(field) => match known(field) {
                 Some(Known::Absent) => Term::False,
                 Some(Known::Is(_)) => Term::True,
-                None => self.clone(),
+                Some(Known::Parent) | None => self.clone(),
             },
             Term::In { left, values } => match known(left) {
                 Some(Known::Is(value)) if values.contains(&value) => Term::True,
@@ -183,7 +192,7 @@ fn joined(parts: impl Iterator<Item = Term>, conjunction: bool) -> Term {
     }
 }
 
-fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
+pub(super) fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
     let read = match Condition::read(expr) {
         Condition::Constant(true) => Some(Term::True),
         Condition::Constant(false) => Some(Term::False),
@@ -259,8 +268,12 @@ fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
 }
 
 fn membership(left: &Expr, list: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
-    constants(list)?;
-    let Kind::List(list) = &list.kind else { return None };
+    let Kind::List(items) = &list.kind else { return None };
+    let constant = |item: &Expr| item.literal().is_some() || constants(item).is_some();
+    if !items.optional.is_empty() || !items.items.iter().all(constant) {
+        return None;
+    }
+    let list = items;
     Some(Term::In { left: writer.write(left, false), values: list.items.iter().map(|item| writer.write(item, false)).collect() })
 }
 

@@ -109,3 +109,67 @@ fn a_guard_accepts_more() {
     // without the reading, the guard leaves out what counted before
     assert!(!follows("self.exists_one(b, b.t == 'x')", "self.exists_one(b, has(b.v) && b.t == 'x')"));
 }
+
+/// Whether a rule follows from another in every case.
+fn follows_in_all_cases(given: &str, rule: &str) -> bool {
+    let text = serde_json::json!({"type": "string"});
+    let number = serde_json::json!({"type": "integer"});
+    let condition = serde_json::json!({"type": "object", "required": ["t"], "properties": {"t": text, "u": text}});
+    let schema = serde_json::json!({"type": "object", "required": ["r"], "properties": {
+        "a": text, "b": text, "i": number, "r": number, "t": {"type": "boolean"},
+        "e": {"type": "array", "items": text}, "c": {"type": "array", "items": condition},
+        "m": {"type": "object", "additionalProperties": text},
+        "o": {"type": "object", "required": ["r"], "properties": {"x": number, "r": number}},
+    }});
+    super::cases::implied(&[given], rule, &crate::testing::shape(&schema), &|_| None)
+}
+
+#[test]
+fn rules_with_the_same_cases_are_equal() {
+    for (a, b) in [
+        ("self.t ? self.r > 1 : self.i > 2", "(!self.t || self.r > 1) && (self.t || self.i > 2) && (self.t || !self.t)"),
+        ("self.i > 2 ? has(self.a) : has(self.b)", "!(self.i > 2) ? has(self.b) : has(self.a)"),
+        (
+            "has(self.a) && self.a.startsWith('u') ? !has(self.b) : true",
+            "(has(self.a) ? self.a : '').startsWith('u') ? !has(self.b) : true",
+        ),
+        ("!has(self.e) || self.e.size() <= 1", "(has(self.e) ? self.e : []).size() <= 1"),
+        ("!(has(self.e) && self.e.exists(k, k.contains('/')))", "!((has(self.e) ? self.e : []).exists(k, k.contains('/')))"),
+        ("self.m.exists(k, k != 'x')", "!self.m.all(k, !(k != 'x'))"),
+        ("has(self.m.x)", "'x' in self.m"),
+        ("has(self.a) == has(self.b)", "has(self.a) ? has(self.b) : !has(self.b)"),
+    ] {
+        assert!(follows_in_all_cases(a, b), "{b} follows from {a}");
+        assert!(follows_in_all_cases(b, a), "{a} follows from {b}");
+    }
+}
+
+#[test]
+fn a_weaker_rule_follows() {
+    for (a, b) in [
+        (
+            "!has(oldSelf.a) || self == oldSelf",
+            "!has(oldSelf.a) || (has(self.b) == has(oldSelf.b) && (!has(self.b) || self.b == oldSelf.b))",
+        ),
+        ("has(self.a) ? self.b == oldSelf.b : true", "has(self.a) && has(self.b) && has(oldSelf.b) ? self.b == oldSelf.b : true"),
+        ("[self.a, self.b] in [['x', 'y']]", "[self.a, self.b] in [['x', 'y'], ['z', 'y']]"),
+        ("self.a == 'x' || self.a == 'y'", "self.a != 'z'"),
+        ("self.o.x > 1", "has(self.o.x)"),
+        ("has(self.c) && self.c.exists(c, c.t == 'x')", "has(self.c)"),
+    ] {
+        assert!(follows_in_all_cases(a, b), "{b} follows from {a}");
+        assert!(!follows_in_all_cases(b, a), "{a} doesn't follow from {b}");
+    }
+    for (a, b) in [
+        // What fails isn't false.
+        ("self.t || self.r > 0", "self.t ? true : self.r > 0"),
+        ("true", "self.o.x > 1 || !(self.o.x > 1)"),
+        ("true", "has(self.o.r) || true == has(self.o.r)"),
+        // Lists of sets are equal in any order.
+        ("self == oldSelf", "self.e[0] == oldSelf.e[0]"),
+        ("self.a != 'x'", "self.a == 'y'"),
+        ("self.c.all(c, c.u == 'x')", "self.c.all(c, has(c.u)) && self.t"),
+    ] {
+        assert!(!follows_in_all_cases(a, b), "{b} doesn't follow from {a}");
+    }
+}

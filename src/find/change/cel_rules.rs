@@ -243,8 +243,33 @@ fn values_before(pair: &Pair<'_, '_>) -> Option<Shape> {
 
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
 fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
-    let known = |path: &str| new_field((&pair.old, Undeclared::both(pair).0), &pair.new, path.strip_prefix("self")?);
+    let known = |path: &str| {
+        let path = path.strip_prefix("oldSelf").or_else(|| path.strip_prefix("self"))?;
+        let fate = Undeclared::both(pair).0;
+        new_field((&pair.old, fate), &pair.new, path).or_else(|| within(&pair.old, &pair.new, path))
+    };
     rule.always_holds(&known)
+}
+
+/// What a field is that the old schema has, or whose parent may be absent: new, or something that new fields are a part of.
+fn within(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
+    let path = path.strip_prefix('.')?;
+    let (first, rest) = path.find('.').map_or((path, None), |end| (path.get(..end).unwrap_or(path), path.get(end..)));
+    let name = crate::cel::name::unescape(first).unwrap_or_else(|| first.to_owned());
+    if is_meta(&name) || path.contains('[') {
+        return None;
+    }
+    let ((_, before), (_, after)) = (old.property(&name)?, new.property(&name)?);
+    if before.flag(Keyword::Nullable) || Undeclared::of(&before) != Undeclared::Pruned {
+        return None;
+    }
+    match rest {
+        None => after.properties().any(|(entry, _)| before.property(entry.name()).is_none()).then_some(Known::Parent),
+        Some(rest) => match new_field((&before, Undeclared::of(&before)), &after, rest) {
+            Some(known) => Some(known),
+            None => within(&before, &after, rest),
+        },
+    }
 }
 
 /// Whether a rule looks at a field that the old schema didn't have.
@@ -253,6 +278,7 @@ fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
     let is_new = |path: String| {
         let path = if path.starts_with('[') { path } else { format!(".{path}") };
         new_field((&pair.old, Undeclared::both(pair).0), &pair.new, &path).is_some()
+            || within(&pair.old, &pair.new, &path).is_some_and(|known| known != Known::Parent)
     };
     fields.iter().map(ToString::to_string).any(is_new)
 }

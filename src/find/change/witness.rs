@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 
-use crate::compare::{Budget, Cause, Sample, What, Witnesses};
+use crate::compare::{Budget, Cause, Sample, Trial, What, Witnesses};
 use crate::input::yaml::Node;
 use crate::model::Step;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
@@ -53,6 +53,19 @@ impl Draft {
 }
 
 impl Draft {
+    /// A fact that affects no request, as far as many random objects show; `loosened` if some pass that were refused before.
+    fn tested(self, loosened: bool) -> Fact {
+        let rule = matches!(self.fact.aspect, Aspect::CelRule | Aspect::CelTransition);
+        let mut fact = self.harmless();
+        if loosened && rule && fact.words.contains_key(&Word::New) {
+            fact = fact.affects(&[Affected::Readers]);
+            fact.effect = Effect::Widened;
+        }
+        fact.evidence.certainty = Certainty::Tested;
+        fact.evidence.reason = Some("random objects show no difference".to_owned());
+        fact
+    }
+
     /// A fact for which no object was found: a break of requests, stored objects or data is then undecided, never proved.
     fn unshown(mut fact: Fact, reason: impl Into<String>) -> Fact {
         if fact.affects.needs_object() || fact.affects.contains(Affected::Behaviour) {
@@ -148,7 +161,12 @@ fn widest(node: Node<'_>) -> usize {
 }
 
 fn breaks(fact: &Fact) -> bool {
-    (fact.affects.needs_object() || fact.affects.contains(Affected::Behaviour)) && fact.aspect != Aspect::Deprecation
+    match fact.aspect {
+        Aspect::Deprecation => false,
+        // A rule that was lifted refuses nothing.
+        Aspect::CelTransition | Aspect::CelOptionalOldSelf => fact.affects.needs_object(),
+        _ => fact.affects.needs_object() || fact.affects.contains(Affected::Behaviour),
+    }
 }
 
 fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
@@ -176,9 +194,10 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         _ => What::Sent,
     };
     if let (Aspect::CelTransition, Some(text)) = (fact.aspect, &rule) {
-        return match witnesses.update(&fact.path, text) {
-            Some(witness) => shown(fact, witness),
-            None => {
+        return match witnesses.sample_update(&fact.path, text) {
+            Trial::Shown(witness) => shown(fact, *witness),
+            Trial::Passed { loosened } => Draft::from(fact).tested(loosened),
+            Trial::Open => {
                 *left = left.saturating_sub(VAIN - 1);
                 Draft::unshown(fact, "no update was found that shows it")
             }
@@ -199,7 +218,11 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         (found, _) => found,
     };
     let found = match found {
-        Search::Undecided(reason) => witnesses.sample(&fact.path, cause).map_or(Search::Undecided(reason), Search::Found),
+        Search::Undecided(reason) => match witnesses.sample(&fact.path, cause) {
+            Trial::Shown(witness) => Search::Found(*witness),
+            Trial::Passed { loosened } if fact.to.is_none() && is_condition(&fact) => return Draft::from(fact).tested(loosened),
+            Trial::Passed { .. } | Trial::Open => Search::Undecided(reason),
+        },
         found => found,
     };
     match found {
@@ -208,6 +231,14 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
             *left = left.saturating_sub(values(&witness.object) / LARGE);
+            // What the server tolerates is known from the object; the schema alone says how far it reaches.
+            if witness.new == Outcome::Rejected && fact.ratchet.is_some() {
+                fact.ratchet = match (fact.ratchet, witnesses.is_ratcheted(&witness, &fact.path)) {
+                    (_, false) => Some(Ratchet::Never),
+                    (Some(Ratchet::Never), true) => Some(Ratchet::Field),
+                    (reach, true) => reach,
+                };
+            }
             return shown(fact, witness);
         }
         Search::Impossible if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
@@ -275,17 +306,7 @@ fn is_condition(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Presence => fact.effect == Effect::Added && fact.is(Mark::Demanded) && !fact.is(Mark::Kept),
         // These mean something even where no object shows it.
-        Aspect::Type
-        | Aspect::IntOrString
-        | Aspect::Default
-        | Aspect::ListType
-        | Aspect::MapKeys
-        | Aspect::MapType
-        | Aspect::EmbeddedResource
-        | Aspect::Items
-        | Aspect::AdditionalProperties
-        | Aspect::PreserveUnknown
-        | Aspect::Structure => false,
+        Aspect::ListType | Aspect::MapKeys | Aspect::MapType | Aspect::EmbeddedResource | Aspect::Items | Aspect::Structure => false,
         _ => true,
     }
 }

@@ -23,7 +23,11 @@ pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &
                     let error = match name.as_str() {
                         "apiVersion" | "kind" => (!value.is_string())
                             .then(|| Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), "must be a string")),
-                        "metadata" => metadata::read(value, &trail, Kind::Embedded, dropped),
+                        "metadata" => {
+                            let error = metadata::read(value, &trail, Kind::Embedded, dropped);
+                            metadata::drop_empty(value);
+                            error
+                        }
                         _ => None,
                     };
                     if error.is_some() {

@@ -77,6 +77,22 @@ fn embedded_names(text: &str, part: NamePart) -> Vec<String> {
     fault.into_iter().collect()
 }
 
+/// Drops what the server doesn't write when it has read metadata: everything that is empty. A null is metadata without anything.
+pub(super) fn drop_empty(value: &mut Value) {
+    match value {
+        Value::Null => *value = Value::Object(Map::new()),
+        Value::Object(map) => map.retain(|_, value| match value {
+            Value::Null => false,
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            Value::Number(number) => number.as_i64() != Some(0),
+            Value::Bool(_) => true,
+        }),
+        _ => {}
+    }
+}
+
 /// Checks the `metadata` of an embedded resource.
 pub(super) fn check_embedded(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
     let faults = object_meta::check(map, &embedded_names).into_iter().chain(object_meta::check_server_fields(map));
