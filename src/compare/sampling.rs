@@ -220,7 +220,12 @@ impl<'s> Sampler<'s> {
                     _ => None,
                 })?;
                 let below = self.toward(child, rest)?;
-                let mut map = self.required(shape, false, 0)?;
+                // What has rules may need more than what is required.
+                let known = if shape.rules.is_empty() { None } else { self.valid(shape).into_iter().next() };
+                let mut map = match known {
+                    Some(Value::Object(map)) => map,
+                    _ => self.required(shape, false, 0)?,
+                };
                 map.insert(key.to_string(), below);
                 Some(Value::Object(map))
             }

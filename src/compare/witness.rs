@@ -1,5 +1,6 @@
 //! Finds an object that shows a difference at a path, and confirms it with a request to both sides.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -51,8 +52,8 @@ const MAX_LEARNT: usize = 24;
 /// Different objects, of each sort and of both, without which they prove too little.
 const FEW: usize = 4;
 const ENOUGH: usize = 30;
-/// What each of them takes from the budget of the comparison.
-const TRY: usize = 2_000;
+/// Those that are tried to show all changes of a version.
+const MAX_TRIES_TOGETHER: usize = 90_000;
 /// Items of a list that is built anew to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -65,6 +66,8 @@ pub struct Witnesses<'s> {
     /// apiVersion, kind and metadata.
     head: Value,
     budget: Budget,
+    /// Random objects that may still be tried.
+    tries: Cell<usize>,
 }
 
 impl<'s> Witnesses<'s> {
@@ -72,7 +75,15 @@ impl<'s> Witnesses<'s> {
     pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
         let name = resource_name(old, budget).unwrap_or_else(|| "example".to_owned());
         let head = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
-        Witnesses { old, new, before: Compiled::new(old), after: Compiled::new(new), head, budget: budget.clone() }
+        Witnesses {
+            old,
+            new,
+            before: Compiled::new(old),
+            after: Compiled::new(new),
+            head,
+            budget: budget.clone(),
+            tries: Cell::new(MAX_TRIES_TOGETHER),
+        }
     }
 
     /// A list with one item twice, for the old list at a path.
@@ -163,7 +174,7 @@ impl<'s> Witnesses<'s> {
             let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
             let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
             let Some(object) = self.whole(&body) else { continue };
-            if !self.budget.spend(TRY) {
+            if !self.may_try() {
                 return Trial::Open;
             }
             let old = self.before.request(object.clone());
@@ -190,7 +201,7 @@ impl<'s> Witnesses<'s> {
             let Some(before) = sampler.body(self.old, at) else { continue };
             let after = sampler.changed(&before, self.old, at).and_then(|body| self.whole(&body));
             let (Some(previous), Some(object)) = (self.whole(&before), after) else { continue };
-            if !self.budget.spend(TRY) {
+            if !self.may_try() {
                 return Trial::Open;
             }
             let stored = self.before.request(previous.clone());
@@ -218,6 +229,11 @@ impl<'s> Witnesses<'s> {
             tally.count(&object, (old.accepted(), &new), path, cause);
         }
         tally.trial()
+    }
+
+    fn may_try(&self) -> bool {
+        self.tries.set(self.tries.get().saturating_sub(1));
+        self.tries.get() > 0
     }
 
     /// Whether an object that the old side stores, and that the new one refuses here, can still get a label.
@@ -257,7 +273,8 @@ impl<'s> Witnesses<'s> {
         let mut seen = BTreeSet::new();
         rules.retain(|rule| seen.insert(*rule));
         rules.truncate(MAX_LEARNT);
-        Sampler::new(rules.into_iter(), &self.budget)
+        // What is left of the comparison's budget may be little, and these searches are few and small.
+        Sampler::new(rules.into_iter(), &Budget::of_each())
     }
 
     fn whole(&self, body: &Value) -> Option<Value> {

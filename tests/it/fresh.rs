@@ -11,7 +11,6 @@ use crate::recorded::{committed, id, records};
 
 /// Records of the complete set on which the verdict is known to be wrong. Fixing one must remove it from here.
 const WRONG: &[&str] = &[
-    "lint-1036",
     "fuzz-1-1278",
     "fuzz-2-0486",
     "upd-0637",
