@@ -281,6 +281,7 @@ impl<'s> Witnesses<'s> {
         let mut object = self.head.clone();
         let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
         all.extend(own.clone());
+        write_whole_numbers(&mut object);
         Some(object)
     }
 
@@ -349,6 +350,20 @@ impl<'s> Witnesses<'s> {
         let new = self.after.request(object.clone());
         let (outcome, because) = verdict(&old, &new, path, cause)?;
         Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
+    }
+}
+
+/// Writes `2.0` as `2`, as clients send it: a server that is sent the fraction treats it differently, but nobody does that.
+fn write_whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            if let Some(x) = number.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 9e15) {
+                *value = (x as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_whole_numbers),
+        Value::Object(map) => map.values_mut().for_each(write_whole_numbers),
+        _ => {}
     }
 }
 

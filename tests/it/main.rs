@@ -3,6 +3,7 @@
 
 mod broken;
 mod cases;
+mod disagreements;
 mod formats;
 mod fresh;
 mod gate;
