@@ -10,7 +10,7 @@ use crate::find::vocabulary::{changes, emitted};
 use crate::judge::finding::Class;
 use crate::judge::rule::{Book, Rule};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Subject};
-use crate::model::{Bundle, Documents};
+use crate::model::{Bundle, Crd, Documents};
 use serde_json::Value;
 
 use crate::testing::documents;
@@ -440,6 +440,10 @@ fn order_of_keys_documents_and_sets_changes_nothing() {
         let Some(pair) = bundles.get(bundles.len().saturating_sub(2)..).filter(|pair| pair.len() == 2) else { continue };
         let name = pair[1].display();
         let (old, new) = (documents(&pair[0]), documents(&pair[1]));
+        // Variants of a CRD are told apart by their files, and these are put into one.
+        if has_variants(&old) || has_variants(&new) {
+            continue;
+        }
         let (plain_old, plain_new) = (turned(&old, false), turned(&new, false));
         let (old, new) = (turned(&old, true), turned(&new, true));
         let facts_of = |old: &str, new: &str| without_places(facts(old, new));
@@ -451,6 +455,12 @@ fn order_of_keys_documents_and_sets_changes_nothing() {
             assert_eq!(plain, turned, "{name}");
         }
     }
+}
+
+fn has_variants(documents: &Documents) -> bool {
+    let crds = Bundle::read(documents).crds;
+    let key = |crd: &Crd<'_>| (crd.name.to_owned(), crd.channel().map(|channel| channel.value.to_owned()));
+    crds.iter().zip(crds.iter().skip(1)).any(|(one, next)| key(one) == key(next))
 }
 
 #[test]
