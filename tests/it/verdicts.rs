@@ -120,9 +120,9 @@ fn what_is_accepted_of_one_keyword_or_channel_says_nothing_of_another() {
     let [low, high] = prints(&bounded, "bound-narrowed").try_into().unwrap();
     assert_ne!(low, high);
     // Values are part of it: who accepts one bound has not accepted a stricter one.
-    let same = report(&number(json!({})), &number(json!({"minimum": 0, "maximum": 7})));
-    assert!(prints(&same, "bound-narrowed").contains(&low));
-    assert_ne!(prints(&report(&number(json!({})), &number(json!({"minimum": 5}))), "bound-narrowed"), [low]);
+    let of_minimum = |minimum: u8| prints(&report(&number(json!({})), &number(json!({"minimum": minimum}))), "bound-narrowed");
+    assert_eq!(of_minimum(5), of_minimum(5));
+    assert_ne!(of_minimum(5), of_minimum(6));
     let channels = |fields: [Value; 2]| {
         let one = |channel: &str, fields: Value| {
             let mut crd: Value = serde_json::from_str(&crd(&object(fields))).unwrap();

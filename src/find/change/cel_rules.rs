@@ -246,7 +246,9 @@ fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
     let known = |path: &str| {
         let path = path.strip_prefix("oldSelf").or_else(|| path.strip_prefix("self"))?;
         let fate = Undeclared::both(pair).0;
-        new_field((&pair.old, fate), &pair.new, path).or_else(|| within(&pair.old, &pair.new, path))
+        // A rule that fails because a parent is absent rejects requests. Of an update, both objects have what it reads.
+        let deeper = || within(&pair.old, &pair.new, path).filter(|_| aspect(rule) == Aspect::CelTransition);
+        new_field((&pair.old, fate), &pair.new, path).or_else(deeper)
     };
     rule.always_holds(&known)
 }

@@ -8,7 +8,7 @@ use crate::model::Step;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
-use crate::server::object::{Compiled, Scale};
+use crate::server::object::Scale;
 
 use crate::compare::is_oversized;
 
@@ -120,29 +120,9 @@ pub(super) fn attach(drafts: Vec<Draft>, old: (&Schema<'_>, &Scale), new: (&Sche
     let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
     let (width, size) = (most(widest), most(nodes));
     let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
-    let server = LazyCell::new(|| Compiled::new(&after));
-    let facts = drafts.into_iter().map(|draft| show(draft, &witnesses, &|| *inhabited, &mut left));
-    let facts: Vec<Fact> = facts.map(|fact| if fact.ratchet.is_some() { ratcheted(fact, &server) } else { fact }).collect();
+    let facts: Vec<Fact> = drafts.into_iter().map(|draft| show(draft, &witnesses, &|| *inhabited, &mut left)).collect();
     debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
     facts
-}
-
-/// Asks the server whether the object that a fact shows, once stored, can be updated without a change to its spec.
-///
-/// It often can't, whatever the place of the error allows: a rule that fails with a runtime error and an object with undeclared keys
-/// are not ratcheted.
-fn ratcheted(mut fact: Fact, server: &Compiled) -> Fact {
-    let Some(witness) = fact.evidence.witness.as_ref().filter(|witness| witness.new == Outcome::Rejected) else { return fact };
-    let (mut stored, mut update) = (witness.object.clone(), witness.object.clone());
-    server.prune(&mut stored);
-    server.fill(&mut stored);
-    // An update always changes something in the metadata.
-    let Some(metadata) = update.get_mut("metadata").and_then(serde_json::Value::as_object_mut) else { return fact };
-    metadata.insert("annotations".to_owned(), serde_json::json!({"updated": "true"}));
-    if !server.request_update(&stored, update).accepted() {
-        fact.ratchet = Some(Ratchet::Never);
-    }
-    fact
 }
 
 /// A break of requests, stored objects or data is proved only with an object.
