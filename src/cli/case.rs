@@ -144,7 +144,9 @@ impl<'r> Case<'r> {
         if !report.findings.is_empty() {
             self.new.note_patches(streams);
         }
-        if !self.new.is_absent() {
+        // The last CRD of a project may go, but two sides without any are a mistyped path.
+        let all_removed = self.new.is_absent() && old.as_ref().is_some_and(|old| !old.bundle.crds.is_empty());
+        if !all_removed {
             exit = exit.or(super::enough_crds(self.least, &report, streams));
         }
         then(&Judged { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)

@@ -189,7 +189,7 @@ impl std::fmt::Display for Note {
                 write!(f, "`{name}` is {encoding} and was read as such; Kubernetes wants UTF-8")
             }
             Note::EmptyAtRevision { name } => {
-                write!(f, "`{name}` does not exist there, so the old side is empty")
+                write!(f, "`{name}` does not exist there, so this side is empty")
             }
         }
     }

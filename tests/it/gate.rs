@@ -151,6 +151,7 @@ fn an_old_side_that_is_empty_or_unreadable() {
     says(&scratch, &["review", "empty", "config/crd"], 3, &["no CRD was found in empty", "--old-may-be-empty"]);
     says(&scratch, &["review", "empty", "config/crd", "--old-may-be-empty"], 0, &["crd-added"]);
     says(&scratch, &["review", "nowhere", "config/crd"], 3, &["nowhere"]);
+    says(&scratch, &["review", "HEAD~1:nowhere", "HEAD:nowhere"], 3, &["no CRD was found in HEAD:nowhere"]);
     // A change that repairs the old side passes.
     scratch.commit(FILE, &format!("{}kind: CustomResourceDefinition\n", crd(SIZE, "")));
     scratch.commit(FILE, &crd(SIZE, ""));
