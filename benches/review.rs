@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdwise::stages::{Bundle, Options, diff};
+use crdwise::stages::{Bundle, ChangeOptions, diff};
 use crdwise::{Book, Documents, Input, Judgement, Limits, Policy, Side, YamlBudget, load, review};
 
 /// As in the program itself.
@@ -50,7 +50,7 @@ fn differences(old: &[crdwise::File], new: &[crdwise::File], witnesses: bool) ->
     let budget = YamlBudget::default();
     let (old, new) = (Documents::parse(old.to_vec(), &budget), Documents::parse(new.to_vec(), &budget));
     let (old, new) = (Bundle::read(&old), Bundle::read(&new));
-    time(|| diff(&old, &new, &Options { witnesses, ..Options::default() }).len())
+    time(|| diff(&old, &new, &ChangeOptions { witnesses, ..ChangeOptions::default() }).len())
 }
 
 fn lint(new: &[crdwise::File]) -> usize {

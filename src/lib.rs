@@ -78,7 +78,7 @@ pub mod program {
 /// Single stages; for the benchmarks, no part of the API.
 #[doc(hidden)]
 pub mod stages {
-    pub use crate::find::change::{Options, diff};
+    pub use crate::find::change::{ChangeOptions, diff};
     pub use crate::find::conversion::convert_files::{FileConverter, Target};
     pub use crate::model::Bundle;
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{CelRule, Extra, ListType, Type};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 use super::decl::Decl;
 
@@ -105,7 +105,7 @@ impl<'s> Walk<'_, 's> {
         let repeated = repeats(shape).then(|| self.container(shape));
         self.around.extend(repeated.clone());
         for (name, property) in &shape.properties {
-            self.path.push(Step::Key(name.as_str().into()));
+            self.path.push(PathStep::Key(name.as_str().into()));
             self.node(property, false, own.below(|decl| decl.property(name)));
             self.path.pop();
         }
@@ -113,19 +113,19 @@ impl<'s> Walk<'_, 's> {
             self.around.pop();
         }
         if let Extra::Values(values) = &shape.extra {
-            self.child(values, own.below(Decl::values), Step::Values, self.container(shape));
+            self.child(values, own.below(Decl::values), PathStep::Values, self.container(shape));
         }
         if let Some(items) = &shape.items {
             let before = self.uncorrelated.clone();
             if shape.list_type != ListType::Map && self.uncorrelated.is_none() {
                 self.uncorrelated = Some(self.path.clone());
             }
-            self.child(items, own.below(Decl::items), Step::Items, self.container(shape));
+            self.child(items, own.below(Decl::items), PathStep::Items, self.container(shape));
             self.uncorrelated = before;
         }
     }
 
-    fn child(&mut self, shape: &'s Shape, around: Around<'_>, step: Step, container: Container) {
+    fn child(&mut self, shape: &'s Shape, around: Around<'_>, step: PathStep, container: Container) {
         self.around.push(container);
         self.path.push(step);
         self.node(shape, false, around);

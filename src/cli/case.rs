@@ -15,7 +15,7 @@ use super::manifests::LoadedManifests;
 use super::moved;
 use super::released::ReleaseSearch;
 use super::setting::{Setting, Sought};
-use super::sides::{Sides, Staged, unread};
+use super::sides::{Sides, StagedSides, unread};
 use super::{Exit, Stop, Streams};
 
 pub(super) struct Case<'r> {
@@ -52,9 +52,9 @@ impl<'r> Case<'r> {
         let progress = streams.progress("reading");
         let (Sides { mut old, mut new, base }, least) = if arguments.staged {
             match reader.staged(arguments)? {
-                Staged::Nothing => return Ok(None),
+                StagedSides::Nothing => return Ok(None),
                 // A commit may remove the last CRD of a file: that is a finding, not a mistake.
-                Staged::Sides(sides) => (*sides, 0),
+                StagedSides::Sides(sides) => (*sides, 0),
             }
         } else {
             (reader.sides(arguments)?, 1)

@@ -32,7 +32,7 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
     };
     exit = exit.or(known.problems(streams));
     let coverage = known.now().map(|known| Coverage::new(known, &old_side.bundle, &new_side.bundle));
-    let facts = crate::find::change::diff(&old_side.bundle, &new_side.bundle, &crate::find::change::Options::default());
+    let facts = crate::find::change::diff(&old_side.bundle, &new_side.bundle, &crate::find::change::ChangeOptions::default());
     let wanted = |fact: &crate::model::fact::Fact| {
         crate::judge::review::needs_step(fact) && coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none())
     };

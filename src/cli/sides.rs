@@ -19,7 +19,7 @@ pub(super) struct Sides {
 }
 
 /// What `--staged` found.
-pub(super) enum Staged {
+pub(super) enum StagedSides {
     /// No staged change touches a CRD.
     Nothing,
     Sides(Box<Sides>),
@@ -106,7 +106,7 @@ impl Reader {
     }
 
     /// The index against HEAD.
-    pub fn staged(&self, arguments: &arguments::Review) -> Result<Staged, Stop> {
+    pub fn staged(&self, arguments: &arguments::Review) -> Result<StagedSides, Stop> {
         let (old_version, new_version) = arguments.versions.read()?;
         let repository = self.repository()?;
         let within = paths(repository, &self.parse(&arguments.inputs)?)?;
@@ -114,7 +114,7 @@ impl Reader {
         let mut changed = repository.changed_paths().map_err(unread_git)?;
         changed.retain(|staged| crate::input::is_manifest(&staged.path) && is_within(&staged.path));
         if changed.is_empty() {
-            return Ok(Staged::Nothing);
+            return Ok(StagedSides::Nothing);
         }
         let born = repository.resolve("HEAD").is_ok();
         let head = born.then(|| "HEAD".to_owned());
@@ -133,7 +133,7 @@ impl Reader {
                 || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
                 || self.understand(format!(":{name}"), new_inputs, new, new_version),
             );
-            return Ok(Staged::Sides(Box::new(Sides { base: head, ..sides })));
+            return Ok(StagedSides::Sides(Box::new(Sides { base: head, ..sides })));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
@@ -151,13 +151,13 @@ impl Reader {
         new.files.retain(is_about);
         let unread = !old.problems.is_empty() || !new.problems.is_empty();
         if about.is_empty() && !unread {
-            return Ok(Staged::Nothing);
+            return Ok(StagedSides::Nothing);
         }
         let sides = Sides::together(
             || self.understand("HEAD".to_owned(), old_inputs, old, old_version),
             || self.understand("the index".to_owned(), new_inputs, new, new_version),
         );
-        Ok(Staged::Sides(Box::new(Sides { base: head, ..sides })))
+        Ok(StagedSides::Sides(Box::new(Sides { base: head, ..sides })))
     }
 
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.

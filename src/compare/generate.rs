@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::relation::Search;
 use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 use super::Budget;
 use super::solver::{Formula, Goal, Pin, Preference, Solver, Target};
@@ -101,7 +101,7 @@ fn collect(shape: &Shape, path: &FieldPath, wishes: &mut Vec<Wish>) {
     if !path.is_root() {
         let mut wish = |what| wishes.push(Wish { path: path.clone(), what });
         own(shape).into_iter().for_each(|formula| wish(What::Meets(Rc::new(formula))));
-        if matches!(path.steps().last(), Some(Step::Key(_))) {
+        if matches!(path.steps().last(), Some(PathStep::Key(_))) {
             wish(What::Missing);
         }
         if shape.nullable {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::cel::ast::{Expr, ExprKind, Literal};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::schema::shape::{Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
@@ -186,7 +186,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// A body for the root of a resource, with something at the path: there, whatever may be there; elsewhere, as little as possible.
-    pub(super) fn body(&mut self, root: &'s Shape, path: &[Step]) -> Option<Value> {
+    pub(super) fn body(&mut self, root: &'s Shape, path: &[PathStep]) -> Option<Value> {
         self.mix();
         let mut body = self.toward(root, path)?;
         body.as_object_mut()?.retain(|key, _| !is_meta(key));
@@ -204,17 +204,17 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    fn toward(&mut self, shape: &'s Shape, path: &[Step]) -> Option<Value> {
+    fn toward(&mut self, shape: &'s Shape, path: &[PathStep]) -> Option<Value> {
         let Some((step, rest)) = path.split_first() else { return self.value(shape, true, 0) };
         match step {
-            Step::Items => Some(Value::Array(vec![self.toward(shape.items.as_deref()?, rest)?])),
-            Step::Values => {
+            PathStep::Items => Some(Value::Array(vec![self.toward(shape.items.as_deref()?, rest)?])),
+            PathStep::Values => {
                 let Extra::Values(values) = &shape.extra else { return None };
                 let mut map = self.required(shape, false, 0)?;
                 map.insert("key".to_owned(), self.toward(values, rest)?);
                 Some(Value::Object(map))
             }
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 let child = shape.property(key).or(match &shape.extra {
                     Extra::Values(values) => Some(values),
                     _ => None,
@@ -319,7 +319,7 @@ impl<'s> Sampler<'s> {
         }
         let mut found: Vec<Value> = self.solver.solve(&Goal::of(shape, false)).found().into_iter().collect();
         for (name, child) in shape.properties.iter().filter(|(_, child)| child.enum_values.is_some()).take(3) {
-            let steps = [Step::Key(name.as_str().into())];
+            let steps = [PathStep::Key(name.as_str().into())];
             for value in child.enum_values.iter().flatten().take(16) {
                 let pin = Some(Pin { steps: &steps, target: Target::Value(value) });
                 let mut solver = Solver::new(Preference::Small, &self.budget);
@@ -382,7 +382,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// The value with something else in one or two places below the path.
-    pub(super) fn changed(&mut self, value: &Value, root: &'s Shape, path: &[Step]) -> Option<Value> {
+    pub(super) fn changed(&mut self, value: &Value, root: &'s Shape, path: &[PathStep]) -> Option<Value> {
         let mut changed = value.clone();
         for _ in 0..=self.below(2) {
             self.change(&mut changed, root, path, 0)?;
@@ -390,15 +390,15 @@ impl<'s> Sampler<'s> {
         Some(changed)
     }
 
-    fn change(&mut self, value: &mut Value, shape: &'s Shape, path: &[Step], depth: usize) -> Option<()> {
+    fn change(&mut self, value: &mut Value, shape: &'s Shape, path: &[PathStep], depth: usize) -> Option<()> {
         if let Some((step, rest)) = path.split_first() {
             return match (step, value) {
-                (Step::Items, Value::Array(items)) => self.change(items.first_mut()?, shape.items.as_deref()?, rest, depth),
-                (Step::Values, Value::Object(map)) => {
+                (PathStep::Items, Value::Array(items)) => self.change(items.first_mut()?, shape.items.as_deref()?, rest, depth),
+                (PathStep::Values, Value::Object(map)) => {
                     let Extra::Values(values) = &shape.extra else { return None };
                     self.change(map.get_mut("key")?, values, rest, depth)
                 }
-                (Step::Key(key), Value::Object(map)) => self.change(map.get_mut(&**key)?, shape.property(key)?, rest, depth),
+                (PathStep::Key(key), Value::Object(map)) => self.change(map.get_mut(&**key)?, shape.property(key)?, rest, depth),
                 _ => None,
             };
         }

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use crate::model::fact::{Aspect, Outcome, Witness};
-use crate::model::relation::{Reason, Search};
+use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Shape, is_meta};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
 
 use super::condition::restore;
@@ -100,7 +100,7 @@ impl<'s> Witnesses<'s> {
         let steps = path.steps();
         let own = match steps.first() {
             None => true,
-            Some(Step::Key(name)) => is_meta(name),
+            Some(PathStep::Key(name)) => is_meta(name),
             Some(_) => false,
         };
         let within = |root: &Shape| {
@@ -131,7 +131,7 @@ impl<'s> Witnesses<'s> {
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: Target<'p>, cause: Cause<'_>) -> Search<Witness> {
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, self.new]);
-        let steps: &[Step] = path.steps();
+        let steps: &[PathStep] = path.steps();
         let pin = (!steps.is_empty()).then_some(Pin { steps, target });
         let goal = |accepted: Option<bool>, difference: Difference| self.goal(&[(self.new, accepted)], difference, pin);
         // Finding none that shows this change alone proves nothing.
@@ -153,7 +153,7 @@ impl<'s> Witnesses<'s> {
             match solver.solve(&goal) {
                 Search::Found(body) => match self.confirm(&body, path, cause) {
                     Some(witness) => return Search::Found(witness),
-                    None => open = open.or_else(|| goal.literals.get(1).map(|_| Reason::from("another difference hides it"))),
+                    None => open = open.or_else(|| goal.literals.get(1).map(|_| UndecidedReason::from("another difference hides it"))),
                 },
                 Search::Impossible if goal.literals.len() == 1 => return Search::Impossible,
                 Search::Impossible => {}
@@ -250,9 +250,9 @@ impl<'s> Witnesses<'s> {
     }
 
     /// The steps to the topmost node on the way that has rules, else to the node itself.
-    fn ruled<'p>(&self, path: &'p FieldPath) -> &'p [Step] {
+    fn ruled<'p>(&self, path: &'p FieldPath) -> &'p [PathStep] {
         let steps = path.steps();
-        let ruled = |root: &Shape, way: &[Step]| root.at(way).is_some_and(|node| !node.rules.is_empty());
+        let ruled = |root: &Shape, way: &[PathStep]| root.at(way).is_some_and(|node| !node.rules.is_empty());
         let mut ways = (0..=steps.len()).filter_map(|length| steps.get(..length));
         ways.find(|way| ruled(self.old, way) || ruled(self.new, way)).unwrap_or(steps)
     }
@@ -456,7 +456,7 @@ fn kinds(keyword: Aspect) -> &'static [Kind] {
 /// Whether an event at one path concerns another: one is a prefix of the other.
 fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
     // A key that is missing from a map is named by itself.
-    let alike = |(a, b): (&Step, &Step)| a == b || matches!((a, b), (Step::Key(_), Step::Values));
+    let alike = |(a, b): (&PathStep, &PathStep)| a == b || matches!((a, b), (PathStep::Key(_), PathStep::Values));
     at.steps().iter().zip(path.steps()).all(alike)
 }
 

@@ -2,7 +2,7 @@
 
 /// Which digits stand for 62 and 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alphabet {
+pub enum Base64Alphabet {
     /// `+` and `/`: `base64.StdEncoding`.
     Standard,
     /// `-` and `_`: `base64.URLEncoding`.
@@ -10,7 +10,7 @@ pub enum Alphabet {
 }
 
 /// The bytes that a text encodes, if it is base64.
-pub fn decode(text: &str, alphabet: Alphabet) -> Option<Vec<u8>> {
+pub fn decode(text: &str, alphabet: Base64Alphabet) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|b| *b != b'\n' && *b != b'\r').collect();
     if !digits.len().is_multiple_of(4) {
         return None;
@@ -32,13 +32,13 @@ pub fn decode(text: &str, alphabet: Alphabet) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn value(digit: u8, alphabet: Alphabet) -> Option<u32> {
+fn value(digit: u8, alphabet: Base64Alphabet) -> Option<u32> {
     Some(u32::from(match (digit, alphabet) {
         (b'A'..=b'Z', _) => digit - b'A',
         (b'a'..=b'z', _) => digit - b'a' + 26,
         (b'0'..=b'9', _) => digit - b'0' + 52,
-        (b'+', Alphabet::Standard) | (b'-', Alphabet::Url) => 62,
-        (b'/', Alphabet::Standard) | (b'_', Alphabet::Url) => 63,
+        (b'+', Base64Alphabet::Standard) | (b'-', Base64Alphabet::Url) => 62,
+        (b'/', Base64Alphabet::Standard) | (b'_', Base64Alphabet::Url) => 63,
         _ => return None,
     }))
 }
@@ -50,17 +50,17 @@ mod tests {
     #[test]
     fn decodes() {
         for (text, bytes) in [("", ""), ("aGVsbG8=", "hello"), ("aGVsbA==", "hell"), ("aGVs\nbG8h", "hello!"), ("Zm9v", "foo")] {
-            for alphabet in [Alphabet::Standard, Alphabet::Url] {
+            for alphabet in [Base64Alphabet::Standard, Base64Alphabet::Url] {
                 assert_eq!(decode(text, alphabet).as_deref(), Some(bytes.as_bytes()), "{text}");
             }
         }
         for text in ["aGVsbG8", "a===", "aG=sbG8=", "aGV*bG8=", "Zm9*", "Zm 9v"] {
-            for alphabet in [Alphabet::Standard, Alphabet::Url] {
+            for alphabet in [Base64Alphabet::Standard, Base64Alphabet::Url] {
                 assert_eq!(decode(text, alphabet), None, "{text}");
             }
         }
-        assert_eq!(decode("Pz8_Pj4-", Alphabet::Url).as_deref(), Some(&b"???>>>"[..]));
-        assert_eq!(decode("Pz8/Pj4+", Alphabet::Standard).as_deref(), Some(&b"???>>>"[..]));
-        assert_eq!((decode("Pz8/", Alphabet::Url), decode("Pj4-", Alphabet::Standard)), (None, None));
+        assert_eq!(decode("Pz8_Pj4-", Base64Alphabet::Url).as_deref(), Some(&b"???>>>"[..]));
+        assert_eq!(decode("Pz8/Pj4+", Base64Alphabet::Standard).as_deref(), Some(&b"???>>>"[..]));
+        assert_eq!((decode("Pz8/", Base64Alphabet::Url), decode("Pj4-", Base64Alphabet::Standard)), (None, None));
     }
 }

@@ -32,7 +32,7 @@ impl Command {
 
 /// One accepted finding. Only the fingerprint is compared; the rest is for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct BaselineEntry {
     pub crd: String,
     pub version: String,
     pub path: String,
@@ -42,9 +42,9 @@ pub struct Entry {
     pub command: Option<Command>,
 }
 
-impl Entry {
+impl BaselineEntry {
     fn of(finding: &Finding, command: Command) -> Self {
-        Entry {
+        BaselineEntry {
             command: Some(command),
             crd: finding.crd.clone(),
             version: finding.version.clone().unwrap_or_default(),
@@ -69,7 +69,7 @@ impl Entry {
 /// Accepted findings, sorted. Where two findings share a fingerprint it is listed twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
-    entries: Vec<Entry>,
+    entries: Vec<BaselineEntry>,
     span: Span,
 }
 
@@ -77,9 +77,9 @@ impl Baseline {
     /// Accepts these findings in place of those that the same command had accepted before; the other command's entries stay.
     pub fn replace<'f>(&self, findings: impl Iterator<Item = &'f Finding>, scope: &Scope<'_>) -> Self {
         let own = Command::of(scope);
-        let kept = self.entries.iter().map(|entry| Entry { command: Some(entry.command(scope)), ..entry.clone() });
-        let mut entries: Vec<Entry> = kept.filter(|entry| entry.command != Some(own)).collect();
-        entries.extend(findings.map(|finding| Entry::of(finding, own)));
+        let kept = self.entries.iter().map(|entry| BaselineEntry { command: Some(entry.command(scope)), ..entry.clone() });
+        let mut entries: Vec<BaselineEntry> = kept.filter(|entry| entry.command != Some(own)).collect();
+        entries.extend(findings.map(|finding| BaselineEntry::of(finding, own)));
         entries.sort();
         Baseline { entries, span: Span::default() }
     }
@@ -94,7 +94,7 @@ impl Baseline {
         }
         let entry = |node: Node<'_>| {
             let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
-            Entry {
+            BaselineEntry {
                 crd: text("crd"),
                 version: text("version"),
                 path: text("path"),
@@ -104,12 +104,12 @@ impl Baseline {
             }
         };
         let list = tree.root().entry("findings");
-        let mut entries: Vec<Entry> = list.into_iter().flat_map(|list| list.value.items()).map(entry).collect();
+        let mut entries: Vec<BaselineEntry> = list.into_iter().flat_map(|list| list.value.items()).map(entry).collect();
         entries.sort();
         Ok(Baseline { entries, span: list.map_or(start, |list| list.key.span()) })
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[BaselineEntry] {
         &self.entries
     }
 
@@ -165,8 +165,8 @@ impl Baseline {
                 finding.waiver = Some("baseline".to_owned());
             }
         }
-        let unused = |entry: &&Entry| left.get(&*entry.fingerprint).is_some_and(|count| *count > 0);
-        let stale: Vec<&Entry> = self.entries.iter().filter(|entry| entry.is_sought(scope)).filter(unused).collect();
+        let unused = |entry: &&BaselineEntry| left.get(&*entry.fingerprint).is_some_and(|count| *count > 0);
+        let stale: Vec<&BaselineEntry> = self.entries.iter().filter(|entry| entry.is_sought(scope)).filter(unused).collect();
         let first = stale.first()?;
         let fact = Fact::new(Subject::Config, Aspect::Baseline, Effect::Unused, "").after(Place { file, span: self.span });
         Some(
@@ -181,7 +181,7 @@ impl Baseline {
         for finding in findings {
             *seen.entry(&finding.fingerprint).or_default() += 1;
         }
-        let mut keep = |entry: &&Entry| {
+        let mut keep = |entry: &&BaselineEntry| {
             if !entry.is_sought(scope) {
                 return true;
             }
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let entry = |rule: &str, fingerprint: &str| Entry {
+        let entry = |rule: &str, fingerprint: &str| BaselineEntry {
             crd: "widgets.shop.example.com".into(),
             version: "v1".into(),
             path: "spec[\"a.b\"]".into(),

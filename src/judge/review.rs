@@ -85,7 +85,7 @@ pub fn review(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Repo
 fn change_facts(old: &Side<'_>, new: &Side<'_>, judgement: &Judgement<'_>) -> Vec<Fact> {
     let context = judgement.context;
     let (mut facts, inspected) = rayon::join(
-        || change::diff(&old.bundle, &new.bundle, &change::Options { context, ..change::Options::default() }),
+        || change::diff(&old.bundle, &new.bundle, &change::ChangeOptions { context, ..change::ChangeOptions::default() }),
         || lint::review(&old.bundle, &new.bundle, &context),
     );
     // A CRD that isn't on one side may be in a file that could not be read.

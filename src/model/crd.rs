@@ -7,7 +7,7 @@ use super::FileId;
 
 /// A string and its node; `None` where the document doesn't say.
 #[derive(Debug, Clone, Copy)]
-pub struct Text<'t> {
+pub struct StringNode<'t> {
     pub value: &'t str,
     pub node: Node<'t>,
 }
@@ -46,19 +46,19 @@ impl Maturity {
 
 #[derive(Debug, Clone)]
 pub struct Names<'t> {
-    pub plural: Option<Text<'t>>,
-    pub singular: Option<Text<'t>>,
-    pub kind: Option<Text<'t>>,
-    pub list_kind: Option<Text<'t>>,
-    pub short_names: Vec<Text<'t>>,
-    pub categories: Vec<Text<'t>>,
+    pub plural: Option<StringNode<'t>>,
+    pub singular: Option<StringNode<'t>>,
+    pub kind: Option<StringNode<'t>>,
+    pub list_kind: Option<StringNode<'t>>,
+    pub short_names: Vec<StringNode<'t>>,
+    pub categories: Vec<StringNode<'t>>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Conversion<'t> {
     pub node: Option<Node<'t>>,
     /// As the document says it: `None` or `Webhook`.
-    pub strategy: Option<Text<'t>>,
+    pub strategy: Option<StringNode<'t>>,
     /// The strategy that a kustomize patch sets.
     pub patched: Option<&'t str>,
 }
@@ -85,7 +85,7 @@ pub struct Version<'t> {
     pub served: bool,
     pub storage: bool,
     pub deprecated: bool,
-    pub deprecation_warning: Option<Text<'t>>,
+    pub deprecation_warning: Option<StringNode<'t>>,
     /// Root of `openAPIV3Schema`.
     pub schema: Option<Schema<'t>>,
     pub subresources: Option<Node<'t>>,
@@ -194,21 +194,21 @@ pub struct Crd<'t> {
     /// `metadata.name`; where there is none, what it should be.
     pub name: &'t str,
     pub name_node: Node<'t>,
-    pub group: Option<Text<'t>>,
+    pub group: Option<StringNode<'t>>,
     pub names: Names<'t>,
-    pub scope: Option<Text<'t>>,
+    pub scope: Option<StringNode<'t>>,
     pub conversion: Conversion<'t>,
     pub versions: Vec<Version<'t>>,
     /// `status.storedVersions`, in a dump of a live CRD.
-    pub stored_versions: Vec<Text<'t>>,
+    pub stored_versions: Vec<StringNode<'t>>,
     pub(super) marks: Marks<'t>,
 }
 
 /// What the annotations of a CRD say of its release.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks<'t> {
-    bundle_version: Option<Text<'t>>,
-    channel: Option<Text<'t>>,
+    bundle_version: Option<StringNode<'t>>,
+    channel: Option<StringNode<'t>>,
     feature_set: Vec<&'t str>,
     /// The part of the path that other copies in the bundle don't have, where they differ from this one.
     pub(super) file: Option<&'t str>,
@@ -272,10 +272,10 @@ impl<'t> Crd<'t> {
     }
 
     /// The value of an annotation whose key ends with `/suffix`: `…/bundle-version`, `…/channel`.
-    pub fn annotation_by_suffix(&self, suffix: &str) -> Option<Text<'t>> {
+    pub fn annotation_by_suffix(&self, suffix: &str) -> Option<StringNode<'t>> {
         self.annotations().find_map(|(entry, value)| {
             let (prefix, last) = entry.name().rsplit_once('/')?;
-            (last == suffix && !prefix.is_empty()).then_some(Text { value, node: entry.value })
+            (last == suffix && !prefix.is_empty()).then_some(StringNode { value, node: entry.value })
         })
     }
 
@@ -290,8 +290,8 @@ impl<'t> Crd<'t> {
         self.marks = Marks { bundle_version, channel, feature_set, file: None };
     }
 
-    fn annotation(&self, key: &str) -> Option<Text<'t>> {
-        self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(Text { value, node: entry.value }))
+    fn annotation(&self, key: &str) -> Option<StringNode<'t>> {
+        self.annotations().find_map(|(entry, value)| (entry.name() == key).then_some(StringNode { value, node: entry.value }))
     }
 
     pub fn track(&self) -> Track<'_> {
@@ -322,12 +322,12 @@ impl<'t> Crd<'t> {
         parallel.min_by_key(|other| std::cmp::Reverse((other.variant() == self.variant(), shared(other))))
     }
 
-    pub fn bundle_version(&self) -> Option<Text<'t>> {
+    pub fn bundle_version(&self) -> Option<StringNode<'t>> {
         self.marks.bundle_version
     }
 
     /// `standard` or `experimental`, where the bundle is published in channels.
-    pub fn channel(&self) -> Option<Text<'t>> {
+    pub fn channel(&self) -> Option<StringNode<'t>> {
         self.marks.channel
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One step from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// A named property.
     Key(Box<str>),
     /// Any element of a list.
@@ -16,7 +16,7 @@ pub enum Step {
 /// A path from the root of the object; the empty path is the root itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldPath {
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl FieldPath {
@@ -24,7 +24,7 @@ impl FieldPath {
         Self::default()
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathStep] {
         &self.steps
     }
 
@@ -32,30 +32,30 @@ impl FieldPath {
         self.steps.is_empty()
     }
 
-    pub fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: PathStep) {
         self.steps.push(step);
     }
 
-    pub fn pop(&mut self) -> Option<Step> {
+    pub fn pop(&mut self) -> Option<PathStep> {
         self.steps.pop()
     }
 
-    pub fn child(&self, step: Step) -> Self {
+    pub fn child(&self, step: PathStep) -> Self {
         let mut path = self.clone();
         path.push(step);
         path
     }
 
     pub fn key(&self, name: &str) -> Self {
-        self.child(Step::Key(name.into()))
+        self.child(PathStep::Key(name.into()))
     }
 
     pub fn items(&self) -> Self {
-        self.child(Step::Items)
+        self.child(PathStep::Items)
     }
 
     pub fn values(&self) -> Self {
-        self.child(Step::Values)
+        self.child(PathStep::Values)
     }
 
     pub fn parent(&self) -> Option<Self> {
@@ -66,7 +66,7 @@ impl FieldPath {
     /// The last property name, looking past `[]` and `{}`.
     pub fn name(&self) -> Option<&str> {
         self.steps.iter().rev().find_map(|step| match step {
-            Step::Key(name) => Some(&**name),
+            PathStep::Key(name) => Some(&**name),
             _ => None,
         })
     }
@@ -74,7 +74,7 @@ impl FieldPath {
     /// The first property name: `spec`, `status`, ….
     pub fn head(&self) -> Option<&str> {
         match self.steps.first() {
-            Some(Step::Key(name)) => Some(name),
+            Some(PathStep::Key(name)) => Some(name),
             _ => None,
         }
     }
@@ -89,14 +89,14 @@ impl FieldPath {
         let mut rest = text;
         while !rest.is_empty() {
             if let Some(tail) = rest.strip_prefix("[]") {
-                path.push(Step::Items);
+                path.push(PathStep::Items);
                 rest = tail;
             } else if let Some(tail) = rest.strip_prefix("{}") {
-                path.push(Step::Values);
+                path.push(PathStep::Values);
                 rest = tail;
             } else if let Some(tail) = rest.strip_prefix("[\"") {
                 let (name, tail) = quoted(tail)?;
-                path.push(Step::Key(name.into()));
+                path.push(PathStep::Key(name.into()));
                 rest = tail;
             } else {
                 let tail = if path.is_root() { rest } else { rest.strip_prefix('.')? };
@@ -105,7 +105,7 @@ impl FieldPath {
                 if name.is_empty() {
                     return None;
                 }
-                path.push(Step::Key(name.into()));
+                path.push(PathStep::Key(name.into()));
                 rest = tail;
             }
         }
@@ -135,15 +135,15 @@ impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.steps.iter().enumerate() {
             match step {
-                Step::Items => f.write_str("[]")?,
-                Step::Values => f.write_str("{}")?,
-                Step::Key(name) if is_plain(name) => {
+                PathStep::Items => f.write_str("[]")?,
+                PathStep::Values => f.write_str("{}")?,
+                PathStep::Key(name) if is_plain(name) => {
                     if index > 0 {
                         f.write_str(".")?;
                     }
                     f.write_str(name)?;
                 }
-                Step::Key(name) => write!(f, "[\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\""))?,
+                PathStep::Key(name) => write!(f, "[\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\""))?,
             }
         }
         Ok(())

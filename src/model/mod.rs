@@ -14,6 +14,6 @@ pub mod release;
 pub mod schema;
 
 pub use bundle::{Bundle, Documents, FileId, Place, ProblemKind, Repeat, Skipped};
-pub use crd::{Api, Crd, Keys, Maturity, Priority, Text, Version};
+pub use crd::{Api, Crd, Keys, Maturity, Priority, StringNode, Version};
 pub use fact_collector::FactCollector;
-pub use field_path::{FieldPath, Step};
+pub use field_path::{FieldPath, PathStep};

@@ -4,14 +4,14 @@ use crate::input::yaml::Node;
 use crate::model::schema::Schema;
 
 use super::FileId;
-use super::crd::{Api, Conversion, Crd, Keys, Names, Text, Version};
+use super::crd::{Api, Conversion, Crd, Keys, Names, StringNode, Version};
 
-fn text<'t>(node: Option<Node<'t>>) -> Option<Text<'t>> {
+fn text<'t>(node: Option<Node<'t>>) -> Option<StringNode<'t>> {
     let node = node?;
-    Some(Text { value: node.as_str()?, node })
+    Some(StringNode { value: node.as_str()?, node })
 }
 
-fn texts<'t>(node: Option<Node<'t>>) -> Vec<Text<'t>> {
+fn texts<'t>(node: Option<Node<'t>>) -> Vec<StringNode<'t>> {
     node.into_iter().flat_map(Node::items).filter_map(|item| text(Some(item))).collect()
 }
 
@@ -53,7 +53,7 @@ const WHOLE: [&str; 6] = ["group", "names", "scope", "versions", "version", "val
 const GENERATED: &str = "controller-gen.kubebuilder.io/version";
 
 /// `metadata.name`, where it is one.
-pub(super) fn name(node: Node<'_>) -> Option<Text<'_>> {
+pub(super) fn name(node: Node<'_>) -> Option<StringNode<'_>> {
     text(node.get("metadata").and_then(|metadata| metadata.get("name"))).filter(|name| !name.value.is_empty())
 }
 

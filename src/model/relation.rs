@@ -15,12 +15,12 @@ pub enum Search<T> {
     /// Proved: there is none.
     Impossible,
     /// Neither found nor excluded.
-    Undecided(Reason),
+    Undecided(UndecidedReason),
 }
 
 /// Why a search was left undecided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum UndecidedReason {
     /// More alternatives than the budget allows.
     Budget,
     /// A CEL rule that the search doesn't understand.
@@ -40,7 +40,7 @@ impl<T> Search<T> {
     }
 
     /// As a result, for `?`: an error without a reason is a proof that there is no such value.
-    pub fn into_result(self) -> Result<T, Option<Reason>> {
+    pub fn into_result(self) -> Result<T, Option<UndecidedReason>> {
         match self {
             Search::Found(value) => Ok(value),
             Search::Impossible => Err(None),
@@ -87,7 +87,7 @@ impl<T> Search<T> {
         }
     }
 
-    fn reason(&self) -> Option<&Reason> {
+    fn reason(&self) -> Option<&UndecidedReason> {
         match self {
             Search::Undecided(reason) => Some(reason),
             _ => None,
@@ -95,8 +95,8 @@ impl<T> Search<T> {
     }
 }
 
-impl<T> From<Result<T, Option<Reason>>> for Search<T> {
-    fn from(result: Result<T, Option<Reason>>) -> Self {
+impl<T> From<Result<T, Option<UndecidedReason>>> for Search<T> {
+    fn from(result: Result<T, Option<UndecidedReason>>) -> Self {
         match result {
             Ok(value) => Search::Found(value),
             Err(None) => Search::Impossible,
@@ -105,26 +105,26 @@ impl<T> From<Result<T, Option<Reason>>> for Search<T> {
     }
 }
 
-impl From<String> for Reason {
+impl From<String> for UndecidedReason {
     fn from(text: String) -> Self {
-        Reason::Text(text)
+        UndecidedReason::Text(text)
     }
 }
 
-impl From<&str> for Reason {
+impl From<&str> for UndecidedReason {
     fn from(text: &str) -> Self {
-        Reason::Text(text.to_owned())
+        UndecidedReason::Text(text.to_owned())
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for UndecidedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Budget => f.write_str("there are more alternatives than the search may look at"),
-            Reason::Rule(rule) => write!(f, "the CEL rule `{rule}` is not understood well enough"),
-            Reason::Unverified => f.write_str("no candidate holds"),
-            Reason::Method(what) => write!(f, "no complete method for {what}"),
-            Reason::Text(what) => f.write_str(what),
+            UndecidedReason::Budget => f.write_str("there are more alternatives than the search may look at"),
+            UndecidedReason::Rule(rule) => write!(f, "the CEL rule `{rule}` is not understood well enough"),
+            UndecidedReason::Unverified => f.write_str("no candidate holds"),
+            UndecidedReason::Method(what) => write!(f, "no complete method for {what}"),
+            UndecidedReason::Text(what) => f.write_str(what),
         }
     }
 }

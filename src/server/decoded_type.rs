@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::go::base64::{self, Alphabet};
+use crate::go::base64::{self, Base64Alphabet};
 use crate::go::time::Timestamp;
 use crate::input::yaml::Data;
 
@@ -78,7 +78,7 @@ impl DecodedType {
             (Text, Data::Str(_)) | (Flag | DecodedType::SchemaOrFlag, Data::Bool(_)) => true,
             (Int64, Data::Int(_)) | (DecodedType::Number, Data::Int(_) | Data::Float(_)) => true,
             (DecodedType::Int32, Data::Int(value)) => i32::try_from(value).is_ok(),
-            (DecodedType::Bytes, Data::Str(text)) => base64::decode(text, Alphabet::Standard).is_some(),
+            (DecodedType::Bytes, Data::Str(text)) => base64::decode(text, Base64Alphabet::Standard).is_some(),
             (Time, Data::Str(text)) => Timestamp::parse(text).is_some(),
             (List(_), Data::Seq) => true,
             (Map(_) | Struct(_) | DecodedType::Schema | DecodedType::SchemaOrFlag, Data::Map) => true,

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use super::value::{Key, List, Map, Val};
+use super::value::{Key, ListValue, Map, Val};
 use super::{EvalError, Fuel, json};
 use crate::cel::decl::{Decl, DeclKind};
 use crate::cel::name;
-use crate::go::base64::{self, Alphabet};
+use crate::go::base64::{self, Base64Alphabet};
 use crate::go::duration::Duration;
 use crate::go::time::Timestamp;
 use crate::model::schema::shape::ListType;
@@ -29,7 +29,7 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         (DeclKind::String, Json::String(text)) => Ok(Val::text(text)),
         // Rules read the alphabet of URLs, validation asks for the other: a value with a sign of either can't be read in rules.
         (DeclKind::Bytes, Json::String(text)) => {
-            base64::decode(text, Alphabet::Url).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into())))
+            base64::decode(text, Base64Alphabet::Url).map_or_else(|| wrong("base64"), |b| Ok(Val::Bytes(b.into())))
         }
         (DeclKind::Duration, Json::String(text)) => {
             Duration::parse_format(text).map_or_else(|| wrong("a duration"), |d| Ok(Val::Duration(d)))
@@ -38,21 +38,21 @@ pub fn read<'a>(json: &'a Json, decl: &'a Decl) -> Evaluated<'a> {
         (DeclKind::DateTime, Json::String(text)) => {
             Timestamp::parse_format(text).map_or_else(|| wrong("a date-time"), |t| Ok(Val::Timestamp(t)))
         }
-        (DeclKind::List { .. }, Json::Array(items)) => Ok(Val::List(List::Json(items, decl))),
+        (DeclKind::List { .. }, Json::Array(items)) => Ok(Val::List(ListValue::Json(items, decl))),
         (DeclKind::Map { .. } | DeclKind::Object(_), Json::Object(map)) => Ok(Val::Map(Map::Json(map, decl))),
         (DeclKind::Unknown, json) => Ok(Val::Unknown(json)),
         (kind, _) => wrong(&format!("{kind:?}").to_lowercase()),
     }
 }
 
-impl<'a> List<'a> {
+impl<'a> ListValue<'a> {
     pub fn get(&self, index: usize) -> Option<Evaluated<'a>> {
         match self {
-            List::Json(items, decl) => {
+            ListValue::Json(items, decl) => {
                 let json = items.get(index)?;
                 Some(item_decl(decl).map_or_else(|| Ok(Val::Unknown(json)), |item| read(json, item)))
             }
-            List::Made(items, _) => items.get(index).cloned().map(Ok),
+            ListValue::Made(items, _) => items.get(index).cloned().map(Ok),
         }
     }
 
@@ -63,8 +63,8 @@ impl<'a> List<'a> {
     /// The node that says how the list compares and adds.
     fn list_decl(&self) -> Option<&'a Decl> {
         match self {
-            List::Json(_, decl) => Some(decl),
-            List::Made(_, decl) => *decl,
+            ListValue::Json(_, decl) => Some(decl),
+            ListValue::Made(_, decl) => *decl,
         }
     }
 
@@ -76,7 +76,7 @@ impl<'a> List<'a> {
     }
 
     /// `self + other`: sets unite, map lists merge by key, other lists are joined.
-    pub fn plus(&self, other: &List<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
+    pub fn plus(&self, other: &ListValue<'a>, fuel: &mut Fuel) -> Evaluated<'a> {
         let mut items = self.items().collect::<Result<Vec<_>, _>>()?;
         let (list_type, keys) = self.semantics();
         for item in other.items() {
@@ -96,10 +96,10 @@ impl<'a> List<'a> {
                 (None, _) => items.push(item),
             }
         }
-        Ok(Val::List(List::Made(Rc::new(items), self.list_decl())))
+        Ok(Val::List(ListValue::Made(Rc::new(items), self.list_decl())))
     }
 
-    fn equals(&self, other: &List<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
+    fn equals(&self, other: &ListValue<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
         if self.len() != other.len() {
             return Ok(false);
         }
@@ -247,7 +247,7 @@ impl<'a> Val<'a> {
             (Val::Type(a), Val::Type(b)) => Ok(a == b),
             (Val::List(a), Val::List(b)) => a.equals(b, fuel),
             (Val::Map(a), Val::Map(b)) => a.equals(b, fuel),
-            (Val::List(List::Json(..)) | Val::Map(Map::Json(..)), _) => Err(EvalError::no_such_overload()),
+            (Val::List(ListValue::Json(..)) | Val::Map(Map::Json(..)), _) => Err(EvalError::no_such_overload()),
             (Val::Optional(None), Val::Optional(None)) => Ok(true),
             (Val::Optional(Some(a)), Val::Optional(Some(b))) => a.equals(b, fuel),
             (Val::Ip(a), Val::Ip(b)) => Ok(a == b),

@@ -1,7 +1,7 @@
 //! `'%s and %d'.format([a, b])`.
 
 use super::convert::{go_double, string};
-use super::value::{Key, List, Map, Val};
+use super::value::{Key, ListValue, Map, Val};
 use super::{EvalError, Fuel};
 
 /// One clause of a format string.
@@ -46,7 +46,7 @@ pub fn clauses(format: &str) -> Result<Vec<Clause>, String> {
 }
 
 /// The formatted text.
-pub fn format(format: &str, args: &List<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
+pub fn format(format: &str, args: &ListValue<'_>, fuel: &mut Fuel) -> Result<String, EvalError> {
     let mut out = String::new();
     let mut next = 0;
     for clause in clauses(format).map_err(EvalError::failed)? {

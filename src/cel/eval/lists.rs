@@ -3,19 +3,25 @@
 use std::cmp::Ordering;
 
 use super::operators::{arithmetic, compare};
-use super::value::{List, Val};
+use super::value::{ListValue, Val};
 use super::{EvalError, Fuel, Machine, strings};
 use crate::go::duration::Duration;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 type Items<'a> = Result<Vec<Val<'a>>, EvalError>;
 
-fn items<'a>(list: &List<'a>) -> Items<'a> {
+fn items<'a>(list: &ListValue<'a>) -> Items<'a> {
     list.items().collect()
 }
 
 /// The function `name` on a list. `overloads` tell what an empty list sums up to.
-pub fn call<'a>(machine: &mut Machine<'a>, name: &str, list: &List<'a>, args: &[Val<'a>], overloads: &[&'static str]) -> Evaluated<'a> {
+pub fn call<'a>(
+    machine: &mut Machine<'a>,
+    name: &str,
+    list: &ListValue<'a>,
+    args: &[Val<'a>],
+    overloads: &[&'static str],
+) -> Evaluated<'a> {
     machine.charge(list.len().saturating_mul(16))?;
     match (name, args) {
         ("size", []) => Ok(Val::Int(list.len() as i64)),
@@ -49,7 +55,7 @@ pub fn call<'a>(machine: &mut Machine<'a>, name: &str, list: &List<'a>, args: &[
     }
 }
 
-fn is_sorted<'a>(list: &List<'a>) -> Evaluated<'a> {
+fn is_sorted<'a>(list: &ListValue<'a>) -> Evaluated<'a> {
     let items = items(list)?;
     for pair in items.windows(2) {
         if let [a, b] = pair
@@ -61,7 +67,7 @@ fn is_sorted<'a>(list: &List<'a>) -> Evaluated<'a> {
     Ok(Val::Bool(true))
 }
 
-fn sum<'a>(machine: &mut Machine<'a>, list: &List<'a>, overloads: &[&'static str]) -> Evaluated<'a> {
+fn sum<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>, overloads: &[&'static str]) -> Evaluated<'a> {
     let mut total = None;
     for item in list.items() {
         let item = item?;
@@ -79,7 +85,7 @@ fn sum<'a>(machine: &mut Machine<'a>, list: &List<'a>, overloads: &[&'static str
 }
 
 /// The item that no other beats; `worse` is how a beaten one compares.
-fn extreme<'a>(list: &List<'a>, worse: Ordering) -> Evaluated<'a> {
+fn extreme<'a>(list: &ListValue<'a>, worse: Ordering) -> Evaluated<'a> {
     let mut best: Option<Val<'a>> = None;
     for item in list.items() {
         let item = item?;
@@ -99,7 +105,7 @@ fn alike<'a>(a: &Val<'a>, b: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalErro
     }
 }
 
-fn index_of<'a>(machine: &mut Machine<'a>, list: &List<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
+fn index_of<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>, item: &Val<'a>, last: bool) -> Evaluated<'a> {
     let mut found = -1;
     for (at, have) in (0..).zip(list.items()) {
         if alike(&have?, item, &mut machine.fuel)? {
@@ -112,7 +118,7 @@ fn index_of<'a>(machine: &mut Machine<'a>, list: &List<'a>, item: &Val<'a>, last
     Ok(Val::Int(found))
 }
 
-fn slice<'a>(list: &List<'a>, start: i64, end: i64) -> Evaluated<'a> {
+fn slice<'a>(list: &ListValue<'a>, start: i64, end: i64) -> Evaluated<'a> {
     if start < 0 || start > end || end > list.len() as i64 {
         return Err(EvalError::failed(format!("cannot slice({start}, {end}), list is length {}", list.len())));
     }
@@ -120,7 +126,7 @@ fn slice<'a>(list: &List<'a>, start: i64, end: i64) -> Evaluated<'a> {
     Ok(Val::list(items.collect::<Result<_, _>>()?))
 }
 
-fn flatten<'a>(list: &List<'a>, depth: i64, fuel: &mut Fuel) -> Items<'a> {
+fn flatten<'a>(list: &ListValue<'a>, depth: i64, fuel: &mut Fuel) -> Items<'a> {
     let mut out = vec![];
     for item in list.items() {
         fuel.burn(0)?;
@@ -132,7 +138,7 @@ fn flatten<'a>(list: &List<'a>, depth: i64, fuel: &mut Fuel) -> Items<'a> {
     Ok(out)
 }
 
-fn distinct<'a>(machine: &mut Machine<'a>, list: &List<'a>) -> Evaluated<'a> {
+fn distinct<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>) -> Evaluated<'a> {
     let mut out: Vec<Val<'a>> = vec![];
     for item in list.items() {
         let item = item?;
@@ -147,7 +153,7 @@ fn distinct<'a>(machine: &mut Machine<'a>, list: &List<'a>) -> Evaluated<'a> {
     Ok(Val::list(out))
 }
 
-fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Evaluated<'a> {
+fn sort_by<'a>(list: &ListValue<'a>, keys: &ListValue<'a>) -> Evaluated<'a> {
     let (items, keys) = (items(list)?, items(keys)?);
     if items.len() != keys.len() {
         return Err(EvalError::failed("sort: as many keys as items are needed"));
@@ -166,7 +172,7 @@ fn sort_by<'a>(list: &List<'a>, keys: &List<'a>) -> Evaluated<'a> {
 }
 
 /// The values of those optionals that have one.
-pub fn unwrap_all<'a>(list: &List<'a>) -> Evaluated<'a> {
+pub fn unwrap_all<'a>(list: &ListValue<'a>) -> Evaluated<'a> {
     let mut out = vec![];
     for item in list.items() {
         match item? {
@@ -179,7 +185,7 @@ pub fn unwrap_all<'a>(list: &List<'a>) -> Evaluated<'a> {
 }
 
 /// `item in list`.
-pub fn contains<'a>(list: &List<'a>, item: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
+pub fn contains<'a>(list: &ListValue<'a>, item: &Val<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
     let mut failure = None;
     for have in list.items() {
         match have.and_then(|have| have.equals(item, fuel)) {
@@ -193,7 +199,7 @@ pub fn contains<'a>(list: &List<'a>, item: &Val<'a>, fuel: &mut Fuel) -> Result<
 }
 
 /// `sets.contains`, `sets.equivalent`, `sets.intersects`.
-pub fn sets<'a>(machine: &mut Machine<'a>, name: &str, a: &List<'a>, b: &List<'a>) -> Evaluated<'a> {
+pub fn sets<'a>(machine: &mut Machine<'a>, name: &str, a: &ListValue<'a>, b: &ListValue<'a>) -> Evaluated<'a> {
     let fuel = &mut machine.fuel;
     Ok(Val::Bool(match name {
         "sets.contains" => within(a, b, fuel)?,
@@ -213,7 +219,7 @@ pub fn sets<'a>(machine: &mut Machine<'a>, name: &str, a: &List<'a>, b: &List<'a
 }
 
 /// Whether every item of `inner` is one of `outer`.
-fn within<'a>(outer: &List<'a>, inner: &List<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
+fn within<'a>(outer: &ListValue<'a>, inner: &ListValue<'a>, fuel: &mut Fuel) -> Result<bool, EvalError> {
     for item in inner.items() {
         if !contains(outer, &item?, fuel)? {
             return Ok(false);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::value::{Key, List, Map, Val};
+use super::value::{Key, ListValue, Map, Val};
 use super::{EvalError, Fuel, STEP_BYTES, convert, kubernetes, lists, operators, strings, time};
 use crate::cel::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal, MapEntry, Select};
 use crate::cel::check::CheckedExpr;
@@ -237,11 +237,11 @@ impl<'a> Machine<'a> {
         let slot = self.scope.iter_mut().rev().find(|(name, _)| *name == ACCU);
         let held = slot.map(|(_, val)| std::mem::replace(val, Ok(Val::Null)));
         match (held, more) {
-            (Some(Ok(Val::List(List::Made(mut items, None)))), Val::List(more)) => {
+            (Some(Ok(Val::List(ListValue::Made(mut items, None)))), Val::List(more)) => {
                 let added = more.items().collect::<Result<Vec<_>, _>>()?;
                 self.charge(added.len())?;
                 Rc::make_mut(&mut items).extend(added);
-                Ok(Val::List(List::Made(items, None)))
+                Ok(Val::List(ListValue::Made(items, None)))
             }
             (Some(held), more) => operators::arithmetic("_+_", &held?, &more, &mut self.fuel),
             (None, _) => self.expr(accu),

@@ -1,6 +1,6 @@
 //! Functions on strings and regular expressions.
 
-use super::value::{List, TextVal, Val};
+use super::value::{ListValue, TextVal, Val};
 use super::{EvalError, Machine};
 use crate::go::regexp::Pattern;
 
@@ -147,7 +147,7 @@ fn split<'a>(text: &str, separator: &str, n: i64) -> Val<'a> {
 }
 
 /// `list.join(separator)`.
-pub fn join<'a>(machine: &mut Machine<'a>, list: &List<'a>, separator: &str) -> Evaluated<'a> {
+pub fn join<'a>(machine: &mut Machine<'a>, list: &ListValue<'a>, separator: &str) -> Evaluated<'a> {
     let mut out = String::new();
     for (i, item) in list.items().enumerate() {
         if i > 0 {

@@ -26,7 +26,7 @@ pub enum Val<'a> {
     Bytes(Rc<[u8]>),
     Duration(Duration),
     Timestamp(Timestamp),
-    List(List<'a>),
+    List(ListValue<'a>),
     Map(Map<'a>),
     Optional(Option<Rc<Val<'a>>>),
     /// A type, by its run-time name: lists are just `list`.
@@ -59,7 +59,7 @@ impl Deref for TextVal<'_> {
 }
 
 #[derive(Clone, Debug)]
-pub enum List<'a> {
+pub enum ListValue<'a> {
     /// A list of the object, with the node of the list.
     Json(&'a [Json], &'a Decl),
     /// A list that was made; one made by adding to a list of the object still behaves as its node says.
@@ -113,7 +113,7 @@ impl<'a> Val<'a> {
     }
 
     pub fn list(items: Vec<Val<'a>>) -> Self {
-        Val::List(List::Made(Rc::new(items), None))
+        Val::List(ListValue::Made(Rc::new(items), None))
     }
 
     pub fn some(val: Val<'a>) -> Self {
@@ -166,11 +166,11 @@ impl<'a> Val<'a> {
     }
 }
 
-impl List<'_> {
+impl ListValue<'_> {
     pub fn len(&self) -> usize {
         match self {
-            List::Json(items, _) => items.len(),
-            List::Made(items, _) => items.len(),
+            ListValue::Json(items, _) => items.len(),
+            ListValue::Made(items, _) => items.len(),
         }
     }
 }

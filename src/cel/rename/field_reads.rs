@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::cel::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal};
 use crate::cel::name;
-use crate::model::Step;
+use crate::model::PathStep;
 
 /// The position of a value on the path of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum Accessor<'e> {
 
 /// Finds what an expression reads along a path.
 pub(super) struct FieldReads<'e, 'p> {
-    path: &'p [Step],
+    path: &'p [PathStep],
     scope: Vec<(&'e str, PathPosition)>,
     /// Expressions that are the field, by its name.
     pub found: Vec<&'e Expr>,
@@ -40,7 +40,7 @@ pub(super) struct FieldReads<'e, 'p> {
 }
 
 impl<'e, 'p> FieldReads<'e, 'p> {
-    pub fn of(expr: &'e Expr, path: &'p [Step]) -> Self {
+    pub fn of(expr: &'e Expr, path: &'p [PathStep]) -> Self {
         let (found, whole, tested) = (Vec::new(), Vec::new(), Vec::new());
         let mut reader = FieldReads { path, scope: Vec::new(), found, mentioned: path.is_empty(), lost: false, whole, tested };
         reader.visit_whole(expr);
@@ -169,16 +169,16 @@ impl<'e, 'p> FieldReads<'e, 'p> {
         let place = match (operand, part) {
             (PathPosition::Off, _) => PathPosition::Off,
             (PathPosition::Unknown, part) => {
-                let last = self.path.iter().rev().find_map(|step| if let Step::Key(name) = step { Some(&**name) } else { None });
+                let last = self.path.iter().rev().find_map(|step| if let PathStep::Key(name) = step { Some(&**name) } else { None });
                 self.lost |= matches!(part, Accessor::Name(name) if last == Some(*name));
                 PathPosition::Unknown
             }
             (PathPosition::On(depth), part) => match (self.path.get(depth), part) {
                 (None, _) => PathPosition::Off,
-                (Some(Step::Items | Step::Values), _) => PathPosition::On(depth + 1),
-                (Some(Step::Key(key)), Accessor::Name(name)) if **key == **name => PathPosition::On(depth + 1),
-                (Some(Step::Key(_)), Accessor::Name(_) | Accessor::Number) => PathPosition::Off,
-                (Some(Step::Key(_)), Accessor::Computed) => {
+                (Some(PathStep::Items | PathStep::Values), _) => PathPosition::On(depth + 1),
+                (Some(PathStep::Key(key)), Accessor::Name(name)) if **key == **name => PathPosition::On(depth + 1),
+                (Some(PathStep::Key(_)), Accessor::Name(_) | Accessor::Number) => PathPosition::Off,
+                (Some(PathStep::Key(_)), Accessor::Computed) => {
                     self.lost = true;
                     PathPosition::Unknown
                 }
@@ -195,9 +195,9 @@ impl<'e, 'p> FieldReads<'e, 'p> {
             PathPosition::On(depth) => match (self.path.get(depth), &fold.var2) {
                 (None, _) => PathPosition::Off,
                 // One variable over a map is its key.
-                (Some(Step::Values), None) => PathPosition::Off,
-                (Some(Step::Items | Step::Values), _) => self.part(range, &Accessor::Computed),
-                (Some(Step::Key(_)), _) => PathPosition::Unknown,
+                (Some(PathStep::Values), None) => PathPosition::Off,
+                (Some(PathStep::Items | PathStep::Values), _) => self.part(range, &Accessor::Computed),
+                (Some(PathStep::Key(_)), _) => PathPosition::Unknown,
             },
             other => other,
         };

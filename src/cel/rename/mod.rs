@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 
 use super::name;
 use super::parse::read;
-use crate::model::Step;
+use crate::model::PathStep;
 
 use field_reads::FieldReads;
 use rule_text::RuleText;
 
 /// The rule after a field moved from `old` to `new`, both seen from the node of the rule. `None` where the rule can't be made to follow:
 /// it reads the field in a way that isn't understood, or it reads as a whole an object that loses or gets the field.
-pub fn rename(rule: &str, old: &[Step], new: &[Step]) -> Option<String> {
+pub fn rename(rule: &str, old: &[PathStep], new: &[PathStep]) -> Option<String> {
     let shared = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (gone, come) = (names(old.get(shared..)?), names(new.get(shared..)?));
     let expr = read(rule).ok()?;
@@ -49,7 +49,7 @@ pub fn rename(rule: &str, old: &[Step], new: &[Step]) -> Option<String> {
 }
 
 /// Whether a rule reads a field, or an object or list around it as a whole. What can't be followed is taken to read it.
-pub fn mentions(rule: &str, path: &[Step]) -> bool {
+pub fn mentions(rule: &str, path: &[PathStep]) -> bool {
     read(rule).map_or(true, |expr| {
         let found = FieldReads::of(&expr, path);
         found.mentioned || found.lost || !found.whole.is_empty()
@@ -57,8 +57,8 @@ pub fn mentions(rule: &str, path: &[Step]) -> bool {
 }
 
 /// The names of steps that are all names.
-fn names(steps: &[Step]) -> Option<Vec<&str>> {
-    steps.iter().map(|step| if let Step::Key(name) = step { Some(&**name) } else { None }).collect()
+fn names(steps: &[PathStep]) -> Option<Vec<&str>> {
+    steps.iter().map(|step| if let PathStep::Key(name) = step { Some(&**name) } else { None }).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cel::ast::{Call, Expr, ExprKind};
 use crate::cel::lex::{Token, tokens};
 use crate::cel::name;
-use crate::model::Step;
+use crate::model::PathStep;
 
 /// The text of a rule and its tokens.
 pub(super) struct RuleText<'r> {
@@ -71,8 +71,8 @@ impl<'r> RuleText<'r> {
     }
 
     /// The edit that renames a field in place.
-    pub fn new_name(&self, read: &Expr, new: &Step) -> Option<(Range<usize>, String)> {
-        let Step::Key(new) = new else { return None };
+    pub fn new_name(&self, read: &Expr, new: &PathStep) -> Option<(Range<usize>, String)> {
+        let PathStep::Key(new) = new else { return None };
         let ExprKind::Call(Call { function, args, .. }) = &read.kind else {
             return Some((self.name(self.selected(read)?)?, name::escape(new)?));
         };

@@ -11,7 +11,7 @@ use crate::judge::baseline::Baseline;
 use crate::judge::finding::{Finding, Severity, Spot};
 use crate::judge::policy::Policy;
 use crate::judge::review::{self, Judgement, Manifests, Side};
-use crate::judge::rule::example::{Block, Example, examples};
+use crate::judge::rule::example::{Block, RuleExample, examples};
 use crate::judge::rule::{Book, Family, Kind, PAGES, Rule};
 use crate::judge::waiver::Waivers;
 use crate::model::{Documents, FileId};
@@ -128,7 +128,7 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
 }
 
 /// Judged by the default policy, with nothing switched off, on the fifteenth of January 2026.
-fn run(example: &Example) -> Vec<Finding> {
+fn run(example: &RuleExample) -> Vec<Finding> {
     let policy = Policy::find(crate::judge::policy::DEFAULT).expect("the default policy");
     let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
     let invalid: Vec<_> = conversions.iter().flat_map(|all| all.invalid()).collect();
@@ -181,7 +181,7 @@ fn examples_are_true() {
         if rule.id == "unclassified-change" {
             continue;
         }
-        if !examples.iter().any(Example::fires) || !examples.iter().any(|example| !example.fires()) {
+        if !examples.iter().any(RuleExample::fires) || !examples.iter().any(|example| !example.fires()) {
             say(0, "one example must fire and one must stay quiet".into());
         }
         for example in &examples {

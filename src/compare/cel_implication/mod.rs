@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use crate::cel::normalise::is_transition;
 use crate::model::relation::{Comparison, Relation};
-use crate::model::schema::{CelRule, Schema, Shape};
+use crate::model::schema::{Schema, Shape, ValidationRule};
 
 use super::{Budget, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, order_local};
 use term::Term;
@@ -36,7 +36,7 @@ struct Node<'t> {
 
 /// A rule of a node.
 pub(crate) struct Rule<'t> {
-    pub(crate) cel: CelRule<'t>,
+    pub(crate) cel: ValidationRule<'t>,
     pub(crate) text: &'t str,
     node: Rc<Node<'t>>,
     /// Parsed once, and only where texts differ.

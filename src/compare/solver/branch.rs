@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::Step;
+use crate::model::PathStep;
 
 use super::formula::Formula;
 use super::part::{Part, Parts, Unsatisfiable, reads, same_part, same_term};
 use super::read::Request;
-use super::{Goal, Kind, Pin, Reason, Search, Solver, Term};
+use super::{Goal, Kind, Pin, Search, Solver, Term, UndecidedReason};
 
 /// A condition on one view that has to hold, or has to fail.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl<'s> Solver<'s> {
         }
         // A key that has to be sent is there for every side that keeps it.
         if let Some(pin) = goal.pin
-            && let Some((Step::Key(key), rest)) = pin.steps.split_first()
+            && let Some((PathStep::Key(key), rest)) = pin.steps.split_first()
             && (Pin { steps: rest, target: pin.target }).request() == Request::Value
         {
             for (view, side) in goal.views.iter().enumerate() {
@@ -75,7 +75,7 @@ impl<'s> Solver<'s> {
             }
             let options: usize = branch.choices.iter().map(|choice| choice.options.len()).sum();
             if !self.step((1 + options) * branch.atoms.len()) {
-                return Search::Undecided(Reason::Budget);
+                return Search::Undecided(UndecidedReason::Budget);
             }
             self.simplify_choices(&mut branch, goal, kind);
             let narrowest = branch.choices.iter().enumerate().min_by_key(|(_, choice)| choice.options.len());
@@ -119,7 +119,7 @@ impl<'s> Solver<'s> {
                 Search::Undecided(reason) => open = open.or(Some(reason)),
             }
             if self.steps == 0 {
-                return Search::Undecided(Reason::Budget);
+                return Search::Undecided(UndecidedReason::Budget);
             }
         }
         Err(open).into()

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 use crate::server::key_fate::Pruning;
@@ -51,7 +51,7 @@ pub(crate) enum Difference {
 /// A path that the value must have, and what must be there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pin<'s> {
-    pub(crate) steps: &'s [Step],
+    pub(crate) steps: &'s [PathStep],
     pub(crate) target: Target<'s>,
 }
 
@@ -176,11 +176,11 @@ pub(super) fn has_pin(value: &Value, pin: Pin<'_>) -> bool {
     };
     let below = Pin { steps: rest, target: pin.target };
     match step {
-        Step::Key(key) => match value.get(&**key) {
+        PathStep::Key(key) => match value.get(&**key) {
             Some(value) => has_pin(value, below),
             None => rest.is_empty() && matches!(pin.target, Target::Missing) && value.is_object(),
         },
-        Step::Items => value.as_array().is_some_and(|items| items.iter().any(|item| has_pin(item, below))),
-        Step::Values => value.as_object().is_some_and(|map| map.values().any(|item| has_pin(item, below))),
+        PathStep::Items => value.as_array().is_some_and(|items| items.iter().any(|item| has_pin(item, below))),
+        PathStep::Values => value.as_object().is_some_and(|map| map.values().any(|item| has_pin(item, below))),
     }
 }

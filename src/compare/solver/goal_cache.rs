@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::formula::Formula;
 use super::read::Reader;
-use super::{Difference, Goal, Reason, Search, Target, Term};
+use super::{Difference, Goal, Search, Target, Term, UndecidedReason};
 use crate::server::key_fate::Pruning;
 
 /// The parts of a goal by address: shapes live as long as the solver, formulas as long as their answer.
@@ -80,7 +80,7 @@ impl GoalCache {
     }
 
     pub(super) fn put(&mut self, key: CacheKey, goal: &Goal<'_>, found: &Search<Value>) {
-        if matches!(found, Search::Undecided(Reason::Budget)) {
+        if matches!(found, Search::Undecided(UndecidedReason::Budget)) {
             return;
         }
         let formulas = goal.literals.iter().filter_map(|literal| match &literal.term {

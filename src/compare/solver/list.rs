@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::schema::shape::Shape;
 
 use super::branch::Atom;
@@ -13,7 +13,7 @@ use super::object::not_equal;
 use super::object_keys::{child_goal, difference_below};
 use super::part::{Part, Unique};
 use super::read::{Effect, Request};
-use super::{Difference, Goal, Literal, Pin, Preference, Reason, Search, Solver, Term};
+use super::{Difference, Goal, Literal, Pin, Preference, Search, Solver, Term, UndecidedReason};
 
 /// Items that are made to reach a count.
 const MAX_ITEMS: u64 = 300;
@@ -44,7 +44,7 @@ impl<'s> Solver<'s> {
     pub(super) fn list(&mut self, goal: &Goal<'s>, atoms: &[Atom<'s>]) -> Search<Value> {
         let mut frame = enter(atoms);
         if let Some(pin) = goal.pin
-            && let Some((Step::Items, rest)) = pin.steps.split_first()
+            && let Some((PathStep::Items, rest)) = pin.steps.split_first()
         {
             frame.wanted.push(Wanted { pin: Some(Pin { steps: rest, target: pin.target }), ..Wanted::default() });
         }
@@ -55,7 +55,7 @@ impl<'s> Solver<'s> {
             return Search::Impossible;
         }
         if frame.equal.len() > 1 {
-            return Search::Undecided(Reason::Method("a list that is not unique in two ways"));
+            return Search::Undecided(UndecidedReason::Method("a list that is not unique in two ways"));
         }
         let found = match frame.equal.first().copied() {
             Some((view, unique)) => self.repeated(goal, &frame, view, unique),
@@ -63,7 +63,7 @@ impl<'s> Solver<'s> {
         };
         match found {
             Search::Found(value) if frame.unlike.iter().any(|other| formula::equal(other, &value)) => {
-                Search::Undecided(Reason::Method("a list other than given ones"))
+                Search::Undecided(UndecidedReason::Method("a list other than given ones"))
             }
             found => found,
         }
@@ -88,7 +88,7 @@ impl<'s> Solver<'s> {
             return match self.build(goal, frame, &reversed) {
                 Search::Impossible if frame.distinct.is_empty() => Search::Impossible,
                 Search::Impossible => match self.in_one(goal, frame) {
-                    Search::Impossible if count > 2 => Search::Undecided(Reason::Method("several distinct items")),
+                    Search::Impossible if count > 2 => Search::Undecided(UndecidedReason::Method("several distinct items")),
                     found => found,
                 },
                 found => found,
@@ -98,7 +98,7 @@ impl<'s> Solver<'s> {
             return Search::Impossible;
         }
         match self.in_one(goal, frame) {
-            Search::Impossible if frame.high > 1 => Search::Undecided(Reason::Method("several items in a short list")),
+            Search::Impossible if frame.high > 1 => Search::Undecided(UndecidedReason::Method("several items in a short list")),
             found => found,
         }
     }
@@ -110,7 +110,7 @@ impl<'s> Solver<'s> {
             all.literals.extend(one.literals.iter().cloned());
             all.difference |= one.difference;
             if all.pin.is_some() && one.pin.is_some() {
-                return Search::Undecided(Reason::Method("several items in a short list"));
+                return Search::Undecided(UndecidedReason::Method("several items in a short list"));
             }
             all.pin = all.pin.or(one.pin);
         }
@@ -122,7 +122,7 @@ impl<'s> Solver<'s> {
         let least = if self.preference == Preference::Full { frame.low.max(1).min(frame.high) } else { frame.low };
         let target = least.max(wanted.len() as u64);
         if target > MAX_ITEMS {
-            return Search::Undecided(Reason::Budget);
+            return Search::Undecided(UndecidedReason::Budget);
         }
         let mut items: Vec<Value> = Vec::new();
         let mut filler: Option<Value> = None;
@@ -190,7 +190,7 @@ impl<'s> Solver<'s> {
             }
         }
         if open.is_none() && shape.map_keys.len() > 1 && before.len() > 1 {
-            open = Some(Reason::Method("items with several keys"));
+            open = Some(UndecidedReason::Method("items with several keys"));
         }
         Err(open).into()
     }
@@ -255,7 +255,11 @@ impl<'s> Solver<'s> {
                 Term::Node(shape) => literal.holds && takes_scalars(shape),
                 _ => false,
             });
-            return if alike || scalar { Search::Impossible } else { Search::Undecided(Reason::Method("items that become equal")) };
+            return if alike || scalar {
+                Search::Impossible
+            } else {
+                Search::Undecided(UndecidedReason::Method("items that become equal"))
+            };
         };
         self.same_keys(goal, frame, view, shape)
     }

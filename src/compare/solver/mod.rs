@@ -29,8 +29,8 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::compare::budget::Budget;
-use crate::model::Step;
-use crate::model::relation::{Reason, Search};
+use crate::model::PathStep;
+use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::shape::{CelRule, Shape};
 use crate::server::key_fate::Pruning;
 pub(crate) use crate::server::object::{JsonKind as Kind, JsonKinds as Kinds};
@@ -121,7 +121,7 @@ impl<'s> Solver<'s> {
     /// A value other than null that meets the goal.
     pub(crate) fn solve(&mut self, goal: &Goal<'s>) -> Search<Value> {
         if !self.step(goal.literals.len()) || self.depth >= MAX_DEPTH {
-            return Search::Undecided(Reason::Budget);
+            return Search::Undecided(UndecidedReason::Budget);
         }
         let key = CacheKey::of(goal);
         if let Some(known) = self.cache.get(&key) {
@@ -234,7 +234,7 @@ impl<'s> Solver<'s> {
         {
             return found;
         }
-        let reason = Reason::Rule(first.rule.clone());
+        let reason = UndecidedReason::Rule(first.rule.clone());
         for (view, rule, shape) in rules {
             for probe in probe::probes(rule, shape) {
                 let mut narrowed = goal.clone();
@@ -245,7 +245,7 @@ impl<'s> Solver<'s> {
                     return Search::Found(value);
                 }
                 if self.steps == 0 {
-                    return Search::Undecided(Reason::Budget);
+                    return Search::Undecided(UndecidedReason::Budget);
                 }
             }
         }
@@ -296,7 +296,7 @@ impl<'s> Solver<'s> {
                 && (goal.difference == Difference::None || !kind.is_scalar())
                 && match goal.pin.and_then(|pin| pin.steps.first()) {
                     None => true,
-                    Some(Step::Items) => kind == Kind::Array,
+                    Some(PathStep::Items) => kind == Kind::Array,
                     Some(_) => kind == Kind::Object,
                 };
             if !possible {
@@ -400,8 +400,8 @@ impl<'s> Solver<'s> {
 }
 
 /// Why a candidate doesn't count as found, by its check.
-pub(crate) fn unconfirmed(met: Option<bool>) -> Reason {
-    Reason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
+pub(crate) fn unconfirmed(met: Option<bool>) -> UndecidedReason {
+    UndecidedReason::Method(if met.is_some() { "a candidate that does not stand" } else { "a rule that can't be run" })
 }
 
 #[cfg(test)]

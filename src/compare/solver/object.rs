@@ -15,7 +15,7 @@ use super::formula::{self, Formula};
 use super::object_keys::unlike_nulls;
 use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Range, Requirement};
 use super::part::Part;
-use super::{Difference, Goal, Literal, Preference, Reason, Search, Solver, Term, View};
+use super::{Difference, Goal, Literal, Preference, Search, Solver, Term, UndecidedReason, View};
 
 /// The only key of an object that holds a field on its own.
 pub(super) const ALONE: &str = "value";
@@ -170,7 +170,7 @@ impl<'s> Solver<'s> {
     /// Tries to assign each requirement to some key, one key after another.
     fn place(&mut self, goal: &Goal<'s>, mut frame: ObjectPlan<'s>) -> Search<Value> {
         if !self.step(KEY_COST * frame.keys.len()) {
-            return Search::Undecided(Reason::Budget);
+            return Search::Undecided(UndecidedReason::Budget);
         }
         let Some(requirement) = frame.requirements.pop() else { return self.complete(goal, &frame) };
         let mut open = None;
@@ -241,7 +241,7 @@ impl<'s> Solver<'s> {
         frame: &mut ObjectPlan<'s>,
         requirement: &Requirement<'s>,
         key: Option<String>,
-    ) -> Result<(), Option<Reason>> {
+    ) -> Result<(), Option<UndecidedReason>> {
         let views = goal.views.len();
         let key = match key {
             Some(name) => name,
@@ -280,7 +280,7 @@ impl<'s> Solver<'s> {
         goal: &Goal<'s>,
         frame: &mut ObjectPlan<'s>,
         against: Option<&Rc<Formula>>,
-    ) -> Result<String, Option<Reason>> {
+    ) -> Result<String, Option<UndecidedReason>> {
         let spare = "\u{0}";
         if goal.views.iter().any(|view| view.faithful && view.read_by.key_fate(spare).is_pruned()) {
             return Err(None);
@@ -331,7 +331,7 @@ impl<'s> Solver<'s> {
             }
             let value = Value::Object(map);
             if frame.unlike.iter().any(|other| formula::equal(other, &value)) {
-                return Search::Undecided(Reason::Method("an object other than given ones"));
+                return Search::Undecided(UndecidedReason::Method("an object other than given ones"));
             }
             Search::Found(value)
         })

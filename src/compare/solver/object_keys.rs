@@ -8,7 +8,7 @@ use crate::server::key_fate::KeyFate;
 
 use super::object_plan::{KeyPlan, ObjectPlan, Range};
 use super::read::{Effect, Request};
-use super::{Difference, Goal, Literal, Pin, Preference, Reason, Search, Solver, Term, View};
+use super::{Difference, Goal, Literal, Pin, Preference, Search, Solver, Term, UndecidedReason, View};
 
 /// Keys that are made up to reach a count; a search that needs more stays undecided.
 const MAX_FILL: u64 = 512;
@@ -19,7 +19,7 @@ const MAX_DEAD: usize = 50_000;
 
 enum Assessed<'s> {
     Impossible,
-    Undecided(Reason),
+    Undecided(UndecidedReason),
     Ready { seen: Vec<bool> },
     Child { seen: Vec<bool>, goal: Goal<'s> },
 }
@@ -32,7 +32,7 @@ struct Filled {
 }
 
 impl<'s> Solver<'s> {
-    pub(super) fn fill_each(&mut self, goal: &Goal<'s>, order: &[&KeyPlan<'s>]) -> Result<Map<String, Value>, Option<Reason>> {
+    pub(super) fn fill_each(&mut self, goal: &Goal<'s>, order: &[&KeyPlan<'s>]) -> Result<Map<String, Value>, Option<UndecidedReason>> {
         let mut map = Map::new();
         for plan in order {
             if let Value::Array(sent) = self.fill(goal, plan).into_result()? {
@@ -65,7 +65,7 @@ impl<'s> Solver<'s> {
         }
     }
 
-    fn option(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: Request) -> Result<Filled, Option<Reason>> {
+    fn option(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: Request) -> Result<Filled, Option<UndecidedReason>> {
         match self.assess(goal, plan, request) {
             Assessed::Impossible => Err(None),
             Assessed::Undecided(reason) => Err(Some(reason)),
@@ -117,7 +117,7 @@ impl<'s> Solver<'s> {
                 Some(false) => return Assessed::Impossible,
                 // A rule that is not understood is assumed to hold; the value found is checked later.
                 None if literal.holds => {}
-                None => open = Some(Reason::Method("a default under a rule that is not understood")),
+                None => open = Some(UndecidedReason::Method("a default under a rule that is not understood")),
             }
         }
         let mut difference = Difference::None;
@@ -143,7 +143,7 @@ impl<'s> Solver<'s> {
         goal: &Goal<'s>,
         frame: &ObjectPlan<'s>,
         order: &[&KeyPlan<'s>],
-    ) -> Result<Map<String, Value>, Option<Reason>> {
+    ) -> Result<Map<String, Value>, Option<UndecidedReason>> {
         let mut open = None;
         let mut options: Vec<Vec<Filled>> = Vec::new();
         for plan in order {
@@ -171,10 +171,10 @@ impl<'s> Solver<'s> {
         let mut chosen = Vec::new();
         let seen = filler.as_ref().map(|(_, filled)| filled.seen.as_slice());
         let Some(extra) = pick(&options, &frame.ranges, seen, &start, &mut chosen, &mut dead) else {
-            return Err(if dead.len() >= MAX_DEAD { Some(Reason::Budget) } else { open });
+            return Err(if dead.len() >= MAX_DEAD { Some(UndecidedReason::Budget) } else { open });
         };
         if extra > if frame.key_rules.is_empty() { MAX_FILL } else { MAX_SOUGHT } {
-            return Err(Some(Reason::Method("an object with very many keys")));
+            return Err(Some(UndecidedReason::Method("an object with very many keys")));
         }
         let mut map = Map::new();
         for ((plan, options), index) in order.iter().zip(&options).zip(chosen) {
@@ -191,7 +191,7 @@ impl<'s> Solver<'s> {
     }
 
     /// A made-up key that can be added again and again.
-    fn filler(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>) -> Result<(ObjectPlan<'s>, Filled), Option<Reason>> {
+    fn filler(&mut self, goal: &Goal<'s>, frame: &ObjectPlan<'s>) -> Result<(ObjectPlan<'s>, Filled), Option<UndecidedReason>> {
         let mut scratch = frame.clone();
         let name = self.new_key(goal, &mut scratch, None)?;
         let plan = scratch.keys.get(&name).cloned().ok_or(None)?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::schema::shape::Shape;
 
 use super::formula::Formula;
@@ -136,14 +136,14 @@ impl<'s> ObjectPlan<'s> {
 
     pub(super) fn pin(&mut self, pin: Pin<'s>, views: usize) {
         match pin.steps.split_first() {
-            Some((Step::Key(key), rest)) => {
+            Some((PathStep::Key(key), rest)) => {
                 let plan = self.plan(key, views);
                 let below = Pin { steps: rest, target: pin.target };
                 plan.forced = Some(below.request());
                 plan.pin = Some(below);
             }
-            Some((Step::Values, rest)) => self.requirements.push(Requirement::Pin(Pin { steps: rest, target: pin.target })),
-            Some((Step::Items, _)) | None => {}
+            Some((PathStep::Values, rest)) => self.requirements.push(Requirement::Pin(Pin { steps: rest, target: pin.target })),
+            Some((PathStep::Items, _)) | None => {}
         }
     }
 }

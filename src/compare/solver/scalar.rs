@@ -8,7 +8,7 @@ use crate::model::number::NumberGoal;
 
 use super::branch::Atom;
 use super::part::Part;
-use super::{Kind, Reason, Search, Solver};
+use super::{Kind, Search, Solver, UndecidedReason};
 
 impl<'s> Solver<'s> {
     pub(super) fn string(&mut self, atoms: &[Atom<'s>]) -> Search<Value> {
@@ -17,7 +17,7 @@ impl<'s> Solver<'s> {
             if let Part::Pattern(text) = &atom.part {
                 match Pattern::new(text).ok() {
                     Some(pattern) => patterns.push((atom.holds, pattern)),
-                    None => return Search::Undecided(Reason::Text(format!("the pattern {text:?} is not analysed"))),
+                    None => return Search::Undecided(UndecidedReason::Text(format!("the pattern {text:?} is not analysed"))),
                 }
             }
         }
@@ -65,7 +65,7 @@ impl<'s> Solver<'s> {
             _ => goal.find_float(),
         };
         match found {
-            Search::Undecided(_) => Search::Undecided(Reason::Budget),
+            Search::Undecided(_) => Search::Undecided(UndecidedReason::Budget),
             found => found.map(Value::from),
         }
     }

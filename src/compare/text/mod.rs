@@ -5,7 +5,7 @@ mod search;
 use crate::compare::budget::Budget;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::{Bound, Format};
-use crate::model::relation::{Reason, Search};
+use crate::model::relation::{Search, UndecidedReason};
 use search::PatternSearch;
 
 /// What a string must satisfy, all of it at once.
@@ -70,7 +70,7 @@ impl<'a> TextGoal<'a> {
         }
         let names: Vec<_> = all.filter(|format| format.exact().is_none()).map(|format| format!("{format:?}")).collect();
         Search::any(self.branches(true).map(|search| match search.run(budget, Some(&verify)) {
-            Search::Undecided(Reason::Unverified) => {
+            Search::Undecided(UndecidedReason::Unverified) => {
                 Search::Undecided(format!("what the format {} takes is known only in part", names.join(", ")).into())
             }
             found => found,

@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt};
 
 use crate::compare::budget::Budget;
 use crate::go::regexp::{Alphabet, DEAD, Letter, MATCHED, Pattern, Walk, WalkState};
-use crate::model::relation::{Reason, Search};
+use crate::model::relation::{Search, UndecidedReason};
 
 /// States of the product that a search may visit. Real patterns need some hundreds.
 const MAX_STATES: usize = 10_000;
@@ -242,7 +242,7 @@ impl<'a> Product<'a> {
             }
             queue = end..steps.len();
         }
-        Ok(if unverified { Search::Undecided(Reason::Unverified) } else { Search::Impossible })
+        Ok(if unverified { Search::Undecided(UndecidedReason::Unverified) } else { Search::Impossible })
     }
 
     fn word(&self, steps: &[Step], mut at: usize, still: Option<&InPlace>) -> String {

@@ -6,13 +6,13 @@ use crate::compare::CONDITIONS;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 use super::change_list::Changes;
 use super::node_comparison::{AcceptedChange, NodeComparison};
-use super::types::Types;
+use super::types::JsonTypes;
 use super::value_text::{self, names};
-use super::walk::{Pair, Position, Walk};
+use super::walk::{NodePair, Position, SchemaWalk};
 
 /// Keywords that say which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];
@@ -26,10 +26,10 @@ struct Part {
     relation: Relation,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SchemaWalk<'a> {
     /// What became of the values that a node accepts. The comparison of both nodes decides; each condition that differs is a cause as far
     /// as it makes the same difference by itself.
-    pub(super) fn accepted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn accepted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let comparison = NodeComparison::of(pair, self.demanded_by_scale(pair));
         let moved = changes.has_any(COMPOSITIONS);
         let differ = CONDITIONS.iter().filter(|(aspect, words)| (moved || changes.has_any(words)) && comparison.differs(*aspect));
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
 
     fn part_fact<'t>(
         &mut self,
-        pair: &Pair<'_, 't>,
+        pair: &NodePair<'_, 't>,
         changes: &mut Changes<'t>,
         part: &Part,
         comparison: &NodeComparison<'_, '_, 't>,
@@ -118,8 +118,8 @@ impl<'a> Walk<'a> {
     }
 
     /// A node whose old and new types have nothing in common: one fact, whatever else became of it.
-    pub(super) fn retyped<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
-        let (old, new) = (Types::of(&pair.old), Types::of(&pair.new));
+    pub(super) fn retyped<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) -> bool {
+        let (old, new) = (JsonTypes::of(&pair.old), JsonTypes::of(&pair.new));
         if !old.and(new).is_empty() {
             return false;
         }
@@ -142,16 +142,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares the fields of an object that became a list of such objects, or the reverse.
-    fn list_of_objects(&mut self, pair: &Pair<'_, '_>) {
+    fn list_of_objects(&mut self, pair: &NodePair<'_, '_>) {
         let (became_list, old, new) = match (object_items(&pair.new, &pair.old), object_items(&pair.old, &pair.new)) {
             (Some(items), _) => (true, pair.old.clone(), items),
             (None, Some(items)) => (false, items, pair.new.clone()),
             (None, None) => return,
         };
         let listed = |walk: &mut Self, path: fn(&mut FieldPath)| path(if became_list { &mut walk.new_path } else { &mut walk.old_path });
-        listed(self, |path| path.push(Step::Items));
+        listed(self, |path| path.push(PathStep::Items));
         self.diverged += 1;
-        self.properties(&Pair { old, new, position: Position::Item, ..*pair }, None);
+        self.properties(&NodePair { old, new, position: Position::Item, ..*pair }, None);
         self.diverged -= 1;
         listed(self, |path| drop(path.pop()));
     }

@@ -13,7 +13,7 @@ use crate::model::schema::{Additional, Keyword, Schema, Shape};
 
 use super::accepted_values::COMPOSITIONS;
 use super::node_comparison::role;
-use super::walk::{Pair, Position};
+use super::walk::{NodePair, Position};
 use crate::compare::{bounded_shape, is_oversized};
 
 /// One step from a node down to a child.
@@ -54,7 +54,7 @@ pub(super) const MOST: &[Keyword] = &[Keyword::MaxProperties, Keyword::Enum];
 pub(super) const KEYS: &[Keyword] = &[Keyword::MaxProperties, Keyword::MinProperties, Keyword::Required, Keyword::Enum];
 
 /// The keyword that looks at which keys a node has, one of its `own` or a composition; the uppermost if there are several.
-pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
+pub(super) fn notice<'t>(pair: &NodePair<'_, 't>, own: &[Keyword]) -> Option<Notice<'t>> {
     let mut steps = Vec::new();
     let mut found: Option<Notice<'t>> = None;
     let mut here = pair;
@@ -71,7 +71,7 @@ pub(super) fn notice<'t>(pair: &Pair<'_, 't>, own: &[Keyword]) -> Option<Notice<
 }
 
 /// How a node compares with another in its place, seen from where it is noticed; rules are left aside.
-pub(super) fn compare<'t>(pair: &Pair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Comparison<Sample>> {
+pub(super) fn compare<'t>(pair: &NodePair<'_, 't>, notice: Option<&Notice<'t>>, old: Shape, new: Shape) -> Option<Comparison<Sample>> {
     let (mut before, mut after) = (old, new);
     let mut here = pair;
     for _ in 0..notice.map_or(0, |notice| notice.steps.len()) {
@@ -105,7 +105,7 @@ pub(super) fn name_a_key(shape: &mut Shape, taken: &Shape) {
 }
 
 /// Whether the objects around a node can refuse a null in it that they didn't see before.
-pub(super) fn notices_null(pair: &Pair<'_, '_>) -> bool {
+pub(super) fn notices_null(pair: &NodePair<'_, '_>) -> bool {
     let (Some(up), Some(child_step)) = (pair.up, child_step(pair)) else { return false };
     let Some(notice) = notice(up, KEYS) else { return false };
     let (Some(mut outer), Some(child)) = (shape(&up.new), shape(&pair.new)) else { return true };
@@ -116,7 +116,7 @@ pub(super) fn notices_null(pair: &Pair<'_, '_>) -> bool {
 }
 
 /// The step that leads to a node from the one above it, where the new schema has it there.
-fn child_step<'t>(pair: &Pair<'_, 't>) -> Option<ChildStep<'t>> {
+fn child_step<'t>(pair: &NodePair<'_, 't>) -> Option<ChildStep<'t>> {
     let up = &pair.up?.new;
     let (child_step, child) = match pair.position {
         Position::Root => return None,

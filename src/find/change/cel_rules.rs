@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::compare::cel_implication::{Known, Rule, RuledValues};
 use crate::compare::{Comparison, Sample, bounded_shape, is_oversized};
 use crate::input::yaml::Entry;
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
@@ -14,10 +14,10 @@ use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 use super::change_list::Changes;
 use super::node_comparison::role;
 use super::rename;
-use super::types::Types;
+use super::types::JsonTypes;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{apart, cut};
-use super::walk::{Pair, Walk};
+use super::walk::{NodePair, SchemaWalk};
 
 /// Most rules of one node that are matched by similarity; beyond that, they count as removed and added.
 const MATCHED: usize = 40;
@@ -30,8 +30,8 @@ const NAME: usize = 60;
 /// Characters of a rule that are compared for similarity.
 const COMPARED: usize = 400;
 
-impl Walk<'_> {
-    pub(super) fn rules<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+impl SchemaWalk<'_> {
+    pub(super) fn rules<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let Some(change) = changes.get(Keyword::Validations) else { return };
         let (all_old, all_new) = (Rule::list(&pair.old), Rule::list(&pair.new));
         // An empty list, or a value that isn't a list, has no rules.
@@ -76,7 +76,7 @@ impl Walk<'_> {
     }
 
     /// Fields of the node that have another name now: a rule that only follows the renames is the same rule.
-    fn renames<'t>(&self, pair: &Pair<'_, 't>) -> Vec<(&'t str, &'t str)> {
+    fn renames<'t>(&self, pair: &NodePair<'_, 't>) -> Vec<(&'t str, &'t str)> {
         let lone = |one: &Schema<'t>, other: &Schema<'t>| -> Vec<(Entry<'t>, Schema<'t>)> {
             one.properties().filter(|(entry, _)| other.property(entry.name()).is_none()).collect()
         };
@@ -84,7 +84,7 @@ impl Walk<'_> {
         rename::matches(&gone, &come, self.scope.options).iter().map(|found| (found.old.name(), found.new.name())).collect()
     }
 
-    fn lone_rule<'t>(&mut self, pair: &Pair<'_, 't>, rule: &Rule<'t>, judgement: Comparison<Sample>, was: bool) {
+    fn lone_rule<'t>(&mut self, pair: &NodePair<'_, 't>, rule: &Rule<'t>, judgement: Comparison<Sample>, was: bool) {
         let on_new_fields = !was && reads_new_fields(pair, rule) && (judgement.relation == Relation::Equal || about_new_fields(pair, rule));
         let effect = match judgement.relation {
             _ if on_new_fields => Effect::Added,
@@ -109,7 +109,7 @@ impl Walk<'_> {
         self.push_rule(fact, judgement.lost, rule);
     }
 
-    fn changed_rule<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Comparison<Sample>) {
+    fn changed_rule<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Comparison<Sample>) {
         let relation = judgement.relation;
         let (was, is) = apart(old.text, new.text, RULE);
         let mut fact = self
@@ -140,8 +140,8 @@ impl Walk<'_> {
         }
     }
 
-    fn rule_effects(&self, pair: &Pair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {
-        let whole = Types::of(&pair.new).has(Types::OBJECT) || Types::of(&pair.new).has(Types::ARRAY);
+    fn rule_effects(&self, pair: &NodePair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {
+        let whole = JsonTypes::of(&pair.new).has(JsonTypes::OBJECT) || JsonTypes::of(&pair.new).has(JsonTypes::ARRAY);
         match (relation, rule.is_transition()) {
             (Relation::Equal, _) => fact,
             // A rule that was lifted may have been what controllers relied on.
@@ -153,7 +153,7 @@ impl Walk<'_> {
     }
 
     /// What belongs to a rule that itself is unchanged.
-    fn attributes<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+    fn attributes<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
         if old.cel.node.same(new.cel.node) {
             return;
         }
@@ -189,7 +189,7 @@ impl Walk<'_> {
         }
     }
 
-    fn optional_old_self<'t>(&mut self, pair: &Pair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+    fn optional_old_self<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
         let (was, is) = (old.cel.optional_old_self(), new.cel.optional_old_self());
         if was == is {
             return;
@@ -222,7 +222,7 @@ fn entry<'t>(rule: &Rule<'t>) -> Option<Entry<'t>> {
 }
 
 /// The values of the old node, whatever its rules say; `None` where a list is too long to be searched.
-fn values_before(pair: &Pair<'_, '_>) -> Option<Shape> {
+fn values_before(pair: &NodePair<'_, '_>) -> Option<Shape> {
     if is_oversized(pair.old.node()) {
         return None;
     }
@@ -242,7 +242,7 @@ fn values_before(pair: &Pair<'_, '_>) -> Option<Shape> {
 }
 
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
-fn about_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+fn about_new_fields(pair: &NodePair<'_, '_>, rule: &Rule<'_>) -> bool {
     let known = |path: &str| {
         let path = path.strip_prefix("oldSelf").or_else(|| path.strip_prefix("self"))?;
         let fate = Undeclared::both(pair).0;
@@ -275,7 +275,7 @@ fn within(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
 }
 
 /// Whether a rule looks at a field that the old schema didn't have.
-fn reads_new_fields(pair: &Pair<'_, '_>, rule: &Rule<'_>) -> bool {
+fn reads_new_fields(pair: &NodePair<'_, '_>, rule: &Rule<'_>) -> bool {
     let fields = crate::cel::reads::reads(rule.text).fields;
     let is_new = |path: String| {
         let path = if path.starts_with('[') { path } else { format!(".{path}") };
@@ -320,7 +320,7 @@ fn new_field((old, fate): (&Schema<'_>, Undeclared), new: &Schema<'_>, path: &st
 
 /// A rule's text after fields of its node got other names; `None` if it can't follow them.
 fn renamed(text: &str, renames: &[(&str, &str)]) -> Option<String> {
-    let step = |name: &str| [Step::Key(name.into())];
+    let step = |name: &str| [PathStep::Key(name.into())];
     renames.iter().try_fold(text.to_owned(), |text, (old, new)| crate::cel::rename::rename(&text, &step(old), &step(new)))
 }
 

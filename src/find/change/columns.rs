@@ -6,7 +6,7 @@ use crate::input::yaml::Node;
 use crate::model::Version;
 use crate::model::fact::{Affected, Aspect, Effect, Word};
 
-use super::crd::Review;
+use super::crd::CrdComparison;
 use super::metadata::entries;
 use super::value_text::{cut, names, value};
 
@@ -23,7 +23,7 @@ fn named<'t>(list: Option<Node<'t>>, member: &str) -> BTreeMap<(&'t str, usize),
     found
 }
 
-impl<'t> Review<'_, 't> {
+impl<'t> CrdComparison<'_, 't> {
     pub(super) fn columns(&mut self, both: (&Version<'t>, &Version<'t>)) {
         let (old, new) = (named(both.0.columns, "name"), named(both.1.columns, "name"));
         let path = |column: Node<'t>| column.get("jsonPath").or_else(|| column.get("JSONPath"));

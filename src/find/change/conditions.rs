@@ -8,7 +8,7 @@ use crate::compare::restore;
 use crate::model::fact::Aspect;
 use crate::model::schema::{Keyword, Schema, Shape};
 
-use super::types::Types;
+use super::types::JsonTypes;
 use super::value_text::canonical;
 
 /// The node itself, then the clauses.
@@ -42,7 +42,7 @@ impl<'t> Conditions<'t> {
     }
 
     /// A node of these types with nothing but one condition.
-    pub(super) fn only(&self, condition: Aspect, types: Types) -> Shape {
+    pub(super) fn only(&self, condition: Aspect, types: JsonTypes) -> Shape {
         let mut parts = self.list.iter().enumerate().map(|(index, schema)| only(schema, condition, index == 0));
         let mut node = parts.next().unwrap_or_else(|| unreachable!("the node itself comes first"));
         types.apply(&mut node);

@@ -4,24 +4,24 @@ use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Api, Crd, Place};
 
-use super::Options;
+use super::ChangeOptions;
 use super::version::Compared;
 
 /// Facts about one CRD come together here.
-pub(super) struct Review<'a, 't> {
+pub(super) struct CrdComparison<'a, 't> {
     pub old: &'a Crd<'t>,
     pub new: &'a Crd<'t>,
-    pub options: &'a Options<'a>,
+    pub options: &'a ChangeOptions<'a>,
     pub facts: Vec<Fact>,
     /// Pairs of schemas that are compared already.
     pub compared: Vec<Compared<'t>>,
 }
 
-pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &Options<'_>) -> Vec<Fact> {
+pub(super) fn changed(old: &Crd<'_>, new: &Crd<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
     if old.node.alike(new.node) && old.conversion.patched == new.conversion.patched {
         return Vec::new();
     }
-    let mut review = Review { old, new, options, facts: Vec::new(), compared: Vec::new() };
+    let mut review = CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new() };
     review.api();
     review.names();
     review.metadata();
@@ -55,7 +55,7 @@ fn alone(crd: &Crd<'_>, effect: Effect) -> Fact {
     fact
 }
 
-impl<'t> Review<'_, 't> {
+impl<'t> CrdComparison<'_, 't> {
     pub(super) fn fact(&self, subject: Subject, aspect: Aspect, effect: Effect) -> Fact {
         let mut fact = Fact::new(subject, aspect, effect, self.new.name);
         let channel = self.new.channel().or(self.old.channel());
@@ -123,7 +123,7 @@ impl<'t> Review<'_, 't> {
         ];
         for (aspect, before, after, (old_default, new_default), affects) in rows {
             let effective =
-                |text: Option<crate::model::Text<'t>>, default: &str| text.map_or(default.to_owned(), |text| text.value.to_owned());
+                |text: Option<crate::model::StringNode<'t>>, default: &str| text.map_or(default.to_owned(), |text| text.value.to_owned());
             let (was, is) = (effective(before, &old_default), effective(after, &new_default));
             let effect = match () {
                 () if was != is => Effect::Changed,
@@ -144,7 +144,7 @@ impl<'t> Review<'_, 't> {
         self.name_list(Aspect::Category, &old.categories, &new.categories);
     }
 
-    fn name_list(&mut self, aspect: Aspect, old: &[crate::model::Text<'t>], new: &[crate::model::Text<'t>]) {
+    fn name_list(&mut self, aspect: Aspect, old: &[crate::model::StringNode<'t>], new: &[crate::model::StringNode<'t>]) {
         let (gone, come) = super::metadata::only_on_one_side(old, new);
         for gone in gone {
             let fact = self.crd_fact(aspect, Effect::Removed, Some(gone.node), None);

@@ -10,7 +10,7 @@ use super::value_text::cut;
 const SENTENCE: usize = 160;
 
 /// The sentences that differ, old and new.
-pub(super) struct Difference {
+pub(super) struct TextDifference {
     pub old: String,
     pub new: String,
     /// Whether a promise (MUST, MAY), a unit, a number or a default differs.
@@ -18,7 +18,7 @@ pub(super) struct Difference {
 }
 
 /// `None` where both texts say the same in other line breaks.
-pub(super) fn difference(old: &str, new: &str) -> Option<Difference> {
+pub(super) fn difference(old: &str, new: &str) -> Option<TextDifference> {
     let (before, after) = (sentences(old), sentences(new));
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     for operation in capture_diff_slices(Algorithm::Myers, &before, &after) {
@@ -36,7 +36,7 @@ pub(super) fn difference(old: &str, new: &str) -> Option<Difference> {
     let (was, is) = (signals(&gone), signals(&come));
     let meaning = !gone.is_empty() && !come.is_empty() && was != is;
     let differs = |word: &String| meaning && was.get(word) != is.get(word);
-    Some(Difference { old: shown(&gone, &differs), new: shown(&come, &differs), meaning })
+    Some(TextDifference { old: shown(&gone, &differs), new: shown(&come, &differs), meaning })
 }
 
 /// The first sentence with a word that makes the difference, else simply the first.

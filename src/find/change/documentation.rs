@@ -8,10 +8,10 @@ use crate::model::schema::is_deprecated;
 
 use super::description_text;
 use super::value_text;
-use super::walk::{Pair, Walk};
+use super::walk::{NodePair, SchemaWalk};
 
-impl Walk<'_> {
-    pub(super) fn documented<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+impl SchemaWalk<'_> {
+    pub(super) fn documented<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         self.described(pair, changes);
         for word in [Keyword::Title, Keyword::ExternalDocs, Keyword::Example] {
             if let Some(change) = changes.take(word) {
@@ -22,7 +22,7 @@ impl Walk<'_> {
         }
     }
 
-    fn described<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    fn described<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let Some(change) = changes.take(Keyword::Description) else { return };
         let text = |entry: Option<crate::input::yaml::Entry<'t>>| entry.and_then(|entry| entry.value.as_str()).unwrap_or_default();
         let (old, new) = (text(change.old), text(change.new));
@@ -46,7 +46,7 @@ impl Walk<'_> {
     }
 
     /// Keywords that changed without any effect, and keys that no schema has.
-    pub(super) fn remaining_keywords<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn remaining_keywords<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         for change in changes.unreported() {
             let aspect = aspect(change.word);
             // The server rejects these, so their meaning is undefined.
@@ -66,7 +66,7 @@ impl Walk<'_> {
         self.unknown(pair);
     }
 
-    fn unknown(&mut self, pair: &Pair<'_, '_>) {
+    fn unknown(&mut self, pair: &NodePair<'_, '_>) {
         let mut names: Vec<&str> = pair.old.unknown().chain(pair.new.unknown()).map(|entry| entry.name()).collect();
         names.sort_unstable();
         names.dedup();

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::input::yaml::{Budget, Document, Entry, parse};
 use crate::model::schema::Keyword;
 
-use super::walk::Pair;
+use super::walk::NodePair;
 
 static RESOURCE: LazyLock<Vec<Document>> =
     LazyLock::new(|| read("{apiVersion: {type: string}, kind: {type: string}, metadata: {type: object}}"));
@@ -23,7 +23,7 @@ fn read(text: &str) -> Vec<Document> {
 }
 
 /// The implicit schema of a name that the schema of a resource, or of its metadata, doesn't declare.
-pub(super) fn property(pair: &Pair<'_, '_>, name: &str) -> Option<Entry<'static>> {
+pub(super) fn property(pair: &NodePair<'_, '_>, name: &str) -> Option<Entry<'static>> {
     let documents = match (is_resource(pair), is_metadata(pair)) {
         (true, _) => &*RESOURCE,
         (_, true) => &*METADATA,
@@ -33,7 +33,7 @@ pub(super) fn property(pair: &Pair<'_, '_>, name: &str) -> Option<Entry<'static>
 }
 
 /// Whether the server itself sees to it that a key is there, which is demanded now or was before.
-pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str, now: bool) -> bool {
+pub(super) fn is_present(pair: &NodePair<'_, '_>, name: &str, now: bool) -> bool {
     // The side that doesn't demand it must have it all the same.
     let other = if now { &pair.old } else { &pair.new };
     match name {
@@ -44,14 +44,14 @@ pub(super) fn is_present(pair: &Pair<'_, '_>, name: &str, now: bool) -> bool {
 }
 
 /// Whether an object always has certain keys, whatever its schema declares.
-pub(super) fn is_reserved(pair: &Pair<'_, '_>) -> bool {
+pub(super) fn is_reserved(pair: &NodePair<'_, '_>) -> bool {
     is_resource(pair) || is_metadata(pair)
 }
 
-fn is_metadata(pair: &Pair<'_, '_>) -> bool {
+fn is_metadata(pair: &NodePair<'_, '_>) -> bool {
     pair.name == ("metadata", "metadata") && pair.up.is_some_and(is_resource)
 }
 
-fn is_resource(pair: &Pair<'_, '_>) -> bool {
+fn is_resource(pair: &NodePair<'_, '_>) -> bool {
     pair.up.is_none() || (pair.old.flag(Keyword::EmbeddedResource) && pair.new.flag(Keyword::EmbeddedResource))
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::input::yaml::{Entry, Node};
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Word};
-use crate::model::{Crd, Text};
+use crate::model::{Crd, StringNode};
 
-use super::crd::Review;
+use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::value_text::{cut, value};
 
@@ -39,7 +39,7 @@ const SPEC: &[&str] = &[
 ];
 const NAMES: &[&str] = &["plural", "singular", "kind", "listKind", "shortNames", "categories"];
 
-impl<'t> Review<'_, 't> {
+impl<'t> CrdComparison<'_, 't> {
     pub(super) fn metadata(&mut self) {
         let (old, new) = (self.old.metadata(), self.new.metadata());
         let map = |metadata: Option<Node<'t>>, name: &str| metadata.and_then(|metadata| metadata.get(name));
@@ -125,9 +125,9 @@ pub(super) fn entries<'t>(old: Option<Node<'t>>, new: Option<Node<'t>>, known: &
 }
 
 /// Names that only one of two lists has: those of the first, then those of the second.
-pub(super) fn only_on_one_side<'t>(old: &[Text<'t>], new: &[Text<'t>]) -> (Vec<Text<'t>>, Vec<Text<'t>>) {
-    let names = |list: &[Text<'t>]| list.iter().map(|text| text.value).collect::<BTreeSet<_>>();
+pub(super) fn only_on_one_side<'t>(old: &[StringNode<'t>], new: &[StringNode<'t>]) -> (Vec<StringNode<'t>>, Vec<StringNode<'t>>) {
+    let names = |list: &[StringNode<'t>]| list.iter().map(|text| text.value).collect::<BTreeSet<_>>();
     let (before, after) = (names(old), names(new));
-    let only = |list: &[Text<'t>], other: &BTreeSet<&str>| list.iter().filter(|text| !other.contains(text.value)).copied().collect();
+    let only = |list: &[StringNode<'t>], other: &BTreeSet<&str>| list.iter().filter(|text| !other.contains(text.value)).copied().collect();
     (only(old, &after), only(new, &before))
 }

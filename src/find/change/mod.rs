@@ -34,7 +34,7 @@ use crate::model::fact::Fact;
 use crate::model::{Bundle, Crd};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
+pub struct ChangeOptions<'a> {
     /// How alike, in percent, a removed and an added property must be to be one renamed property.
     pub rename_threshold: u32,
     /// Whether breaks are shown by objects, and those that no object can show are left out.
@@ -42,9 +42,9 @@ pub struct Options<'a> {
     pub context: ReviewContext<'a>,
 }
 
-impl Default for Options<'_> {
+impl Default for ChangeOptions<'_> {
     fn default() -> Self {
-        Options { rename_threshold: 60, witnesses: true, context: ReviewContext::NONE }
+        ChangeOptions { rename_threshold: 60, witnesses: true, context: ReviewContext::NONE }
     }
 }
 
@@ -58,7 +58,7 @@ struct Sides<'b, 't> {
 }
 
 impl Sides<'_, '_> {
-    fn facts(&self, options: &Options<'_>) -> Vec<Fact> {
+    fn facts(&self, options: &ChangeOptions<'_>) -> Vec<Fact> {
         let mut facts = match (self.old, self.new) {
             (Some(old), Some(new)) => {
                 let told = self.beside.map_or_else(Vec::new, |beside| crd::changed(beside, new, options));
@@ -77,7 +77,7 @@ impl Sides<'_, '_> {
 }
 
 /// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
-pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &Options<'_>) -> Vec<Fact> {
+pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, &options.context);
     let facts: Vec<Vec<Fact>> = pairs(old, new).into_par_iter().map(|sides| stability.complete(sides.facts(options))).collect();
     facts.into_iter().flatten().collect()

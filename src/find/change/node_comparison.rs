@@ -13,8 +13,8 @@ use crate::model::schema::{Schema, Shape};
 
 use super::conditions::Conditions;
 use super::implicit::is_reserved;
-use super::types::Types;
-use super::walk::{Pair, Position};
+use super::types::JsonTypes;
+use super::walk::{NodePair, Position};
 
 #[derive(Debug, Clone)]
 pub(super) struct AcceptedChange {
@@ -42,7 +42,7 @@ impl AcceptedChange {
 
 /// Two nodes at the same place, compared as a whole and condition by condition; their children are left aside.
 pub(super) struct NodeComparison<'p, 'f, 't> {
-    pair: &'p Pair<'f, 't>,
+    pair: &'p NodePair<'f, 't>,
     old: Side<'t>,
     new: Side<'t>,
     /// What is demanded of the node beside its schema, before and after.
@@ -50,7 +50,7 @@ pub(super) struct NodeComparison<'p, 'f, 't> {
 }
 
 struct Side<'t> {
-    types: Types,
+    types: JsonTypes,
     conditions: Conditions<'t>,
 }
 
@@ -58,15 +58,15 @@ impl<'t> Side<'t> {
     fn of(schema: &Schema<'t>, position: Position) -> Self {
         let types = match position {
             // A resource is an object, whether or not its schema says so.
-            Position::Root => Types::of(schema).and(Types::OBJECT),
-            _ => Types::of(schema),
+            Position::Root => JsonTypes::of(schema).and(JsonTypes::OBJECT),
+            _ => JsonTypes::of(schema),
         };
         Side { types, conditions: Conditions::of(schema) }
     }
 }
 
 impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
-    pub(super) fn of(pair: &'p Pair<'f, 't>, demanded: Option<Shape>) -> Self {
+    pub(super) fn of(pair: &'p NodePair<'f, 't>, demanded: Option<Shape>) -> Self {
         NodeComparison { pair, old: Side::of(&pair.old, pair.position), new: Side::of(&pair.new, pair.position), demanded }
     }
 
@@ -127,7 +127,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         let (mut old, mut new) = self.shapes();
         old.all_of.extend(self.demanded.clone());
         new.all_of.extend(self.demanded.clone());
-        Ok(AcceptedChange::of(self.compare(&old, &new, self.old.types.has(Types::ARRAY) || self.new.types.has(Types::ARRAY))))
+        Ok(AcceptedChange::of(self.compare(&old, &new, self.old.types.has(JsonTypes::ARRAY) || self.new.types.has(JsonTypes::ARRAY))))
     }
 
     /// Both nodes with nothing different but what a value must be: nulls, defaults, undeclared keys and rules have facts of their own.
@@ -175,7 +175,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
         if is_oversized_shape(&old) || is_oversized_shape(&new) {
             return Relation::Undecided;
         }
-        let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(Types::ARRAY));
+        let order = self.compare(&old, &new, self.old.types.and(self.new.types).has(JsonTypes::ARRAY));
         match (AcceptedChange::of(order.clone()).relation, order.gains) {
             // What is written more strictly counts as narrower, even where no value is found that shows it.
             (Relation::Undecided, Some(false)) => Relation::Narrower,

@@ -8,7 +8,7 @@ use crate::model::schema::{Keyword, Schema, Shape};
 use super::ancestors;
 use super::change_list::Changes;
 use super::value_text;
-use super::walk::{Pair, Position, Walk};
+use super::walk::{NodePair, Position, SchemaWalk};
 
 /// What the server makes of `field: null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl Null {
     }
 }
 
-impl Walk<'_> {
-    pub(super) fn null_handling<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+impl SchemaWalk<'_> {
+    pub(super) fn null_handling<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         if !changes.has_any(&[Keyword::Nullable, Keyword::Enum]) {
             return;
         }
@@ -90,7 +90,7 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn defaulted<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn defaulted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let Some(change) = changes.take(Keyword::Default) else { return };
         let (was_required, is_required) = match pair.position {
             Position::Property { was_required, is_required } => (was_required, is_required),
@@ -128,7 +128,7 @@ impl Walk<'_> {
     }
 
     /// Keywords that decide how server-side apply merges, and what embedded objects must be.
-    pub(super) fn merge_keywords<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    pub(super) fn merge_keywords<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let list_type = |schema: &Schema<'t>| schema.text(Keyword::ListType).unwrap_or("atomic");
         let map_type = |schema: &Schema<'t>| schema.text(Keyword::MapType).unwrap_or("granular");
         let (old, new) = (list_type(&pair.old), list_type(&pair.new));
@@ -203,12 +203,12 @@ fn filled(schema: &Schema<'_>) -> Option<serde_json::Value> {
 }
 
 /// Whether the objects around a node notice that a null is there: by a CEL rule, a count of keys or a composition.
-fn noticed(pair: &Pair<'_, '_>) -> bool {
+fn noticed(pair: &NodePair<'_, '_>) -> bool {
     mentioned(pair) || ancestors::notices_null(pair)
 }
 
 /// Whether a rule above a node names it. An item or a map value has no name, so every rule up to the next name may see it.
-fn mentioned(pair: &Pair<'_, '_>) -> bool {
+fn mentioned(pair: &NodePair<'_, '_>) -> bool {
     let mut here = pair;
     let mut name = "";
     while let Some(around) = here.up {

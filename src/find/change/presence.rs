@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::input::yaml::{Entry, Node};
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Word};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Keyword, Schema, Shape, is_deprecated};
@@ -12,10 +12,10 @@ use crate::server::object::Compiled;
 
 use super::conditions::Conditions;
 use super::implicit;
-use super::rename::{self, Match};
+use super::rename::{self, RenameMatch};
 use super::undeclared_keys::{Undeclared, has_default};
 use super::value_text;
-use super::walk::{Pair, Position, Walk};
+use super::walk::{NodePair, Position, SchemaWalk};
 
 type Property<'t> = (Entry<'t>, Schema<'t>);
 
@@ -29,7 +29,7 @@ pub(super) struct Required<'t> {
 }
 
 impl<'t> Required<'t> {
-    pub(super) fn of(pair: &Pair<'_, 't>) -> Self {
+    pub(super) fn of(pair: &NodePair<'_, 't>) -> Self {
         Required { old: Conditions::of(&pair.old).required(), new: Conditions::of(&pair.new).required() }
     }
 
@@ -42,8 +42,8 @@ impl<'t> Required<'t> {
     }
 }
 
-impl Walk<'_> {
-    pub(super) fn properties<'t>(&mut self, pair: &Pair<'_, 't>, changed: Option<&Required<'t>>) {
+impl SchemaWalk<'_> {
+    pub(super) fn properties<'t>(&mut self, pair: &NodePair<'_, 't>, changed: Option<&Required<'t>>) {
         let maps = (pair.old.word(Keyword::Properties), pair.new.word(Keyword::Properties));
         if let (Some(old), Some(new), None) = (maps.0, maps.1, changed)
             && old.alike(new)
@@ -85,7 +85,7 @@ impl Walk<'_> {
             }
         }
         let renamed = rename::matches(&removed, &added, self.scope.options);
-        for Match { old, new, score } in &renamed {
+        for RenameMatch { old, new, score } in &renamed {
             self.renamed(pair, old, new, *score, required);
         }
         let gone = |name: &str| renamed.iter().any(|m| m.old.name() == name);
@@ -101,13 +101,13 @@ impl Walk<'_> {
     }
 
     /// Names that must be there, where another fact covers the declarations.
-    pub(super) fn demands<'t>(&mut self, pair: &Pair<'_, 't>, changed: Option<&Required<'t>>) {
+    pub(super) fn demands<'t>(&mut self, pair: &NodePair<'_, 't>, changed: Option<&Required<'t>>) {
         if let Some(required) = changed {
             self.demanded(pair, required, &BTreeSet::new());
         }
     }
 
-    fn demanded<'t>(&mut self, pair: &Pair<'_, 't>, required: &Required<'t>, told: &BTreeSet<&str>) {
+    fn demanded<'t>(&mut self, pair: &NodePair<'_, 't>, required: &Required<'t>, told: &BTreeSet<&str>) {
         let names = required.old.symmetric_difference(&required.new).filter(|name| !told.contains(**name));
         for name in names.copied().collect::<Vec<_>>() {
             self.required(pair, (name, name), required.new.contains(name));
@@ -123,7 +123,7 @@ impl Walk<'_> {
     /// A property of both sides, each with the key that is shown for it.
     fn property<'t>(
         &mut self,
-        pair: &Pair<'_, 't>,
+        pair: &NodePair<'_, 't>,
         (old, old_key): (Entry<'t>, Node<'t>),
         (new, new_key): (Entry<'t>, Node<'t>),
         required: &Required<'t>,
@@ -131,9 +131,9 @@ impl Walk<'_> {
         if old.value.alike(new.value) {
             return;
         }
-        let key = |entry: Entry<'t>| Step::Key(entry.name().into());
+        let key = |entry: Entry<'t>| PathStep::Key(entry.name().into());
         self.step(key(old), key(new), |walk| {
-            walk.node(&Pair {
+            walk.node(&NodePair {
                 old: pair.old.child(old.value),
                 new: pair.new.child(new.value),
                 old_key,
@@ -146,7 +146,7 @@ impl Walk<'_> {
         });
     }
 
-    fn renamed<'t>(&mut self, pair: &Pair<'_, 't>, old: &Entry<'t>, new: &Entry<'t>, score: u32, required: &Required<'t>) {
+    fn renamed<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Entry<'t>, new: &Entry<'t>, score: u32, required: &Required<'t>) {
         let kept = Undeclared::both(pair).1.keeps();
         let fact = self
             .fact_at(Aspect::Presence, Effect::Renamed, &self.old_path.key(old.name()))
@@ -168,7 +168,7 @@ impl Walk<'_> {
         }
     }
 
-    fn removed<'t>(&mut self, pair: &Pair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
+    fn removed<'t>(&mut self, pair: &NodePair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
         let still = required.new.contains(entry.name());
         let kept = Undeclared::both(pair).1.keeps();
         let survivor = pair.new.entry(Keyword::Properties).map_or(pair.new_key, |entry| entry.key);
@@ -190,7 +190,7 @@ impl Walk<'_> {
         self.push(deprecated(fact, schema));
     }
 
-    fn added<'t>(&mut self, pair: &Pair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
+    fn added<'t>(&mut self, pair: &NodePair<'_, 't>, entry: Entry<'t>, schema: &Schema<'t>, required: &Required<'t>) {
         let name = entry.name();
         let mut fact = self
             .fact_at(Aspect::Presence, Effect::Added, &self.new_path.key(name))
@@ -222,7 +222,7 @@ impl Walk<'_> {
     }
 
     /// A field that both sides have became required, or is no longer.
-    fn required<'t>(&mut self, pair: &Pair<'_, 't>, name: (&'t str, &'t str), now: bool) {
+    fn required<'t>(&mut self, pair: &NodePair<'_, 't>, name: (&'t str, &'t str), now: bool) {
         let old = pair.old.property(name.0);
         let new = pair.new.property(name.1);
         let default = |property: &Option<Property<'t>>| property.as_ref().and_then(|(_, schema)| schema.default());

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use crate::input::yaml::Entry;
 use crate::model::schema::{Keyword, Schema};
 
-use super::Options;
-use super::types::Types;
+use super::ChangeOptions;
+use super::types::JsonTypes;
 use super::value_text::canonical;
 
 /// Pairs that are scored for one parent; beyond it nothing is called a rename.
@@ -24,13 +24,17 @@ const DEPTH: u32 = 6;
 
 /// A rename, with its score in percent.
 #[derive(Debug)]
-pub(super) struct Match<'t> {
+pub(super) struct RenameMatch<'t> {
     pub old: Entry<'t>,
     pub new: Entry<'t>,
     pub score: u32,
 }
 
-pub(super) fn matches<'t>(removed: &[(Entry<'t>, Schema<'t>)], added: &[(Entry<'t>, Schema<'t>)], options: &Options<'_>) -> Vec<Match<'t>> {
+pub(super) fn matches<'t>(
+    removed: &[(Entry<'t>, Schema<'t>)],
+    added: &[(Entry<'t>, Schema<'t>)],
+    options: &ChangeOptions<'_>,
+) -> Vec<RenameMatch<'t>> {
     if removed.is_empty() || added.is_empty() || removed.len() * added.len() > PAIRS {
         return Vec::new();
     }
@@ -52,7 +56,7 @@ pub(super) fn matches<'t>(removed: &[(Entry<'t>, Schema<'t>)], added: &[(Entry<'
             && back.is_some_and(|(index, _)| index == row)
             && let Some((new, _)) = added.get(column)
         {
-            found.push(Match { old: *old, new: *new, score: (best * 100.0).round() as u32 });
+            found.push(RenameMatch { old: *old, new: *new, score: (best * 100.0).round() as u32 });
         }
     }
     found
@@ -116,7 +120,7 @@ fn alike(old: &Schema<'_>, new: &Schema<'_>, depth: u32, budget: &mut usize) -> 
     let none = Shape { likeness: 0.0, evidence: 1.0 };
     let Some(left) = budget.checked_sub(1).filter(|_| depth > 0) else { return none };
     *budget = left;
-    if Types::of(old) != Types::of(new) {
+    if JsonTypes::of(old) != JsonTypes::of(new) {
         // One thing that became a list of such things, or the reverse, keeps most of its shape.
         let inner = match (old.items(), new.items()) {
             (None, Some(items)) => alike(old, &items, depth - 1, budget),

@@ -7,19 +7,19 @@ use crate::input::yaml::Entry;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Ratchet, Word};
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, Step, Version};
+use crate::model::{FieldPath, PathStep, Version};
 use crate::server::object::Scale;
 
-use super::crd::Review;
+use super::crd::CrdComparison;
 use super::metadata::entries;
 use super::value_text::{names, value};
-use super::walk::{Pair, Walk};
+use super::walk::{NodePair, SchemaWalk};
 use super::witness::scaled;
 use crate::compare::is_oversized;
 
 const PATHS: &[&str] = &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"];
 
-impl<'t> Review<'_, 't> {
+impl<'t> CrdComparison<'_, 't> {
     pub(super) fn scale(&mut self, both: (&Version<'t>, &Version<'t>)) {
         let (old, new) = (both.0.scale_subresource(), both.1.scale_subresource());
         if old.is_some() == new.is_some() {
@@ -104,7 +104,7 @@ impl<'t> Review<'_, 't> {
 /// Adds the field at a path as `now` declares it, where `before` kept it without declaring it.
 fn declare(before: &mut Shape, now: &Shape, path: &FieldPath) {
     let missing = (1..=path.steps().len()).find(|&length| before.at(&path.steps()[..length]).is_none());
-    let Some((Step::Key(name), around)) = missing.and_then(|length| path.steps()[..length].split_last()) else { return };
+    let Some((PathStep::Key(name), around)) = missing.and_then(|length| path.steps()[..length].split_last()) else { return };
     let (Some(parent), Some(child)) = (before.at_mut(around), now.at(&path.steps()[..=around.len()])) else { return };
     if parent.preserve_unknown {
         parent.properties.insert(name.to_string(), Arc::new(child.clone()));
@@ -127,9 +127,9 @@ impl Refused {
     }
 }
 
-impl Walk<'_> {
+impl SchemaWalk<'_> {
     /// What the scale subresource demands of the current node, if it did so before.
-    pub(super) fn demanded_by_scale(&self, pair: &Pair<'_, '_>) -> Option<Shape> {
+    pub(super) fn demanded_by_scale(&self, pair: &NodePair<'_, '_>) -> Option<Shape> {
         let (old, new) = self.scope.scales;
         let demands = (old.demand(&self.old_path, pair.old.node().id())?, new.demand(&self.new_path, pair.old.node().id())?);
         (demands.0 == demands.1).then_some(demands.0)

@@ -5,13 +5,13 @@ use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::{Crd, Version};
 use crate::server::object::Scale;
 
-use super::crd::Review;
+use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::metadata::entries;
 use super::value_text::{names, value};
-use super::walk::{Scope, Walk};
+use super::walk::{FactScope, SchemaWalk};
 
-impl<'t> Review<'_, 't> {
+impl<'t> CrdComparison<'_, 't> {
     pub(super) fn storage(&mut self) {
         let stored = |crd: &Crd<'t>| crd.versions.iter().filter(|version| version.storage).count();
         match (self.old.storage_version(), self.new.storage_version()) {
@@ -99,7 +99,7 @@ impl<'t> Review<'_, 't> {
     fn between(&self, old: &Crd<'t>, before: &Version<'t>, new: &Crd<'t>, after: &Version<'t>) -> Vec<Fact> {
         let (Some(from), Some(to)) = (&before.schema, &after.schema) else { return Vec::new() };
         let scales = (Scale::of(before), Scale::of(after));
-        let scope = Scope {
+        let scope = FactScope {
             crd: self.new.name,
             channel: None,
             version: after.name,
@@ -110,7 +110,7 @@ impl<'t> Review<'_, 't> {
             scales: &scales,
             options: self.options,
         };
-        Walk::new(scope).run((from, before.name_node), (to, after.name_node))
+        SchemaWalk::new(scope).run((from, before.name_node), (to, after.name_node))
     }
 
     pub(super) fn conversion(&mut self) {

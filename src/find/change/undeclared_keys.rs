@@ -9,9 +9,9 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::ancestors;
 use super::change_list::Changes;
-use super::types::Types;
+use super::types::JsonTypes;
 use super::value_text;
-use super::walk::{Pair, Position, Walk};
+use super::walk::{NodePair, Position, SchemaWalk};
 use crate::input::yaml::Entry;
 
 /// The fate of the keys that a node doesn't declare.
@@ -29,7 +29,7 @@ impl Undeclared {
     }
 
     /// What becomes of undeclared keys on both sides of a pair.
-    pub(super) fn both(pair: &Pair<'_, '_>) -> (Self, Self) {
+    pub(super) fn both(pair: &NodePair<'_, '_>) -> (Self, Self) {
         let (old, new) = listed(pair);
         (Self::under(&pair.old, old.is_some()), Self::under(&pair.new, new.is_some()))
     }
@@ -50,16 +50,16 @@ impl Undeclared {
     }
 }
 
-impl Walk<'_> {
+impl SchemaWalk<'_> {
     /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
-    pub(super) fn undeclared_keys<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) -> bool {
+    pub(super) fn undeclared_keys<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) -> bool {
         let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
         let lists = listed(pair);
         let same = lists.0.is_some() == lists.1.is_some() && pair.old.additional_flag() == pair.new.additional_flag();
         if !changes.has_any(&words) && same {
             return true;
         }
-        if !Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::OBJECT) {
+        if !JsonTypes::of(&pair.old).and(JsonTypes::of(&pair.new)).has(JsonTypes::OBJECT) {
             // A node of any type must preserve unknown fields, so the keyword changes with the type; for a list, the facts about its items say so.
             if changes.has_any(super::accepted_values::TYPES) || (items_follow(&pair.old) && items_follow(&pair.new)) {
                 changes.report_all(&words);
@@ -93,7 +93,10 @@ impl Walk<'_> {
             changes.report(Keyword::Properties);
         }
         // A node that also lost its type is reported as retyped.
-        if Types::of(&pair.old) != Types::of(&pair.new) && changes.has_any(super::accepted_values::TYPES) && relation == Relation::Wider {
+        if JsonTypes::of(&pair.old) != JsonTypes::of(&pair.new)
+            && changes.has_any(super::accepted_values::TYPES)
+            && relation == Relation::Wider
+        {
             return walked;
         }
         let mut fact =
@@ -115,15 +118,15 @@ impl Walk<'_> {
     }
 
     /// Declared properties are gone and their keys are kept by other means: a break only where values of old don't survive it.
-    fn declarations_dropped<'t>(&mut self, pair: &Pair<'_, 't>) -> Relation {
+    fn declarations_dropped<'t>(&mut self, pair: &NodePair<'_, 't>) -> Relation {
         let mut lost = false;
         for (entry, child) in pair.old.properties() {
             lost |= has_default(&child);
             lost |= match pair.new.additional() {
                 Additional::Schema(values) => {
-                    let mut inner = Walk::new(self.scope);
+                    let mut inner = SchemaWalk::new(self.scope);
                     let (key, up) = (entry.key, Some(pair));
-                    inner.node(&Pair {
+                    inner.node(&NodePair {
                         old: child,
                         new: values,
                         old_key: key,
@@ -143,7 +146,7 @@ impl Walk<'_> {
         if lost { Relation::Incomparable } else { Relation::Wider }
     }
 
-    fn key_fate_relation(&mut self, pair: &Pair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
+    fn key_fate_relation(&mut self, pair: &NodePair<'_, '_>, old: Undeclared, new: Undeclared) -> Relation {
         use KeyFate::{Emptied, Kept, MapValue, Pruned, Refused};
         let objects = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if holds_objects(&values));
         let anything = |schema: &Schema<'_>| matches!(schema.additional(), Additional::Schema(values) if accepts_anything(&values));
@@ -167,12 +170,12 @@ impl Walk<'_> {
     }
 
     /// Whether a field that is declared now, where undeclared keys were kept, can reject or prune existing values.
-    pub(super) fn meets_old_data(&self, pair: &Pair<'_, '_>, child: &Schema<'_>) -> bool {
+    pub(super) fn meets_old_data(&self, pair: &NodePair<'_, '_>, child: &Schema<'_>) -> bool {
         Undeclared::both(pair).0.keeps() && !accepts_anything(child)
     }
 
     /// Whether a null that was kept under a name is dropped now that the name is declared, and missed by the objects around it.
-    pub(super) fn misses_null(&self, pair: &Pair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
+    pub(super) fn misses_null(&self, pair: &NodePair<'_, '_>, name: &str, child: &Schema<'_>) -> bool {
         if !Undeclared::both(pair).0.keeps() || child.flag(Keyword::Nullable) {
             return false;
         }
@@ -185,7 +188,7 @@ impl Walk<'_> {
     }
 
     /// A new field that is filled by default can be one too many for the objects around it.
-    pub(super) fn default_over_limit<'t>(&mut self, pair: &Pair<'_, 't>, name: &str, child: &Schema<'t>) {
+    pub(super) fn default_over_limit<'t>(&mut self, pair: &NodePair<'_, 't>, name: &str, child: &Schema<'t>) {
         if child.default().is_none() {
             return;
         }
@@ -229,7 +232,7 @@ struct Opening {
 
 /// What the keywords suggest, corrected by the exact comparison: nulls that were dropped may be counted now, and what undeclared
 /// keys held may no longer fit.
-fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
+fn exactly(pair: &NodePair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, guess: Relation) -> Opening {
     let (old, new) = fates;
     let known = |relation| Opening { relation, lost: false, sample: None, reason: None };
     // Undeclared keys that were pruned and are now rejected aren't known to the old schema, but they are reported.
@@ -260,20 +263,20 @@ fn exactly(pair: &Pair<'_, '_>, fates: (Undeclared, Undeclared), walked: bool, g
 
 /// Whether items keep undeclared keys only where the list around them says so.
 fn items_follow(list: &Schema<'_>) -> bool {
-    list.items().is_some_and(|items| match Types::of(&items).has(Types::OBJECT) {
+    list.items().is_some_and(|items| match JsonTypes::of(&items).has(JsonTypes::OBJECT) {
         true => Undeclared::of(&items) == KeyFate::Pruned,
         false => items_follow(&items),
     })
 }
 
 /// Whether only one side has a list around the items that preserves unknown fields.
-pub(super) fn is_relisted(pair: &Pair<'_, '_>) -> bool {
+pub(super) fn is_relisted(pair: &NodePair<'_, '_>) -> bool {
     let (old, new) = listed(pair);
     old.is_some() != new.is_some()
 }
 
 /// Where the list around an item preserves unknown fields, or one around that list, on both sides.
-fn listed<'t>(pair: &Pair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>) {
+fn listed<'t>(pair: &NodePair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>) {
     let Some(list) = pair.up.filter(|_| matches!(pair.position, Position::Item)) else { return (None, None) };
     let around = listed(list);
     let own = |schema: &Schema<'t>| schema.entry(Keyword::PreserveUnknownFields).filter(|_| schema.preserves_unknown());
@@ -281,7 +284,7 @@ fn listed<'t>(pair: &Pair<'_, 't>) -> (Option<Entry<'t>>, Option<Entry<'t>>) {
 }
 
 /// Both nodes with nothing different but the fate of undeclared keys, and the declarations where they came or went with it.
-fn open_shapes(pair: &Pair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
+fn open_shapes(pair: &NodePair<'_, '_>, walked: bool) -> Option<(Shape, Shape)> {
     let (mut old, mut after) = (ancestors::shape(&pair.old)?, ancestors::shape(&pair.new)?);
     let lists = listed(pair);
     old.preserve_unknown |= lists.0.is_some();
@@ -326,9 +329,9 @@ pub(super) fn prunes(root: &Schema<'_>) -> bool {
 
 /// The same of a node; `listed` under a list that preserves.
 fn prunes_below(schema: &Schema<'_>, listed: bool) -> bool {
-    let types = Types::of(schema);
-    let around = types.has(Types::ARRAY) && (listed || schema.preserves_unknown());
-    (types.has(Types::OBJECT) && is_emptied(schema, listed))
+    let types = JsonTypes::of(schema);
+    let around = types.has(JsonTypes::ARRAY) && (listed || schema.preserves_unknown());
+    (types.has(JsonTypes::OBJECT) && is_emptied(schema, listed))
         || schema.properties().any(|(_, child)| prunes_below(&child, false))
         || schema.items().is_some_and(|items| prunes_below(&items, around))
         || matches!(schema.additional(), Additional::Schema(values) if prunes_below(&values, false))
@@ -340,8 +343,8 @@ fn is_emptied(schema: &Schema<'_>, listed: bool) -> bool {
 
 /// Whether values may hold objects, which `additionalProperties: true` empties.
 fn holds_objects(schema: &Schema<'_>) -> bool {
-    let types = Types::of(schema);
-    types.has(Types::OBJECT) || (types.has(Types::ARRAY) && schema.items().is_none_or(|items| holds_objects(&items)))
+    let types = JsonTypes::of(schema);
+    types.has(JsonTypes::OBJECT) || (types.has(JsonTypes::ARRAY) && schema.items().is_none_or(|items| holds_objects(&items)))
 }
 
 /// Whether a node takes and keeps everything but null.

@@ -6,11 +6,11 @@ use crate::model::schema::{Keyword, Schema};
 use crate::model::{Maturity, Repeat, Version};
 use crate::server::object::Scale;
 
-use super::crd::Review;
-use super::walk::{Scope, Walk};
-use super::witness::{Draft, Resource};
+use super::crd::CrdComparison;
+use super::walk::{FactScope, SchemaWalk};
+use super::witness::{FactDraft, Resource};
 
-impl<'a, 't> Review<'a, 't> {
+impl<'a, 't> CrdComparison<'a, 't> {
     pub(super) fn versions(&mut self) {
         let (old, new) = (self.old, self.new);
         for after in &new.versions {
@@ -45,10 +45,10 @@ impl<'a, 't> Review<'a, 't> {
                     return;
                 }
                 if served {
-                    let facts = Walk::new(scope).shown(sides.0, sides.1, self.resource(after));
+                    let facts = SchemaWalk::new(scope).shown(sides.0, sides.1, self.resource(after));
                     self.facts.extend(facts);
                 } else {
-                    let drafts = Walk::new(scope).drafts(sides.0, sides.1);
+                    let drafts = SchemaWalk::new(scope).drafts(sides.0, sides.1);
                     self.facts.extend(drafts.into_iter().map(unserved));
                 }
                 self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
@@ -82,8 +82,14 @@ impl<'a, 't> Review<'a, 't> {
         Resource { group: self.new.group(), version: version.name, kind: self.new.kind() }
     }
 
-    fn scope<'s>(&'s self, version: &'s Version<'t>, subject: Subject, against: Option<&'s str>, scales: &'s (Scale, Scale)) -> Scope<'s> {
-        Scope {
+    fn scope<'s>(
+        &'s self,
+        version: &'s Version<'t>,
+        subject: Subject,
+        against: Option<&'s str>,
+        scales: &'s (Scale, Scale),
+    ) -> FactScope<'s> {
+        FactScope {
             crd: self.new.name,
             channel: self.new.channel().or(self.old.channel()).map(|channel| channel.value),
             version: version.name,
@@ -118,7 +124,7 @@ impl<'a, 't> Review<'a, 't> {
         let from = beside.unwrap_or(before);
         let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
         let scales = (Scale::of(from), Scale::of(version));
-        let walk = Walk::new(self.scope(version, subject, Some(before.name), &scales));
+        let walk = SchemaWalk::new(self.scope(version, subject, Some(before.name), &scales));
         let mut facts = walk.run((old, schema_key(from)), (new, schema_key(version)));
         if beside.is_some() {
             // The old bundle says something else there.
@@ -134,7 +140,7 @@ impl<'a, 't> Review<'a, 't> {
     }
 
     fn version_removed(&mut self, version: &Version<'t>) {
-        let listed = |list: &[crate::model::Text<'t>]| list.iter().any(|stored| stored.value == version.name);
+        let listed = |list: &[crate::model::StringNode<'t>]| list.iter().any(|stored| stored.value == version.name);
         let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
         // Without a status only the cluster knows whether objects are left at a version that no client reaches.
         let unknown = !stored && !version.served && self.old.stored_versions.is_empty() && self.new.stored_versions.is_empty();
@@ -181,7 +187,7 @@ impl<'t> Compared<'t> {
 
 /// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
 /// is stored at it, and refuses nothing that it took before.
-fn unserved(draft: Draft) -> Fact {
+fn unserved(draft: FactDraft) -> Fact {
     let fact = &draft.fact;
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));

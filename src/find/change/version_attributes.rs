@@ -5,12 +5,12 @@ use crate::model::Version;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::Schema;
 
-use super::crd::Review;
+use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::metadata::entries;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{cut, value};
-use super::witness::Draft;
+use super::witness::FactDraft;
 
 const VERSION: &[&str] = &[
     "name",
@@ -25,7 +25,7 @@ const VERSION: &[&str] = &[
 ];
 const SUBRESOURCES: &[&str] = &["status", "scale"];
 
-impl<'t> Review<'_, 't> {
+impl<'t> CrdComparison<'_, 't> {
     /// A fact about an attribute of a version, at its node on both sides, or at the version's name.
     pub(super) fn version_fact(
         &self,
@@ -59,7 +59,7 @@ impl<'t> Review<'_, 't> {
             let texts = (old.deprecation_warning, new.deprecation_warning);
             let effect = presence(texts.0.is_some(), texts.1.is_some());
             let fact = self.version_fact(both, Aspect::DeprecationWarning, effect, texts.0.map(|t| t.node), texts.1.map(|t| t.node));
-            let shown = |text: Option<crate::model::Text<'t>>| text.map_or(String::new(), |text| cut(text.value, 160));
+            let shown = |text: Option<crate::model::StringNode<'t>>| text.map_or(String::new(), |text| cut(text.value, 160));
             self.facts.push(fact.word(Word::Old, shown(texts.0)).word(Word::New, shown(texts.1)));
         }
         self.subresources(both);
@@ -88,7 +88,7 @@ impl<'t> Review<'_, 't> {
     /// Adds a fact about an endpoint of a version, which affects nobody unless both sides serve it.
     pub(super) fn push_endpoint_fact(&mut self, both: (&Version<'t>, &Version<'t>), fact: Fact) {
         let served = both.0.served && both.1.served;
-        self.facts.push(if served { fact } else { Draft::from(fact).harmless() });
+        self.facts.push(if served { fact } else { FactDraft::from(fact).harmless() });
     }
 
     fn subresources(&mut self, both: (&Version<'t>, &Version<'t>)) {

@@ -6,18 +6,18 @@ use crate::compare::{Budget, Sample};
 use crate::input::yaml::{Entry, Node};
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
 use crate::model::schema::{Additional, Keyword, Schema};
-use crate::model::{FieldPath, FileId, Place, Step};
+use crate::model::{FieldPath, FileId, PathStep, Place};
 use crate::server::object::Scale;
 
-use super::Options;
+use super::ChangeOptions;
 use super::change_list::Changes;
 use super::presence::Required;
-use super::types::Types;
-use super::witness::{Draft, Resource};
+use super::types::JsonTypes;
+use super::witness::{FactDraft, Resource};
 
 /// What all facts of one walk have in common.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scope<'a> {
+pub(super) struct FactScope<'a> {
     pub crd: &'a str,
     pub channel: Option<&'a str>,
     pub version: &'a str,
@@ -29,7 +29,7 @@ pub(super) struct Scope<'a> {
     pub against: Option<&'a str>,
     /// What both versions demand beside their schemas.
     pub scales: &'a (Scale, Scale),
-    pub options: &'a Options<'a>,
+    pub options: &'a ChangeOptions<'a>,
 }
 
 /// How a node is attached to its parent.
@@ -42,7 +42,7 @@ pub(super) enum Position {
 }
 
 /// A node on both sides, with its keys in the file and the nodes around it.
-pub(super) struct Pair<'f, 't> {
+pub(super) struct NodePair<'f, 't> {
     pub old: Schema<'t>,
     pub new: Schema<'t>,
     pub old_key: Node<'t>,
@@ -50,25 +50,25 @@ pub(super) struct Pair<'f, 't> {
     pub position: Position,
     /// What each side calls it; empty for the root, items and values.
     pub name: (&'t str, &'t str),
-    pub up: Option<&'f Pair<'f, 't>>,
+    pub up: Option<&'f NodePair<'f, 't>>,
     /// What the comparison of the two schemas may still do.
     pub budget: &'f Budget,
 }
 
-pub(super) struct Walk<'a> {
-    pub scope: Scope<'a>,
+pub(super) struct SchemaWalk<'a> {
+    pub scope: FactScope<'a>,
     pub old_path: FieldPath,
     pub new_path: FieldPath,
     /// How many nodes above have another path in the new version.
     pub diverged: u32,
     /// Whether the server can match values with their old ones here: not below lists that aren't keyed.
     pub correlatable: bool,
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<FactDraft>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(scope: Scope<'a>) -> Self {
-        Walk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, drafts: Vec::new() }
+impl<'a> SchemaWalk<'a> {
+    pub(super) fn new(scope: FactScope<'a>) -> Self {
+        SchemaWalk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, drafts: Vec::new() }
     }
 
     /// Facts about two root schemas, each with its key in the file, and with objects that show breaks.
@@ -86,9 +86,9 @@ impl<'a> Walk<'a> {
         self.drafts(old, new).into_iter().map(|draft| draft.fact).collect()
     }
 
-    pub(super) fn drafts<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<Draft> {
+    pub(super) fn drafts<'t>(mut self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>)) -> Vec<FactDraft> {
         let budget = Budget::shared();
-        let pair = Pair {
+        let pair = NodePair {
             old: old.0.clone(),
             new: new.0.clone(),
             old_key: old.1,
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
         self.drafts
     }
 
-    pub(super) fn node<'t>(&mut self, pair: &Pair<'_, 't>) {
+    pub(super) fn node<'t>(&mut self, pair: &NodePair<'_, 't>) {
         // A byte comparison decides most subtrees; the data is compared keyword by keyword further down.
         if pair.old.node().alike(pair.new.node()) && !super::undeclared_keys::is_relisted(pair) {
             return;
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Marks keywords that the facts about children have covered.
-    fn mark_children_reported<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
+    fn mark_children_reported<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>, required: Option<&Required<'t>>) {
         if pair.old.property_count() + pair.new.property_count() > 0 {
             changes.report(Keyword::Properties);
         }
@@ -143,15 +143,15 @@ impl<'a> Walk<'a> {
     }
 
     /// Elements of a list.
-    fn items<'t>(&mut self, pair: &Pair<'_, 't>, changes: &mut Changes<'t>) {
+    fn items<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let entries = (pair.old.entry(Keyword::Items), pair.new.entry(Keyword::Items));
         match (pair.old.items(), pair.new.items(), entries) {
             (Some(old), Some(new), (Some(old_entry), Some(new_entry))) => {
                 let correlatable = self.correlatable;
                 // Only elements of a keyed list are matched with what they were before.
                 self.correlatable &= pair.new.text(Keyword::ListType) == Some("map");
-                self.step(Step::Items, Step::Items, |walk| {
-                    walk.node(&Pair {
+                self.step(PathStep::Items, PathStep::Items, |walk| {
+                    walk.node(&NodePair {
                         old,
                         new,
                         old_key: old_entry.key,
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
                     _ => false,
                 };
                 if !same {
-                    let arrays = Types::of(&pair.old).and(Types::of(&pair.new)).has(Types::ARRAY);
+                    let arrays = JsonTypes::of(&pair.old).and(JsonTypes::of(&pair.new)).has(JsonTypes::ARRAY);
                     let effect = match (arrays, old, new) {
                         (false, ..) => Effect::Rewritten,
                         // Without a schema the server empties objects in the list.
@@ -189,17 +189,26 @@ impl<'a> Walk<'a> {
     }
 
     /// Values of a map.
-    fn values<'t>(&mut self, pair: &Pair<'_, 't>) {
+    fn values<'t>(&mut self, pair: &NodePair<'_, 't>) {
         let (Additional::Schema(old), Additional::Schema(new)) = (pair.old.additional(), pair.new.additional()) else { return };
         let key = |schema: &Schema<'t>| schema.entry(Keyword::AdditionalProperties).map(|entry| entry.key);
         let (Some(old_key), Some(new_key)) = (key(&pair.old), key(&pair.new)) else { return };
-        self.step(Step::Values, Step::Values, |walk| {
-            walk.node(&Pair { old, new, old_key, new_key, position: Position::Value, name: ("", ""), up: Some(pair), budget: pair.budget });
+        self.step(PathStep::Values, PathStep::Values, |walk| {
+            walk.node(&NodePair {
+                old,
+                new,
+                old_key,
+                new_key,
+                position: Position::Value,
+                name: ("", ""),
+                up: Some(pair),
+                budget: pair.budget,
+            });
         });
     }
 
     /// Goes one step down on both sides and back.
-    pub(super) fn step(&mut self, old: Step, new: Step, inside: impl FnOnce(&mut Self)) {
+    pub(super) fn step(&mut self, old: PathStep, new: PathStep, inside: impl FnOnce(&mut Self)) {
         let apart = u32::from(old != new);
         self.old_path.push(old);
         self.new_path.push(new);
@@ -257,13 +266,13 @@ impl<'a> Walk<'a> {
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word(Word::Writers, writers).word(Word::Readers, readers);
         }
-        self.drafts.push(Draft { fact, lost, rule: None });
+        self.drafts.push(FactDraft { fact, lost, rule: None });
     }
 
     /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.
     pub(super) fn keyword_fact(
         &self,
-        pair: &Pair<'_, '_>,
+        pair: &NodePair<'_, '_>,
         aspect: Aspect,
         effect: Effect,
         old: Option<Entry<'_>>,

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use crate::compare::{Budget, Cause, Sample, Trial, What, Witnesses};
 use crate::input::yaml::Node;
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
@@ -25,15 +25,15 @@ const VAIN: usize = 8;
 
 /// A fact that isn't emitted yet, with what the comparison found at its node.
 ///
-/// A draft becomes a fact once: as it is, with the object that shows it, or as [`Draft::harmless`].
-pub(super) struct Draft {
+/// A draft becomes a fact once: as it is, with the object that shows it, or as [`FactDraft::harmless`].
+pub(super) struct FactDraft {
     pub fact: Fact,
     pub lost: Option<Sample>,
     /// The rule that a fact about a rule is about, as it is now.
     pub rule: Option<String>,
 }
 
-impl Draft {
+impl FactDraft {
     /// A fact that affects nobody: it is proved that what it is about reaches no object.
     pub(super) fn harmless(self) -> Fact {
         let mut fact = self.fact;
@@ -52,7 +52,7 @@ impl Draft {
     }
 }
 
-impl Draft {
+impl FactDraft {
     /// A fact that affects no request, as far as many random objects show; `loosened` if some pass that were refused before.
     fn tested(self, loosened: bool) -> Fact {
         let rule = matches!(self.fact.aspect, Aspect::CelRule | Aspect::CelTransition);
@@ -76,9 +76,9 @@ impl Draft {
     }
 }
 
-impl From<Fact> for Draft {
+impl From<Fact> for FactDraft {
     fn from(fact: Fact) -> Self {
-        Draft { fact, lost: None, rule: None }
+        FactDraft { fact, lost: None, rule: None }
     }
 }
 
@@ -104,13 +104,13 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
 }
 
 /// Attaches objects to the facts that break requests or data.
-pub(super) fn attach(drafts: Vec<Draft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
+pub(super) fn attach(drafts: Vec<FactDraft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
     if !drafts.iter().any(|draft| breaks(&draft.fact)) {
         return drafts.into_iter().map(|draft| draft.fact).collect();
     }
     if roots.into_iter().any(is_oversized) {
-        let unshown = |fact: Fact| if breaks(&fact) { Draft::unshown(fact, "a list is too long to be searched") } else { fact };
+        let unshown = |fact: Fact| if breaks(&fact) { FactDraft::unshown(fact, "a list is too long to be searched") } else { fact };
         return drafts.into_iter().map(|draft| unshown(draft.fact)).collect();
     }
     let (before, after) = (scaled(old.0, old.1), scaled(new.0, new.1));
@@ -149,13 +149,13 @@ fn breaks(fact: &Fact) -> bool {
     }
 }
 
-fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
-    let Draft { mut fact, mut lost, rule } = draft;
+fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
+    let FactDraft { mut fact, mut lost, rule } = draft;
     if !breaks(&fact) {
         return fact;
     }
     if *left == 0 {
-        return Draft::unshown(fact, "there are too many changes to search for an object of each");
+        return FactDraft::unshown(fact, "there are too many changes to search for an object of each");
     }
     *left -= 1;
     // Sets and maps refuse what a list may hold twice.
@@ -168,7 +168,7 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         (None, Aspect::Required, _) => What::Absent,
         (None, Aspect::Presence, Effect::Added) if fact.is(Mark::Demanded) || fact.is(Mark::Refused) => What::Absent,
         // In a list or a map a default only takes the place of a null.
-        (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(Step::Key(_))) => What::Sample(&null),
+        (None, Aspect::Default, _) if !matches!(fact.path.steps().last(), Some(PathStep::Key(_))) => What::Sample(&null),
         (None, Aspect::Default, _) => What::Absent,
         (None, Aspect::Nullable, _) => What::Sample(&null),
         _ => What::Sent,
@@ -176,15 +176,15 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     if let (Aspect::CelTransition, Some(text)) = (fact.aspect, &rule) {
         return match witnesses.sample_update(&fact.path, text) {
             Trial::Shown(witness) => shown(fact, *witness),
-            Trial::Passed { loosened } => Draft::from(fact).tested(loosened),
+            Trial::Passed { loosened } => FactDraft::from(fact).tested(loosened),
             Trial::Open => {
                 *left = left.saturating_sub(VAIN - 1);
-                Draft::unshown(fact, "no update was found that shows it")
+                FactDraft::unshown(fact, "no update was found that shows it")
             }
         };
     }
     if fact.aspect == Aspect::CelOptionalOldSelf {
-        return Draft::unshown(fact, "rules that run on create and on update are not searched");
+        return FactDraft::unshown(fact, "rules that run on create and on update are not searched");
     }
     let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
     let found = match witnesses.show(&fact.path, what, cause) {
@@ -200,7 +200,7 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
     let found = match found {
         Search::Undecided(reason) => match witnesses.sample(&fact.path, cause) {
             Trial::Shown(witness) => Search::Found(*witness),
-            Trial::Passed { loosened } if fact.to.is_none() && is_condition(&fact) => return Draft::from(fact).tested(loosened),
+            Trial::Passed { loosened } if fact.to.is_none() && is_condition(&fact) => return FactDraft::from(fact).tested(loosened),
             Trial::Passed { .. } | Trial::Open => Search::Undecided(reason),
         },
         found => found,
@@ -222,7 +222,7 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
             return shown(fact, witness);
         }
         Search::Impossible if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
-            return Draft::from(fact).harmless();
+            return FactDraft::from(fact).harmless();
         }
         // Lists are merged differently all the same.
         Search::Impossible
@@ -230,10 +230,10 @@ fn show(draft: Draft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, l
         {
             fact.affects = fact.affects.without(Affected::Writers).without(Affected::Stored);
         }
-        Search::Impossible => return Draft::unshown(fact, "no object shows it"),
+        Search::Impossible => return FactDraft::unshown(fact, "no object shows it"),
         Search::Undecided(reason) => {
             *left = left.saturating_sub(VAIN - 1);
-            return Draft::unshown(fact, reason.to_string());
+            return FactDraft::unshown(fact, reason.to_string());
         }
     }
     fact

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::model::hash::fnv1a;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 use crate::server::object::{ObjectPath, ObjectStep};
 
 /// Property names from a container down to a value.
@@ -28,7 +28,7 @@ impl Containers {
         let first = paths.first()?.steps();
         // The container of a named field is its parent; an element of a list or map is its own container.
         let parent = |path: &FieldPath| match path.steps() {
-            [above @ .., Step::Key(_)] => above.len(),
+            [above @ .., PathStep::Key(_)] => above.len(),
             all => all.len(),
         };
         let shared = |path: &FieldPath| path.steps().iter().zip(first).take_while(|(a, b)| a == b).count();
@@ -40,7 +40,9 @@ impl Containers {
         for path in paths {
             let rest = path.steps().strip_prefix(head)?;
             inner.push(
-                rest.iter().map(|step| if let Step::Key(name) = step { Some(name.clone()) } else { None }).collect::<Option<Names>>()?,
+                rest.iter()
+                    .map(|step| if let PathStep::Key(name) = step { Some(name.clone()) } else { None })
+                    .collect::<Option<Names>>()?,
             );
         }
         Some(Containers { prefix, inner })
@@ -173,16 +175,16 @@ struct ContainerWalk<'k> {
 }
 
 impl ContainerWalk<'_> {
-    fn walk<E>(&self, value: &mut Value, steps: &[Step], at: &mut ContainerLocation, visit: &mut Visit<'_, E>) -> Result<(), E> {
+    fn walk<E>(&self, value: &mut Value, steps: &[PathStep], at: &mut ContainerLocation, visit: &mut Visit<'_, E>) -> Result<(), E> {
         let Some((step, rest)) = steps.split_first() else { return visit(value, at) };
         match (step, value) {
-            (Step::Key(name), Value::Object(map)) => {
+            (PathStep::Key(name), Value::Object(map)) => {
                 let Some(child) = map.get_mut(&**name) else { return Ok(()) };
                 at.path.push(ObjectStep::Key(name.clone()));
                 self.walk(child, rest, at, visit)?;
                 at.path.pop();
             }
-            (Step::Items, Value::Array(items)) => {
+            (PathStep::Items, Value::Array(items)) => {
                 let mut names = self.keys.map(|keys| self.names(keys, items, rest, at)).unwrap_or_default().into_iter();
                 for (index, item) in items.iter_mut().enumerate() {
                     at.path.push(ObjectStep::Index(index));
@@ -192,7 +194,7 @@ impl ContainerWalk<'_> {
                     at.path.pop();
                 }
             }
-            (Step::Values, Value::Object(map)) => {
+            (PathStep::Values, Value::Object(map)) => {
                 for (key, child) in map.iter_mut() {
                     at.path.push(ObjectStep::Entry(key.as_str().into()));
                     self.walk(child, rest, at, visit)?;
@@ -206,7 +208,7 @@ impl ContainerWalk<'_> {
 
     /// The possible labels of each item: its keys, its `name` if that is unique, and a hash of its content apart from the fields of
     /// the step. Items with the same content are numbered.
-    fn names(&self, keys: &ListKeys, items: &[Value], rest: &[Step], at: &ContainerLocation) -> Vec<Vec<String>> {
+    fn names(&self, keys: &ListKeys, items: &[Value], rest: &[PathStep], at: &ContainerLocation) -> Vec<Vec<String>> {
         let declared = keys.declared.get(&at.path.general()).into_iter().flatten();
         let name = vec!["name".to_owned()];
         let mut sets: Vec<&Vec<String>> = Vec::new();
@@ -239,7 +241,7 @@ impl ContainerWalk<'_> {
     }
 
     /// A hash of an item's content that is the same before and after the step.
-    fn held(&self, item: &Value, rest: &[Step]) -> u64 {
+    fn held(&self, item: &Value, rest: &[PathStep]) -> u64 {
         let mut item = item.clone();
         self.inner.iter().for_each(|names| strip(&mut item, rest, names));
         fnv1a(item.to_string().bytes())
@@ -255,19 +257,19 @@ fn by_keys(item: &Value, keys: &[String]) -> Option<String> {
 }
 
 /// Removes everything that a path below a value addresses.
-fn strip(value: &mut Value, steps: &[Step], names: &[Box<str>]) {
+fn strip(value: &mut Value, steps: &[PathStep], names: &[Box<str>]) {
     match (steps.split_first(), value) {
         (None, value) if names.is_empty() => *value = Value::Null,
         (None, value) => {
             take(value, names);
         }
-        (Some((Step::Key(name), rest)), Value::Object(map)) => {
+        (Some((PathStep::Key(name), rest)), Value::Object(map)) => {
             if let Some(child) = map.get_mut(&**name) {
                 strip(child, rest, names);
             }
         }
-        (Some((Step::Items, rest)), Value::Array(items)) => items.iter_mut().for_each(|item| strip(item, rest, names)),
-        (Some((Step::Values, rest)), Value::Object(map)) => map.iter_mut().for_each(|(_, child)| strip(child, rest, names)),
+        (Some((PathStep::Items, rest)), Value::Array(items)) => items.iter_mut().for_each(|item| strip(item, rest, names)),
+        (Some((PathStep::Values, rest)), Value::Object(map)) => map.iter_mut().for_each(|(_, child)| strip(child, rest, names)),
         _ => {}
     }
 }

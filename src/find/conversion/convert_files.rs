@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::input::Text;
 use crate::input::yaml::{self, Budget, Node, Span};
 use crate::model::schema::Shape;
-use crate::model::{Bundle, FieldPath, Step as PathStep};
+use crate::model::{Bundle, FieldPath, PathStep};
 use crate::server::object::{ObjectPath, ObjectStep};
 
 use super::address::ListKeys;

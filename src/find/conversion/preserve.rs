@@ -9,7 +9,7 @@ use super::address::{ContainerLocation, Names, get, place, put, take};
 use super::directed_step::DirectedStep;
 use super::manifest::Direction;
 use super::step::view;
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 use crate::server::object::ObjectPath;
 
 /// Where lost values are preserved.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::{Node, Span};
-use crate::model::{FieldPath, FileId, Step as PathStep, release};
+use crate::model::{FieldPath, FileId, PathStep, release};
 
 use super::address::Containers;
 use super::manifest::{API_VERSION, Endpoint, Example, FieldNote, KIND, Manifest, Reverse, SCHEMA, api_version};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cel::rename::{mentions, rename};
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 
 /// Makes the conditions above a moved field refer to its new place, and drops those that can't.
 ///

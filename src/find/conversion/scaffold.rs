@@ -9,7 +9,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::release::{self, Bump};
 use crate::model::schema::shape::Type;
 use crate::model::schema::{Additional, Schema};
-use crate::model::{Bundle, Crd, FieldPath, Step as PathStep};
+use crate::model::{Bundle, Crd, FieldPath, PathStep};
 
 use super::manifest::{API_VERSION, KIND};
 

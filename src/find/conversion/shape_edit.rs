@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 use crate::server::key_fate::{KeyFate, Pruning};
 
 /// The declared node at a path.

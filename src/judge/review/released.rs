@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::find::change::{Options, diff};
+use crate::find::change::{ChangeOptions, diff};
 use crate::judge::finding::{Bump, Class, Severity};
 use crate::judge::rule::Book;
 use crate::model::fact::{Fact, Identity, Word};
@@ -53,7 +53,7 @@ pub(super) fn mark_unreleased(rulings: &mut [Ruling<'_>], old: &Side<'_>, new: &
 
 /// The breaks between two bundles in the CRDs of these names.
 fn breaks(from: &Bundle<'_>, to: &Bundle<'_>, names: &BTreeSet<&str>) -> Vec<Fact> {
-    let mut facts = diff(&from.only(names), &to.only(names), &Options::default());
+    let mut facts = diff(&from.only(names), &to.only(names), &ChangeOptions::default());
     facts.retain(|fact| Book::builtin().choose(fact, "").is_some_and(|rule| rule.class == Some(Class::SemanticBreaking)));
     facts
 }

@@ -2,7 +2,7 @@
 
 /// One example: a pair of bundles, or a single one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Example {
+pub struct RuleExample {
     /// Line of the first fence in the page, counted from 1.
     pub line: usize,
     pub old: Option<Block>,
@@ -26,7 +26,7 @@ pub struct Block {
     pub marks: Vec<(usize, String)>,
 }
 
-impl Example {
+impl RuleExample {
     /// Whether any line is marked.
     pub fn fires(&self) -> bool {
         [Some(&self.new), self.old.as_ref(), self.config.as_ref(), self.baseline.as_ref(), self.conversion.as_ref()]
@@ -38,7 +38,7 @@ impl Example {
 
 /// Examples of a page in order. What stands before a `new` block or a single one belongs to it, a `conversion` block to the one
 /// before it.
-pub fn examples(body: &str) -> Vec<Example> {
+pub fn examples(body: &str) -> Vec<RuleExample> {
     let mut found = Vec::new();
     let mut waiting: Option<(usize, Block)> = None;
     let (mut history, mut config, mut old_config, mut baseline) = (Vec::new(), None, None, None);
@@ -61,7 +61,7 @@ pub fn examples(body: &str) -> Vec<Example> {
                     "yaml new" | "yaml" => {
                         let old = if info == "yaml" { None } else { waiting.take() };
                         let (line, old) = old.map_or((start, None), |(line, old)| (line, Some(old)));
-                        found.push(Example {
+                        found.push(RuleExample {
                             line,
                             old,
                             new: block(&text, WRAPPER, 16),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::find::change::{Options, diff};
+use crate::find::change::{ChangeOptions, diff};
 use crate::find::review_context::ReviewContext;
 use crate::find::vocabulary::{changes, emitted};
 use crate::judge::finding::Class;
@@ -22,9 +22,9 @@ pub fn facts(old: &str, new: &str) -> Vec<Fact> {
 }
 
 /// No objects are looked for: that takes long in a debug build.
-const PLAIN: Options<'static> = Options { rename_threshold: 60, witnesses: false, context: ReviewContext::NONE };
+const PLAIN: ChangeOptions<'static> = ChangeOptions { rename_threshold: 60, witnesses: false, context: ReviewContext::NONE };
 
-fn facts_with(old: &str, new: &str, options: &Options<'_>) -> Vec<Fact> {
+fn facts_with(old: &str, new: &str, options: &ChangeOptions<'_>) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
     let (old, new) = (Bundle::read(&old), Bundle::read(&new));
     assert!(old.problems.is_empty() && new.problems.is_empty(), "{:?} {:?}", old.problems, new.problems);
@@ -77,7 +77,7 @@ fn recorded_breaks_are_found_and_equal_rewrites_are_none() {
     let (mut misses, mut alarms, mut noisy) = (Vec::new(), Vec::new(), Vec::new());
     let mut by_mutation: BTreeMap<String, u32> = BTreeMap::new();
     for record in &records {
-        let facts = facts_with(&record["old"].to_string(), &record["new"].to_string(), &Options::default());
+        let facts = facts_with(&record["old"].to_string(), &record["new"].to_string(), &ChangeOptions::default());
         let mutations: Vec<&str> = record["mutations"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let observed = |flag: &str| record["observed"][flag].as_bool() == Some(true);
         let class = class(&facts);
@@ -472,7 +472,7 @@ fn the_number_of_threads_changes_nothing() {
         let (old, new) = (Bundle::read(&old), Bundle::read(&new));
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| diff(&old, &new, &Options::default()))
+            pool.install(|| diff(&old, &new, &ChangeOptions::default()))
         };
         assert_eq!(run(1), run(4));
     }

@@ -1,7 +1,7 @@
 //! Pairs of small bundles, the facts between them, and the rules that judge those facts; recorded servers, and general laws.
 #![allow(clippy::disallowed_macros, reason = "tests say what they measured")]
 
-use crate::find::change::{Options, diff};
+use crate::find::change::{ChangeOptions, diff};
 use crate::judge::finding::Class;
 use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, review};
@@ -23,7 +23,7 @@ fn facts(old: &str, new: &str) -> Vec<Fact> {
     let (old, new) = (Documents::of_text("old.yaml", old), Documents::of_text("new.yaml", new));
     let (old, new) = (Bundle::read(&old), Bundle::read(&new));
     assert!(old.problems.is_empty() && new.problems.is_empty(), "{:?} {:?}", old.problems, new.problems);
-    diff(&old, &new, &Options::default())
+    diff(&old, &new, &ChangeOptions::default())
 }
 
 /// A CRD with one version, whose root schema is given in flow style.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::fact::{Fact, Subject};
-use crate::model::{Bundle, FieldPath, Step};
+use crate::model::{Bundle, FieldPath, PathStep};
 use serde_json::Value;
 
 use super::changes::{facts, rule};
@@ -133,11 +133,11 @@ fn field(at: &[String], document: &Value) -> Option<(String, FieldPath)> {
     while let Some(step) = rest.next() {
         match step.as_str() {
             "properties" => match rest.next() {
-                Some(name) => path.push(Step::Key(name.as_str().into())),
+                Some(name) => path.push(PathStep::Key(name.as_str().into())),
                 None => break,
             },
-            "items" => path.push(Step::Items),
-            "additionalProperties" => path.push(Step::Values),
+            "items" => path.push(PathStep::Items),
+            "additionalProperties" => path.push(PathStep::Values),
             _ => break,
         }
     }

@@ -5,7 +5,7 @@ use crate::judge::policy::Policy;
 use crate::judge::review::{Judgement, Side, lint, review};
 use crate::judge::rule::Book;
 use crate::model::fact::Affected;
-use crate::model::{Documents, FieldPath, Step};
+use crate::model::{Documents, FieldPath, PathStep};
 use serde_json::Value;
 
 use crate::testing::recorded::records;
@@ -29,9 +29,9 @@ fn path(text: &str) -> FieldPath {
     let mut path = FieldPath::root();
     for part in text.trim_start_matches('.').split('.') {
         let name = part.split('[').next().unwrap_or_default();
-        path.push(Step::Key(name.into()));
+        path.push(PathStep::Key(name.into()));
         if part.contains('[') {
-            path.push(Step::Items);
+            path.push(PathStep::Items);
         }
     }
     path
@@ -41,7 +41,7 @@ fn path(text: &str) -> FieldPath {
 fn speaks_of(told: &str, lost: &FieldPath) -> bool {
     let Some(told) = FieldPath::parse(told) else { return false };
     let (told, lost) = (told.steps(), lost.steps());
-    let meets = |(told, lost): (&Step, &Step)| told == lost || (*told == Step::Values && *lost != Step::Items);
+    let meets = |(told, lost): (&PathStep, &PathStep)| told == lost || (*told == PathStep::Values && *lost != PathStep::Items);
     !told.is_empty() && (told.len()..=told.len() + 1).contains(&lost.len()) && told.iter().zip(lost).all(meets)
 }
 

@@ -8,7 +8,7 @@
 use super::goal::NumberGoal;
 use super::integer::lcm;
 use super::{MAX_SAFE, NumberDomain, NumberFormat, NumberKind, Value};
-use crate::model::relation::{Reason, Search};
+use crate::model::relation::{Search, UndecidedReason};
 
 /// Multiples tried in one stretch before the search gives up.
 const MAX_TRIES: usize = 2_000;
@@ -171,7 +171,7 @@ impl Grid {
         for rule in avoid {
             let factors: Option<Vec<i128>> = rule.factors().map(|factor| scaled(factor, self.places)).collect();
             let Some(factors) = factors else {
-                return Search::Undecided(Reason::Budget);
+                return Search::Undecided(UndecidedReason::Budget);
             };
             // To leave the rule is to miss one of its factors; it can't be done if all divide what is wanted.
             hopeless |= match self.by {
@@ -191,7 +191,7 @@ impl Grid {
             None => {
                 let candidates = fractions(low, high).filter(fits);
                 let best = candidates.min_by(|a, b| simple(*a).cmp(&simple(*b)));
-                best.map_or(Search::Undecided(Reason::Budget), Search::Found)
+                best.map_or(Search::Undecided(UndecidedReason::Budget), Search::Found)
             }
         }
     }
@@ -202,13 +202,13 @@ impl Grid {
         let step: i128 = if low >= 0.0 { 1 } else { -1 };
         let quotient = near * unit / by as f64;
         if quotient.abs() > MAX_SAFE {
-            return Search::Undecided(Reason::Budget);
+            return Search::Undecided(UndecidedReason::Budget);
         }
         // One step early: the quotient is rounded.
         let first = quotient as i128 - step;
         for count in 0..MAX_TRIES as i128 {
             let Some(scaled) = (first + step * count).checked_mul(by) else {
-                return Search::Undecided(Reason::Budget);
+                return Search::Undecided(UndecidedReason::Budget);
             };
             let float = decimal(scaled, self.places);
             if fits(&float) {
@@ -218,7 +218,7 @@ impl Grid {
                 return Search::Impossible;
             }
         }
-        Search::Undecided(Reason::Budget)
+        Search::Undecided(UndecidedReason::Budget)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::goal::NumberGoal;
 use super::{NumberDomain, NumberFormat, NumberKind, Value, go_int64};
-use crate::model::relation::{Reason, Search};
+use crate::model::relation::{Search, UndecidedReason};
 
 /// Multiples tried in one stretch before the search gives up.
 const MAX_TRIES: i128 = 20_000;
@@ -110,7 +110,7 @@ fn in_stretch(low: i128, high: i128, by: i128, not_by: &[i128]) -> Search<i64> {
         }
         at += step;
     }
-    Search::Undecided(Reason::Budget)
+    Search::Undecided(UndecidedReason::Budget)
 }
 
 /// Past what 64 bits hold any larger number will do: only zero is a multiple.

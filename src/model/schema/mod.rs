@@ -8,7 +8,7 @@ mod view;
 pub(crate) use description::is_deprecated;
 pub use keyword::Keyword;
 pub use shape::Shape;
-pub use view::{Additional, CelRule, Schema};
+pub use view::{Additional, Schema, ValidationRule};
 
 /// Whether every resource has a field of this name, declared or not.
 pub fn is_meta(name: &str) -> bool {

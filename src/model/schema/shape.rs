@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::input::yaml::NodeId;
-use crate::model::Step;
+use crate::model::PathStep;
 
 use super::{Keyword, Schema};
 
@@ -50,7 +50,7 @@ impl Type {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Bounds {
+pub struct NumberBounds {
     pub minimum: Option<f64>,
     pub maximum: Option<f64>,
     pub exclusive_minimum: bool,
@@ -128,7 +128,7 @@ pub struct Shape {
     pub int_or_string: bool,
     pub nullable: bool,
     pub enum_values: Option<Vec<Value>>,
-    pub bounds: Bounds,
+    pub bounds: NumberBounds,
     pub length: Count,
     pub pattern: Option<Arc<str>>,
     pub format: Option<Arc<str>>,
@@ -159,22 +159,22 @@ impl Shape {
     }
 
     /// The declared node to which steps lead.
-    pub fn at(&self, steps: &[Step]) -> Option<&Shape> {
+    pub fn at(&self, steps: &[PathStep]) -> Option<&Shape> {
         steps.iter().try_fold(self, |shape, step| match step {
-            Step::Key(name) => shape.property(name),
-            Step::Items => shape.items.as_deref(),
-            Step::Values => match &shape.extra {
+            PathStep::Key(name) => shape.property(name),
+            PathStep::Items => shape.items.as_deref(),
+            PathStep::Values => match &shape.extra {
                 Extra::Values(values) => Some(&**values),
                 _ => None,
             },
         })
     }
 
-    pub fn at_mut(&mut self, steps: &[Step]) -> Option<&mut Shape> {
+    pub fn at_mut(&mut self, steps: &[PathStep]) -> Option<&mut Shape> {
         steps.iter().try_fold(self, |shape, step| match step {
-            Step::Key(name) => shape.properties.get_mut(&**name).map(Arc::make_mut),
-            Step::Items => shape.items.as_mut().map(Arc::make_mut),
-            Step::Values => match &mut shape.extra {
+            PathStep::Key(name) => shape.properties.get_mut(&**name).map(Arc::make_mut),
+            PathStep::Items => shape.items.as_mut().map(Arc::make_mut),
+            PathStep::Values => match &mut shape.extra {
                 Extra::Values(values) => Some(Arc::make_mut(values)),
                 _ => None,
             },
@@ -189,7 +189,7 @@ impl Shape {
             int_or_string: false,
             nullable: false,
             enum_values: None,
-            bounds: Bounds::default(),
+            bounds: NumberBounds::default(),
             length: Count::default(),
             pattern: None,
             format: None,
@@ -236,7 +236,7 @@ impl Shape {
             int_or_string: schema.is_int_or_string(),
             nullable: schema.flag(Keyword::Nullable),
             enum_values: schema.enum_values().filter(|values| values.len() > 0).map(|values| values.map(|node| node.to_json()).collect()),
-            bounds: Bounds {
+            bounds: NumberBounds {
                 minimum: schema.number(Keyword::Minimum),
                 maximum: schema.number(Keyword::Maximum),
                 exclusive_minimum: schema.flag(Keyword::ExclusiveMinimum),
@@ -276,7 +276,7 @@ impl Shape {
 }
 
 impl CelRule {
-    fn of(rule: &super::view::CelRule<'_>) -> Self {
+    fn of(rule: &super::view::ValidationRule<'_>) -> Self {
         let text = |key| rule.text(key).map(str::to_owned);
         CelRule {
             rule: rule.rule().to_owned(),

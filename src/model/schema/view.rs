@@ -1,7 +1,7 @@
 //! One schema node as its author wrote it: each keyword with its place, nothing copied.
 
 use crate::input::yaml::{Entry, Node};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 use super::keyword::{COUNT, Keyword};
 use super::shape::Extra;
@@ -33,11 +33,11 @@ pub enum Additional<'t> {
 
 /// One entry of `x-kubernetes-validations`.
 #[derive(Debug, Clone, Copy)]
-pub struct CelRule<'t> {
+pub struct ValidationRule<'t> {
     pub node: Node<'t>,
 }
 
-impl<'t> CelRule<'t> {
+impl<'t> ValidationRule<'t> {
     #[inline]
     pub fn text(&self, key: &str) -> Option<&'t str> {
         self.node.get(key).and_then(Node::as_str)
@@ -64,11 +64,11 @@ impl<'t> Schema<'t> {
         path.steps().iter().try_fold(self.clone(), |here, step| here.below(step))
     }
 
-    pub(crate) fn below(&self, step: &Step) -> Option<Schema<'t>> {
+    pub(crate) fn below(&self, step: &PathStep) -> Option<Schema<'t>> {
         match step {
-            Step::Key(name) => self.property(name).map(|(_, child)| child),
-            Step::Items => self.items(),
-            Step::Values => match self.additional() {
+            PathStep::Key(name) => self.property(name).map(|(_, child)| child),
+            PathStep::Items => self.items(),
+            PathStep::Values => match self.additional() {
                 Additional::Schema(values) => Some(values),
                 _ => None,
             },
@@ -246,8 +246,8 @@ impl<'t> Schema<'t> {
         self.word(Keyword::Not).map(Schema::new)
     }
 
-    pub fn cel_rules(&self) -> impl ExactSizeIterator<Item = CelRule<'t>> + 't {
-        self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(|node| CelRule { node })
+    pub fn cel_rules(&self) -> impl ExactSizeIterator<Item = ValidationRule<'t>> + 't {
+        self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(|node| ValidationRule { node })
     }
 
     /// A node that is sure to have no children of the other sort: an empty iterator of the right type.

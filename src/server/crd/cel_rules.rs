@@ -13,8 +13,8 @@ use crate::cel::site::Site;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::shape::Extra;
-use crate::model::schema::{Additional, CelRule, Keyword, Schema, Shape};
-use crate::model::{FieldPath, Step};
+use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
+use crate::model::{FieldPath, PathStep};
 
 use super::schema_walk::{RuleSite, SchemaWalk};
 
@@ -24,7 +24,7 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
         return;
     }
     let places: HashMap<&FieldPath, &RuleSite<'t>> = sites.iter().map(|site| (&site.path, site)).collect();
-    let paths: Vec<&[Step]> = sites.iter().map(|site| site.path.steps()).collect();
+    let paths: Vec<&[PathStep]> = sites.iter().map(|site| site.path.steps()).collect();
     let shape = skeleton(root, &paths, None, true);
     let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
@@ -67,7 +67,7 @@ fn identity() -> Need {
 }
 
 /// The part of the schema that compiling and costing the rules needs: what the rules read, and the way to each of them.
-fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bool) -> Shape {
+fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root: bool) -> Shape {
     let own = paths.iter().any(|path| path.is_empty()).then(|| read_by_rules(schema));
     let need = match (need, own) {
         (Some(need), Some(own)) => Some(need.and(&own)),
@@ -93,7 +93,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bo
         None => None,
     };
     let mut shape = Shape::local(schema);
-    let mut tails: BTreeMap<&Step, Vec<&[Step]>> = BTreeMap::new();
+    let mut tails: BTreeMap<&PathStep, Vec<&[PathStep]>> = BTreeMap::new();
     for (first, tail) in paths.iter().filter_map(|path| path.split_first()) {
         tails.entry(first).or_default().push(tail);
     }
@@ -106,14 +106,14 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[Step]], need: Option<Need>, root: bo
     });
     for (first, tails) in tails {
         match first {
-            Step::Key(name) => {
+            PathStep::Key(name) => {
                 let need = fields.as_mut().and_then(|fields| fields.remove(&**name));
                 if let Some((entry, child)) = schema.property(name) {
                     shape.properties.insert(entry.name().to_owned(), Arc::new(skeleton(&child, &tails, need, false)));
                 }
             }
-            Step::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None, false))),
-            Step::Values => {
+            PathStep::Items => shape.items = schema.items().map(|items| Arc::new(skeleton(&items, &tails, None, false))),
+            PathStep::Values => {
                 if let Additional::Schema(values) = schema.additional() {
                     shape.extra = Extra::Values(Arc::new(skeleton(&values, &tails, None, false)));
                 }
@@ -133,7 +133,7 @@ struct Written<'a, 'w, 't> {
     walk: &'a mut SchemaWalk<'w, 't>,
     place: &'a RuleSite<'t>,
     index: usize,
-    rule: CelRule<'t>,
+    rule: ValidationRule<'t>,
 }
 
 impl<'t> Written<'_, '_, 't> {

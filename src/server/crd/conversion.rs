@@ -1,6 +1,6 @@
 //! `spec.conversion`: the strategy, and the webhook that the strategy `Webhook` needs.
 
-use crate::go::base64::{self, Alphabet};
+use crate::go::base64::{self, Base64Alphabet};
 use crate::go::strfmt::name;
 use crate::go::url::Url;
 use crate::input::yaml::Node;
@@ -178,14 +178,14 @@ pub(super) fn knows_review<'a>(mut list: impl Iterator<Item = &'a str>) -> bool 
 
 /// Whether base64 text has at least one PEM certificate, as a TLS client needs it.
 pub(super) fn holds_certificate(node: Node<'_>) -> bool {
-    let Some(bytes) = node.as_str().and_then(|text| base64::decode(text, Alphabet::Standard)) else { return false };
+    let Some(bytes) = node.as_str().and_then(|text| base64::decode(text, Base64Alphabet::Standard)) else { return false };
     let Ok(text) = String::from_utf8(bytes) else { return false };
     let mut rest = text.as_str();
     while let Some((_, tail)) = rest.split_once("-----BEGIN CERTIFICATE-----") {
         if let Some((body, after)) = tail.split_once("-----END CERTIFICATE-----") {
             // A certificate is a DER sequence; we don't check more than that.
             let body = body.replace([' ', '\t'], "");
-            if base64::decode(&body, Alphabet::Standard).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 100) {
+            if base64::decode(&body, Base64Alphabet::Standard).is_some_and(|der| der.first() == Some(&0x30) && der.len() > 100) {
                 return true;
             }
             rest = after;

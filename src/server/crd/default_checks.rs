@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::input::shorten;
 use crate::input::yaml::{Data, Node};
-use crate::model::Step;
+use crate::model::PathStep;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::{self, Kind};
@@ -80,9 +80,9 @@ fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<obje
     let (mut owner, mut below) = (root.clone(), 0);
     for (index, step) in site.path.steps().iter().enumerate() {
         schema = match step {
-            Step::Key(name) => schema.property(name)?.1,
-            Step::Items => schema.items()?,
-            Step::Values => return None,
+            PathStep::Key(name) => schema.property(name)?.1,
+            PathStep::Items => schema.items()?,
+            PathStep::Values => return None,
         };
         if schema.flag(Keyword::EmbeddedResource) {
             (owner, below) = (schema.clone(), index + 1);
@@ -90,7 +90,7 @@ fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<obje
     }
     let steps = site.path.steps().get(below..)?;
     let mut value = steps.iter().rev().fold(site.value.to_json(), |inner, step| match step {
-        Step::Key(name) => Value::Object([(name.to_string(), inner)].into_iter().collect()),
+        PathStep::Key(name) => Value::Object([(name.to_string(), inner)].into_iter().collect()),
         _ => Value::Array(vec![inner]),
     });
     let object = value.as_object_mut()?;

@@ -4,7 +4,7 @@ use crate::go::strfmt::name;
 use crate::go::url::Url;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
-use crate::model::{FactCollector, Text};
+use crate::model::{FactCollector, StringNode};
 
 use super::server_checks::ServerChecks;
 use crate::input::has_template_expression;
@@ -139,7 +139,7 @@ fn names<'t>(collector: &mut FactCollector<'t>) {
     let spec = collector.crd.spec;
     let parent = spec.entry("names").map_or_else(|| spec_key(collector), |entry| entry.key);
     let at = |key: &str| spec.get("names").map_or(parent, |names| within(names, key, parent));
-    let value = |text: Option<Text<'_>>| text.map_or("", |text| text.value).to_owned();
+    let value = |text: Option<StringNode<'_>>| text.map_or("", |text| text.value).to_owned();
     let kind = value(names.kind);
     let plural = value(names.plural);
     // The server fills in what is missing, and then validates it like the rest.

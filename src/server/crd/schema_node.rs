@@ -2,7 +2,7 @@
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Word};
-use crate::model::schema::{CelRule, Keyword, Schema};
+use crate::model::schema::{Keyword, Schema, ValidationRule};
 
 use super::json_path;
 use super::list_types;
@@ -98,7 +98,13 @@ fn default<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &Sc
 }
 
 /// Checks the fields of a rule, without compiling it.
-fn rule_form<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, index: usize, rule: &CelRule<'t>) {
+fn rule_form<'t>(
+    walk: &mut SchemaWalk<'_, 't>,
+    schema: &Schema<'t>,
+    position: &SchemaPosition<'_, 't>,
+    index: usize,
+    rule: &ValidationRule<'t>,
+) {
     let base = format!(".{}[{index}]", Keyword::Validations.name());
     let anchor = rule.node.entry_at(0).map_or(rule.node, |entry| entry.key);
     let at = |key: &str| rule.node.get(key).unwrap_or(anchor);

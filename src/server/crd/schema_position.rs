@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::input::yaml::Node;
 use crate::model::schema::Keyword;
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SchemaStep<'t> {
@@ -66,9 +66,9 @@ impl<'p, 't> SchemaPosition<'p, 't> {
     pub fn path(&self) -> FieldPath {
         let mut path = self.parent.map(SchemaPosition::path).unwrap_or_default();
         match self.step {
-            SchemaStep::Property(name) => path.push(Step::Key(name.into())),
-            SchemaStep::Items | SchemaStep::Item(_) => path.push(Step::Items),
-            SchemaStep::Values => path.push(Step::Values),
+            SchemaStep::Property(name) => path.push(PathStep::Key(name.into())),
+            SchemaStep::Items | SchemaStep::Item(_) => path.push(PathStep::Items),
+            SchemaStep::Values => path.push(PathStep::Values),
             SchemaStep::Root | SchemaStep::Clause(..) | SchemaStep::Not | SchemaStep::Named(..) => {}
         }
         path

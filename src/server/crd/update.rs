@@ -39,7 +39,7 @@ fn immutable(collector: &mut FactCollector<'_>, old: &Crd<'_>) {
     let established = established(old);
     let scope = |crd: &Crd<'_>| crd.scope.map_or(if crd.api == Api::V1Beta1 { "Namespaced" } else { "" }, |scope| scope.value).to_owned();
     let new = collector.crd.clone();
-    let text = |text: Option<crate::model::Text<'_>>| text.map_or("", |text| text.value).to_owned();
+    let text = |text: Option<crate::model::StringNode<'_>>| text.map_or("", |text| text.value).to_owned();
     let fields = [
         (Aspect::Group, "spec.group", text(old.group), text(new.group), old.group, new.group, true),
         (Aspect::Plural, "spec.names.plural", text(old.names.plural), text(new.names.plural), old.names.plural, new.names.plural, true),

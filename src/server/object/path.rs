@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use serde_json::Value;
 
 use crate::input::yaml::Node;
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 /// One step from a value of an object to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,9 +63,9 @@ impl ObjectPath {
         let mut path = FieldPath::root();
         for step in &self.steps {
             path.push(match step {
-                ObjectStep::Key(name) => Step::Key(name.clone()),
-                ObjectStep::Entry(_) => Step::Values,
-                ObjectStep::Index(_) => Step::Items,
+                ObjectStep::Key(name) => PathStep::Key(name.clone()),
+                ObjectStep::Entry(_) => PathStep::Values,
+                ObjectStep::Index(_) => PathStep::Items,
             });
         }
         path

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::input::yaml::{Node, NodeId};
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Bounds, Type};
-use crate::model::{FieldPath, Step, Version};
+use crate::model::schema::shape::{NumberBounds, Type};
+use crate::model::{FieldPath, PathStep, Version};
 
 use super::error::{Error, Kind, Naming, Reason};
 use super::path::ObjectPath;
@@ -66,8 +66,8 @@ impl Scale {
         let at = root.at;
         root.all_of.extend(self.fields.iter().map(|field| {
             field.path.steps().iter().rev().fold(field.reads.demand(at), |inner, step| match step {
-                Step::Key(name) => Shape { properties: [(name.to_string(), Arc::new(inner))].into(), ..Shape::any(at) },
-                Step::Items | Step::Values => inner,
+                PathStep::Key(name) => Shape { properties: [(name.to_string(), Arc::new(inner))].into(), ..Shape::any(at) },
+                PathStep::Items | PathStep::Values => inner,
             })
         }));
     }
@@ -102,7 +102,7 @@ impl Reads {
     fn demand(self, at: NodeId) -> Shape {
         match self {
             Reads::Replicas => {
-                let bounds = Bounds { minimum: Some(0.0), maximum: Some(f64::from(i32::MAX)), ..Bounds::default() };
+                let bounds = NumberBounds { minimum: Some(0.0), maximum: Some(f64::from(i32::MAX)), ..NumberBounds::default() };
                 Shape { ty: Some(Type::Integer), bounds, ..Shape::any(at) }
             }
             Reads::Selector => Shape { ty: Some(Type::String), ..Shape::any(at) },

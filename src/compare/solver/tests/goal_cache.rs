@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::goal_cache::{CacheKey, GoalCache};
-use super::super::{Difference, Goal, Preference, Reason, Search, Solver};
+use super::super::{Difference, Goal, Preference, Search, Solver, UndecidedReason};
 use super::{sat, shape};
 use crate::compare::Budget;
 
@@ -24,7 +24,7 @@ fn an_answer_that_only_lacked_steps_is_forgotten() {
     let shape = shape(&json!({"type": "integer"}));
     let goal = Goal::of(&shape, false);
     let mut cache = GoalCache::default();
-    cache.put(CacheKey::of(&goal), &goal, &Search::Undecided(Reason::Budget));
+    cache.put(CacheKey::of(&goal), &goal, &Search::Undecided(UndecidedReason::Budget));
     assert!(cache.get(&CacheKey::of(&goal)).is_none());
     cache.put(CacheKey::of(&goal), &goal, &Search::Impossible);
     assert!(matches!(cache.get(&CacheKey::of(&goal)), Some(Search::Impossible)));

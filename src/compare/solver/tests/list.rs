@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::{Reason, Search};
+use super::super::{Search, UndecidedReason};
 use super::{accepted, equal, open, refused, sat, stored_differently, unsat};
 
 fn list(items: Value, more: Value) -> Value {
@@ -63,6 +63,6 @@ fn an_item_that_is_null_becomes_its_default() {
 #[test]
 fn more_items_than_are_built_are_open() {
     let reason = open(accepted(&list(json!({"type": "integer"}), json!({"minItems": 301}))));
-    assert_eq!(reason, Reason::Budget);
+    assert_eq!(reason, UndecidedReason::Budget);
     sat(accepted(&list(json!({"type": "integer"}), json!({"minItems": 300}))));
 }

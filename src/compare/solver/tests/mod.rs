@@ -77,7 +77,7 @@ fn unsat(found: Search<Value>) {
 }
 
 #[track_caller]
-fn open(found: Search<Value>) -> Reason {
+fn open(found: Search<Value>) -> UndecidedReason {
     match found {
         Search::Undecided(reason) => reason,
         other => panic!("{other:?}"),
@@ -103,7 +103,7 @@ fn a_search_without_steps_left_is_open() {
     let goal = Goal::of(&shape, false);
     let mut solver = Solver::new(Preference::Small, &Budget::of_each());
     solver.steps = 1;
-    assert_eq!(open(solver.solve(&goal)), Reason::Budget);
+    assert_eq!(open(solver.solve(&goal)), UndecidedReason::Budget);
     solver.refill();
     sat(solver.solve(&goal));
 }

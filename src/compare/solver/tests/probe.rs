@@ -3,7 +3,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::super::probe::probes;
-use super::super::{Formula, Reason};
+use super::super::{Formula, UndecidedReason};
 use super::{accepted, open, refused, ruled, sat, shape};
 
 fn guesses(schema: Value, rule: &str) -> Vec<Rc<Formula>> {
@@ -48,7 +48,7 @@ fn a_guess_that_a_rule_takes_is_an_answer() {
 fn where_no_guess_is_taken_the_answer_is_open() {
     let text = json!({"type": "string"});
     let reason = open(accepted(&ruled(text.clone(), &["self.substring(2) == 'abc'"])));
-    assert_eq!(reason, Reason::Rule("self.substring(2) == 'abc'".to_owned()));
+    assert_eq!(reason, UndecidedReason::Rule("self.substring(2) == 'abc'".to_owned()));
     // Every value breaks a rule that can't hold, and any shows it.
     let never = ruled(text.clone(), &["self.substring(2) == 'abc' && self.substring(2) == 'abd'"]);
     sat(refused(&text, &never));

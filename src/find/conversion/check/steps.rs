@@ -9,7 +9,7 @@ use crate::find::conversion::step::{Manual, Op};
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Word};
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 
 use super::ManifestChecker;
 

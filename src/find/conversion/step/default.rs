@@ -11,7 +11,7 @@ use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::{always_there, attach, declared, detach, literal, never_there};
 use crate::model::schema::Shape;
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 
 use super::parse::StepNode;
 use super::put_value::{parent, put_if_missing};

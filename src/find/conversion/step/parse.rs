@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::input::json_schema_check::Fault;
 use crate::input::yaml::{Node, Span};
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 
 use super::{Ends, KINDS, Op};
 

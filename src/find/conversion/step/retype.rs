@@ -11,7 +11,7 @@ use crate::find::conversion::shape_edit::anything;
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Bounds, Type};
+use crate::model::schema::shape::{NumberBounds, Type};
 
 use super::parse::StepNode;
 use super::string_values::{string_longer_than, string_outside};
@@ -176,7 +176,7 @@ impl Retype {
             _ => None,
         };
         let pattern = (was == Scalar::Integer && becomes == Scalar::String && enum_values.is_none()).then(|| INTEGER.into());
-        let bounds = if was == Scalar::Integer && becomes == Scalar::Number { child.bounds.clone() } else { Bounds::default() };
+        let bounds = if was == Scalar::Integer && becomes == Scalar::Number { child.bounds.clone() } else { NumberBounds::default() };
         let default = child.default.as_ref().and_then(|default| retype(default, was, becomes).ok());
         if child.int_or_string {
             return Shape { default, ..anything(child) };

@@ -11,7 +11,7 @@ use crate::find::conversion::shape_edit::declared;
 use crate::input::yaml::Node;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Bounds, Type};
+use crate::model::schema::shape::{NumberBounds, Type};
 
 use super::parse::StepNode;
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
@@ -169,7 +169,7 @@ impl Factor {
         let whole_factor = self.multiply % self.divide == 0;
         let step = child.bounds.multiple_of.or((child.ty == Some(Type::Integer)).then_some(1.0));
         let multiple_of = step.filter(|_| whole_factor).map(|step| step * (self.multiply / self.divide) as f64);
-        let bounds = Bounds {
+        let bounds = NumberBounds {
             minimum: bound(child.bounds.minimum),
             maximum: bound(child.bounds.maximum),
             exclusive_minimum: child.bounds.exclusive_minimum && whole_factor,

@@ -8,7 +8,7 @@ use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
-use crate::model::{FieldPath, Step as PathStep};
+use crate::model::{FieldPath, PathStep};
 
 use super::put_value::put_value;
 use super::{Conflict, Ends, MAY_FAIL, Reason};

@@ -4,7 +4,7 @@ use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Additional, Schema, is_meta};
-use crate::model::{Crd, FieldPath, Step, Version};
+use crate::model::{Crd, FieldPath, PathStep, Version};
 
 /// How many objects a message names; the others are counted.
 const NAMED: usize = 3;
@@ -50,17 +50,17 @@ fn below(schema: &Schema<'_>, kept: bool, path: &mut FieldPath, closed: &mut Vec
         if path.is_root() && is_meta(entry.name()) {
             continue;
         }
-        path.push(Step::Key(entry.name().into()));
+        path.push(PathStep::Key(entry.name().into()));
         below(&child, false, path, closed);
         path.pop();
     }
     if let Some(items) = schema.items() {
-        path.push(Step::Items);
+        path.push(PathStep::Items);
         below(&items, keeps, path, closed);
         path.pop();
     }
     if let Additional::Schema(values) = additional {
-        path.push(Step::Values);
+        path.push(PathStep::Values);
         below(&values, false, path, closed);
         path.pop();
     }

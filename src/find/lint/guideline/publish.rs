@@ -6,7 +6,7 @@ use crate::find::review_context::ReviewContext;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::{Additional, Schema};
-use crate::model::{Bundle, Crd, FieldPath, Place, Step};
+use crate::model::{Bundle, Crd, FieldPath, PathStep, Place};
 
 fn place(crd: &Crd<'_>, node: Node<'_>) -> Place {
     Place { file: crd.file, span: node.span() }
@@ -116,7 +116,7 @@ fn absent<'t>(crd: &Crd<'t>, other: &Crd<'_>, say: &mut dyn FnMut(&'t str, &Fiel
 
 fn compare<'t>(ours: &Schema<'t>, theirs: &Schema<'_>, path: &mut FieldPath, say: &mut dyn FnMut(&FieldPath, Node<'t>)) {
     for (entry, child) in ours.properties() {
-        path.push(Step::Key(entry.name().into()));
+        path.push(PathStep::Key(entry.name().into()));
         match theirs.property(entry.name()) {
             Some((_, other)) => compare(&child, &other, path, say),
             None => say(path, entry.key),
@@ -124,12 +124,12 @@ fn compare<'t>(ours: &Schema<'t>, theirs: &Schema<'_>, path: &mut FieldPath, say
         path.pop();
     }
     if let (Some(ours), Some(theirs)) = (ours.items(), theirs.items()) {
-        path.push(Step::Items);
+        path.push(PathStep::Items);
         compare(&ours, &theirs, path, say);
         path.pop();
     }
     if let (Additional::Schema(ours), Additional::Schema(theirs)) = (ours.additional(), theirs.additional()) {
-        path.push(Step::Values);
+        path.push(PathStep::Values);
         compare(&ours, &theirs, path, say);
         path.pop();
     }

@@ -6,7 +6,7 @@ use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::schema::is_deprecated;
 use crate::model::schema::{Additional, Keyword, Schema};
-use crate::model::{Crd, FieldPath, Maturity, Priority, Step, Version};
+use crate::model::{Crd, FieldPath, Maturity, PathStep, Priority, Version};
 
 pub(super) fn check(collector: &mut FactCollector<'_>, context: &ReviewContext<'_>) {
     let crd = collector.crd.clone();
@@ -161,17 +161,17 @@ impl<'t> Fields<'_, '_, 't> {
             }
         }
         for (entry, child) in schema.properties() {
-            path.push(Step::Key(entry.name().into()));
+            path.push(PathStep::Key(entry.name().into()));
             self.walk(&child, Some((entry.key, schema.is_required(entry.name()))), path);
             path.pop();
         }
         if let Some(items) = schema.items() {
-            path.push(Step::Items);
+            path.push(PathStep::Items);
             self.walk(&items, None, path);
             path.pop();
         }
         if let Additional::Schema(values) = schema.additional() {
-            path.push(Step::Values);
+            path.push(PathStep::Values);
             self.walk(&values, None, path);
             path.pop();
         }

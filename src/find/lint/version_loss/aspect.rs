@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::compare::{Role, completed};
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Shape};
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 use super::field_fate::{Declared, FieldFate};
 use super::walk::VersionLossWalk;
@@ -102,9 +102,9 @@ impl<'t> VersionLossWalk<'_, '_, 't> {
             _ => false,
         };
         let role = match path.steps().last() {
-            Some(Step::Items) => Role::Item,
-            Some(Step::Values) => Role::Entry,
-            Some(Step::Key(_)) | None => Role::Field,
+            Some(PathStep::Items) => Role::Item,
+            Some(PathStep::Values) => Role::Entry,
+            Some(PathStep::Key(_)) | None => Role::Field,
         };
         // Other words may say the same, which is only asked where words differ.
         let differing = self.passed(fates).skip(1).find_map(|(other, here)| {

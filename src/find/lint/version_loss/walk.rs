@@ -7,7 +7,7 @@ use crate::compare::Budget;
 use crate::model::FactCollector;
 use crate::model::fact::{Affected, Aspect, Effect, Subject, Word};
 use crate::model::schema::is_meta;
-use crate::model::{FieldPath, Step};
+use crate::model::{FieldPath, PathStep};
 
 use super::field_fate::{Declared, FieldFate, Form};
 use super::{Gate, anchor, list};
@@ -22,7 +22,7 @@ pub(super) struct VersionLossWalk<'w, 'b, 't> {
 }
 
 /// Who loses what: the versions through which it is written, and those whose schema drops it.
-pub(super) struct Loss {
+pub(super) struct FieldLoss {
     /// Objects are stored in a version that drops it.
     at_once: bool,
     /// The versions to blame: those written through if it is lost at once, else those that erase it.
@@ -90,7 +90,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
             if path.is_root() && is_meta(name) {
                 continue;
             }
-            path.push(Step::Key(name.into()));
+            path.push(PathStep::Key(name.into()));
             self.node(fates.iter().map(|fate| fate.child(name)).collect(), path);
             path.pop();
         }
@@ -99,7 +99,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
 
     fn items(&mut self, fates: &[FieldFate<'t>], path: &mut FieldPath) {
         if fates.iter().filter_map(FieldFate::declared).any(|here| here.schema.items().is_some()) {
-            path.push(Step::Items);
+            path.push(PathStep::Items);
             self.node(fates.iter().map(FieldFate::items).collect(), path);
             path.pop();
         }
@@ -136,7 +136,7 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
         if loss.is_some_and(|loss| loss.at_once) {
             return;
         }
-        path.push(Step::Values);
+        path.push(PathStep::Values);
         self.node(fates.iter().map(|fate| if closed(fate) { FieldFate::Reported } else { fate.values() }).collect(), path);
         path.pop();
     }
@@ -171,27 +171,27 @@ impl<'w, 'b, 't> VersionLossWalk<'w, 'b, 't> {
     }
 
     /// What follows from some versions keeping a thing and others dropping it.
-    pub(super) fn loss(&self, keeps: impl Fn(usize) -> bool, drops: impl Fn(usize) -> bool) -> Option<Loss> {
+    pub(super) fn loss(&self, keeps: impl Fn(usize) -> bool, drops: impl Fn(usize) -> bool) -> Option<FieldLoss> {
         let served = |index: &usize| self.gates.get(*index).is_some_and(|gate| gate.served);
         let all = 0..self.gates.len();
         let keepers: Vec<usize> = all.clone().filter(|&index| keeps(index)).collect();
         if drops(self.storage) {
             let (via, stored): (Vec<usize>, Vec<usize>) = keepers.into_iter().partition(served);
             if let Some(&owner) = via.first() {
-                return Some(Loss { at_once: true, via, owner });
+                return Some(FieldLoss { at_once: true, via, owner });
             }
             // Objects that are stored at another version still have it.
             let (owner, via) = (*stored.first()?, all.filter(served).collect::<Vec<_>>());
-            return (!via.is_empty()).then_some(Loss { at_once: false, via, owner });
+            return (!via.is_empty()).then_some(FieldLoss { at_once: false, via, owner });
         }
         let via: Vec<usize> = all.filter(served).filter(|&index| drops(index)).collect();
         let owner = if keepers.contains(&self.storage) { self.storage } else { *keepers.first()? };
-        (!via.is_empty()).then_some(Loss { at_once: false, via, owner })
+        (!via.is_empty()).then_some(FieldLoss { at_once: false, via, owner })
     }
 
     pub(super) fn report_loss(
         &mut self,
-        loss: &Loss,
+        loss: &FieldLoss,
         aspect: Aspect,
         node: Option<crate::input::yaml::Node<'t>>,
         path: &FieldPath,
