@@ -503,6 +503,8 @@ pub struct FormatFlag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Human,
+    /// One line for each group of findings
+    Short,
     Json,
     Github,
     Sarif,

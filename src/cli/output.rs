@@ -9,7 +9,7 @@ use crate::input::{Origin, is_manifest};
 use crate::judge::finding::{Severity, Spot};
 use crate::judge::review::Side;
 use crate::render::human::{self, Style, Texts};
-use crate::render::{Anchors, View, env, github, gitlab, html, json, junit, markdown, minutes, sarif, visible};
+use crate::render::{Anchors, View, env, github, gitlab, html, json, junit, markdown, minutes, sarif, short, visible};
 
 use super::case::Judged;
 use super::input::Reader;
@@ -192,7 +192,7 @@ pub(super) fn write(
 ) -> Result<(), Stop> {
     let sides = &TwoSides { old: judged.old, new: judged.new, conversions: judged.judgement.conversions.now };
     // Only formats for platforms ask where a file stands in the repository.
-    let plain = |format: Format| matches!(format, Format::Human | Format::Json | Format::Env);
+    let plain = |format: Format| matches!(format, Format::Human | Format::Short | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
         Anchors::default()
     } else {
@@ -221,6 +221,7 @@ pub(super) fn write(
                     gate,
                 },
             ),
+            Format::Short => short::render(&view, style.color),
             Format::Json => json::render(view.report),
             Format::Github => github::render(&view),
             Format::Sarif => sarif::render(&view),

@@ -29,6 +29,24 @@ impl Recommendation {
     }
 }
 
+/// The next version in words, the same in every format: `1.3.0 or later (minor; 1.2.0 before)`.
+impl std::fmt::Display for Recommendation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let required = self.required;
+        match (&self.from, &self.recommended) {
+            _ if required == Bump::None => return write!(f, "no new one needed"),
+            (Some(from), Some(next)) => write!(f, "{next} or later ({required}; {from} before)")?,
+            _ => return write!(f, "a {required} release (the old version is unknown: use --old-version, or an annotation)"),
+        }
+        match (&self.declared, self.sufficient) {
+            (Some(declared), Some(true)) => write!(f, "; {declared} is declared, which is enough"),
+            (Some(declared), Some(false)) if self.declared == self.from => write!(f, "; {declared} is still declared"),
+            (Some(declared), Some(false)) => write!(f, "; {declared} is declared, which is too low"),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A pre-release of the recommended version is on its way there.
 fn at_least(declared: &Version, recommended: &Version) -> bool {
     let core = Version::new(declared.major, declared.minor, declared.patch);

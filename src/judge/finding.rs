@@ -44,6 +44,13 @@ pub struct Spot {
     pub place: Option<Place>,
 }
 
+/// What changed, as a message shows it: `unset` and `1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Values {
+    pub old: String,
+    pub new: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     pub rule: String,
@@ -85,6 +92,12 @@ pub struct Finding {
     pub released: Option<bool>,
     /// Fingerprints of the findings that this one follows from.
     pub cause: Vec<String>,
+    /// The value before and after, where a change is one of values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Values>,
+    /// The type of Kubernetes that the CRD embeds and the change is in, such as `PodSpec`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<String>,
     /// The same for the same edit at other paths, versions or CRDs.
     pub group: String,
     pub fingerprint: String,
@@ -93,6 +106,16 @@ pub struct Finding {
 impl Finding {
     pub fn is_refusal(&self) -> bool {
         self.affects.contains(Affected::Refused)
+    }
+
+    /// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
+    pub fn is_quiet(&self) -> bool {
+        (self.kind == Kind::Docs || self.rule == "metadata-changed") && self.severity == Severity::Info
+    }
+
+    /// Whether a report shows it unless it is asked for all: what is quiet, waived or was there before is counted instead.
+    pub fn is_shown(&self) -> bool {
+        self.status == Status::New && !self.is_quiet()
     }
 
     /// Worst first, then by place.

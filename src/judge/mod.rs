@@ -3,6 +3,7 @@
 pub mod baseline;
 pub mod bump;
 pub mod finding;
+pub mod overview;
 pub mod policy;
 pub mod report;
 pub mod review;

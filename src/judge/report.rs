@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::judge::bump::Recommendation;
 use crate::judge::finding::{Class, Finding, Severity, Status};
+use crate::judge::overview::{Counts, Overview};
 use crate::model::{Bundle, Skipped};
 
 pub const SCHEMA: &str = "crdwise.report/v1";
@@ -53,10 +54,17 @@ pub struct Report {
     /// The release that breaks were compared with, where that was necessary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<String>,
+    /// Counted once, for every format.
+    pub summary: Counts,
     pub findings: Vec<Finding>,
 }
 
 impl Report {
+    /// What is shown: groups in their order. `all` adds what is only counted otherwise: documentation, pre-existing and waived findings.
+    pub fn overview(&self, all: bool) -> Overview<'_> {
+        Overview::new(self.findings.iter().filter(|finding| all || finding.is_shown()))
+    }
+
     /// Findings that count for the gate: neither waived nor already there.
     pub fn fresh(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.status == Status::New)

@@ -5,6 +5,7 @@
 
 mod causes;
 mod conversions;
+mod embedded;
 mod released;
 mod ruling;
 mod side;
@@ -17,6 +18,7 @@ use crate::find::lint::{self, Release};
 use crate::find::review_context::ReviewContext;
 use crate::judge::bump::Recommendation;
 use crate::judge::finding::{Class, Finding, Status};
+use crate::judge::overview::Counts;
 use crate::judge::policy::Policy;
 use crate::judge::report::{self, Report};
 use crate::judge::rule::Book;
@@ -144,6 +146,7 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
         verdict: None,
         bump: None,
         release: None,
+        summary: Counts::of(&findings),
         findings,
     }
 }

@@ -1,6 +1,7 @@
 //! What CRDs are: bundles, CRDs, versions, schemas, field paths, and the vocabulary in which facts about them are stated.
 
 mod bundle;
+mod core_type;
 mod crd;
 pub mod fact;
 mod fact_collector;
@@ -14,6 +15,7 @@ pub mod release;
 pub mod schema;
 
 pub use bundle::{Bundle, Documents, FileId, Place, ProblemKind, Repeat, Skipped};
+pub use core_type::core_type;
 pub use crd::{Api, Crd, Keys, Maturity, Priority, StringNode, Version};
 pub use fact_collector::FactCollector;
 pub use field_path::{FieldPath, PathStep};

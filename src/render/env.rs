@@ -2,11 +2,11 @@
 
 use crate::judge::finding::Severity;
 
-use super::view::{View, is_quiet};
+use super::view::View;
 
 pub fn render(view: &View<'_>) -> String {
     let report = view.report;
-    let count = |severity| report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding)).count();
+    let count = |severity| report.fresh().filter(|finding| finding.severity == severity && !finding.is_quiet()).count();
     let verdict = report.verdict.map_or("none", |verdict| verdict.name());
     let bump = report.bump.as_ref().map_or("none", |bump| bump.required.name());
     format!(

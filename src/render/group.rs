@@ -6,6 +6,8 @@ use crate::judge::finding::{Finding, Severity};
 use crate::judge::rule::Kind;
 use crate::model::fact::Affected;
 
+pub(crate) use crate::judge::overview::plural;
+
 use super::escape::visible;
 
 /// A group names so many other CRDs.
@@ -139,8 +141,4 @@ impl Group<'_> {
         }
         Some(if parts.is_empty() { format!("{} times", self.others.len() + 1) } else { format!("also in {}", parts.join(" and ")) })
     }
-}
-
-pub(crate) fn plural(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }

@@ -14,7 +14,6 @@ use super::escape::visible;
 use super::group::{Group, fold, gather, place_consequences, plural};
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
-use super::view::{is_quiet, is_shown};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +52,7 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     if options.quiet.is_some() && !options.incomplete && !report.fresh().any(|finding| finding.severity >= least) {
         return out;
     }
-    let shown = |finding: &&Finding| finding.severity >= least && is_shown(finding, options.all);
+    let shown = |finding: &&Finding| finding.severity >= least && (options.all || finding.is_shown());
     let (groups, mut consequences) = place_consequences(group(report.findings.iter().filter(shown)));
     let mut leads = fold(groups, options.all);
     for lead in &mut leads {
@@ -253,14 +252,14 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     let counts = [
         (report.count(Severity::Error), "error"),
         (report.count(Severity::Warning), "warning"),
-        (report.fresh().filter(|f| f.severity == Severity::Info && !is_quiet(f)).count(), "note"),
+        (report.fresh().filter(|f| f.severity == Severity::Info && !f.is_quiet()).count(), "note"),
     ];
     let mut told: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word)).collect();
     if accepted(report) > 0 {
         told.push(format!("{} accepted", accepted(report)));
     }
     let mut folded = Vec::new();
-    let quiet = report.fresh().filter(|f| is_quiet(f)).count();
+    let quiet = report.fresh().filter(|f| f.is_quiet()).count();
     if quiet > 0 && !options.all {
         folded.push(plural(quiet, "change") + " of documentation, metadata or spelling");
     }

@@ -11,7 +11,7 @@ use crate::judge::report::Report;
 use super::accept::acceptance;
 use super::escape::visible;
 use super::group::{Group, gather, plural};
-use super::view::{View, is_quiet};
+use super::view::View;
 
 /// By this line a later run finds its comment again. It is the first line; text of files can't hold it.
 pub const MARKER: &str = "<!-- crdwise -->";
@@ -162,7 +162,7 @@ fn foot(out: &mut String, view: &View<'_>, left_out: usize) {
     }
     let count = |keep: &dyn Fn(&Finding) -> bool| view.report.findings.iter().filter(|finding| keep(finding)).count();
     let folded = [
-        (count(&|f| f.status == Status::New && is_quiet(f)), "change", " of documentation, metadata or spelling"),
+        (count(&|f| f.status == Status::New && f.is_quiet()), "change", " of documentation, metadata or spelling"),
         (count(&|f| f.status == Status::PreExisting), "pre-existing finding", ""),
         (count(&|f| f.status == Status::Waived), "waived finding", ""),
     ];

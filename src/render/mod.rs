@@ -18,6 +18,7 @@ pub mod objects;
 #[cfg(test)]
 mod sample;
 pub mod sarif;
+pub mod short;
 mod snippet;
 mod view;
 

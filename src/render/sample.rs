@@ -47,6 +47,8 @@ pub fn finding() -> Finding {
         field: None,
         released: None,
         cause: Vec::new(),
+        values: None,
+        embedded: None,
         group: "fedcba9876543210".into(),
         fingerprint: "0123456789abcdef".into(),
     }
@@ -66,6 +68,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         verdict: Some(verdict),
         bump: Some(Recommendation::new(bump, crate::model::release::parse("v1.2.0"), None)),
         release: None,
+        summary: crate::judge::overview::Counts::of(&findings),
         findings,
     }
 }

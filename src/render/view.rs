@@ -2,7 +2,7 @@
 
 use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
-use crate::judge::rule::{Book, Kind};
+use crate::judge::rule::Book;
 
 use super::accept::accepted;
 use super::anchor::Anchors;
@@ -26,7 +26,7 @@ pub struct View<'v> {
 impl<'v> View<'v> {
     /// The findings that are shown, worst first.
     pub fn worst_first(&self) -> Vec<&'v Finding> {
-        let mut findings: Vec<&Finding> = self.report.findings.iter().filter(|finding| is_shown(finding, self.all)).collect();
+        let mut findings: Vec<&Finding> = self.report.findings.iter().filter(|finding| self.all || finding.is_shown()).collect();
         findings.sort_by(|a, b| a.order(b));
         findings
     }
@@ -34,7 +34,7 @@ impl<'v> View<'v> {
     /// Errors, warnings and notes that are new, and what is accepted, in words; hidden findings aren't counted.
     pub fn counts(&self) -> String {
         let of = |severity, word| {
-            let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !is_quiet(finding));
+            let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !finding.is_quiet());
             plural(fresh.count(), word)
         };
         let mut words = vec![of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "note")];
@@ -51,14 +51,4 @@ impl<'v> View<'v> {
 pub fn subject(finding: &Finding) -> String {
     let version = finding.version.as_deref().map(|version| format!(" {}", visible(version))).unwrap_or_default();
     if finding.crd.is_empty() { String::new() } else { format!("{}{version}: ", visible(&finding.crd)) }
-}
-
-/// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
-pub fn is_quiet(finding: &Finding) -> bool {
-    (finding.kind == Kind::Docs || finding.rule == "metadata-changed") && finding.severity == Severity::Info
-}
-
-/// What is quiet, waived or was there before is counted instead.
-pub fn is_shown(finding: &Finding, all: bool) -> bool {
-    all || (finding.status == Status::New && !is_quiet(finding))
 }

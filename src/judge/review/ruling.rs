@@ -4,13 +4,14 @@ use rayon::prelude::*;
 
 use crate::find::conversion::coverage::Cover;
 use crate::find::vocabulary;
-use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, fingerprint};
+use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values, fingerprint};
 use crate::judge::policy::Situation;
 use crate::judge::rule::{FactView, Need, Rule, Taken};
 use crate::model::fact::{Aspect, Fact, Mark, Subject, Word};
 use crate::model::{Place, Priority};
 
 use super::conversions::Covering;
+use super::embedded::EmbeddedTypes;
 use super::{Judgement, Side};
 
 /// A fact that a rule takes, with what the policy says about it.
@@ -93,23 +94,39 @@ impl Ruling<'_> {
         fingerprint(&parts)
     }
 
-    /// What the same edit has in common wherever it is made: the rule, the values before and after, and the name of a field that came
-    /// or went. Other findings are alike if their rule is.
-    fn group(&self) -> String {
+    /// What the same edit has in common wherever it is made: the rule, the values before and after, and the name of a field that came,
+    /// went or became required. Edits of an embedded type are one, because one dependency made them. A server refuses each mistake by
+    /// itself. Other findings are alike if their rule is.
+    fn group(&self, embedded: Option<&str>, message: &str) -> String {
         let Ruling { fact, rule, .. } = self;
-        let mut parts = vec![rule.first_id()];
-        if rule.class.is_some() {
-            let words = [Word::Old, Word::New].map(|word| fact.words.get(&word).map_or("", String::as_str));
-            let name = fact.path.name().filter(|_| fact.aspect == Aspect::Presence);
-            parts.extend(words.into_iter().chain([fact.key.as_deref().unwrap_or_default(), name.unwrap_or_default()]));
+        let said = message.replace(&fact.path.to_string(), "");
+        match (rule.class, embedded) {
+            (Some(class), Some(name)) if class != Class::None => fingerprint(&["embedded", name, class.name()]),
+            (Some(_), _) => {
+                let words = [Word::Old, Word::New].map(|word| fact.words.get(&word).map_or("", String::as_str));
+                let name = fact.path.name().filter(|_| matches!(fact.aspect, Aspect::Presence | Aspect::Required));
+                let mut parts = vec![rule.first_id()];
+                parts.extend(words.into_iter().chain([fact.key.as_deref().unwrap_or_default(), name.unwrap_or_default()]));
+                // One rule may be about several keywords, and `unset → 1` says little without its own.
+                parts.extend((rule.matches.aspects.len() > 1).then(|| fact.aspect.name()));
+                fingerprint(&parts)
+            }
+            (None, _) if fact.is_refusal() => fingerprint(&[rule.first_id(), &said]),
+            (None, _) => fingerprint(&[rule.first_id()]),
         }
-        fingerprint(&parts)
     }
 
-    fn finding(&self, causes: Vec<String>, context: &Context<'_, '_>) -> Finding {
+    fn values(&self) -> Option<Values> {
+        let word = |word: Word| self.fact.words.get(&word).cloned();
+        self.rule.class?;
+        Some(Values { old: word(Word::Old)?, new: word(Word::New)? })
+    }
+
+    fn finding(&self, causes: Vec<String>, embedded: Option<&str>, context: &Context<'_, '_>) -> Finding {
         let Context { old, new, judgement, release } = context;
         let Ruling { fact, rule, severity, bump, cover, released, .. } = self;
         let (mut message, help) = rule.texts(fact);
+        let group = self.group(embedded, &message);
         if fact.is(Mark::RefusedAgain) {
             message.push_str(" (the old CRD has the same mistake, and the API server refuses the update all the same)");
         }
@@ -145,7 +162,9 @@ impl Ruling<'_> {
             field: fact.field.clone(),
             released: *released,
             cause: causes,
-            group: self.group(),
+            group,
+            values: self.values(),
+            embedded: embedded.map(str::to_owned),
         }
     }
 }
@@ -163,11 +182,13 @@ pub(super) struct Context<'c, 't> {
 /// Writes the findings, sorted by place.
 pub(super) fn findings(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec<Finding> {
     let fingerprint = |&cause: &usize| rulings.get(cause).map(Ruling::fingerprint);
-    let written = rulings.par_iter().with_min_len(64).map(|ruling| {
+    let mut types = EmbeddedTypes::new(context.old, context.new);
+    let embedded: Vec<Option<&str>> = rulings.iter().map(|ruling| ruling.rule.class.and_then(|_| types.around(ruling.fact))).collect();
+    let written = rulings.par_iter().zip(embedded).with_min_len(64).map(|(ruling, embedded)| {
         let mut causes: Vec<String> = ruling.causes.iter().filter_map(fingerprint).collect();
         causes.sort_unstable();
         causes.dedup();
-        ruling.finding(causes, context)
+        ruling.finding(causes, embedded, context)
     });
     let mut findings: Vec<Finding> = written.collect();
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));

@@ -12,7 +12,6 @@ use crate::model::fact::{Affected, Certainty};
 use super::super::escape::visible;
 use super::super::group::Group;
 use super::super::human::{Texts, ratchet_note};
-use super::super::view::is_quiet;
 use super::yaml_excerpt::{ExcerptSource, YamlExcerpt, excerpts};
 
 /// An object of a proof is shown up to so many lines.
@@ -79,7 +78,7 @@ pub(super) const MEANING: &str = "meaning-may-have-changed";
 
 /// Documentation and the like, behind a switch. A description that promises something else is to be talked about.
 pub(in crate::render) fn is_folded(finding: &Finding) -> bool {
-    is_quiet(finding) && finding.rule != MEANING
+    finding.is_quiet() && finding.rule != MEANING
 }
 
 /// Numbers that replace names in attributes.

@@ -1,0 +1,126 @@
+//! A group in words: what changed, what that does, and where.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::counts::plural;
+use super::group::Group;
+
+/// So many names are listed before the rest is counted.
+const NAMED: usize = 3;
+
+impl Group<'_> {
+    /// What changed, in one phrase: "`spec.size` was removed", "minLength unset → 1". With several paths it doesn't name them all;
+    /// [`Group::reach`] does.
+    pub fn headline(&self) -> String {
+        let edits = self.edits();
+        if let (Some(name), 2..) = (&self.lead.embedded, edits.len()) {
+            let mut sorts: BTreeMap<&str, usize> = BTreeMap::new();
+            for edit in &edits {
+                *sorts.entry(&edit.lead.rule).or_default() += 1;
+            }
+            let said: Vec<String> = sorts.into_iter().map(|(rule, count)| sort_of_edit(rule, count)).collect();
+            return format!("embedded {name}: {}", said.join(", "));
+        }
+        let paths = self.paths();
+        let message = &self.lead.message;
+        let same = self.members.iter().all(|finding| finding.message == *message);
+        if self.lead.class.is_none() && !same && self.members.len() > 1 {
+            return self.lead.title.clone();
+        }
+        let (what, _) = split(message, &self.lead.path);
+        if paths.len() == 1 || same {
+            return what.to_owned();
+        }
+        let quoted = format!("`{}`", self.lead.path);
+        if let Some(rest) = what.strip_prefix(&format!("{quoted}: ")) {
+            return rest.to_owned();
+        }
+        let name = |path: &str| path.rsplit(['.', ']']).next().unwrap_or_default().to_owned();
+        let own = name(&self.lead.path);
+        if !own.is_empty() && paths.iter().all(|path| name(path) == own) {
+            return what.replacen(&quoted, &format!("`{own}`"), 1);
+        }
+        what.replacen(&quoted, &format!("{quoted} (and {})", plural(paths.len() - 1, "other field")), 1)
+    }
+
+    /// What it does to whom, if its message says.
+    pub fn effect(&self) -> Option<&str> {
+        let several = self.edits().len() > 1 || self.lead.class.is_none() && self.headline() == self.lead.title;
+        split(&self.lead.message, &self.lead.path).1.filter(|_| !several)
+    }
+
+    /// Where: "in 91 fields of 5 CRDs", "in v1 and v1beta1", "in 3 CRDs"; nothing for one place.
+    pub fn reach(&self) -> Option<String> {
+        let (crds, versions, paths) = (self.crds(), self.versions(), self.paths());
+        if self.members.len() == 1 {
+            return None;
+        }
+        let fields = self.members.iter().map(|finding| (&*finding.crd, &*finding.path)).collect::<BTreeSet<_>>().len();
+        let of_crds = (crds.len() > 1).then(|| plural(crds.len(), "CRD"));
+        Some(match (paths.len(), of_crds) {
+            (1, None) if versions.len() > 1 => format!("in {}", list(&versions)),
+            (1, None) => format!("in {}", plural(self.members.len(), "place")),
+            (1, Some(crds)) => format!("in {crds}"),
+            (_, None) if versions.len() > 1 => format!("in {} of {}", plural(fields, "field"), list(&versions)),
+            (_, None) => format!("in {}", plural(fields, "field")),
+            (_, Some(crds)) => format!("in {} of {crds}", plural(fields, "field")),
+        })
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first, second] => format!("{first} and {second}"),
+        more if more.len() <= NAMED => more.join(", "),
+        more => format!("{} versions", more.len()),
+    }
+}
+
+fn sort_of_edit(rule: &str, count: usize) -> String {
+    match rule {
+        "field-added" => format!("{} added", plural(count, "field")),
+        "field-removed" => format!("{} removed", plural(count, "field")),
+        "required-added" => format!("{} became required", plural(count, "field")),
+        "required-removed" => format!("{} no longer required", plural(count, "field")),
+        rule => format!("{count} × {rule}"),
+    }
+}
+
+/// A message is "what changed: what that does"; a colon inside of quoted text, or behind the path that begins it, doesn't count.
+fn split<'m>(message: &'m str, path: &str) -> (&'m str, Option<&'m str>) {
+    let quoted = format!("`{path}`: ");
+    let start = if message.starts_with(&quoted) { quoted.len() } else { 0 };
+    let mut quote = None;
+    for (at, c) in message.char_indices().filter(|(at, _)| *at >= start) {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            // A long text is cut before its quote closes.
+            (Some('"'), '…') => quote = None,
+            (None, '`' | '"') => quote = Some(c),
+            (None, ':') => {
+                if let (Some(what), Some(effect)) = (message.get(..at), message.get(at..).and_then(|tail| tail.strip_prefix(": "))) {
+                    return (what, Some(effect));
+                }
+            }
+            _ => {}
+        }
+    }
+    (message, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn the_effect_is_behind_the_colon_that_nobody_quotes() {
+        assert_eq!(split("`a.b`: minLength unset → 1: requests fail", "a.b"), ("`a.b`: minLength unset → 1", Some("requests fail")));
+        assert_eq!(split("`a` was removed: it is lost: sorry", "a"), ("`a` was removed", Some("it is lost: sorry")));
+        assert_eq!(split("`a`: pattern unset → \"^x: y$\": no", "a"), ("`a`: pattern unset → \"^x: y$\"", Some("no")));
+        assert_eq!(split("`a` must now satisfy `x ? y: z`: no", "a"), ("`a` must now satisfy `x ? y: z`", Some("no")));
+        assert_eq!(split("`a`: pattern unset → \"^x…: no", "a"), ("`a`: pattern unset → \"^x…", Some("no")));
+        assert_eq!(split("`a` (array) was added", "a"), ("`a` (array) was added", None));
+    }
+}
