@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::model::fact::{Fact, Subject};
 use crate::model::schema::{Additional, Schema};
-use crate::model::{FieldPath, Step, core_type};
+use crate::model::{FieldPath, PathStep, core_type};
 
 use super::Side;
 
@@ -73,11 +73,11 @@ fn walk<'t>(nodes: &mut HashMap<FieldPath, Node<'t>>, path: &FieldPath) -> Node<
     node
 }
 
-fn step<'t>(schema: &Schema<'t>, step: &Step) -> Option<Schema<'t>> {
+fn step<'t>(schema: &Schema<'t>, step: &PathStep) -> Option<Schema<'t>> {
     match step {
-        Step::Key(name) => schema.property(name).map(|(_, schema)| schema),
-        Step::Items => schema.items(),
-        Step::Values => match schema.additional() {
+        PathStep::Key(name) => schema.property(name).map(|(_, schema)| schema),
+        PathStep::Items => schema.items(),
+        PathStep::Values => match schema.additional() {
             Additional::Schema(schema) => Some(schema),
             Additional::Absent | Additional::Flag(_) => None,
         },
