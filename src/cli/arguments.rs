@@ -248,6 +248,25 @@ pub struct Review {
     pub limits: LimitFlags,
 }
 
+impl Review {
+    /// The words that name the same two sides, each after a blank.
+    pub fn change_words(&self) -> String {
+        let mut words: Vec<String> = self.inputs.iter().map(|input| input.to_string_lossy().into_owned()).collect();
+        let against =
+            self.against.as_ref().map(|rev| rev.to_string_lossy().into_owned()).or_else(|| self.staged.then(|| "HEAD".to_owned()));
+        if self.staged && words.is_empty() {
+            return String::new();
+        }
+        words.extend(against.into_iter().flat_map(|rev| ["--against".to_owned(), rev]));
+        words.extend(self.against_tag.iter().flat_map(|tag| ["--against-tag".to_owned(), tag.clone()]));
+        words.extend(self.merge_base.then(|| "--merge-base".to_owned()));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "./:_-~^@=+,%".contains(c);
+        let quoted =
+            |word: &String| if word.chars().all(plain) { format!(" {word}") } else { format!(" '{}'", word.replace('\'', "'\\''")) };
+        words.iter().map(quoted).collect()
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Validate {
     /// Files with custom resources
@@ -316,11 +335,11 @@ pub struct Convert {
     #[arg(long, conflicts_with_all = ["write", "output"], help_heading = "Output")]
     pub check: bool,
 
-    /// Overwrite the input files
-    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    /// Overwrite the input files, or with -o the files there
+    #[arg(long, help_heading = "Output")]
     pub write: bool,
 
-    /// Write to this file or directory
+    /// Write to this file or directory; existing files need --write
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -331,20 +350,64 @@ pub struct Convert {
 #[derive(Debug, Subcommand)]
 pub enum Conversions {
     /// Check the manifests against the schemas they convert between
-    Check(ConversionsCheck),
+    Check(Box<ConversionsCheck>),
     /// Draft the manifests that a change needs
     Scaffold(ConversionsScaffold),
+    /// Name the release of manifests that convert to the next one
+    Release(ConversionsRelease),
+}
+
+/// The two bundles of a change, as `review` takes them.
+#[derive(Debug, Clone, Args)]
+pub struct ChangeSides {
+    /// OLD and NEW; with --against or --against-tag, every input is NEW [default: the CRDs of this repository, compared with HEAD, or
+    /// with the merge base in a pull-request job]
+    #[arg(value_name = "INPUT")]
+    pub inputs: Vec<OsString>,
+
+    /// Compare with the same paths at this revision, or with this path
+    #[arg(long, value_name = "REV|PATH", help_heading = "Sides")]
+    pub against: Option<OsString>,
+
+    /// With --against: compare with the merge base
+    #[arg(long, requires = "against", help_heading = "Sides")]
+    pub merge_base: bool,
+
+    /// Compare with the newest reachable tag that matches, such as 'v*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "against", help_heading = "Sides")]
+    pub against_tag: Option<String>,
+
+    #[command(flatten)]
+    pub versions: Versions,
+}
+
+impl ChangeSides {
+    /// The review of the same change.
+    pub fn as_review(&self, conversions: Option<&OsString>, judging: &Judging, limits: &LimitFlags) -> Review {
+        Review {
+            inputs: self.inputs.clone(),
+            against: self.against.clone(),
+            merge_base: self.merge_base,
+            against_tag: self.against_tag.clone(),
+            staged: false,
+            versions: self.versions.clone(),
+            old_may_be_empty: false,
+            released: None,
+            history: Vec::new(),
+            config_from: None,
+            witnesses: None,
+            conversions: conversions.cloned(),
+            judging: judging.clone(),
+            output: Output { format: Vec::new(), all: false, quiet: false },
+            limits: limits.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 pub struct ConversionsCheck {
-    /// Bundle that the manifests convert from
-    #[arg(value_name = "OLD")]
-    pub old: OsString,
-
-    /// Bundle that the manifests convert to
-    #[arg(value_name = "NEW")]
-    pub new: OsString,
+    #[command(flatten)]
+    pub sides: ChangeSides,
 
     /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT")]
@@ -358,7 +421,21 @@ pub struct ConversionsCheck {
     pub limits: LimitFlags,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
+pub struct ConversionsRelease {
+    /// Version of the release, such as 1.1.0
+    #[arg(value_name = "VERSION")]
+    pub version: String,
+
+    /// Conversion manifests [default: `conversions/` beside the CRDs or in the current directory]
+    #[arg(long, value_name = "PATH")]
+    pub conversions: Option<OsString>,
+
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Clone, Default, Args)]
 pub struct Versions {
     /// Version of the old bundle, if its CRDs don't declare one
     #[arg(long, value_name = "SEMVER", help_heading = "Sides")]
@@ -371,24 +448,17 @@ pub struct Versions {
 
 #[derive(Debug, Args)]
 pub struct ConversionsScaffold {
-    /// Bundle before the change
-    #[arg(value_name = "OLD")]
-    pub old: OsString,
-
-    /// Bundle after the change
-    #[arg(value_name = "NEW")]
-    pub new: OsString,
+    #[command(flatten)]
+    pub sides: ChangeSides,
 
     /// Directory to write the drafts to, one file each; existing files are left unchanged
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
 
-    /// Skip what these manifests already define
+    /// Skip what these manifests already define [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
 
-    #[command(flatten)]
-    pub versions: Versions,
     #[command(flatten)]
     pub limits: LimitFlags,
 }

@@ -7,11 +7,11 @@ use crate::cli::arguments::{self, ConfigSide};
 use crate::find::lint::Release;
 use crate::find::review_context::ReviewContext;
 use crate::input::{Against, against};
-use crate::judge::report::Report;
+use crate::judge::report::{ChangeArguments, Report};
 use crate::judge::review::{self, Judgement, ReadRelease, Side};
 
 use super::input::{Read, Reader, label};
-use super::manifests::LoadedManifests;
+use super::manifests::{self, LoadedManifests};
 use super::moved;
 use super::released::ReleaseSearch;
 use super::setting::{Setting, Sought};
@@ -29,6 +29,7 @@ pub(super) struct Case<'r> {
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
     old_may_be_empty: bool,
+    change: Option<ChangeArguments>,
 }
 
 /// A report with the sides it speaks of.
@@ -82,6 +83,7 @@ impl<'r> Case<'r> {
             release,
             least: arguments.judging.min_crds.unwrap_or(least),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
+            change: Some(ChangeArguments { sides: arguments.change_words(), conversions: manifests::directory(arguments) }),
         }))
     }
 
@@ -102,6 +104,7 @@ impl<'r> Case<'r> {
             release: None,
             least,
             old_may_be_empty: false,
+            change: None,
         })
     }
 
@@ -123,7 +126,7 @@ impl<'r> Case<'r> {
         let judgement = Judgement { context, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
         let report = match &old {
-            Some(old) => review::review(old, &new, &judgement),
+            Some(old) => Report { change: self.change.clone(), ..review::review(old, &new, &judgement) },
             None => review::lint(&new, &judgement),
         };
         drop(progress);

@@ -1,83 +1,148 @@
-//! `conversions check` and `conversions scaffold`.
+//! `conversions check`, `conversions scaffold` and `conversions release`.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::cli::arguments;
+use crate::find::change;
 use crate::find::conversion::check::{self, CheckedManifest};
 use crate::find::conversion::coverage::Coverage;
 use crate::find::conversion::laws::Verdict;
-use crate::find::conversion::scaffold;
-use crate::judge::review::Judgement;
+use crate::find::conversion::manifest::{BundleVersion, Manifest};
+use crate::find::conversion::release as conversion_release;
+use crate::find::conversion::scaffold::{self, Draft};
+use crate::input::Origin;
+use crate::judge::finding::Finding;
+use crate::judge::review::{self, Judgement, Side};
+use crate::model::fact::Fact;
+use crate::render::plural;
 
-use super::case::Judged;
+use super::case::{Case, Judged};
 use super::input::Reader;
 use super::manifests::LoadedManifests;
 use super::setting::{Setting, Sought};
-use super::{Exit, Stop, Streams, output};
+use super::sides::Sides;
+use super::{Exit, Stop, Streams, defaults, output};
 
 pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = Reader::new(&arguments.limits);
-    let (old, new) = (reader.one(std::slice::from_ref(&arguments.old), false)?, reader.one(std::slice::from_ref(&arguments.new), false)?);
-    let (mut old_side, mut new_side) = (old.side(), new.side());
-    let versions = arguments.versions.read()?;
-    (old_side.version, new_side.version) = (versions.0.or(old_side.version), versions.1.or(new_side.version));
-    let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?);
-    if old_side.bundle.crds.is_empty() || new_side.bundle.crds.is_empty() {
-        streams.error("one of the sides has no CRD");
-        exit = exit.or(Exit::Unread);
-    }
-    let known = match &arguments.conversions {
-        Some(_) => LoadedManifests::new(&reader, arguments.conversions.as_ref(), &[])?,
-        None => LoadedManifests::none(),
-    };
-    exit = exit.or(known.problems(streams));
-    let coverage = known.now().map(|known| Coverage::new(known, &old_side.bundle, &new_side.bundle));
-    let facts = crate::find::change::diff(&old_side.bundle, &new_side.bundle, &crate::find::change::ChangeOptions::default());
-    let wanted = |fact: &crate::model::fact::Fact| {
-        crate::judge::review::needs_step(fact) && coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none())
-    };
-    let drafts = scaffold::scaffold(&facts, old_side.released(), new_side.released(), &wanted);
-    if drafts.is_empty() {
-        streams.note("no change needs a conversion");
-        return Ok(exit);
-    }
-    match &arguments.output {
-        None => {
-            let texts: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
-            streams.write(&texts.join("---\n"))?;
+    let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
+    let sides = defaults::review(sides, streams)?;
+    let Some(case) = Case::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
+    case.judge(streams, |judged, streams| {
+        let Some(old) = judged.old else { return Ok(judged.exit) };
+        let drafts = drafts(judged, old);
+        if drafts.is_empty() {
+            let covered = judged.report.findings.iter().any(|finding| finding.conversion.is_some());
+            streams.note(if covered { "every change that needs a conversion has one" } else { "no change needs a conversion" });
+            return Ok(judged.exit);
         }
-        Some(dir) => {
-            std::fs::create_dir_all(dir)?;
-            for draft in &drafts {
-                let file = dir.join(format!("{}.yaml", draft.name));
-                if file.exists() {
-                    return Err(Stop::usage(format!("{} already exists; move it or choose another directory", file.display())));
-                }
-                output::replace(&file, &draft.text)?;
-                streams.note(&format!("wrote {}", file.display()));
+        match &arguments.output {
+            None => {
+                let texts: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
+                streams.write(&texts.join("---\n"))?;
             }
+            Some(dir) => write_drafts(&drafts, dir, streams)?,
         }
+        Ok(judged.exit)
+    })
+}
+
+/// The drafts for everything that the review asks a conversion for, and for the differences between versions beside it.
+fn drafts(judged: &Judged<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
+    let new = judged.new;
+    let coverage = judged.judgement.conversions.now.map(|known| Coverage::new(known, &old.bundle, &new.bundle));
+    let options = change::ChangeOptions { context: judged.judgement.context, ..change::ChangeOptions::default() };
+    let facts = change::diff(&old.bundle, &new.bundle, &options);
+    // What no release contains needs no conversion.
+    let unreleased = |fact: &Fact| {
+        let path = fact.path.to_string();
+        let same = |finding: &&Finding| (&finding.crd, &finding.version, &finding.path) == (&fact.crd, &fact.version, &path);
+        judged.report.findings.iter().filter(same).any(|finding| finding.released == Some(false))
+    };
+    let wanted = |fact: &Fact| {
+        review::needs_step(fact) && coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none()) && !unreleased(fact)
+    };
+    review::drafts(&facts, old, new, &wanted)
+}
+
+fn write_drafts(drafts: &[Draft], dir: &Path, streams: &mut Streams<'_>) -> Result<(), Stop> {
+    std::fs::create_dir_all(dir)?;
+    for draft in drafts {
+        let file = dir.join(format!("{}.yaml", draft.name));
+        if file.exists() {
+            return Err(Stop::usage(format!("{} already exists; move it or choose another directory", file.display())));
+        }
+        output::replace(&file, &draft.text)?;
+        let open = draft.text.matches(scaffold::TODO).count();
+        let open = if open == 0 { String::new() } else { format!("; fill in {}", plural(open, scaffold::TODO)) };
+        streams.note(&format!("wrote {}{open}", file.display()));
+    }
+    Ok(())
+}
+
+/// `conversions release`: names the release of pending manifests.
+pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let wrong = || Stop::usage(format!("`{}` is not a semantic version", arguments.version));
+    let version = crate::model::release::parse(&arguments.version).ok_or_else(wrong)?;
+    let reader = Reader::new(&arguments.limits);
+    let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
+    let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
+    let exit = found.problems(streams);
+    let Some(conversions) = found.now() else { return Err(no_manifest()) };
+    let pending: Vec<_> = conversions.manifests.iter().filter(|manifest| manifest.is_pending()).collect();
+    for (index, manifest) in pending.iter().enumerate() {
+        let same = |other: &&&Manifest| {
+            (&other.group, &other.kind, &other.from, &other.to) == (&manifest.group, &manifest.kind, &manifest.from, &manifest.to)
+        };
+        if let Some(other) = pending.iter().take(index).find(same) {
+            let (a, b) = (&other.name, &manifest.name);
+            return Err(Stop::usage(format!(
+                "`{a}` and `{b}` convert {} to the same release; put the steps of both into one manifest",
+                manifest.kind
+            )));
+        }
+        if let Some(BundleVersion::Released(from)) =
+            manifest.from.bundle.as_ref().filter(|from| **from >= BundleVersion::Released(version.clone()))
+        {
+            return Err(Stop::usage(format!("`{}` converts from {from}, which is not older than {version}", manifest.name)));
+        }
+    }
+    let mut named = 0;
+    for file in &conversions.documents().files {
+        let pinned = conversion_release::pin(&file.text, &version);
+        if pinned.manifests == 0 {
+            continue;
+        }
+        let Origin::Path(path) = &file.origin else {
+            return Err(Stop::usage(format!("{} can't be overwritten because it isn't a local file", file.name)));
+        };
+        output::replace(path, &pinned.text)?;
+        streams.note(&format!("{}: to {version}", file.name));
+        named += pinned.manifests;
+    }
+    if named == 0 {
+        streams.note("no manifest converts to the next release");
     }
     Ok(exit)
 }
 
+fn no_manifest() -> Stop {
+    Stop { exit: Exit::Unread, message: "no conversion manifest was found; pass --conversions".into() }
+}
+
 pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let inputs = [arguments.old.clone(), arguments.new.clone()];
-    output::check(&arguments.output, &inputs)?;
+    let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments.judging, &arguments.limits);
+    let sides = defaults::review(sides, streams)?;
+    output::check(&arguments.output, &sides.inputs)?;
     let reader = Reader::new(&arguments.limits);
-    let (mut old, mut new) =
-        (reader.one(std::slice::from_ref(&arguments.old), false)?, reader.one(std::slice::from_ref(&arguments.new), false)?);
+    let Sides { mut old, mut new, .. } = reader.sides(&sides)?;
     let sought = Sought { old: Some((&mut old, arguments::ConfigSide::New)), new: &mut new, accept: false };
     let setting = Setting::new(&reader, &arguments.judging, sought, streams)?;
     let (old_side, new_side) = (old.side(), new.side());
-    let mut found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), std::slice::from_ref(&arguments.new))?;
-    if arguments.conversions.is_none() {
-        found.load_before(&reader, std::slice::from_ref(&arguments.old));
-    }
+    let found = LoadedManifests::of_review(&reader, &sides)?;
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
-    let Some(conversions) = found.now() else {
-        return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; pass --conversions".into() });
-    };
+    let Some(conversions) = found.now() else { return Err(no_manifest()) };
     let mut checked = check::check(conversions, &old_side.bundle, &new_side.bundle, &|_| true);
     for fact in check::unused_manifests(conversions, found.manifests().before, &old_side.bundle, &new_side.bundle) {
         let owner = checked.iter_mut().find(|one| fact.key.as_ref() == Some(&one.manifest));

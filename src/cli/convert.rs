@@ -57,17 +57,22 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
     let (current, other_kinds) = (sum(|outcome| outcome.current), sum(|outcome| outcome.other_kinds));
     let comments = if reformatted > 0 { format!(" ({reformatted} of them reformatted, without comments)") } else { String::new() };
     let (files, converted) = (plural(loaded.files.len(), "file"), plural(converted, "object"));
-    streams.note(&format!("{files}: {converted} converted{comments}, {current} already current, {other_kinds} of other kinds"));
+    let failed = match sum(|outcome| outcome.failed) {
+        0 => String::new(),
+        failed => format!(", {failed} failed and unchanged"),
+    };
+    streams.note(&format!("{files}: {converted} converted{comments}{failed}, {current} already current, {other_kinds} of other kinds"));
     Ok(exit)
 }
 
 fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[Outcome], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let mut exit = Exit::Clean;
     let mut printed = String::new();
+    let mut written: Vec<(PathBuf, &String)> = Vec::new();
     let mut warnings = Warnings::new(outcomes);
     for (file, outcome) in files.iter().zip(outcomes) {
         remarks(file, outcome, &mut warnings, streams);
-        if outcome.failed() {
+        if outcome.failed > 0 {
             exit = exit.or(Exit::Findings);
         }
         let changed = outcome.text != *file.text;
@@ -78,42 +83,63 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[Outcome], s
                 printed.push_str(&difference.unified_diff().context_radius(3).header(&header.0, &header.1).to_string());
                 exit = exit.or(Exit::Findings);
             }
+        } else if let Some(output) = &arguments.output {
+            let place = target(output, file);
+            if place == *output {
+                append(&mut printed, &outcome.text);
+            } else {
+                written.push((place, &outcome.text));
+            }
         } else if arguments.write {
-            // A file is converted whole or not at all.
             match &file.origin {
-                Origin::Path(path) if changed && !outcome.failed() => output::replace(path, &outcome.text)?,
+                Origin::Path(path) if changed => output::replace(path, &outcome.text)?,
                 Origin::Path(_) => {}
                 _ => return Err(Stop::usage(format!("{} can't be overwritten because it isn't a local file; use -o", file.name))),
             }
-        } else if let Some(output) = &arguments.output {
-            if !outcome.failed() {
-                let place = target(output, file);
-                if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-                    std::fs::create_dir_all(parent)?;
-                }
-                if place == *output && files.len() > 1 {
-                    let gap = if printed.is_empty() || printed.ends_with("---\n") { "" } else { "---\n" };
-                    printed.push_str(gap);
-                    printed.push_str(&outcome.text);
-                    continue;
-                }
-                output::replace(&place, &outcome.text)?;
-            }
-        } else if !outcome.failed() {
-            if !printed.is_empty() && !outcome.text.trim_start().starts_with("---") {
-                printed.push_str("---\n");
-            }
-            printed.push_str(&outcome.text);
-            if !printed.ends_with('\n') {
-                printed.push('\n');
-            }
+        } else {
+            append(&mut printed, &outcome.text);
         }
     }
     match &arguments.output {
-        Some(output) if !printed.is_empty() => output::replace(output, &printed)?,
-        _ => streams.write(&printed)?,
+        Some(output) => {
+            if !printed.is_empty() {
+                written.push((output.clone(), &printed));
+            }
+            write_files(&written, arguments.write)?;
+        }
+        None => streams.write(&printed)?,
     }
     Ok(exit)
+}
+
+/// Adds the objects of another file.
+fn append(printed: &mut String, text: &str) {
+    if !printed.is_empty() && !text.trim_start().starts_with("---") {
+        printed.push_str("---\n");
+    }
+    printed.push_str(text);
+    if !printed.ends_with('\n') {
+        printed.push('\n');
+    }
+}
+
+/// Writes all files or none: two results must not share a file, and existing files are only overwritten if the user says so.
+fn write_files(files: &[(PathBuf, &String)], overwrite: bool) -> Result<(), Stop> {
+    for (index, (place, _)) in files.iter().enumerate() {
+        if files.iter().take(index).any(|(other, _)| other == place) {
+            return Err(Stop::usage(format!("two inputs would be written to {}; convert them one after the other", place.display())));
+        }
+        if !overwrite && place.exists() {
+            return Err(Stop::usage(format!("{} already exists; add --write to overwrite it", place.display())));
+        }
+    }
+    for (place, text) in files {
+        if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent)?;
+        }
+        output::replace(place, text)?;
+    }
+    Ok(())
 }
 
 /// The warnings of all files by message without list indices, so that each is shown once with its count.

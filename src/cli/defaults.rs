@@ -40,6 +40,12 @@ pub(super) fn lint(mut arguments: arguments::Lint, streams: &mut Streams<'_>) ->
     Ok(arguments)
 }
 
+/// Every directory with CRDs of this repository, or of the current directory; none if there is no CRD.
+pub(super) fn crds() -> Vec<OsString> {
+    let root = repo_root(Path::new("")).or_else(|_| std::env::current_dir());
+    root.ok().and_then(|root| directories(&root).ok()).map(|(inputs, _)| inputs).unwrap_or_default()
+}
+
 /// Every directory with CRDs, and how a note names them.
 fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
     let survey = Survey::of(root);

@@ -167,11 +167,30 @@ fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<Stri
     (!found.is_empty()).then(|| load(reader, &found))
 }
 
+/// The directory where a review looks for manifests: an existing one beside the new bundle, else next to it.
+pub(super) fn directory(arguments: &arguments::Review) -> String {
+    let new = match arguments.inputs.as_slice() {
+        [_, new] if arguments.against.is_none() && arguments.against_tag.is_none() && !arguments.staged => Some(new),
+        all => all.first(),
+    };
+    let Some(new) = new.and_then(|new| new.to_str()) else { return "conversions".to_owned() };
+    // Of `REV:path`, the path: that is where the next commit puts them.
+    let path = match new.split_once(':') {
+        Some((_, path)) if !Path::new(new).exists() => path,
+        _ => new,
+    };
+    let places = around(path);
+    let existing = places.iter().find(|place| Path::new(place.as_str()).is_dir());
+    existing.or(places.get(1)).or(places.first()).cloned().unwrap_or_default()
+}
+
 fn around(path: &str) -> Vec<String> {
     let path = path.trim_end_matches('/');
     let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
     let join = |dir: &str| if dir.is_empty() || dir == "." { "conversions".to_owned() } else { format!("{dir}/conversions") };
-    vec![join(path), join(parent)]
+    let mut places = vec![join(path), join(parent), join("")];
+    places.dedup();
+    places
 }
 
 fn at_revision(revision: &OsStr, input: &OsString) -> Option<OsString> {

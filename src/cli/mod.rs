@@ -125,6 +125,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Convert(arguments) => convert::convert(&arguments, streams),
         Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
         Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Release(arguments)) => conversions::release(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),

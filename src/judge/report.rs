@@ -56,7 +56,19 @@ pub struct Report {
     pub release: Option<String>,
     /// Counted once, for every format.
     pub summary: Counts,
+    /// How other commands are told about the same change.
+    #[serde(skip)]
+    pub change: Option<ChangeArguments>,
     pub findings: Vec<Finding>,
+}
+
+/// What to type to make another command look at the same change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeArguments {
+    /// The sides, with a blank before each word; empty if the command finds them by itself.
+    pub sides: String,
+    /// The directory where the review looks for conversion manifests.
+    pub conversions: String,
 }
 
 impl Report {

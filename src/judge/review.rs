@@ -28,7 +28,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 
 use conversions::Covering;
 pub use conversions::Manifests;
-pub(crate) use conversions::needs_step;
+pub(crate) use conversions::{drafts, needs_step};
 pub use released::{ReadRelease, Released};
 use ruling::{Context, Ruling, findings, rule_all, verdict};
 pub use side::{Side, StatedVersion};
@@ -147,6 +147,7 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
         bump: None,
         release: None,
         summary: Counts::of(&findings),
+        change: None,
         findings,
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::judge::finding::{Class, Finding, Severity, Status};
-use crate::judge::report::Report;
+use crate::judge::report::{ChangeArguments, Report};
 
 use super::escape::visible;
 use super::group::plural;
@@ -39,9 +39,9 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
     }
     let convertible = report.findings.iter().any(|finding| finding.rule == UNDEFINED && finding.status == Status::New);
     let advice = match (report.verdict.is_some(), convertible) {
-        (true, true) => "add a proved conversion (`crdwise conversions scaffold` writes a draft), or accept the findings in crdwise.yaml:",
-        (true, false) => "undo the change, or accept the findings in crdwise.yaml:",
-        (false, _) => "fix the findings, or accept them in crdwise.yaml:",
+        (true, true) => conversion(report.change.as_ref()),
+        (true, false) => "undo the change, or accept the findings in crdwise.yaml:".to_owned(),
+        (false, _) => "fix the findings, or accept them in crdwise.yaml:".to_owned(),
     };
     let mut waivers = "waivers:\n".to_owned();
     for finding in failing.iter().take(LISTED) {
@@ -58,7 +58,19 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
     let more = failing.len().saturating_sub(LISTED);
     let flags = if report.verdict.is_some() { " --against REV" } else { "" };
     let more = (more > 0).then(|| format!("and {}: `crdwise baseline write{flags}` accepts them all", plural(more, "more finding")));
-    Some(Acceptance { advice: advice.to_owned(), waivers, more })
+    Some(Acceptance { advice, waivers, more })
+}
+
+/// The way to a conversion that makes the review pass.
+fn conversion(change: Option<&ChangeArguments>) -> String {
+    let (sides, conversions) = match change {
+        Some(change) => (change.sides.as_str(), change.conversions.as_str()),
+        None => (" OLD NEW", "conversions"),
+    };
+    format!(
+        "define a conversion. (1) `crdwise conversions scaffold{sides} -o {conversions}` drafts it; (2) choose between the steps that the \
+         draft offers, and replace each TODO; (3) `crdwise conversions check{sides}` proves it. Or accept the findings in crdwise.yaml:"
+    )
 }
 
 const UNDEFINED: &str = "conversion-undefined";

@@ -69,6 +69,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         bump: Some(Recommendation::new(bump, crate::model::release::parse("v1.2.0"), None)),
         release: None,
         summary: crate::judge::overview::Counts::of(&findings),
+        change: None,
         findings,
     }
 }

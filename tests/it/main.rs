@@ -3,6 +3,7 @@
 
 mod broken;
 mod cases;
+mod conversion_loop;
 mod disagreements;
 mod formats;
 mod fresh;

@@ -83,6 +83,15 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> 
     facts.into_iter().flatten().collect()
 }
 
+/// The version that clients of a removed one move to, and everything in which it differs.
+pub fn successor<'t>(old: &Crd<'t>, new: &Crd<'t>, gone: &str, options: &ChangeOptions<'_>) -> Option<(String, Vec<Fact>)> {
+    let before = old.version(gone)?;
+    let after = version::successor(new, before)?;
+    let mut review = crd::CrdComparison { old, new, options, facts: Vec::new(), compared: Vec::new() };
+    review.successor(before, after);
+    Some((after.name.to_owned(), review.facts))
+}
+
 /// CRDs by name, those of one channel together; what is left over of one name is paired in order of its channel.
 fn pairs<'b, 't>(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Vec<Sides<'b, 't>> {
     let mut pairs = Vec::new();

@@ -3,7 +3,7 @@
 use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::schema::{Keyword, Schema};
-use crate::model::{Maturity, Repeat, Version};
+use crate::model::{Crd, Maturity, Repeat, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
@@ -139,6 +139,15 @@ impl<'a, 't> CrdComparison<'a, 't> {
         older.or_else(|| self.old.versions.iter().min_by_key(|old| order(old)))
     }
 
+    /// What differs between a version that goes away and the one that its clients move to.
+    pub(super) fn successor(&mut self, before: &Version<'t>, after: &Version<'t>) {
+        let (Some(old), Some(new)) = (&before.schema, &after.schema) else { return };
+        let scales = (Scale::of(before), Scale::of(after));
+        let walk = SchemaWalk::new(self.scope(after, Subject::NewVersion, Some(before.name), &scales));
+        let facts = walk.run((old, schema_key(before)), (new, schema_key(after)));
+        self.facts.extend(facts);
+    }
+
     fn version_removed(&mut self, version: &Version<'t>) {
         let listed = |list: &[crate::model::StringNode<'t>]| list.iter().any(|stored| stored.value == version.name);
         let stored = version.storage || listed(&self.old.stored_versions) || listed(&self.new.stored_versions);
@@ -208,6 +217,12 @@ fn order<'t>(version: &Version<'t>) -> (u64, Maturity, u64, &'t str) {
         Priority::Kube { maturity, major, minor } => (major, maturity, minor, version.name),
         Priority::Other(name) => (0, Maturity::Alpha, 0, name),
     }
+}
+
+/// The version that clients of a removed one move to: the least above it, else the storage version.
+pub(super) fn successor<'a, 't>(new: &'a Crd<'t>, gone: &Version<'_>) -> Option<&'a Version<'t>> {
+    let above = new.versions.iter().filter(|version| version.served && order(version) > order(gone)).min_by_key(|version| order(version));
+    above.or_else(|| new.storage_version())
 }
 
 /// Whether a root takes and keeps every object.

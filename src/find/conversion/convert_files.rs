@@ -16,6 +16,7 @@ use super::catalogue::Conversions;
 use super::convert::{AppliedStep, ConversionLog, ConvertError, Converter};
 use super::graph::{Graph, Leg};
 use super::manifest::{Direction, Reverse, group_version_kind, split_api_version};
+use super::object_route::{NoRoute, object_route};
 use super::path_through_steps::origin;
 use super::schema_endpoint::SchemaEndpoint;
 use super::step::Op;
@@ -51,12 +52,30 @@ pub struct Outcome {
     pub other_kinds: usize,
     /// Objects that had to be reformatted, without their comments.
     pub reformatted: usize,
+    /// Objects that could not be converted, and documents that could not be read. They are in the text as they were.
+    pub failed: usize,
 }
 
 impl Outcome {
-    pub fn failed(&self) -> bool {
-        self.remarks.iter().any(|remark| remark.error)
+    /// Counts an object that could not be converted. Each of its errors names it.
+    fn failed(&mut self, node: Node<'_>, remarks: Vec<Remark>) {
+        self.failed += 1;
+        let named = identity(node);
+        self.remarks.extend(remarks.into_iter().map(|remark| Remark {
+            message: if remark.error { format!("{named}: {}", remark.message) } else { remark.message },
+            ..remark
+        }));
     }
+}
+
+/// `Widget shop/blue`, as messages call an object.
+fn identity(node: Node<'_>) -> String {
+    let word = |node: Node<'_>, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
+    let metadata = |key: &str| node.get("metadata").map(|metadata| word(metadata, key)).unwrap_or_default();
+    let (namespace, name) = (metadata("namespace"), metadata("name"));
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    let text = format!("{} {namespace}{slash}{name}", word(node, "kind"));
+    crate::input::shorten(text.trim_end(), 120).into_owned()
 }
 
 type Key = (String, String, String);
@@ -115,7 +134,10 @@ impl<'m> FileConverter<'m> {
         for document in yaml::parse(text, &self.budget) {
             match &document.tree {
                 Ok(tree) => self.node(text, tree.root(), &mut outcome, &mut edits),
-                Err(error) => outcome.remarks.push(Remark { message: error.kind.to_string(), span: error.span, error: true }),
+                Err(error) => {
+                    outcome.failed += 1;
+                    outcome.remarks.push(Remark { message: error.kind.to_string(), span: error.span, error: true });
+                }
             }
         }
         edits.sort_by_key(|edit| edit.range.start);
@@ -133,29 +155,24 @@ impl<'m> FileConverter<'m> {
     fn node(&self, text: &str, node: Node<'_>, outcome: &mut Outcome, edits: &mut Vec<Rewritten>) {
         let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
         let (api_version, kind) = (word("apiVersion"), word("kind"));
+        let (group, version) = split_api_version(api_version);
         if let Some(items) = node.get("items").filter(|items| items.is_seq() && kind.ends_with("List")) {
-            items.items().for_each(|item| self.node(text, item, outcome, edits));
+            self.list(text, node, items, outcome, edits);
             return;
         }
-        let (group, version) = split_api_version(api_version);
         let Some(graph) = self.graphs.get(&(group, kind)) else {
             outcome.other_kinds += 1;
             return;
         };
-        let place = node.entry("apiVersion").map_or(node, |entry| entry.value);
-        let goals = graph.named(&self.target.to);
-        let starts = graph.named(self.target.from.as_deref().unwrap_or(version));
-        let legs = match graph.route(&starts, &goals) {
-            // Without `--from` the object may have a newer form than the oldest one of its API version.
-            Some(legs) if legs.is_empty() && self.target.from.is_none() => graph.route_back(&starts, &goals).unwrap_or_default(),
-            Some(legs) => legs,
-            None if version == self.target.to || goals.is_empty() => {
+        let legs = match object_route(graph, kind, version, &self.target) {
+            Ok(legs) => legs,
+            Err(NoRoute::Current) => {
                 outcome.current += 1;
                 return;
             }
-            None => {
-                let message = format!("no manifest converts {kind} from {version} to {}", self.target.to);
-                outcome.remarks.push(Remark { message, span: place.span(), error: true });
+            Err(NoRoute::Error(message)) => {
+                let span = node.entry("apiVersion").map_or(node, |entry| entry.value).span();
+                outcome.failed(node, vec![Remark { message, span, error: true }]);
                 return;
             }
         };
@@ -168,6 +185,24 @@ impl<'m> FileConverter<'m> {
                 outcome.reformatted += usize::from(rewritten.reformatted);
                 edits.push(rewritten);
             }
+        }
+    }
+
+    /// The items of a list. A list of one kind, `WidgetList`, has the version of its items.
+    fn list(&self, text: &str, list: Node<'_>, items: Node<'_>, outcome: &mut Outcome, edits: &mut Vec<Rewritten>) {
+        let (first, failed) = (edits.len(), outcome.failed);
+        items.items().for_each(|item| self.node(text, item, outcome, edits));
+        let own = list.get("apiVersion").filter(|own| own.as_str().is_some_and(|own| !split_api_version(own).0.is_empty()));
+        let Some(own) = own.filter(|_| outcome.failed == failed) else { return };
+        let mut versions: Vec<&str> = edits.get(first..).unwrap_or_default().iter().map(|edit| edit.api_version.as_str()).collect();
+        versions.dedup();
+        if let [version] = versions.as_slice()
+            && own.as_str() != Some(*version)
+        {
+            let range = own.span().range();
+            let quoted = own.source().starts_with(['"', '\'']);
+            let text = if quoted { format!("\"{version}\"") } else { (*version).to_owned() };
+            edits.push(Rewritten { range, text, api_version: (*version).to_owned(), reformatted: false });
         }
     }
 
@@ -184,7 +219,7 @@ impl<'m> FileConverter<'m> {
                     None => converter,
                 },
                 Err(error) => {
-                    outcome.remarks.push(Remark { message: error.to_string(), span: first_line(node), error: true });
+                    outcome.failed(node, vec![Remark { message: error.to_string(), span: first_line(node), error: true }]);
                     return None;
                 }
             };
@@ -228,8 +263,12 @@ impl<'m> FileConverter<'m> {
         if !failed {
             failed = self.is_invalid(node, &object, &before, &mut remarks);
         }
+        if failed {
+            outcome.failed(node, remarks);
+            return None;
+        }
         outcome.remarks.extend(remarks);
-        (!failed).then_some(object)
+        Some(object)
     }
 
     /// Validates the result against its CRD, and returns whether it is invalid.

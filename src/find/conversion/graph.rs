@@ -1,10 +1,8 @@
 //! The graph of versions (nodes) and manifests (edges): one path between any two versions, no loops, at most one webhook.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use crate::model::release;
-
-use super::manifest::{Direction, Endpoint, Manifest};
+use super::manifest::{BundleVersion, Direction, Endpoint, Manifest};
 
 #[derive(Debug)]
 pub struct Graph<'m> {
@@ -50,7 +48,14 @@ impl<'m> Graph<'m> {
         ends.sort_by_key(|end| (std::cmp::Reverse(specificity(end)), (*end).clone()));
         ends.dedup();
         let mut nodes: Vec<Endpoint> = Vec::new();
+        // What comes before the first release that a manifest names is none of the releases.
+        let unnamed =
+            |end: &Endpoint| end.bundle.is_none() && manifests.iter().any(|manifest| manifest.from == *end && manifest.in_place());
         for end in ends {
+            if unnamed(end) {
+                nodes.push(end.clone());
+                continue;
+            }
             let fitting = nodes.iter().filter(|node| compatible(node, end)).count();
             if fitting != 1 || !nodes.iter().any(|node| compatible(node, end) && specificity(end) < specificity(node)) {
                 nodes.push(end.clone());
@@ -59,8 +64,21 @@ impl<'m> Graph<'m> {
         let position = |end: &Endpoint| {
             nodes.iter().position(|node| node == end).or_else(|| nodes.iter().position(|node| compatible(node, end))).unwrap_or(0)
         };
-        let edges =
-            manifests.into_iter().map(|manifest| Edge { from: position(&manifest.from), to: position(&manifest.to), manifest }).collect();
+        let mut edges: Vec<Edge<'m>> = manifests
+            .iter()
+            .copied()
+            .map(|manifest| Edge { from: position(&manifest.from), to: position(&manifest.to), manifest })
+            .collect();
+        // Manifests that wait for the same release are applied one after the other, in order of their names.
+        let mut pending: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for edge in edges.iter_mut().filter(|edge| edge.manifest.is_pending()) {
+            let ends = (edge.from, edge.to);
+            if let Some(last) = pending.get(&ends) {
+                (edge.from, edge.to) = (*last, nodes.len());
+                nodes.push(edge.manifest.to.clone());
+            }
+            pending.insert(ends, edge.to);
+        }
         Graph { nodes, edges }
     }
 
@@ -100,6 +118,21 @@ impl<'m> Graph<'m> {
         Some(legs)
     }
 
+    /// The manifests between two nodes.
+    pub fn legs(&self, start: usize, goal: usize) -> Option<Vec<Leg<'m>>> {
+        self.path(start, goal, self.edges.len())
+    }
+
+    /// The nodes that these manifests pass, the start included.
+    pub fn stops(&self, start: usize, legs: &[Leg<'m>]) -> Vec<usize> {
+        let mut stops = vec![start];
+        for leg in legs {
+            let edge = self.edges.iter().find(|edge| std::ptr::eq(edge.manifest, leg.manifest));
+            stops.extend(edge.map(|edge| if leg.direction == Direction::Forward { edge.to } else { edge.from }));
+        }
+        stops
+    }
+
     pub fn problems(&self) -> Vec<GraphProblem<'m>> {
         let mut found = Vec::new();
         for (index, edge) in self.edges.iter().enumerate() {
@@ -117,8 +150,8 @@ impl<'m> Graph<'m> {
     /// The nodes that a user means by `v1alpha3`, `1.1.0` or `v1alpha3@1.1.0`, oldest first.
     pub fn named(&self, text: &str) -> Vec<usize> {
         let (version, bundle) = match text.split_once('@') {
-            Some((version, bundle)) => (Some(version), release::parse(bundle)),
-            None => (None, release::parse(text)),
+            Some((version, bundle)) => (Some(version), BundleVersion::parse(bundle)),
+            None => (None, BundleVersion::parse(text)),
         };
         let fits = |node: &Endpoint| match version {
             Some(version) => node.version.as_deref() == Some(version) && node.bundle == bundle,
@@ -165,15 +198,6 @@ impl<'m> Graph<'m> {
             }
         }
         None
-    }
-}
-
-impl<'m> Graph<'m> {
-    /// The route back to one of the nodes, from the newest of the starts.
-    pub fn route_back(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
-        let back = |legs: &Vec<Leg<'m>>| !legs.is_empty() && legs.iter().all(|leg| leg.direction == Direction::Back);
-        let mut pairs = starts.iter().rev().flat_map(|start| goals.iter().rev().map(move |goal| (*start, *goal)));
-        pairs.find_map(|(start, goal)| self.path(start, goal, self.edges.len()).filter(back))
     }
 }
 

@@ -6,7 +6,7 @@ use semver::Version;
 use serde_json::Value;
 
 use crate::input::yaml::Span;
-use crate::model::{FieldPath, FileId, Place};
+use crate::model::{FieldPath, FileId, Place, release};
 
 use super::directed_step::DirectedStep;
 use super::preserve::Preserve;
@@ -17,15 +17,50 @@ pub const KIND: &str = "Conversion";
 /// The JSON Schema of a manifest.
 pub const SCHEMA: &str = include_str!("manifest.schema.json");
 
+/// A version of the bundle; a later one is greater.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BundleVersion {
+    Released(Version),
+    /// The release that the change will be part of. `conversions release` replaces it by a version.
+    Next,
+}
+
+impl BundleVersion {
+    /// What a manifest calls the release that has no version yet.
+    pub const NEXT: &str = "next";
+
+    pub fn parse(text: &str) -> Option<BundleVersion> {
+        if text == BundleVersion::NEXT { Some(BundleVersion::Next) } else { release::parse(text).map(BundleVersion::Released) }
+    }
+}
+
+impl std::fmt::Display for BundleVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BundleVersion::Released(version) => version.fmt(f),
+            BundleVersion::Next => f.write_str(BundleVersion::NEXT),
+        }
+    }
+}
+
 /// The version that a manifest converts from or to: in the guidelines' sense, which an `apiVersion` alone doesn't name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     /// The API version, `v1alpha2`.
     pub version: Option<String>,
     /// The version of the bundle.
-    pub bundle: Option<Version>,
+    pub bundle: Option<BundleVersion>,
     /// `standard` or `experimental`.
     pub channel: Option<String>,
+}
+
+impl Endpoint {
+    /// The endpoint as `--from` and `--to` name it: `v1@1.1.0`, or the part of it that is known.
+    pub fn argument(&self) -> String {
+        let bundle = self.bundle.as_ref().map(ToString::to_string);
+        let parts: Vec<&str> = [self.version.as_deref(), bundle.as_deref()].into_iter().flatten().collect();
+        parts.join("@")
+    }
 }
 
 impl std::fmt::Display for Endpoint {
@@ -124,6 +159,11 @@ impl Manifest {
     /// Whether the API version stays the same, so that an object doesn't show which form it has.
     pub fn in_place(&self) -> bool {
         self.from.version == self.to.version
+    }
+
+    /// Whether the release that the manifest converts to has no version yet.
+    pub fn is_pending(&self) -> bool {
+        self.to.bundle == Some(BundleVersion::Next)
     }
 
     /// Whether every step has an inverse.

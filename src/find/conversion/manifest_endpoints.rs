@@ -1,9 +1,9 @@
 //! Finds the versions in two bundles that a manifest converts between.
 
 use crate::model::schema::Shape;
-use crate::model::{Bundle, Crd, Version, release};
+use crate::model::{Bundle, Crd, Version};
 
-use super::manifest::{Endpoint, Manifest};
+use super::manifest::{BundleVersion, Endpoint, Manifest};
 use super::schema_endpoint::SchemaEndpoint;
 
 /// A manifest with the CRDs and versions that it converts between.
@@ -27,9 +27,11 @@ fn is_kind(manifest: &Manifest, crd: &Crd<'_>) -> bool {
 /// Whether an endpoint can mean this CRD: nothing that both of them state differs.
 pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
     let channel = crd.channel().map(|channel| channel.value);
-    let bundle = crd.bundle_version().and_then(|bundle| release::parse(bundle.value));
+    let bundle = crd.bundle_version().and_then(|bundle| BundleVersion::parse(bundle.value));
+    // The next release has no version yet, and the CRDs may still declare the last one.
+    let open = end.bundle == Some(BundleVersion::Next);
     let same_channel = end.channel.is_none() || channel.is_none() || end.channel.as_deref() == channel;
-    same_channel && (end.bundle.is_none() || bundle.is_none() || end.bundle == bundle)
+    same_channel && (open || end.bundle.is_none() || bundle.is_none() || end.bundle == bundle)
 }
 
 impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {

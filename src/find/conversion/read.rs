@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::{Node, Span};
-use crate::model::{FieldPath, FileId, PathStep, release};
+use crate::model::{FieldPath, FileId, PathStep};
 
 use super::address::Containers;
-use super::manifest::{API_VERSION, Endpoint, Example, FieldNote, KIND, Manifest, Reverse, SCHEMA, api_version};
+use super::manifest::{API_VERSION, BundleVersion, Endpoint, Example, FieldNote, KIND, Manifest, Reverse, SCHEMA, api_version};
 use super::preserve::Preserve;
 use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, kind_names, read_path};
 use super::step::{Conflict, Step};
@@ -67,12 +67,20 @@ impl Reader {
         if let Some(list) = root.get("steps") {
             self.steps(list, &FieldPath::root(), 0, &mut steps);
         }
-        let (from, to) = (self.endpoint(root, "from"), self.endpoint(root, "to"));
+        let (from, mut to) = (self.endpoint(root, "from"), self.endpoint(root, "to"));
+        if from.bundle == Some(BundleVersion::Next) {
+            self.wrong(root.get("from").and_then(|from| from.get("bundle")).unwrap_or(root), "only `to` can be the next release");
+        }
+        // Within one version, a target without a release is the next one.
+        let open = from.bundle.is_some() && to.bundle.is_none() && from.version == to.version && from.channel == to.channel;
+        if open {
+            to.bundle = Some(BundleVersion::Next);
+        }
         let drafted = |key: &str| root.get(key).and_then(|end| end.get("bundle")?.as_str()) == Some(super::scaffold::TODO);
         if from == to && !drafted("from") && !drafted("to") {
             self.wrong(
                 root.entry("to").map_or(root, |entry| entry.key),
-                "`from` and `to` are the same version; use `bundle` to distinguish releases of one version",
+                "`from` and `to` are the same version; use `bundle` to distinguish releases of one version, such as `bundle: next` in `to`",
             );
         }
         let reverse = self.reverse(root.get("reverse"));
@@ -108,11 +116,11 @@ impl Reader {
         let Some(node) = root.get(key) else { return Endpoint::default() };
         let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::to_owned);
         let bundle = node.get("bundle").and_then(|given| {
-            let version = given.as_str().and_then(release::parse);
+            let version = given.as_str().and_then(BundleVersion::parse);
             match given.as_str() {
                 _ if version.is_some() => {}
-                Some(super::scaffold::TODO) => self.wrong(given, "fill in a release, such as `2.0.0`"),
-                _ => self.wrong(given, "not a semantic version, such as `2.0.0`"),
+                Some(super::scaffold::TODO) => self.wrong(given, "fill in a release, such as `2.0.0`, or `next` in `to`"),
+                _ => self.wrong(given, "not a semantic version, such as `2.0.0`, nor `next`"),
             }
             version
         });

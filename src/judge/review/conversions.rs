@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::find::change;
 use crate::find::conversion::Conversions;
 use crate::find::conversion::check::{check, unused_manifests};
 use crate::find::conversion::coverage::{Cover, Coverage};
 use crate::find::conversion::manifest::Manifest;
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
-use crate::find::conversion::scaffold::{Draft, scaffold};
+use crate::find::conversion::scaffold::{Draft, RemovedVersion, scaffold};
 use crate::judge::rule::Book;
 use crate::model::Place;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Subject, Word};
@@ -44,6 +45,21 @@ pub(crate) fn needs_step(fact: &Fact) -> bool {
     let added =
         fact.subject == Subject::NewVersion && matches!(fact.effect, Effect::Added | Effect::Widened) && fact.aspect != Aspect::Required;
     !added && Book::builtin().choose(fact, "").is_some_and(|rule| needs_conversion(rule, fact))
+}
+
+/// Drafts of manifests for the changes that need a conversion and don't have one.
+pub(crate) fn drafts(changes: &[Fact], old: &Side<'_>, new: &Side<'_>, wanted: &dyn Fn(&Fact) -> bool) -> Vec<Draft> {
+    let is_removal = |fact: &&Fact| (fact.subject, fact.aspect, fact.effect) == (Subject::Version, Aspect::Presence, Effect::Removed);
+    let mut removed = Vec::new();
+    let mut facts = changes.to_vec();
+    for fact in changes.iter().filter(is_removal).filter(|fact| wanted(fact)) {
+        let sides = old.bundle.find(&fact.crd, fact.channel.as_deref()).zip(new.bundle.find(&fact.crd, fact.channel.as_deref()));
+        let (Some((before, after)), Some(from)) = (sides, fact.version.clone()) else { continue };
+        let Some((to, differences)) = change::successor(before, after, &from, &change::ChangeOptions::default()) else { continue };
+        removed.push(RemovedVersion { crd: fact.crd.clone(), channel: fact.channel.clone(), from, to });
+        facts.extend(differences.into_iter().map(|other| Fact { channel: fact.channel.clone(), ..other }));
+    }
+    scaffold(&facts, &removed, old.released(), new.released(), wanted)
 }
 
 /// Changes of meaning that only a manifest tells.
@@ -101,14 +117,18 @@ pub(super) fn facts(
     }
     let wanted =
         |fact: &Fact| needs_step(fact) && open.contains_key(&(&*fact.crd, fact.channel.as_deref())) && covering.cover(fact).is_none();
-    let drafts = scaffold(changes, old.released(), new.released(), &wanted);
+    let drafts = self::drafts(changes, old, new, &wanted);
     for ((name, channel), breaks) in open {
         found.push(undefined(name, channel, &breaks, &drafts, old, new));
     }
     let Some(now) = judgement.conversions.now else { return found };
-    let of_change = |manifest: &Manifest| ManifestEndpoints::new(manifest, &old.bundle, &new.bundle).is_some_and(|ends| ends.of_change);
     let known = |manifest: &Manifest| {
         judgement.conversions.before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name))
+    };
+    // A manifest within one version that existed before belongs to an earlier change, whatever the CRDs declare.
+    let of_change = |manifest: &Manifest| {
+        !(manifest.in_place() && known(manifest))
+            && ManifestEndpoints::new(manifest, &old.bundle, &new.bundle).is_some_and(|ends| ends.of_change)
     };
     for manifest in now.manifests.iter().filter(|manifest| of_change(manifest) && !known(manifest) && !used.contains(&manifest.name)) {
         let crd = new.bundle.crds.iter().find(|crd| crd.group() == manifest.group && crd.kind() == manifest.kind);

@@ -2,7 +2,7 @@
 
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::path_through_steps::origin;
-use crate::find::conversion::shape_edit::{declared, never_there};
+use crate::find::conversion::readability;
 use crate::find::conversion::step::Op;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Subject, Word};
 use crate::model::{Bundle, FieldPath, Place};
@@ -22,11 +22,15 @@ impl ManifestChecker<'_> {
             for path in step.op.reads() {
                 let path = origin(done, path);
                 let shadowed = reported.iter().any(|above| path.starts_with(above));
-                if declared(&ends.old.shape, &path).is_none() || !never_there(&ends.new.shape, &path) || shadowed {
+                if !readability::is_pruned(&ends.old.shape, &ends.new.shape, &path) || shadowed {
                     continue;
                 }
                 let fact = self.at_step(Aspect::Readability, Effect::Lossy, index, step, &path).affects(&[Affected::Data]);
-                self.facts.push(fact.word(Word::ToVersion, ends.to.name).key(format!("{}/read/{path}", self.manifest.name)));
+                self.facts.push(
+                    fact.word(Word::ToVersion, ends.to.name)
+                        .word(Word::Hint, readability::ADVICE)
+                        .key(format!("{}/read/{path}", self.manifest.name)),
+                );
                 reported.push(path);
             }
         }

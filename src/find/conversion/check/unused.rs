@@ -1,7 +1,7 @@
 //! Manifests that apply to nothing in the two bundles.
 
 use crate::find::conversion::catalogue::Conversions;
-use crate::find::conversion::manifest::{Endpoint, Manifest};
+use crate::find::conversion::manifest::{BundleVersion, Endpoint, Manifest};
 use crate::find::conversion::manifest_endpoints::{ManifestEndpoints, fits};
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
@@ -39,9 +39,10 @@ fn why_unused(manifest: &Manifest, fresh: bool, old: &Bundle<'_>, new: &Bundle<'
     if manifest.webhook || ManifestEndpoints::new(manifest, old, new).is_some() {
         return None;
     }
-    let release = |crds: &[&Crd<'_>]| crate::model::release::parse(crds.first()?.bundle_version()?.value);
+    let release = |crds: &[&Crd<'_>]| BundleVersion::parse(crds.first()?.bundle_version()?.value);
     let (past, present) = (release(&before), release(&after));
-    let ahead = |end: &Endpoint| end.bundle.is_some() && past.is_some() && end.bundle > past && end.bundle != present;
+    let released = |end: &Endpoint| matches!(end.bundle, Some(BundleVersion::Released(_)));
+    let ahead = |end: &Endpoint| released(end) && past.is_some() && end.bundle > past && end.bundle != present;
     let meant =
         |end: &Endpoint, crd: &&Crd<'_>| fits(end, crd) && end.version.as_deref().is_none_or(|version| crd.version(version).is_some());
     let nowhere = |end: &Endpoint| !before.iter().chain(&after).any(|crd| meant(end, crd));

@@ -22,6 +22,8 @@ pub struct Rewritten {
     /// The bytes of the file that the text replaces.
     pub range: std::ops::Range<usize>,
     pub text: String,
+    /// The version of the object now.
+    pub api_version: String,
     /// The object could not be changed in place, so its comments are gone.
     pub reformatted: bool,
 }
@@ -51,18 +53,19 @@ pub fn as_yaml(object: &Value) -> String {
 /// Rewrites the part of a file that one object occupies. `node` is the object there.
 pub(crate) fn rewrite(file: &str, node: Node<'_>, target: &Value, renames: &Renames) -> Rewritten {
     let order = Order::of(node, renames);
+    let api_version = target.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
     let patch = Patch::new(file, renames, &order);
     let range = node.span().range().start..patch.end(node);
     if !node.tree().is_json()
         && let Some((range, text)) = patch.apply(node, target)
         && reads_as(&text, target, column(file, range.start))
     {
-        return Rewritten { range, text, reformatted: false };
+        return Rewritten { range, text, api_version, reformatted: false };
     }
     let indent = column(file, range.start);
     let text =
         if node.tree().is_json() { emit::json(target, &order, indent) } else { emit::block(target, &order, indent).trim().to_owned() };
-    Rewritten { range, text, reformatted: true }
+    Rewritten { range, text, api_version, reformatted: true }
 }
 
 /// Whether a text contains exactly this object.

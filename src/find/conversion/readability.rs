@@ -1,0 +1,23 @@
+//! Stored values that no converter can read once the CRD is upgraded, because the new schema prunes them on every read.
+//!
+//! The finding, the draft of a manifest and the plan say the same about them, in the words of this file.
+
+use crate::model::FieldPath;
+use crate::model::schema::Shape;
+
+use super::shape_edit::{declared, never_there};
+
+/// What to do about a field that can't be read after the upgrade.
+pub const ADVICE: &str = "convert the objects before the CRD is upgraded, or keep the field: declare it, or set `x-kubernetes-preserve-unknown-fields: true` on its parent";
+
+/// Why fields can't be converted afterwards.
+pub fn reason(paths: &[&FieldPath]) -> String {
+    let named: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+    let it = if paths.len() == 1 { "it" } else { "them" };
+    format!("{} can't be read after the CRD is upgraded, because the server prunes {it}", named.join(", "))
+}
+
+/// Whether objects of the old schema have a value that the new one prunes.
+pub(crate) fn is_pruned(old: &Shape, new: &Shape, path: &FieldPath) -> bool {
+    declared(old, path).is_some() && never_there(new, path)
+}

@@ -1,0 +1,74 @@
+//! Names the release of manifests that convert to the next one.
+
+use semver::Version;
+
+use crate::input::Text;
+use crate::input::yaml::{self, Budget, Node};
+
+use super::manifest::BundleVersion;
+use super::read::is_manifest;
+
+/// A file whose pending manifests got a version.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Pinned {
+    pub text: String,
+    /// How many manifests were pending.
+    pub manifests: usize,
+}
+
+/// The text of a file, with a version for every manifest that converts to the next release. Everything else stays as it is.
+pub fn pin(text: &Text, version: &Version) -> Pinned {
+    let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    for document in yaml::parse(text, &Budget::default()) {
+        let Ok(tree) = &document.tree else { continue };
+        if is_manifest(tree.root()) {
+            edits.extend(edit(text, tree.root(), version));
+        }
+    }
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut pinned = Pinned { text: String::with_capacity(text.len()), manifests: edits.len() };
+    let mut at = 0;
+    for (range, new) in edits {
+        pinned.text.push_str(text.get(at..range.start).unwrap_or_default());
+        pinned.text.push_str(&new);
+        at = range.end;
+    }
+    pinned.text.push_str(text.get(at..).unwrap_or_default());
+    pinned
+}
+
+/// What to replace in a manifest, if it converts to the next release.
+fn edit(text: &str, root: Node<'_>, version: &Version) -> Option<(std::ops::Range<usize>, String)> {
+    let (from, to) = (root.get("from")?, root.get("to")?);
+    if let Some(bundle) = to.get("bundle") {
+        return (bundle.as_str() == Some(BundleVersion::NEXT)).then(|| (bundle.span().range(), version.to_string()));
+    }
+    // Within one version, a target without a release is the next one.
+    let same = |key: &str| from.get(key).and_then(Node::as_str) == to.get(key).and_then(Node::as_str);
+    if from.get("bundle").is_none() || !same("version") || !same("channel") {
+        return None;
+    }
+    let last = to.entries().next_back()?;
+    let end = last.value.span().range().end;
+    let flow = text.get(to.span().range().start..)?.starts_with('{');
+    let line = text.get(..last.key.span().range().start)?.rfind('\n').map_or(0, |at| at + 1);
+    let indent = text.get(line..last.key.span().range().start)?;
+    Some((end..end, if flow { format!(", bundle: {version}") } else { format!("\n{indent}bundle: {version}") }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_is_named_in_place() {
+        let head = "# A\napiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nfrom: {version: v1, bundle: 1.0.0}\n";
+        let named = |to: &str| pin(&format!("{head}{to}# Z\n").into(), &Version::new(1, 1, 0));
+        let expected = |to: &str| Pinned { text: format!("{head}{to}# Z\n"), manifests: 1 };
+        assert_eq!(named("to: {version: v1, bundle: next} # b\n"), expected("to: {version: v1, bundle: 1.1.0} # b\n"));
+        assert_eq!(named("to: {version: v1}\n"), expected("to: {version: v1, bundle: 1.1.0}\n"));
+        assert_eq!(named("to:\n  version: v1 # b\n"), expected("to:\n  version: v1\n  bundle: 1.1.0 # b\n"));
+        assert_eq!(named("to: {version: v1, bundle: 1.2.0}\n").manifests, 0);
+        assert_eq!(named("to: {version: v2}\n").manifests, 0);
+    }
+}

@@ -1,0 +1,84 @@
+//! What else a removed field can mean: another name or place, several fields made of it, or a part of another one.
+
+use crate::find::conversion::address::Containers;
+use crate::model::FieldPath;
+use crate::model::fact::Fact;
+use crate::model::schema::Schema;
+use crate::model::schema::shape::Type;
+
+use super::steps::{Alternative, ty};
+use super::{TODO, quoted};
+
+/// How many fields of one type are offered as the new place of a value.
+const OFFERED: usize = 4;
+/// How many fields a string can be divided into.
+const PARTS: usize = 5;
+
+/// What a removed field may have become.
+pub(super) fn replaced(gone: &FieldPath, added: &[&Fact], old: &Schema<'_>, new: &Schema<'_>) -> Vec<Alternative> {
+    let Some(was) = old.at(gone).as_ref().and_then(ty) else { return Vec::new() };
+    let fresh = |fact: &&&Fact| old.at(&fact.path).is_none();
+    let of_type = |path: &FieldPath, wanted: Type| new.at(path).as_ref().and_then(ty) == Some(wanted);
+    let mut found = Vec::new();
+    let same =
+        added.iter().filter(fresh).map(|fact| &fact.path).filter(|path| of_type(path, was) && Containers::of(&[gone, path]).is_some());
+    for path in same.take(OFFERED) {
+        let verb = if path.parent() == gone.parent() { "rename" } else { "move" };
+        found.push(Alternative {
+            when: format!("if `{path}` replaces it"),
+            step: format!("{verb}: {{from: {}, to: {}}}", quoted(gone), quoted(path)),
+        });
+    }
+    let parts: Vec<&FieldPath> =
+        added.iter().filter(fresh).map(|fact| &fact.path).filter(|path| path.parent() == gone.parent() && is_part(new, path)).collect();
+    if was == Type::String && (2..=PARTS).contains(&parts.len()) {
+        found.push(Alternative {
+            when: format!("if it is divided into {}, by a template such as '{}'", listed(&parts), template(&parts)),
+            step: format!("split: {{from: {}, template: {TODO}, into: {{{}}}}}", quoted(gone), fields(&parts, new)),
+        });
+    }
+    found
+}
+
+/// A string that the removed fields may have become together.
+pub(super) fn merged(gone: &[&FieldPath], added: &[&Fact], old: &Schema<'_>, new: &Schema<'_>) -> Option<Alternative> {
+    let parts: Vec<&FieldPath> = gone.iter().copied().filter(|path| is_part(old, path)).collect();
+    let parent = parts.first()?.parent();
+    if !(2..=PARTS).contains(&parts.len()) || parts.len() != gone.len() || parts.iter().any(|part| part.parent() != parent) {
+        return None;
+    }
+    let strings = added.iter().map(|fact| &fact.path).filter(|path| path.parent() == parent && old.at(path).is_none());
+    let to = strings.into_iter().find(|path| new.at(path).as_ref().and_then(ty) == Some(Type::String))?;
+    Some(Alternative {
+        when: format!("if {} are merged into `{to}`, by a template such as '{}'", listed(&parts), template(&parts)),
+        step: format!("merge: {{from: {{{}}}, template: {TODO}, to: {}}}", fields(&parts, old), quoted(to)),
+    })
+}
+
+/// Whether a field can be a part of a string.
+fn is_part(schema: &Schema<'_>, path: &FieldPath) -> bool {
+    let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric());
+    path.name().is_some_and(plain) && matches!(schema.at(path).as_ref().and_then(ty), Some(Type::String | Type::Integer))
+}
+
+fn name<'p>(path: &&'p FieldPath) -> &'p str {
+    path.name().unwrap_or_default()
+}
+
+fn listed(paths: &[&FieldPath]) -> String {
+    paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" and ")
+}
+
+fn template(parts: &[&FieldPath]) -> String {
+    parts.iter().map(|path| format!("{{{}}}", name(path))).collect::<Vec<_>>().join(":")
+}
+
+/// The fields of a template, each by its name.
+fn fields(parts: &[&FieldPath], schema: &Schema<'_>) -> String {
+    let field = |path: &&FieldPath| {
+        let integer = schema.at(path).as_ref().and_then(ty) == Some(Type::Integer);
+        let at = quoted(path);
+        if integer { format!("{}: {{path: {at}, type: integer}}", name(path)) } else { format!("{}: {at}", name(path)) }
+    };
+    parts.iter().map(field).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,220 @@
+//! Drafts conversion manifests from the changes between two bundles: recognised changes as steps, open questions as comments.
+
+mod alternatives;
+mod steps;
+mod units;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use semver::Version;
+
+use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::{Bundle, Crd, FieldPath, release};
+
+use super::manifest::{API_VERSION, BundleVersion, KIND};
+use steps::Writer;
+
+/// A manifest as text, for a person to finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    pub crd: String,
+    pub channel: Option<String>,
+    pub name: String,
+    pub text: String,
+}
+
+/// Marks what a person has to fill in.
+pub const TODO: &str = "TODO";
+
+/// The largest enum for which a draft lists every value.
+const MAPPED: usize = 100;
+
+/// The width of long comments.
+const COMMENT: usize = 120;
+
+/// CRD, channel, old version and new version of a change.
+type VersionPair = (String, Option<String>, String, String);
+
+/// A bundle, and its version if the CRDs don't state one.
+#[derive(Debug, Clone, Copy)]
+pub struct ReleasedBundle<'b, 't> {
+    pub bundle: &'b Bundle<'t>,
+    pub version: Option<&'b Version>,
+}
+
+impl ReleasedBundle<'_, '_> {
+    fn version_of(&self, crd: &Crd<'_>) -> Option<String> {
+        let own = crd.bundle_version().map(|own| own.value.to_owned()).filter(|own| release::parse(own).is_some());
+        own.or_else(|| self.version.map(ToString::to_string))
+    }
+}
+
+/// A version that goes away, and the one that its objects and clients move to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RemovedVersion {
+    pub crd: String,
+    pub channel: Option<String>,
+    pub from: String,
+    pub to: String,
+}
+
+/// Writes one draft for each CRD and pair of versions. `wanted` says which changes need a conversion and don't have one; `removed` are
+/// the versions whose removal needs one, with the differences to their successors among the facts.
+pub fn scaffold(
+    facts: &[Fact],
+    removed: &[RemovedVersion],
+    old: ReleasedBundle<'_, '_>,
+    new: ReleasedBundle<'_, '_>,
+    wanted: &dyn Fn(&Fact) -> bool,
+) -> Vec<Draft> {
+    let mut pairs: BTreeMap<VersionPair, (Vec<&Fact>, Vec<&Fact>)> = BTreeMap::new();
+    for one in removed {
+        pairs.entry((one.crd.clone(), one.channel.clone(), one.from.clone(), one.to.clone())).or_default();
+    }
+    for fact in facts.iter().filter(|fact| matches!(fact.subject, Subject::Field | Subject::NewVersion)) {
+        let Some(version) = &fact.version else { continue };
+        let from = fact.against.as_ref().unwrap_or(version);
+        let pair = || (fact.crd.clone(), fact.channel.clone(), from.clone(), version.clone());
+        if wanted(fact) {
+            pairs.entry(pair()).or_default().0.push(fact);
+        }
+        if (fact.aspect, fact.effect) == (Aspect::Presence, Effect::Added) {
+            pairs.entry(pair()).or_default().1.push(fact);
+        }
+    }
+    let goes = |(crd, channel, from, to): &VersionPair| {
+        removed.iter().any(|one| (&one.crd, &one.channel, &one.from, &one.to) == (crd, channel, from, to))
+    };
+    pairs.retain(|pair, (changes, _)| !changes.is_empty() || goes(pair));
+    let mut names = BTreeSet::new();
+    let mut drafts = Vec::new();
+    for (pair, (changes, added)) in &pairs {
+        let change = Change { pair, facts: changes, added, removes_version: goes(pair) };
+        drafts.extend(change.draft(old, new, &mut names));
+    }
+    drafts
+}
+
+/// What one draft is about.
+struct Change<'f> {
+    pair: &'f VersionPair,
+    facts: &'f [&'f Fact],
+    /// Fields that the new version has in addition.
+    added: &'f [&'f Fact],
+    removes_version: bool,
+}
+
+impl Change<'_> {
+    fn draft(&self, old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>, names: &mut BTreeSet<String>) -> Option<Draft> {
+        let (name, channel, from, to) = self.pair;
+        let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
+        // A new version is compared with the older one as it is now, if that stays.
+        let beside = after.version(from).filter(|_| self.facts.iter().all(|fact| fact.subject == Subject::NewVersion));
+        let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
+        let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
+        let prunes = from == to || !after.version(from).is_some_and(|version| version.served);
+        let mut writer = Writer::new(old_schema, new_schema, prunes);
+        writer.all(self.facts, self.added);
+        let was = old.version_of(before);
+        let moved = new.version_of(after).filter(|is| was.as_ref() != Some(is));
+        // A pull request doesn't know the version of its release.
+        let is = moved.clone().or_else(|| (from == to || was.is_some()).then(|| BundleVersion::NEXT.to_owned()));
+        let mut parts = vec![after.kind().to_owned(), from.clone()];
+        match moved {
+            _ if from != to => parts.push(to.clone()),
+            Some(release) => parts.push(release.trim_start_matches('v').to_owned()),
+            None => parts.extend(self.facts.first().and_then(|fact| fact.path.name()).map(str::to_owned)),
+        }
+        // Each channel may have a CRD of this name.
+        parts.extend(channel.clone().filter(|_| new.bundle.named(name).len() > 1));
+        let manifest = unique(file_name(&parts.join("-")), names);
+        let end = |version: &str, crd: &Crd<'_>, release: Option<&str>| {
+            let mut parts = vec![format!("version: {}", scalar(version))];
+            parts.extend(release.map(|release| format!("bundle: {}", scalar(release))));
+            parts.extend(crd.channel().map(|channel| format!("channel: {}", scalar(channel.value))));
+            parts.join(", ")
+        };
+        let mut text = format!(
+            "apiVersion: {API_VERSION}\nkind: {KIND}\nmetadata:\n  name: {manifest}\nresource: {{group: {}, kind: {}}}\nfrom: {{{}}}\nto: {{{}}}\n",
+            scalar(after.group()),
+            scalar(after.kind()),
+            end(from, before, was.as_deref()),
+            end(to, after, is.as_deref())
+        );
+        if self.removes_version {
+            let _ = writeln!(
+                text,
+                "# {from} goes away: convert the objects that are stored at it and the manifests that clients send with it before the\n\
+                 # upgrade. `crdwise conversions plan` shows the order of the steps."
+            );
+        }
+        if let Some(advice) = writer.before_the_upgrade() {
+            let options = textwrap::Options::new(COMMENT).initial_indent("# ").subsequent_indent("# ");
+            let options = options.word_splitter(textwrap::WordSplitter::NoHyphenation);
+            textwrap::wrap(&advice.replace(char::is_control, " "), options).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        }
+        match writer.text() {
+            steps if steps.is_empty() => text.push_str("steps: []\n"),
+            steps => text.push_str(&format!("steps:\n{steps}")),
+        }
+        if writer.loses {
+            let _ = writeln!(
+                text,
+                "# Where values that the new version has no room for are kept, to restore them when converting back.\npreserve: {{annotation: {}}}",
+                scalar(&format!("{}/{manifest}", after.group()))
+            );
+        }
+        text.push_str("reverse: auto\n");
+        Some(Draft { crd: name.clone(), channel: channel.clone(), name: manifest, text })
+    }
+}
+
+/// The name, with a number if another draft has it already.
+fn unique(name: String, names: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name)).unwrap_or(name);
+    names.insert(free.clone());
+    free
+}
+
+/// A path as a YAML scalar inside a flow mapping.
+pub(super) fn quoted(path: &FieldPath) -> String {
+    scalar(&path.to_string())
+}
+
+/// A string as a YAML scalar inside a flow mapping.
+fn scalar(text: &str) -> String {
+    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))
+        && matches!(serde_yaml::from_str(text), Ok(serde_json::Value::String(_)));
+    if plain {
+        text.to_owned()
+    } else if text.contains(char::is_control) {
+        serde_json::Value::from(text).to_string()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+/// A file name that is valid on every system.
+fn file_name(text: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+    let name: String = text.chars().map(safe).take(120).collect();
+    name.trim_matches(['.', '-']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_stay_names() {
+        for text in ["a: b", "x}, y: {", "yes", "1.4", "", "a\nb: c", "it's", "#", "&a", "v1"] {
+            let line = format!("{{a: {}, b: 1}}", scalar(text));
+            let read: serde_json::Value = serde_yaml::from_str(&line).unwrap();
+            assert_eq!(read, serde_json::json!({"a": text, "b": 1}), "{line}");
+        }
+        assert_eq!(file_name("../../Etc/x-v1"), "etc-x-v1");
+    }
+}

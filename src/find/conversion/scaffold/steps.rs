@@ -1,0 +1,271 @@
+//! The steps of a draft: what each change becomes, and the questions that only a person can answer.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::find::conversion::readability;
+use crate::model::fact::{Aspect, Effect, Fact, Word};
+use crate::model::schema::shape::Type;
+use crate::model::schema::{Additional, Schema, Shape};
+use crate::model::{FieldPath, PathStep};
+
+use super::alternatives::{merged, replaced};
+use super::units::factor;
+use super::{MAPPED, TODO, quoted};
+
+pub(super) struct Writer<'s, 'o, 'n> {
+    old: &'s Schema<'o>,
+    new: &'s Schema<'n>,
+    shapes: (Shape, Shape),
+    /// Whether the server prunes what the new schema doesn't keep before anybody can convert it.
+    prunes: bool,
+    steps: Vec<DraftedStep>,
+    /// Fields that no step can read after the upgrade.
+    unreadable: Vec<FieldPath>,
+    /// Whether a step loses values.
+    pub loses: bool,
+}
+
+/// A step, the question that it leaves open, and what else the change could mean.
+#[derive(Debug, Default)]
+pub(super) struct DraftedStep {
+    comments: Vec<String>,
+    step: String,
+    alternatives: Vec<Alternative>,
+}
+
+/// A step to use instead.
+#[derive(Debug)]
+pub(super) struct Alternative {
+    pub when: String,
+    pub step: String,
+}
+
+impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
+    pub fn new(old: &'s Schema<'o>, new: &'s Schema<'n>, prunes: bool) -> Self {
+        Writer { shapes: (Shape::of(old), Shape::of(new)), old, new, prunes, steps: Vec::new(), unreadable: Vec::new(), loses: false }
+    }
+
+    /// Drafts the steps for the changes of one pair of versions.
+    pub fn all(&mut self, facts: &[&Fact], added: &[&Fact]) {
+        let mut ordered: Vec<&&Fact> = facts.iter().collect();
+        // Inner fields first, so that the parents in every path still have their old names.
+        ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
+        for fact in ordered {
+            self.fact(fact, facts, added);
+        }
+        let removed: Vec<&FieldPath> = facts.iter().filter(|fact| is_removal(fact)).map(|fact| &fact.path).collect();
+        let merge = merged(&removed, added, self.old, self.new);
+        if let Some(last) = self.steps.last_mut() {
+            last.alternatives.extend(merge);
+        }
+    }
+
+    /// What must be done before the upgrade, because the new schema prunes what the steps read.
+    pub fn before_the_upgrade(&self) -> Option<String> {
+        let inner = |path: &&FieldPath| self.unreadable.iter().any(|above| *path != above && path.starts_with(above));
+        let paths: Vec<&FieldPath> = self.unreadable.iter().filter(|path| !inner(path)).collect();
+        (!paths.is_empty()).then(|| format!("{}: {}.", readability::reason(&paths), readability::ADVICE))
+    }
+
+    /// The steps as text, below `steps:`.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let line = |text: &str| text.replace(char::is_control, " ");
+        for step in &self.steps {
+            for comment in &step.comments {
+                let _ = writeln!(text, "  # {}", line(comment));
+            }
+            let _ = writeln!(text, "  - {}", step.step);
+            for other in &step.alternatives {
+                let _ = writeln!(text, "  # instead, {}:\n  # - {}", line(&other.when), other.step);
+            }
+        }
+        text
+    }
+
+    fn step(&mut self, comment: impl Into<String>, step: impl Into<String>) {
+        self.step_for(None, comment, step, Vec::new());
+    }
+
+    /// Adds a step that reads `path`.
+    fn step_for(&mut self, path: Option<&FieldPath>, comment: impl Into<String>, step: impl Into<String>, alternatives: Vec<Alternative>) {
+        let (comment, step) = (comment.into(), step.into());
+        if self.steps.iter().any(|known| known.step == step) {
+            return;
+        }
+        let comments: Vec<String> = Some(comment).filter(|comment| !comment.is_empty()).into_iter().collect();
+        if let Some(path) = path.filter(|path| self.prunes && readability::is_pruned(&self.shapes.0, &self.shapes.1, path)) {
+            self.unreadable.push(path.clone());
+        }
+        self.steps.push(DraftedStep { comments, step, alternatives });
+    }
+
+    fn fact(&mut self, fact: &Fact, all: &[&Fact], added: &[&Fact]) {
+        let path = &fact.path;
+        let at = quoted(path);
+        match (fact.aspect, fact.effect) {
+            (Aspect::Presence, Effect::Renamed | Effect::Moved) => self.renamed(fact),
+            (Aspect::Presence, Effect::Removed) => {
+                self.loses = true;
+                let alternatives = replaced(path, added, self.old, self.new);
+                self.step_for(
+                    Some(path),
+                    "the new version has no field for its value, which `preserve` keeps for converting back",
+                    format!("drop: {{path: {at}}}"),
+                    alternatives,
+                );
+            }
+            (Aspect::Type | Aspect::IntOrString, _) => self.retyped(fact, all),
+            (Aspect::Presence, Effect::Added) | (Aspect::Required, Effect::Added) => {
+                let target = fact.to.as_ref().unwrap_or(path);
+                let value = self.new.at(target).and_then(|schema| Some(schema.enum_values()?.next()?.to_json()));
+                let said = value.map_or_else(|| TODO.to_owned(), |value| value.to_string());
+                self.step(
+                    "every object needs a value here; is this the one?",
+                    format!("default: {{path: {}, value: {said}}}", quoted(path)),
+                );
+            }
+            (Aspect::Enum, Effect::Narrowed | Effect::Changed | Effect::Added) if self.enums(fact) => {}
+            (
+                Aspect::CelRule | Aspect::CelTransition | Aspect::AllOf | Aspect::AnyOf | Aspect::OneOf | Aspect::Not | Aspect::Accepted,
+                _,
+            ) if all.iter().any(|other| other.path != *path && other.path.starts_with(path)) => {
+                // The steps for the fields below handle the condition; `conversions check` verifies it.
+            }
+            (aspect, effect) => {
+                let detail = match (fact.words.get(&Word::Old), fact.words.get(&Word::New)) {
+                    (Some(old), Some(new)) => format!(": {old} → {new}"),
+                    _ => String::new(),
+                };
+                // No step applies to an object as a whole.
+                let at = if path.is_root() { "spec".to_owned() } else { at };
+                let comment = format!("{aspect} {effect}{detail}: how are old values converted?");
+                self.step(comment, format!("manual: {{path: {at}, effect: {effect}, guidance: {TODO}}}"));
+            }
+        }
+    }
+
+    fn renamed(&mut self, fact: &Fact) {
+        let Some(to) = &fact.to else { return };
+        let (from, to) = (&fact.path, here(&fact.path, to));
+        let (old, new) = (self.old.at(from), fact.to.as_ref().and_then(|to| self.new.at(to)));
+        let list = |schema: Option<&Schema<'_>>| schema.is_some_and(|schema| ty(schema) == Some(Type::Array));
+        let verb = match (list(old.as_ref()), list(new.as_ref())) {
+            (false, true) if is_map(old.as_ref()) => "mapToList",
+            (true, false) if is_map(new.as_ref()) => "listToMap",
+            (false, true) => "wrap",
+            (true, false) => "unwrap",
+            _ if from.parent() == to.parent() => "rename",
+            _ => "move",
+        };
+        if let Some(factor) =
+            Some(&to).filter(|_| matches!(verb, "rename" | "move")).and_then(|to| self.unit_factor(from, to, new.as_ref()))
+        {
+            let comment = "the names have different units: is this the factor?";
+            self.step_for(Some(from), comment, format!("scale: {{from: {}, to: {}, {factor}}}", quoted(from), quoted(&to)), Vec::new());
+            return;
+        }
+        let comment = match verb {
+            "wrap" | "unwrap" => "a single value and a list",
+            "mapToList" | "listToMap" => "`key` is the field of an item that holds the map key",
+            _ => "",
+        };
+        let key = if verb.contains("To") { format!(", key: {TODO}") } else { String::new() };
+        self.loses |= !matches!(verb, "rename" | "move");
+        let from_path = from.clone();
+        self.step_for(Some(&from_path), comment, format!("{verb}: {{from: {}, to: {}{key}}}", quoted(from), quoted(&to)), Vec::new());
+    }
+
+    /// The factor between the units that two names of a number end with.
+    fn unit_factor(&self, from: &FieldPath, to: &FieldPath, new: Option<&Schema<'_>>) -> Option<String> {
+        let number = |schema: Option<&Schema<'_>>| schema.and_then(ty).is_some_and(|ty| matches!(ty, Type::Integer | Type::Number));
+        if !number(self.old.at(from).as_ref()) || !number(new) {
+            return None;
+        }
+        factor(from.name()?, to.name()?)
+    }
+
+    fn retyped(&mut self, fact: &Fact, all: &[&Fact]) {
+        // A rename to a list covers it already.
+        if all.iter().any(|other| other.path == fact.path && other.aspect == Aspect::Presence) {
+            return;
+        }
+        let (old, new) = (self.old.at(&fact.path), self.new.at(fact.to.as_ref().unwrap_or(&fact.path)));
+        let ty = |schema: Option<&Schema<'_>>| schema.filter(|schema| !schema.is_int_or_string()).and_then(ty);
+        let at = quoted(&fact.path);
+        let scalar = |ty: Option<Type>| ty.filter(|ty| !matches!(ty, Type::Object | Type::Array)).map(Type::name);
+        match (ty(old.as_ref()), ty(new.as_ref())) {
+            (Some(Type::Object), Some(Type::Array)) if is_map(old.as_ref()) => {
+                self.step(
+                    "`key` is the field of an item that holds the map key",
+                    format!("mapToList: {{from: {at}, to: {at}, key: {TODO}}}"),
+                );
+            }
+            (Some(Type::Array), Some(Type::Object)) if is_map(new.as_ref()) => {
+                self.step(
+                    "`key` is the field of an item that holds the map key",
+                    format!("listToMap: {{from: {at}, to: {at}, key: {TODO}}}"),
+                );
+            }
+            (Some(_), Some(Type::Array)) => self.step("a single value and a list", format!("wrap: {{from: {at}, to: {at}}}")),
+            (Some(Type::Array), Some(_)) => self.step("a single value and a list", format!("unwrap: {{from: {at}, to: {at}}}")),
+            (was, becomes) => match (scalar(was), scalar(becomes)) {
+                (Some(was), Some(becomes)) if was != becomes => {
+                    self.step("can every value be converted?", format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"));
+                }
+                _ => {
+                    let step = format!("cel: {{from: {at}, forward: {TODO}, back: {TODO}}}");
+                    self.step("an expression over `self` for each direction", step);
+                }
+            },
+        }
+    }
+
+    /// Drafts a table for the values that are no longer accepted.
+    fn enums(&mut self, fact: &Fact) -> bool {
+        let (old, new) = (self.old.at(&fact.path), self.new.at(fact.to.as_ref().unwrap_or(&fact.path)));
+        let values = |schema: Option<&Schema<'_>>| -> Option<Vec<String>> {
+            Some(schema?.enum_values()?.map(|value| value.to_json().to_string()).collect())
+        };
+        let (Some(old), Some(new)) = (values(old.as_ref()), values(new.as_ref())) else { return false };
+        if old.is_empty() || new.is_empty() {
+            return false;
+        }
+        let kept: BTreeSet<&String> = new.iter().collect();
+        let gone: Vec<&String> = old.iter().filter(|value| !kept.contains(value)).collect();
+        if gone.is_empty() || gone.len() > MAPPED {
+            return false;
+        }
+        let gone: Vec<String> = gone.iter().map(|value| format!("{value}: {TODO}")).collect();
+        self.loses = true;
+        let offered: Vec<&str> = new.iter().take(8).map(String::as_str).collect();
+        let comment = format!("replace each value by one of {}", offered.join(", "));
+        self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
+        true
+    }
+}
+
+/// The new path of a field while its parents still have their old names.
+fn here(from: &FieldPath, to: &FieldPath) -> FieldPath {
+    let same_depth = from.steps().len() == to.steps().len();
+    match (from.steps().split_last(), to.steps().last()) {
+        (Some((_, above)), Some(last @ PathStep::Key(_))) if same_depth => {
+            above.iter().cloned().fold(FieldPath::root(), |path, step| path.child(step)).child(last.clone())
+        }
+        _ => to.clone(),
+    }
+}
+
+pub(super) fn is_map(schema: Option<&Schema<'_>>) -> bool {
+    schema.is_some_and(|schema| matches!(schema.additional(), Additional::Schema(_)))
+}
+
+pub(super) fn ty(schema: &Schema<'_>) -> Option<Type> {
+    schema.ty().and_then(Type::parse)
+}
+
+/// Whether a field is gone without a replacement that was recognised.
+fn is_removal(fact: &Fact) -> bool {
+    (fact.aspect, fact.effect) == (Aspect::Presence, Effect::Removed)
+}

@@ -1,0 +1,304 @@
+//! The way from a break to a green review, for every kind of break: each command is one that the tool printed, and a person only chooses
+//! between the steps that the draft offers and fills in what it asks for.
+
+use crate::repository::Scratch;
+
+const FILE: &str = "config/crd/widgets.yaml";
+
+fn version(name: &str, storage: bool, spec: &str) -> String {
+    format!(
+        "    - name: {name}
+      served: true
+      storage: {storage}
+      schema:
+        openAPIV3Schema:
+          type: object
+          x-kubernetes-preserve-unknown-fields: true
+          properties:
+            spec:
+              type: object
+              x-kubernetes-preserve-unknown-fields: true
+{spec}"
+    )
+}
+
+fn crd(versions: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.shop.example.com
+  annotations: {{shop.example.com/bundle-version: v1.0.0}}
+spec:
+  group: shop.example.com
+  names: {{plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}}
+  scope: Namespaced
+  versions:
+{versions}"
+    )
+}
+
+/// A CRD of one version with these properties of `spec`.
+fn one(properties: &str) -> String {
+    crd(&version("v1", true, &format!("              properties: {{{properties}}}\n")))
+}
+
+fn required(names: &str, properties: &str) -> String {
+    crd(&version("v1", true, &format!("              required: [{names}]\n              properties: {{{properties}}}\n")))
+}
+
+/// A break, and what a person decides about its draft.
+struct Break {
+    name: &'static str,
+    old: String,
+    new: String,
+    /// The kind of the offered step that replaces the drafted ones; none if the draft is right.
+    choose: Option<&'static str>,
+    /// What each `TODO` becomes, in order.
+    fill: &'static [&'static str],
+}
+
+fn breaks() -> Vec<Break> {
+    let address = "pattern: '^[^:]+:(0|[1-9][0-9]{0,4})$'";
+    let both = format!(
+        "{}{}",
+        version("v1", false, "              properties: {size: {type: string}}\n"),
+        version("v2", true, "              properties: {dimension: {type: string}}\n")
+    );
+    let v2 = version("v2", true, "              properties: {dimension: {type: string}}\n");
+    vec![
+        Break {
+            name: "rename",
+            old: one("size: {type: string}, colour: {type: string}"),
+            new: one("dimension: {type: string}, colour: {type: string}"),
+            choose: Some("rename"),
+            fill: &[],
+        },
+        Break {
+            name: "move",
+            old: one("host: {type: string}, server: {type: object, properties: {port: {type: integer}}}"),
+            new: one("server: {type: object, properties: {port: {type: integer}, host: {type: string}}}"),
+            choose: Some("move"),
+            fill: &[],
+        },
+        Break {
+            name: "split",
+            old: one(&format!("address: {{type: string, {address}}}")),
+            new: one("host: {type: string}, port: {type: integer}"),
+            choose: Some("split"),
+            fill: &["'{host}:{port}'"],
+        },
+        Break {
+            name: "merge",
+            old: required("host, port", "host: {type: string, pattern: '^[a-z.]+$'}, port: {type: integer}"),
+            new: one("address: {type: string}"),
+            choose: Some("merge"),
+            fill: &["'{host}:{port}'"],
+        },
+        Break {
+            name: "unit change",
+            old: one("timeoutSeconds: {type: integer, format: int32}"),
+            new: one("timeoutMilliseconds: {type: integer, format: int64}"),
+            choose: None,
+            fill: &[],
+        },
+        Break {
+            name: "enum value removed",
+            old: one("mode: {type: string, enum: [Fast, Slow, Turbo]}"),
+            new: one("mode: {type: string, enum: [Fast, Slow]}"),
+            choose: None,
+            fill: &["Fast"],
+        },
+        Break {
+            name: "required added",
+            old: one("size: {type: string}"),
+            new: required("owner", "size: {type: string}, owner: {type: string}"),
+            choose: None,
+            fill: &["nobody"],
+        },
+        Break { name: "type change", old: one("port: {type: integer}"), new: one("port: {type: string}"), choose: None, fill: &[] },
+        Break { name: "dropped version", old: crd(&both), new: crd(&v2), choose: Some("rename"), fill: &[] },
+    ]
+}
+
+/// The commands that a failing review names, in their order.
+fn remedy(said: &str) -> Vec<String> {
+    let text = said.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    let (_, advice) = text.split_once("to pass:").unwrap_or_else(|| panic!("no remedy\n{said}"));
+    let quoted = advice.split('`').skip(1).step_by(2).filter_map(|command| command.strip_prefix("crdwise "));
+    quoted.take(2).map(str::to_owned).collect()
+}
+
+/// What a person makes of a draft: comments that offer a step tell which one.
+fn complete(draft: &str, one: &Break) -> String {
+    let mut fill = one.fill.iter();
+    let mut text = String::new();
+    for line in draft.lines() {
+        let offered = line.strip_prefix("  # - ");
+        let kept = match (one.choose, offered) {
+            (Some(chosen), Some(step)) if step.starts_with(&format!("{chosen}:")) => format!("  - {step}"),
+            (Some(_), None) if line.starts_with("  - drop:") => continue,
+            _ => line.to_owned(),
+        };
+        let comment = kept.trim_start().starts_with('#');
+        let mut parts = kept.split("TODO");
+        let mut line = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let value = if comment { "TODO" } else { fill.next().unwrap_or_else(|| panic!("{}: too many TODOs\n{draft}", one.name)) };
+            line.push_str(value);
+            line.push_str(part);
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    assert!(fill.next().is_none(), "{}: fewer TODOs than expected\n{draft}", one.name);
+    text
+}
+
+#[track_caller]
+fn run(scratch: &Scratch, what: &str, command: &str, code: i32) -> String {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let (exit, out, error) = scratch.run(&words);
+    assert_eq!(exit, code, "{what}: crdwise {command}\n{out}{error}");
+    format!("{error}{out}")
+}
+
+#[test]
+fn every_break_has_a_way_to_a_green_review() {
+    for one in breaks() {
+        let scratch = Scratch::new();
+        scratch.commit(FILE, &one.old);
+        scratch.write(FILE, &one.new);
+        let said = run(&scratch, one.name, "review", 1);
+        let commands = remedy(&said);
+        let [scaffold, check] = commands.as_slice() else { panic!("{}: {commands:?}\n{said}", one.name) };
+        let wrote = run(&scratch, one.name, scaffold, 0);
+        let file = wrote.lines().find_map(|line| line.split_once("wrote ")).map(|(_, rest)| rest.split(';').next().unwrap_or(rest));
+        let file = file.unwrap_or_else(|| panic!("{}: nothing was written\n{wrote}", one.name)).to_owned();
+        let draft = std::fs::read_to_string(scratch.path().join(&file)).unwrap();
+        assert!(draft.contains("bundle: next"), "{}: the draft demands a version\n{draft}", one.name);
+        if !one.fill.is_empty() && one.choose.is_none() {
+            run(&scratch, one.name, check, 2);
+        }
+        scratch.write(&file, &complete(&draft, &one));
+        run(&scratch, one.name, check, 0);
+        let green = run(&scratch, one.name, "review", 0);
+        assert!(!green.contains("conversion-undefined") && !green.contains("conversion-unused"), "{}\n{green}", one.name);
+        let drafted = run(&scratch, one.name, "conversions scaffold", 0);
+        assert!(drafted.contains("every change that needs a conversion has one"), "{}\n{drafted}", one.name);
+        // The version that the report asks for is the one to release.
+        let words: Vec<&str> = green.split_whitespace().collect();
+        let at = words.windows(3).position(|three| three == ["release", "must", "be"]).unwrap_or_else(|| panic!("{green}"));
+        let next = words[at + 3];
+        run(&scratch, one.name, &format!("conversions release {next}"), 0);
+        scratch.write(FILE, &one.new.replace("v1.0.0", &format!("v{next}")));
+        run(&scratch, one.name, check, 0);
+        let green = run(&scratch, one.name, "review", 0);
+        assert!(!green.contains("version-bump") && !green.contains("conversion-un"), "{}\n{green}", one.name);
+        // In the next pull request the manifest is history.
+        scratch.git(&["add", "-A"]);
+        scratch.git(&["commit", "-q", "-m", "release"]);
+        let quiet = run(&scratch, one.name, "review", 0);
+        assert!(quiet.contains("verdict: none"), "{}\n{quiet}", one.name);
+    }
+}
+
+const MANIFESTS: &str = "apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: a}
+resource: {group: shop.example.com, kind: Widget}
+from: {version: v1, bundle: 1.0.0}
+to: {version: v1, bundle: 1.1.0}
+steps:
+  - rename: {from: spec.size, to: spec.dimension}
+---
+apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: b}
+resource: {group: shop.example.com, kind: Widget}
+from: {version: v1, bundle: 1.1.0}
+to: {version: v2, bundle: 1.1.0}
+steps:
+  - retype: {path: spec.port, was: string, becomes: integer}
+";
+
+/// What `kubectl get widgets -o yaml` prints.
+const LIST: &str = "apiVersion: v1
+items:
+# the first one
+- apiVersion: shop.example.com/v1
+  kind: Widget
+  metadata:
+    name: blue
+    namespace: shop
+  spec:
+    size: large # keep this
+    port: '80'
+- apiVersion: shop.example.com/v1
+  kind: Widget
+  metadata:
+    name: red
+    namespace: shop
+  spec:
+    port: none
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: other}
+kind: List
+metadata:
+  resourceVersion: \"\"
+";
+
+#[test]
+fn lists_are_converted_object_by_object() {
+    let scratch = Scratch::new();
+    scratch.write("conversions/widget.yaml", MANIFESTS);
+    scratch.write("list.yaml", LIST);
+    let (code, out, error) = scratch.run(&["convert", "list.yaml", "--to", "v2"]);
+    // One object fails, and is named with its reason; the others are converted, and nothing is lost.
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(error.contains("Widget shop/red: spec.port: `none` can't be parsed as an integer"), "{error}");
+    assert!(error.contains("1 object converted, 1 failed and unchanged, 0 already current, 1 of other kinds"), "{error}");
+    let expected = LIST.replacen("example.com/v1", "example.com/v2", 1).replace("size:", "dimension:").replace("'80'", "80");
+    assert_eq!(out, expected);
+    assert_eq!(std::fs::read_to_string(scratch.path().join("list.yaml")).unwrap(), LIST);
+    // A release keeps the API version, whichever version else the release has.
+    let (code, out, error) = scratch.run(&["convert", "list.yaml", "--from", "1.0.0", "--to", "1.1.0"]);
+    assert_eq!((code, out.as_str()), (0, LIST.replace("size:", "dimension:").as_str()), "{error}");
+    // Existing files are overwritten with --write alone.
+    scratch.write("out.yaml", "mine\n");
+    let (code, _, error) = scratch.run(&["convert", "list.yaml", "--to", "1.1.0", "-o", "out.yaml"]);
+    assert!(code == 2 && error.contains("out.yaml already exists"), "{error}");
+    assert_eq!(std::fs::read_to_string(scratch.path().join("out.yaml")).unwrap(), "mine\n");
+    let (code, _, error) = scratch.run(&["convert", "list.yaml", "--to", "1.1.0", "-o", "out.yaml", "--write"]);
+    assert_eq!(code, 0, "{error}");
+    let (code, _, error) = scratch.run(&["convert", "out.yaml", "--from", "1.1.0", "--to", "1.0.0", "--write"]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(std::fs::read_to_string(scratch.path().join("out.yaml")).unwrap(), LIST);
+}
+
+#[test]
+fn a_list_of_one_kind_has_the_version_of_its_items() {
+    let scratch = Scratch::new();
+    scratch.write("conversions/widget.yaml", MANIFESTS);
+    let list = "apiVersion: shop.example.com/v1\nkind: WidgetList\nitems:\n- apiVersion: shop.example.com/v1\n  kind: Widget\n  spec: {}\n";
+    scratch.write("list.yaml", list);
+    let (code, out, error) = scratch.run(&["convert", "list.yaml", "--to", "v2"]);
+    assert_eq!((code, out.as_str()), (0, list.replace("/v1", "/v2").as_str()), "{error}");
+}
+
+#[test]
+fn manifests_of_one_release_are_named_together() {
+    let scratch = Scratch::new();
+    let pending = MANIFESTS.replace("to: {version: v1, bundle: 1.1.0}", "to: {version: v1}");
+    scratch.write("conversions/widget.yaml", &pending);
+    let (code, _, error) = scratch.run(&["conversions", "release", "1.0.0", "--conversions", "conversions"]);
+    assert!(code == 2 && error.contains("not older than 1.0.0"), "{error}");
+    let (code, _, error) = scratch.run(&["conversions", "release", "1.1.0", "--conversions", "conversions"]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(std::fs::read_to_string(scratch.path().join("conversions/widget.yaml")).unwrap(), MANIFESTS);
+    let first = pending.split("---\n").next().unwrap();
+    scratch.write("conversions/widget.yaml", &format!("{first}---\n{}", first.replace("name: a", "name: c")));
+    let (code, _, error) = scratch.run(&["conversions", "release", "1.1.0", "--conversions", "conversions"]);
+    assert!(code == 2 && error.contains("put the steps of both into one manifest"), "{error}");
+}
