@@ -13,6 +13,7 @@ import xmlschema
 import yaml
 
 import action
+import cluster
 from world import ROOT, World, crd
 
 
@@ -357,10 +358,83 @@ def completions_and_pages_are_sound(world):
     assert (repository.folder / "man/crdwise-review.1").exists()
 
 
+def a_cluster_is_an_input(world):
+    repository = world.repository("cluster")
+    repository.write("crd.json", json.dumps({**crd_document(cluster.widgets(50))}))
+    other = {**cluster.widgets(), "metadata": {"name": "others.example.org"}}
+    other = json.loads(json.dumps(other).replace("widget", "other").replace("Widget", "Other"))
+    # More CRDs than one page holds.
+    many = [json.loads(json.dumps(other).replace("others", f"others{n}")) for n in range(cluster.PAGE + 20)]
+    with cluster.Server({cluster.CRDS: [cluster.widgets(), *many]}) as server:
+        repository.write("kubeconfig", server.kubeconfig())
+        settings = {"KUBECONFIG": str(repository.folder / "kubeconfig")}
+        review = ["crdwise", "review", "--format", "json"]
+        for name in ["kube:", "kube:here"]:
+            report = json.loads(repository.run(*review, name, "crd.json", code=1, environment=settings).stdout)
+            assert report["old"]["crds"] == cluster.PAGE + 21 and report["old"]["source"] == name, report["old"]["source"]
+            found = [finding for finding in report["findings"] if finding["crd"] == "widgets.example.org" and finding["class"] == "semantic-breaking"]
+            assert [finding["path"] for finding in found] == ["spec.size"], found
+            assert found[0]["before"]["file"] == f"{name}/widgets.example.org", found[0]["before"]
+        lint = repository.run("crdwise", "lint", "kube:", "--format", "json", "--fail-on", "never", environment=settings)
+        assert json.loads(lint.stdout)["new"]["crds"] == cluster.PAGE + 21
+        assert {method for method, _ in server.requests} == {"GET"}, server.requests
+    # A version that objects are stored at can't go.
+    with cluster.Server({cluster.CRDS: [cluster.widgets(versions=("v1beta1", "v1"), stored=("v1beta1", "v1"))]}) as server:
+        repository.write("kubeconfig", server.kubeconfig())
+        repository.write("crd.json", json.dumps(crd_document(cluster.widgets())))
+        report = json.loads(repository.run(*review, "kube:", "crd.json", code=1, environment=settings).stdout)
+        assert "stored-version-removed" in {finding["rule"] for finding in report["findings"]}, report["findings"]
+
+
+def crd_document(item):
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **item}
+
+
+def a_cluster_that_fails_says_why(world):
+    repository = world.repository("failing-cluster")
+    repository.write("crd.json", json.dumps(crd_document(cluster.widgets())))
+    many = [json.loads(json.dumps(cluster.widgets()).replace("widget", f"widget{n}").replace("Widget", f"Widget{n}")) for n in range(600)]
+
+    def says(server, name="kube:", program=None):
+        repository.write("kubeconfig", server.kubeconfig())
+        settings = {"KUBECONFIG": str(repository.folder / "kubeconfig"), **(program or {})}
+        start = time.monotonic()
+        command = ["crdwise", "review", name, "crd.json", "--kubectl-timeout", "2"]
+        said = repository.run(*command, code=3, environment=settings).stderr
+        assert time.monotonic() - start < 12, "the timeout holds"
+        return said
+
+    with cluster.Server({cluster.CRDS: many}) as server:
+        assert "has no context `nowhere`" in says(server, "kube:nowhere")
+        message = 'customresourcedefinitions.apiextensions.k8s.io is forbidden: User "ci" cannot list resource'
+        server.faults[cluster.CRDS] = (403, "Forbidden", message)
+        said = says(server)
+        assert "not allowed" in said and message in said and "permission to `list`" in said, said
+        server.faults[cluster.CRDS] = (401, "Unauthorized", "Unauthorized")
+        assert "doesn't know who is asking" in says(server)
+        server.faults[cluster.CRDS] = (500, "InternalError", "etcd \x1b[2J is gone")
+        said = says(server)
+        assert "is gone" in said and "\x1b" not in said, said
+        server.faults[cluster.CRDS] = "hang"
+        assert "no answer within 2 seconds" in says(server)
+        # The second page fails: what the first one held must not look like all of it.
+        for fault, words in [((410, "Expired", "The provided continue parameter is too old"), "run it again"), ("hang", "no answer within")]:
+            server.requests.clear()
+            server.faults[cluster.CRDS], server.fault_after = fault, 1
+            assert words in says(server)
+    # A server of another time, which has no apiextensions/v1.
+    with cluster.Server({}, version="1.15") as server:
+        assert "needs Kubernetes 1.16 or later" in says(server)
+    assert "can't be reached" in says(server)
+    paths = os.pathsep.join([str(world.program.parent), str(repository.folder)])
+    (repository.folder / "git").symlink_to(shutil.which("git"))
+    assert "install kubectl" in says(server, program={"PATH": paths})
+
+
 def main(program, tools, *only):
     world = World(program, tools)
     checks = [value for value in globals().values() if callable(value) and getattr(value, "__module__", "") == __name__]
-    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request", "could_not_run"} and (not only or check.__name__ in only)]
+    checks = [check for check in checks if check.__name__ not in {"main", "a_pull_request", "could_not_run", "crd_document"} and (not only or check.__name__ in only)]
     failed = 0
     for check in checks:
         start = time.monotonic()

@@ -61,7 +61,7 @@ class World:
         self.scratch = tempfile.TemporaryDirectory(prefix="crdwise-ci-")
         self.folder = pathlib.Path(self.scratch.name)
         (self.folder / "home").mkdir()
-        path = [str(self.program.parent), str(self.tools / "venv/bin"), os.environ["PATH"]]
+        path = [str(self.program.parent), str(self.tools / "venv/bin"), str(self.tools / "kubectl/usr/bin"), os.environ["PATH"]]
         kept = {name: os.environ[name] for name in ("SSL_CERT_FILE", "LANG", "CARGO_HOME", "RUSTUP_HOME") if name in os.environ}
         self.environment = {
             **kept,

@@ -39,10 +39,13 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compare two bundles: what changed, who is affected, which version comes next
-    #[command(after_help = "INPUT is a file, a directory, `-`, or `REV:path` of the git repository around you.\n\n\
-        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  \
+    #[command(
+        after_help = "INPUT is a file, a directory, an archive (.tar, .tgz, .zip), `-`, `REV:path` of the git repository around you,\n\
+        or `kube:[CONTEXT]`: the CRDs of a cluster, through kubectl.\n\n\
+        Examples:\n  crdwise review v1.2.0:config/crd config/crd\n  crdwise review kube: config/crd                      what does applying this change here?\n  \
         crdwise review config/crd --against origin/main --merge-base\n  \
-        crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif")]
+        crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif"
+    )]
     Review(Review),
     /// Check one bundle: what an API server rejects, hazards and guidelines
     #[command(
@@ -672,6 +675,9 @@ pub struct LimitFlags {
     /// Directory depth
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_directory_depth: Option<usize>,
+    /// Seconds that a cluster may take for one page of a list
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), hide_short_help = true)]
+    pub kubectl_timeout: Option<u64>,
     /// Nesting depth of a document
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_depth: Option<usize>,

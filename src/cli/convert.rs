@@ -21,7 +21,10 @@ fn target(output: &Path, file: &File) -> PathBuf {
     let dir = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     match (&file.origin, dir) {
         (Origin::Path(path), true) => output.join(path.file_name().unwrap_or_default()),
-        (_, true) => output.join("converted.yaml"),
+        (Origin::Git { path, .. } | Origin::Index { path } | Origin::Archive { path }, true) => {
+            output.join(Path::new(path).file_name().unwrap_or_default())
+        }
+        (Origin::Stdin | Origin::Cluster, true) => output.join("converted.yaml"),
         (_, false) => output.to_owned(),
     }
 }

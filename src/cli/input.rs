@@ -44,6 +44,7 @@ impl Reader {
         set(&mut limits.files, flags.max_files);
         set(&mut limits.entries, flags.max_entries);
         set(&mut limits.directory_depth, flags.max_directory_depth);
+        set(&mut limits.kubectl_timeout, flags.kubectl_timeout.map(std::time::Duration::from_secs));
         set(&mut budget.depth, flags.max_depth.map(|depth| depth.min(MOST_DEPTH)));
         set(&mut budget.nodes, flags.max_nodes);
         set(&mut budget.documents, flags.max_documents);

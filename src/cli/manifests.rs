@@ -152,7 +152,7 @@ fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<Stri
             }
             InputKind::Revision { rev, path } => around(path).iter().map(|place| OsString::from(format!("{rev}:{place}"))).collect(),
             InputKind::Index { path } => around(path).iter().map(|place| OsString::from(format!(":{place}"))).collect(),
-            InputKind::Stdin => Vec::new(),
+            InputKind::Stdin | InputKind::Cluster { .. } => Vec::new(),
         };
         for candidate in candidates {
             let Ok(parsed) = reader.parse(std::slice::from_ref(&candidate)) else { continue };

@@ -79,7 +79,7 @@ fn state(inputs: &[Input]) -> Option<GitState<'_>> {
         InputKind::Revision { rev, .. } => Some(GitState::Revision(rev)),
         InputKind::Index { .. } => Some(GitState::Index),
         InputKind::Path(_) => Some(GitState::WorkingTree),
-        InputKind::Stdin => None,
+        InputKind::Stdin | InputKind::Cluster { .. } => None,
     });
     let first = states.next()??;
     states.all(|state| state == Some(first)).then_some(first)

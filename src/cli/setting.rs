@@ -299,7 +299,7 @@ impl Search<'_, '_> {
     fn candidates(&self, input: &Input, name: &str) -> Vec<Input> {
         match &input.kind {
             InputKind::Path(path) => above(&self.reader.loader.dir().join(path), name).into_iter().map(Input::path).collect(),
-            InputKind::Stdin => above(self.reader.loader.dir(), name).into_iter().map(Input::path).collect(),
+            InputKind::Stdin | InputKind::Cluster { .. } => above(self.reader.loader.dir(), name).into_iter().map(Input::path).collect(),
             InputKind::Revision { rev, path } => {
                 self.tree(path, name).map(|path| absent(InputKind::Revision { rev: rev.clone(), path })).collect()
             }

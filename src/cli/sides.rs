@@ -188,7 +188,7 @@ fn absent(mut input: Input) -> Input {
 fn in_tree(file: &File) -> Option<String> {
     match &file.origin {
         Origin::Git { path, .. } | Origin::Index { path } => Some(path.clone()),
-        Origin::Path(_) | Origin::Stdin => None,
+        Origin::Path(_) | Origin::Stdin | Origin::Archive { .. } | Origin::Cluster => None,
     }
 }
 

@@ -22,8 +22,8 @@ pub enum AgainstError {
     Input(#[from] InputError),
     #[error(transparent)]
     Git(#[from] GitError),
-    #[error("standard input has no path that could be looked up at `{rev}`")]
-    Stdin { rev: String },
+    #[error("{what} has no path that could be looked up at `{rev}`")]
+    NoPath { what: &'static str, rev: String },
 }
 
 impl AgainstError {
@@ -32,7 +32,7 @@ impl AgainstError {
         match self {
             AgainstError::Input(error) => Some(error.advice()),
             AgainstError::Git(error) => error.advice(),
-            AgainstError::Stdin { .. } => Some("give the old bundle as a file, a directory or REV:path".to_owned()),
+            AgainstError::NoPath { .. } => Some("give the old bundle as a file, a directory or REV:path".to_owned()),
         }
     }
 }
@@ -65,9 +65,8 @@ pub fn same_paths(loader: &Loader, rev: &str, new: &[Input]) -> Result<Against, 
         let path = match &input.kind {
             InputKind::Path(path) => repository.relative(path)?,
             InputKind::Revision { path, .. } | InputKind::Index { path } => path.clone(),
-            InputKind::Stdin => {
-                return Err(AgainstError::Stdin { rev: rev.to_owned() });
-            }
+            InputKind::Stdin => return Err(AgainstError::NoPath { what: "standard input", rev: rev.to_owned() }),
+            InputKind::Cluster { .. } => return Err(AgainstError::NoPath { what: "a cluster", rev: rev.to_owned() }),
         };
         Ok(Input { absent_is_empty: true, ..Input::from(InputKind::Revision { rev: rev.to_owned(), path }) })
     };

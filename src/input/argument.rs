@@ -1,5 +1,5 @@
 //! One INPUT of the command line → what it names: a file or directory, standard input, a path at a
-//! git revision, or a staged path.
+//! git revision, a staged path, or a cluster.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Note;
+
+/// What stands before the colon of a cluster; a branch of that name is `refs/heads/kube`.
+const CLUSTER: &str = "kube";
 
 /// What an INPUT names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +22,8 @@ pub enum InputKind {
     Revision { rev: String, path: String },
     /// `:path`, what is staged.
     Index { path: String },
+    /// `kube:` and `kube:CONTEXT`, a cluster.
+    Cluster { context: Option<String> },
 }
 
 /// One INPUT, understood.
@@ -49,13 +54,15 @@ pub enum InputError {
     MergeStage { text: String, stage: char },
     #[error("`{0}` is not a revision of git")]
     NotARevision(String),
+    #[error("`{0}` is not a context: it has control characters")]
+    NotAContext(String),
 }
 
 impl InputError {
     /// What to do about it.
     pub fn advice(&self) -> String {
         match self {
-            InputError::Empty => "give a file, a directory, `-` or REV:path".to_owned(),
+            InputError::Empty => "give a file, a directory, an archive, `-`, REV:path or kube:".to_owned(),
             InputError::LeadingDash(text) => format!("for a file of that name write `./{text}`"),
             InputError::Nul(_) | InputError::NotARevision(_) => "write REV:path, such as `main:config/crd`".to_owned(),
             InputError::Address(text) => format!("download it first, or pipe it in: `curl -fsSL {} | crdwise … -`", quoted(text)),
@@ -63,6 +70,7 @@ impl InputError {
                 let path = text.trim_start_matches([':', '/']);
                 format!("for staged content write `:{path}`")
             }
+            InputError::NotAContext(_) => "`kubectl config get-contexts` lists them".to_owned(),
             InputError::MergeStage { .. } => "finish the merge first, then write `:path`".to_owned(),
         }
     }
@@ -101,6 +109,12 @@ impl Input {
             };
             return Ok(Input { note: Some(Note::FileNotRevision { name: shown, other }), ..Input::from(path()) });
         }
+        if rev == CLUSTER {
+            if rest.contains(char::is_control) {
+                return Err(InputError::NotAContext(rest.escape_debug().to_string()));
+            }
+            return Ok(Input::from(InputKind::Cluster { context: (!rest.is_empty()).then(|| rest.to_owned()) }));
+        }
         Ok(Input::from(at_revision(rev, rest, &shown)?))
     }
 
@@ -122,6 +136,7 @@ impl std::fmt::Display for Input {
             InputKind::Path(path) => f.write_str(&path.to_string_lossy()),
             InputKind::Revision { rev, path } => write!(f, "{rev}:{path}"),
             InputKind::Index { path } => write!(f, ":{path}"),
+            InputKind::Cluster { context } => write!(f, "{CLUSTER}:{}", context.as_deref().unwrap_or_default()),
         }
     }
 }
@@ -214,6 +229,16 @@ mod tests {
         assert_eq!(parse("origin/main@{1}:a:b"), revision("origin/main@{1}", "a:b"));
         assert_eq!(parse("HEAD^{/fix: x}:crd"), revision("HEAD^{/fix: x}", "crd"));
         assert_eq!(parse("main:../../etc/passwd"), revision("main", "../../etc/passwd"));
+    }
+
+    #[test]
+    fn clusters() {
+        let cluster = |context: Option<&str>| Ok(InputKind::Cluster { context: context.map(str::to_owned) });
+        assert_eq!(parse("kube:"), cluster(None));
+        assert_eq!(parse("kube:arn:aws:eks:eu-west-1:1:cluster/prod"), cluster(Some("arn:aws:eks:eu-west-1:1:cluster/prod")));
+        assert_eq!(parse("kube:--kubeconfig=x"), cluster(Some("--kubeconfig=x")));
+        assert!(matches!(parse("kube:a\u{1b}[2J"), Err(InputError::NotAContext(_))));
+        assert_eq!(parse("refs/heads/kube:crd"), revision("refs/heads/kube", "crd"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Spot {
             Origin::Path(path) => Some(Spot::Path(path.clone())),
             Origin::Git { rev, path, .. } => Some(Spot::Tree { rev: Some(rev.clone()), path: path.clone() }),
             Origin::Index { path } => Some(Spot::Tree { rev: None, path: path.clone() }),
-            Origin::Stdin => None,
+            Origin::Stdin | Origin::Archive { .. } | Origin::Cluster => None,
         }
     }
 

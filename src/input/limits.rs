@@ -1,5 +1,7 @@
 //! How much may be read. Each limit is a constant with its reason and has a flag that raises it.
 
+use std::time::Duration;
+
 /// Bytes of one file. The API server takes objects of at most 1.5 MB, the largest single-file
 /// bundles in public have some 25 MB; what is beyond this is a mistake or an attack.
 pub const FILE_BYTES: u64 = 64 << 20;
@@ -20,6 +22,9 @@ pub const SKIPPED_NAMED: usize = 1_000;
 /// Hops that a chain of symbolic links may have, as in Linux.
 pub const LINK_HOPS: usize = 40;
 
+/// How long a cluster may take for one page. kubectl itself would wait without end.
+pub const KUBECTL_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The limits of one [`Loader`](super::Loader).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -33,6 +38,8 @@ pub struct Limits {
     pub entries: usize,
     /// `--max-directory-depth`
     pub directory_depth: usize,
+    /// `--kubectl-timeout`
+    pub kubectl_timeout: Duration,
     /// Which files of a directory are read, by the ends of their names. One that is named itself is read whatever its name.
     pub extensions: &'static [&'static str],
 }
@@ -56,6 +63,7 @@ impl Default for Limits {
             files: FILES,
             entries: ENTRIES,
             directory_depth: DIRECTORY_DEPTH,
+            kubectl_timeout: KUBECTL_TIMEOUT,
             extensions: EXTENSIONS,
         }
     }
@@ -68,6 +76,7 @@ pub mod flag {
     pub const FILES: &str = "--max-files";
     pub const ENTRIES: &str = "--max-entries";
     pub const DIRECTORY_DEPTH: &str = "--max-directory-depth";
+    pub const KUBECTL_TIMEOUT: &str = "--kubectl-timeout";
 }
 
 /// What is left of the limits that span several inputs of a bundle.

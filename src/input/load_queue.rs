@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::archive::{self, HEAD_BYTES, Packed, Unpacked};
 use super::decode::{Encoding, decode};
 use super::directory::{Found, contents};
 use super::git::{Blob, Blobs, GitError, Pick, Snapshot};
+use super::kubectl::{self, Cluster, CrdPage};
 use super::limits::{Limits, LoadBudget, SKIPPED_NAMED, Spent};
 use super::read::{bounded, check, io_problem, read};
 use super::{File, Input, Loaded, Note, Origin, Problem, STDIN, SkippedInput, Why, shown};
@@ -70,11 +72,7 @@ impl<'l> Shelf<'l> {
         let mut bytes = Vec::new();
         match bounded(stdin, &mut bytes, STDIN, self.limits.file_bytes) {
             Err(problem) => self.problem(problem),
-            Ok(()) => {
-                if self.admit(STDIN, bytes.len() as u64) {
-                    self.item(STDIN.to_owned(), Origin::Stdin, Content::Bytes(bytes));
-                }
-            }
+            Ok(()) => self.named(STDIN.to_owned(), Origin::Stdin, bytes),
         }
     }
 
@@ -100,12 +98,74 @@ impl<'l> Shelf<'l> {
             contents.problems.into_iter().for_each(|problem| self.problem(problem));
             return self.found(contents.found);
         }
-        if let Err(problem) = check(&metadata, &name, self.limits.file_bytes) {
+        let format = metadata.is_file().then(|| head(path)).and_then(|head| archive::format(&head));
+        let limit = if format.is_some() { self.limits.total_bytes } else { self.limits.file_bytes };
+        if let Err(problem) = check(&metadata, &name, limit) {
             return self.problem(problem);
         }
-        match path.canonicalize() {
-            Err(error) => self.problem(io_problem(&name, &error)),
-            Ok(real) => self.found(vec![Found { name, path: path.to_owned(), real, size: metadata.len() }]),
+        match (path.canonicalize(), format) {
+            (Err(error), _) => self.problem(io_problem(&name, &error)),
+            (Ok(real), Some(format)) => {
+                if self.is_new(Identity::File(real.clone()), &name) {
+                    let open = || std::fs::File::open(&real).map(std::io::BufReader::new);
+                    let unpacked = archive::unpack(open, format, &name, self.limits);
+                    self.unpacked(unpacked, &name);
+                }
+            }
+            (Ok(real), None) => self.found(vec![Found { name, path: path.to_owned(), real, size: metadata.len() }]),
+        }
+    }
+
+    /// The CRDs of a cluster.
+    pub(super) fn cluster(&mut self, cluster: &Cluster, input: &Input) {
+        let name = input.to_string();
+        let mut from = None;
+        loop {
+            let page = cluster.page(kubectl::CRDS, from.as_deref()).and_then(|page| kubectl::crds(&page));
+            let CrdPage { crds, next } = match page {
+                Ok(page) => page,
+                Err(error) => return self.problem(Problem::Cluster { name, error }),
+            };
+            for (crd, text) in crds {
+                let name = format!("{name}/{crd}");
+                if self.admit(&name, text.len() as u64) {
+                    self.item(name, Origin::Cluster, Content::Bytes(text.into_bytes()));
+                }
+            }
+            // Once a budget is spent, the rest isn't even asked for.
+            if next.is_none() || next == from || self.spent.is_some() {
+                return;
+            }
+            from = next;
+        }
+    }
+
+    /// A file that was named itself, and may be an archive.
+    fn named(&mut self, name: String, origin: Origin, bytes: Vec<u8>) {
+        match archive::format(&bytes) {
+            Some(format) => {
+                // Readers of an archive hold it together.
+                let bytes: std::sync::Arc<[u8]> = bytes.into();
+                let open = || Ok(std::io::Cursor::new(std::sync::Arc::clone(&bytes)));
+                let unpacked = archive::unpack(open, format, &name, self.limits);
+                self.unpacked(unpacked, &name);
+            }
+            None => {
+                if self.admit(&name, bytes.len() as u64) {
+                    self.item(name, origin, Content::Bytes(bytes));
+                }
+            }
+        }
+    }
+
+    fn unpacked(&mut self, unpacked: Unpacked, name: &str) {
+        self.skip(unpacked.skipped, name);
+        unpacked.problems.into_iter().for_each(|problem| self.problem(problem));
+        for Packed { path, bytes } in unpacked.files {
+            let name = format!("{name}/{path}");
+            if self.admit(&name, bytes.len() as u64) {
+                self.item(name, Origin::Archive { path }, Content::Bytes(bytes));
+            }
         }
     }
 
@@ -144,7 +204,7 @@ impl<'l> Shelf<'l> {
                 return false;
             };
             unread = left.picks.len() - index - 1;
-            self.blob(snapshot, pick, blob)
+            self.blob(snapshot, pick, blob, pick.path == path)
         })?;
         // What comes after the end of the budget was not even asked for.
         if let Some((_, _, refused)) = &mut self.spent {
@@ -154,9 +214,10 @@ impl<'l> Shelf<'l> {
     }
 
     /// Whether to go on.
-    fn blob(&mut self, snapshot: &Snapshot<'_>, pick: &Pick, blob: Blob) -> bool {
+    fn blob(&mut self, snapshot: &Snapshot<'_>, pick: &Pick, blob: Blob, is_named: bool) -> bool {
         let name = snapshot.name(&pick.path);
         match blob {
+            Blob::Bytes(bytes) if is_named && archive::format(&bytes).is_some() => self.named(name, Origin::Stdin, bytes),
             Blob::Bytes(bytes) => {
                 if !self.admit(&name, bytes.len() as u64) {
                     return false;
@@ -253,6 +314,13 @@ impl<'l> Shelf<'l> {
         }));
         loaded
     }
+}
+
+/// The first bytes of a file; none if it can't be read, which is said when it is opened.
+fn head(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD_BYTES);
+    let _ = std::fs::File::open(path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut bytes));
+    bytes
 }
 
 fn open(item: Item, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::git::{Blobs, GitError, Repository, Snapshot};
+use super::kubectl::Cluster;
 use super::load_queue::Shelf;
 use super::{Input, InputKind, Limits, Loaded, Problem};
 
@@ -79,6 +80,7 @@ impl Loader {
                 InputKind::Stdin if self.stdin_read.swap(true, Ordering::Relaxed) => shelf.problem(Problem::StdinTwice),
                 InputKind::Stdin => shelf.stdin(&mut stdin),
                 InputKind::Path(given) => shelf.path(&self.dir.join(given), given, input),
+                InputKind::Cluster { context } => shelf.cluster(&Cluster::new(context.as_deref(), &self.limits), input),
                 InputKind::Revision { .. } | InputKind::Index { .. } => {
                     let outcome = match (git.of(input), &mut blobs) {
                         (Ok((snapshot, path)), Some(blobs)) => shelf.snapshot(snapshot, &path, blobs),
@@ -127,6 +129,6 @@ fn rev_and_path(input: &Input) -> Option<(Option<&str>, &str)> {
     match &input.kind {
         InputKind::Revision { rev, path } => Some((Some(rev), path)),
         InputKind::Index { path } => Some((None, path)),
-        InputKind::Stdin | InputKind::Path(_) => None,
+        InputKind::Stdin | InputKind::Path(_) | InputKind::Cluster { .. } => None,
     }
 }

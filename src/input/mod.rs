@@ -1,7 +1,7 @@
 //! Inputs named on the command line → named bytes.
 //!
-//! Comes in: files, directories, `-`, `REV:path` and `:path` of the git repository around, as
-//! [`Input`]s. Goes out: [`Loaded`], with the text of every manifest found, in an order that depends
+//! Comes in: files, directories, archives, `-`, `REV:path` and `:path` of the git repository around,
+//! and clusters, as [`Input`]s. Goes out: [`Loaded`], with the text of every manifest found, in an order that depends
 //! on nothing but names, and beside it all that was not read: *skipped*, where nothing a bundle could
 //! hold was passed over, and *problems*, where something was.
 //!
@@ -20,12 +20,14 @@
 //! ```
 
 mod against;
+mod archive;
 mod argument;
 mod decode;
 mod directory;
 mod git;
 pub mod glob;
 pub mod json_schema_check;
+mod kubectl;
 mod kustomization;
 mod limits;
 mod load_queue;
@@ -111,6 +113,12 @@ pub enum Origin {
     },
     /// Staged; the path is from the root of the repository.
     Index {
+        path: String,
+    },
+    /// A CRD of a cluster.
+    Cluster,
+    /// A file of an archive, by its path in there.
+    Archive {
         path: String,
     },
 }

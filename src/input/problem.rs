@@ -4,8 +4,10 @@
 
 use thiserror::Error;
 
+use super::archive::ArchiveError;
 use super::decode::Malformed;
 use super::git::GitError;
+use super::kubectl::ClusterError;
 use super::limits::{flag, spoken};
 use super::place::LineColumn;
 
@@ -73,6 +75,10 @@ pub enum Problem {
     #[error("`{name}`{}: {malformed}", at(malformed))]
     Malformed { name: String, malformed: Malformed },
     #[error("`{name}`: {error}")]
+    Archive { name: String, error: ArchiveError },
+    #[error("`{name}`: {error}")]
+    Cluster { name: String, error: ClusterError },
+    #[error("`{name}`: {error}")]
     Git { name: String, error: GitError },
 }
 
@@ -110,6 +116,8 @@ impl Problem {
             | Problem::Submodule { name, .. }
             | Problem::Unmerged { name }
             | Problem::Malformed { name, .. }
+            | Problem::Archive { name, .. }
+            | Problem::Cluster { name, .. }
             | Problem::Git { name, .. } => name,
             Problem::StdinTwice => super::STDIN,
         }
@@ -125,14 +133,14 @@ impl Problem {
 
     /// Whether a file is there and its content is wrong, so that a change can repair it.
     pub fn is_about_content(&self) -> bool {
-        matches!(self, Problem::Malformed { .. })
+        matches!(self, Problem::Malformed { .. } | Problem::Archive { .. })
     }
 
     /// What to do about it.
     pub fn advice(&self) -> Option<String> {
         let raise = |flag: &str| format!("raise it with {flag}, or name less");
         Some(match self {
-            Problem::NotFound { .. } => "give a file, a directory, `-` for standard input, or REV:path of git".to_owned(),
+            Problem::NotFound { .. } => "give a file, a directory, an archive, `-` for standard input, or REV:path of git".to_owned(),
             Problem::NotRegular { .. } => "to read from a pipe, write `-` and pipe it in".to_owned(),
             Problem::Unreadable { .. } => return None,
             Problem::TooLarge { .. } => raise(flag::FILE_BYTES),
@@ -146,6 +154,8 @@ impl Problem {
             Problem::Unmerged { .. } => "finish the merge and `git add` the file".to_owned(),
             Problem::StdinTwice => "write `-` once, and a file for the other".to_owned(),
             Problem::Malformed { malformed, .. } => malformed.advice().to_owned(),
+            Problem::Archive { error, .. } => return error.advice(),
+            Problem::Cluster { error, .. } => return error.advice(),
             Problem::Git { error, .. } => return error.advice(),
         })
     }

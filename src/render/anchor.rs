@@ -84,7 +84,7 @@ impl<'d> Anchors<'d> {
 /// What the file is called in the repository.
 fn path(file: &File, repository: Option<&Repository>) -> Option<String> {
     match &file.origin {
-        Origin::Stdin => None,
+        Origin::Stdin | Origin::Archive { .. } | Origin::Cluster => None,
         Origin::Git { path, .. } | Origin::Index { path } => Some(path.clone()),
         Origin::Path(path) => Some(repository.and_then(|repository| in_repository(repository, path)).unwrap_or_else(|| file.name.clone())),
     }

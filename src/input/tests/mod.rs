@@ -2,6 +2,7 @@
 // A test that skips itself says so.
 #![allow(clippy::disallowed_macros)]
 
+mod archives;
 mod directories;
 mod hostile;
 mod kustomizations;

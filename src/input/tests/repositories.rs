@@ -240,7 +240,7 @@ fn the_old_side_of_against() {
 
     assert_eq!(shown(old("crd", &["x"]).unwrap()), ["crd"]);
     assert_eq!(shown(old("main:config", &["x"]).unwrap()), ["main:config"]);
-    assert!(matches!(old("HEAD", &["-"]), Err(AgainstError::Stdin { .. })));
+    assert!(matches!(old("HEAD", &["-"]), Err(AgainstError::NoPath { .. })));
     assert!(matches!(old("HEAD", &["../../x"]), Err(AgainstError::Git(GitError::Outside { .. }))));
     assert!(matches!(old("nope", &["crd"]), Err(AgainstError::Git(GitError::UnknownRevision { .. }))));
     assert!(matches!(old("--output=x", &["crd"]), Err(AgainstError::Input(_))));

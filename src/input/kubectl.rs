@@ -1,0 +1,301 @@
+//! What a cluster holds, asked through `kubectl get --raw`: GET requests, one page of a list at a time.
+//!
+//! The user's own kubectl knows how to reach and log in to the cluster. It is asked for nothing but raw paths, so it doesn't look at
+//! discovery and writes no cache. Nothing is ever written to a cluster.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::limits::{Limits, flag, spoken};
+use super::shorten_line;
+
+/// Items of a page, as kubectl itself asks for them.
+pub const PAGE_ITEMS: usize = 500;
+/// Where every server since Kubernetes 1.16 lists its CRDs.
+pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// kubectl ends by itself at its timeout; how much longer it gets before it is ended.
+const GRACE: Duration = Duration::from_secs(5);
+/// Errors of kubectl are short; this bounds what is kept of them.
+const STDERR_BYTES: u64 = 64 << 10;
+
+/// A cluster: that of a context of the user's kubeconfig, or of the current one.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    context: Option<String>,
+    timeout: Duration,
+    /// Bytes that one page may have.
+    page_bytes: u64,
+}
+
+/// Why a cluster could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    #[error("`kubectl` can't be started: {0}")]
+    NotStarted(String),
+    #[error("the kubeconfig has no context `{0}`")]
+    UnknownContext(String),
+    #[error("no answer within {0} seconds")]
+    TimedOut(u64),
+    #[error("the server can't be reached: {0}")]
+    Unreachable(String),
+    #[error("the server doesn't know who is asking: {0}")]
+    Unauthorized(String),
+    #[error("not allowed: {0}")]
+    Forbidden(String),
+    #[error("the server has no `{0}`")]
+    NotServed(String),
+    #[error("the list changed too much while it was read, and its next page is gone")]
+    Expired,
+    #[error("a page of `{path}` has more than {}", spoken(*.limit))]
+    TooMuch { path: String, limit: u64 },
+    #[error("the answer to `{path}` is not a list: {reason}")]
+    NotAList { path: String, reason: String },
+    #[error("kubectl: {0}")]
+    Failed(String),
+}
+
+impl ClusterError {
+    /// What to do about it.
+    pub fn advice(&self) -> Option<String> {
+        Some(match self {
+            ClusterError::NotStarted(_) => "install kubectl, or give a dump: `kubectl get crds -o yaml > crds.yaml`".to_owned(),
+            ClusterError::UnknownContext(_) => "`kubectl config get-contexts` lists them".to_owned(),
+            ClusterError::TimedOut(_) => format!("check the connection, or wait longer with {}", flag::KUBECTL_TIMEOUT),
+            ClusterError::Unreachable(_) => "`kubectl version` shows whether kubectl reaches it".to_owned(),
+            ClusterError::Unauthorized(_) => "log in as for kubectl".to_owned(),
+            ClusterError::Forbidden(_) => "ask for permission to `list` them, or give a dump that somebody else made".to_owned(),
+            ClusterError::NotServed(path) if path == CRDS => "it needs Kubernetes 1.16 or later".to_owned(),
+            ClusterError::Expired => "run it again".to_owned(),
+            ClusterError::TooMuch { .. } => format!("raise it with {}", flag::TOTAL_BYTES),
+            ClusterError::NotServed(_) | ClusterError::NotAList { .. } | ClusterError::Failed(_) => return None,
+        })
+    }
+}
+
+impl Cluster {
+    pub(super) fn new(context: Option<&str>, limits: &Limits) -> Cluster {
+        Cluster { context: context.map(str::to_owned), timeout: limits.kubectl_timeout, page_bytes: limits.total_bytes }
+    }
+
+    /// A page of the list at a path; `from` is where the page before said to go on.
+    pub fn page(&self, path: &str, from: Option<&str>) -> Result<String, ClusterError> {
+        let from = from.map(|token| format!("&continue={}", percent(token))).unwrap_or_default();
+        let out = self.get(path, &format!("{path}?limit={PAGE_ITEMS}{from}"))?;
+        let not_a_list = |reason: String| ClusterError::NotAList { path: path.to_owned(), reason };
+        String::from_utf8(out).map_err(|error| not_a_list(error.to_string()))
+    }
+
+    fn get(&self, path: &str, uri: &str) -> Result<Vec<u8>, ClusterError> {
+        let mut command = Command::new("kubectl");
+        if let Some(context) = &self.context {
+            command.arg(format!("--context={context}"));
+        }
+        command.arg(format!("--request-timeout={}s", self.timeout.as_secs().max(1))).args(["get", "--raw", uri]);
+        // Errors are distinguished by their text, and aliases of the user could change what `get` means.
+        command.env("LC_ALL", "C").env("KUBECTL_KUBERC", "false");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| ClusterError::NotStarted(error.to_string()))?;
+        let answer = run(child, self.timeout + GRACE, self.page_bytes);
+        if answer.out.len() as u64 > self.page_bytes {
+            return Err(ClusterError::TooMuch { path: path.to_owned(), limit: self.page_bytes });
+        }
+        if answer.ok {
+            return Ok(answer.out);
+        }
+        let seconds = self.timeout.as_secs().max(1);
+        Err(if answer.ended { ClusterError::TimedOut(seconds) } else { self.error(path, &answer.err, seconds) })
+    }
+
+    /// What kubectl's words mean.
+    fn error(&self, path: &str, err: &str, seconds: u64) -> ClusterError {
+        let last = err.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a reason");
+        let said = || shorten_line(last.trim_start_matches("error: ").trim_start_matches("Error: "), 300);
+        let has = |words: &[&str]| words.iter().any(|word| err.contains(word));
+        if let Some(context) = self.context.as_ref().filter(|_| has(&["does not exist"]) && has(&["context"])) {
+            return ClusterError::UnknownContext(context.clone());
+        }
+        if has(&["Client.Timeout", "deadline exceeded", "i/o timeout", "TLS handshake timeout", "(Timeout)"]) {
+            return ClusterError::TimedOut(seconds);
+        }
+        if has(&["(Forbidden)"]) {
+            return ClusterError::Forbidden(said());
+        }
+        if has(&["(Unauthorized)", "must be logged in", "provide credentials", "getting credentials"]) {
+            return ClusterError::Unauthorized(said());
+        }
+        if has(&["(NotFound)", "could not find the requested resource"]) {
+            return ClusterError::NotServed(path.to_owned());
+        }
+        if has(&["(Expired)", "(Gone)", "continue parameter is too old"]) {
+            return ClusterError::Expired;
+        }
+        if has(&["Unable to connect", "was refused", "no such host", "no configuration has been provided", "connection reset", "EOF"]) {
+            return ClusterError::Unreachable(said());
+        }
+        ClusterError::Failed(said())
+    }
+}
+
+/// What a run of kubectl left.
+struct Answer {
+    ok: bool,
+    /// It took too long and was ended.
+    ended: bool,
+    out: Vec<u8>,
+    err: String,
+}
+
+/// Reads what a child writes, and ends it if that takes too long.
+fn run(mut child: Child, patience: Duration, limit: u64) -> Answer {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let child = Arc::new(Mutex::new(child));
+    let kill = |child: &Mutex<Child>| {
+        // It fails only if the child has ended already.
+        let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+    };
+    let (done, wait) = mpsc::channel::<()>();
+    let watched = Arc::clone(&child);
+    let watch = std::thread::spawn(move || {
+        let late = wait.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
+        if late {
+            kill(&watched);
+        }
+        late
+    });
+    // A login helper may hold on to this stream, so nobody waits for its end.
+    let (send, errors) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut stderr) = stderr {
+            let _ = (&mut stderr).take(STDERR_BYTES).read_to_end(&mut kept);
+            let _ = send.send(kept);
+            let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+        }
+    });
+    let mut out = Vec::new();
+    if let Some(stdout) = stdout {
+        // What can't be read leaves an answer that is cut, and a child that fails.
+        let _ = stdout.take(limit.saturating_add(1)).read_to_end(&mut out);
+    }
+    if out.len() as u64 > limit {
+        kill(&child);
+    }
+    let ok = loop {
+        // The lock is not held while waiting, so that the child can be ended.
+        match child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
+            Ok(Some(status)) => break status.success(),
+            Ok(None) => {}
+            Err(_) => break false,
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    drop(done);
+    let ended = watch.join().unwrap_or(false);
+    let err = errors.recv_timeout(GRACE).unwrap_or_default();
+    Answer { ok, ended, out, err: String::from_utf8_lossy(&err).into_owned() }
+}
+
+/// A value in a query, as a URL takes it.
+fn percent(text: &str) -> String {
+    use std::fmt::Write as _;
+    text.bytes().fold(String::new(), |mut out, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            _ => drop(write!(out, "%{byte:02X}")),
+        }
+        out
+    })
+}
+
+/// A page of CRDs.
+pub(super) struct CrdPage {
+    /// Each by its name and as JSON over several lines.
+    pub crds: Vec<(String, String)>,
+    /// Where the next page begins.
+    pub next: Option<String>,
+}
+
+pub(super) fn crds(page: &str) -> Result<CrdPage, ClusterError> {
+    let not_a_list = |reason: String| ClusterError::NotAList { path: CRDS.to_owned(), reason };
+    let mut page: serde_json::Value = serde_json::from_str(page).map_err(|error| not_a_list(error.to_string()))?;
+    let next = page.pointer("/metadata/continue").and_then(|token| token.as_str()).filter(|token| !token.is_empty()).map(str::to_owned);
+    let Some(serde_json::Value::Array(items)) = page.get_mut("items").map(serde_json::Value::take) else {
+        return Err(not_a_list("it has no items".to_owned()));
+    };
+    let crd = |mut item: serde_json::Value| {
+        let fields = item.as_object_mut()?;
+        // Items of a list leave these to the list.
+        fields.entry("apiVersion").or_insert_with(|| "apiextensions.k8s.io/v1".into());
+        fields.entry("kind").or_insert_with(|| "CustomResourceDefinition".into());
+        let metadata = item.get_mut("metadata")?.as_object_mut()?;
+        metadata.remove("managedFields");
+        let name = metadata.get("name")?.as_str()?.to_owned();
+        Some((name, serde_json::to_string_pretty(&item).ok()?))
+    };
+    let crds: Option<Vec<_>> = items.into_iter().map(crd).collect();
+    Ok(CrdPage { crds: crds.ok_or_else(|| not_a_list("an item has no name".to_owned()))?, next })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster(context: Option<&str>) -> Cluster {
+        Cluster::new(context, &Limits::default())
+    }
+
+    fn error(err: &str) -> ClusterError {
+        cluster(Some("prod")).error(CRDS, err, 30)
+    }
+
+    #[test]
+    fn words_of_kubectl_are_understood() {
+        assert_eq!(error("error: context \"prod\" does not exist\n"), ClusterError::UnknownContext("prod".to_owned()));
+        assert!(matches!(
+            error("Error from server (Forbidden): customresourcedefinitions is forbidden: User \"x\" cannot list"),
+            ClusterError::Forbidden(said) if said.ends_with("cannot list")
+        ));
+        let late = "Unable to connect to the server: net/http: request canceled (Client.Timeout exceeded while awaiting headers)";
+        assert_eq!(error(late), ClusterError::TimedOut(30));
+        let refused = "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?";
+        assert!(matches!(error(refused), ClusterError::Unreachable(_)));
+        assert_eq!(
+            error("Error from server (NotFound): the server could not find the requested resource"),
+            ClusterError::NotServed(CRDS.to_owned())
+        );
+        assert!(matches!(error("error: You must be logged in to the server (Unauthorized)"), ClusterError::Unauthorized(_)));
+        assert_eq!(error("Error from server (Expired): The provided continue parameter is too old"), ClusterError::Expired);
+        assert!(matches!(error(""), ClusterError::Failed(_)));
+    }
+
+    #[test]
+    fn a_page_gives_crds_and_where_to_go_on() {
+        let page = r#"{"metadata":{"continue":"a b"},"items":[{"metadata":{"name":"a.b","managedFields":[1]},"status":{"storedVersions":["v1"]}}]}"#;
+        let CrdPage { crds, next } = crds(page).unwrap();
+        assert_eq!(next.as_deref(), Some("a b"));
+        assert_eq!(crds[0].0, "a.b");
+        assert!(crds[0].1.contains("\"kind\": \"CustomResourceDefinition\"") && !crds[0].1.contains("managedFields"));
+        assert!(matches!(super::crds("{}"), Err(ClusterError::NotAList { .. })));
+        assert!(matches!(super::crds("<html>"), Err(ClusterError::NotAList { .. })));
+    }
+
+    #[test]
+    fn a_token_is_one_value_of_the_query() {
+        assert_eq!(percent("eyJ2=&x y/"), "eyJ2%3D%26x%20y%2F");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_that_hangs_is_ended() {
+        let mut command = Command::new("sleep");
+        command.arg("60").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let answer = run(command.spawn().unwrap(), Duration::from_millis(50), 10);
+        assert!(answer.ended && !answer.ok);
+    }
+}
