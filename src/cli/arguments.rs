@@ -55,6 +55,7 @@ pub enum Command {
     /// Check objects as an API server would: what is rejected, pruned or defaulted
     #[command(after_help = "Examples:\n  crdwise validate examples/ --crd config/crd\n  \
         crdwise validate examples/ --crd config/crd --old v1.2.0:config/crd    what the upgrade breaks\n  \
+        crdwise validate new.yaml --crd config/crd --previous old.yaml         an update\n  \
         crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
     Validate(Validate),
     /// Write sample objects that set as many fields as possible, as fixtures for later releases
@@ -281,14 +282,29 @@ pub struct Validate {
     /// CRDs before the upgrade: only objects that the upgrade breaks fail the run
     #[arg(long, value_name = "INPUT")]
     pub old: Vec<OsString>,
+    /// Objects that are stored: each OBJECT is checked as an update of the one with its kind, namespace and name
+    #[arg(long, value_name = "OBJECT", conflicts_with = "old")]
+    pub previous: Vec<OsString>,
+    /// With --previous: write to this subresource. For `scale`, OBJECT can be a Scale
+    #[arg(long, value_name = "NAME", requires = "previous")]
+    pub subresource: Option<SubresourceName>,
+    /// Output format, with `=FILE` to write it to a file; may be repeated
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser(OBJECT_FORMATS))]
+    pub format: Vec<FormatFlag>,
     /// Also show defaulted fields
     #[arg(long)]
     pub all: bool,
-    /// Print JSON
-    #[arg(long)]
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     pub json: bool,
     #[command(flatten)]
     pub limits: LimitFlags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SubresourceName {
+    Status,
+    Scale,
 }
 
 #[derive(Debug, Args)]
@@ -555,7 +571,7 @@ impl Level {
 #[command(next_help_heading = "Output")]
 pub struct Output {
     /// Output format, with `=FILE` to write it to a file; may be repeated
-    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser)]
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser(Format::value_variants()))]
     pub format: Vec<FormatFlag>,
 
     /// Also show documentation changes, pre-existing and waived findings
@@ -594,18 +610,22 @@ pub enum Format {
 
 /// Parses `NAME[=FILE]` and lists the names for help and completions.
 #[derive(Debug, Clone)]
-struct FormatParser;
+struct FormatParser(&'static [Format]);
+
+/// Formats for what `validate` and `test` find.
+const OBJECT_FORMATS: &[Format] = &[Format::Human, Format::Json, Format::Github, Format::Sarif, Format::Junit];
 
 impl clap::builder::TypedValueParser for FormatParser {
     type Value = FormatFlag;
 
     fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &OsStr) -> Result<FormatFlag, clap::Error> {
-        let parse = |text: &str| text.parse::<FormatFlag>();
+        let formats = self.0;
+        let parse = move |text: &str| FormatFlag::parse(text, formats);
         parse.parse_ref(command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = clap::builder::PossibleValue> + '_>> {
-        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+        Some(Box::new(self.0.iter().filter_map(ValueEnum::to_possible_value)))
     }
 }
 
@@ -638,17 +658,16 @@ impl clap::builder::TypedValueParser for Offered {
     }
 }
 
-impl std::str::FromStr for FormatFlag {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+impl FormatFlag {
+    fn parse(text: &str, formats: &[Format]) -> Result<Self, String> {
         let (name, file) = match text.split_once('=') {
             Some((name, file)) if !file.is_empty() => (name, Some(PathBuf::from(file))),
             Some(_) => return Err("a file name must follow `=`".into()),
             None => (text, None),
         };
-        let known = || Format::value_variants().iter().filter_map(|format| format.to_possible_value());
-        let format = <Format as ValueEnum>::from_str(name, false).map_err(|_| {
+        let known = || formats.iter().filter_map(|format| format.to_possible_value());
+        let format = formats.iter().copied().find(|format| format.to_possible_value().is_some_and(|value| value.get_name() == name));
+        let format = format.ok_or_else(|| {
             let names: Vec<String> = known().map(|value| value.get_name().to_owned()).collect();
             let hint = crate::input::json_schema_check::nearest(name, names.iter().map(String::as_str));
             format!("unknown format `{name}`{hint}; use one of {}", names.join(", "))

@@ -5,17 +5,18 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cli::arguments;
+use crate::cli::arguments::{self, Format};
 use crate::find::conversion::text::as_yaml;
 use crate::model::schema::{Shape, is_meta};
-use crate::render::objects;
-use crate::server::object;
+use crate::render::{Anchors, objects};
+use crate::server::object::{self, Subresource};
 
 use super::input::Reader;
-use super::output::replace;
+use super::output::{check_formats, replace, write_formats};
 use super::{Exit, Stop, Streams};
 
 pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    check_formats(&arguments.format, &arguments.objects)?;
     let reader = Reader::new(&arguments.limits);
     let given = reader.one(&arguments.objects, false)?;
     let crds = reader.one(&arguments.crd, false)?;
@@ -29,7 +30,28 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         streams.error(&format!("no CRD was found in {}", crd_side.source));
         exit = exit.or(Exit::Unread);
     }
-    let reports = object::check_objects(given.documents(), &crd_side.bundle, old_side.as_ref().map(|side| &side.bundle));
+    let reports = if arguments.previous.is_empty() {
+        object::check_objects(given.documents(), &crd_side.bundle, old_side.as_ref().map(|side| &side.bundle))
+    } else {
+        let previous = reader.one(&arguments.previous, false)?;
+        exit = exit.or(previous.unread(streams));
+        let subresource = arguments.subresource.map(|name| match name {
+            arguments::SubresourceName::Status => Subresource::Status,
+            arguments::SubresourceName::Scale => Subresource::Scale,
+        });
+        let updates = object::check_updates(given.documents(), previous.documents(), &crd_side.bundle, subresource);
+        for report in objects::judged(&updates.unreadable, previous.documents()) {
+            streams.error(&format!("{}:{}: {}", report.file, report.line, report.remarks.first().map_or("", |remark| &remark.message)));
+            exit = exit.or(Exit::Unread);
+        }
+        for place in &updates.unused {
+            if let Some(file) = previous.documents().file(place.file) {
+                let line = file.place(place.span.start as usize).line;
+                streams.note(&format!("no object updates the previous one at {}:{line}", file.name));
+            }
+        }
+        updates.reports
+    };
     let judged = objects::judged(&reports, given.documents());
     let skipped = objects::skipped(&reports);
     if judged.is_empty() {
@@ -39,15 +61,20 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
     if reports.iter().any(|report| matches!(report.verdict, object::Verdict::Unreadable(_))) {
         exit = exit.or(Exit::Unread);
     }
+    let complete = exit == Exit::Clean;
     if judged.iter().any(objects::Judged::fails) {
         exit = exit.or(Exit::Findings);
     }
-    let text = if arguments.json {
-        objects::json(&judged, &skipped)
-    } else {
-        objects::render(&judged, &skipped, given.documents(), &streams.out_style(), arguments.all)
-    };
-    streams.write(&text)?;
+    let json = arguments.json.then_some(arguments::FormatFlag { format: Format::Json, file: None });
+    let formats = json.as_ref().map_or(arguments.format.as_slice(), std::slice::from_ref);
+    let anchors = Anchors::new(None, given.documents(), reader.loader.repository().ok());
+    write_formats(formats, streams, |format, style| match format {
+        Format::Json => objects::json(&judged, &skipped),
+        Format::Github => objects::github(&judged, &anchors),
+        Format::Sarif => objects::sarif(&judged, &anchors, complete),
+        Format::Junit => objects::junit(&judged, complete),
+        _ => objects::render(&judged, &skipped, given.documents(), style, arguments.all),
+    })?;
     Ok(exit)
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use crate::cli::arguments::{self, Color, Format};
+use crate::cli::arguments::{self, Color, Format, FormatFlag};
 use crate::input::{Origin, is_manifest};
 use crate::judge::finding::{Severity, Spot};
 use crate::judge::review::Side;
@@ -153,9 +153,13 @@ impl Texts for TwoSides<'_, '_> {
 
 /// Refuses an output that would overwrite an input, and two formats for one place, before any work is done.
 pub(super) fn check(output: &arguments::Output, inputs: &[OsString]) -> Result<(), Stop> {
+    check_formats(&output.format, inputs)
+}
+
+pub(super) fn check_formats(formats: &[FormatFlag], inputs: &[OsString]) -> Result<(), Stop> {
     let mut to_stdout = 0;
     let mut taken: Vec<&Path> = Vec::new();
-    for flag in &output.format {
+    for flag in formats {
         let Some(file) = &flag.file else {
             to_stdout += 1;
             continue;
@@ -206,32 +210,41 @@ pub(super) fn write(
         gate,
         complete: judged.exit == Exit::Clean,
     };
+    write_formats(&output.format, streams, |format, style| match format {
+        Format::Human => human::render(
+            view.report,
+            sides,
+            &human::Options {
+                style: *style,
+                all: output.all,
+                quiet: output.quiet.then_some(gate.unwrap_or(Severity::Error)),
+                incomplete: !view.complete,
+                gate,
+            },
+        ),
+        Format::Short => short::render(&view, style.color),
+        Format::Json => json::render(view.report),
+        Format::Github => github::render(&view),
+        Format::Sarif => sarif::render(&view),
+        Format::Gitlab => gitlab::render(&view),
+        Format::Junit => junit::render(&view),
+        Format::Markdown => markdown::render(&view),
+        Format::Env => env::render(&view),
+        Format::Minutes => minutes::render(&view, &sides.commits()),
+        Format::Html => html::render(&view, sides, &sides.commits()),
+    })
+}
+
+/// Writes a text for each format to where it goes.
+pub(super) fn write_formats(
+    formats: &[FormatFlag],
+    streams: &mut Streams<'_>,
+    render: impl Fn(Format, &Style) -> String,
+) -> Result<(), Stop> {
     let mut outcome = Ok(());
-    for flag in &output.format {
+    for flag in formats {
         let style = if flag.file.is_some() { Style { color: false, ..streams.out_style() } } else { streams.out_style() };
-        let text = match flag.format {
-            Format::Human => human::render(
-                view.report,
-                sides,
-                &human::Options {
-                    style,
-                    all: output.all,
-                    quiet: output.quiet.then_some(gate.unwrap_or(Severity::Error)),
-                    incomplete: !view.complete,
-                    gate,
-                },
-            ),
-            Format::Short => short::render(&view, style.color),
-            Format::Json => json::render(view.report),
-            Format::Github => github::render(&view),
-            Format::Sarif => sarif::render(&view),
-            Format::Gitlab => gitlab::render(&view),
-            Format::Junit => junit::render(&view),
-            Format::Markdown => markdown::render(&view),
-            Format::Env => env::render(&view),
-            Format::Minutes => minutes::render(&view, &sides.commits()),
-            Format::Html => html::render(&view, sides, &sides.commits()),
-        };
+        let text = render(flag.format, &style);
         let written = match &flag.file {
             Some(file) => replace(file, &text),
             None => streams.write(&text),

@@ -59,7 +59,7 @@ impl<'d> Anchors<'d> {
         Some((self.new?.file(number)?, self.new_paths.get(number as usize)?.as_deref()?))
     }
 
-    fn at(&self, place: Place) -> Option<Anchor<'_>> {
+    pub fn at(&self, place: Place) -> Option<Anchor<'_>> {
         let (file, path) = self.file(place.file)?;
         let Range { start, end } = place.span.range();
         let from = file.place(start);

@@ -10,9 +10,9 @@ use super::group::{Group, gather, plural};
 use super::view::{View, subject};
 
 /// GitHub shows so many annotations of each level for one step, and drops the rest without a word.
-const MOST: usize = 10;
+pub(super) const MOST: usize = 10;
 /// An annotation is read at a glance; the job summary has the rest.
-const LONGEST: usize = 1_500;
+pub(super) const LONGEST: usize = 1_500;
 
 pub fn render(view: &View<'_>) -> String {
     let mut out = String::new();
@@ -71,12 +71,12 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
 }
 
 /// Text behind the second `::`.
-fn data(text: &str) -> String {
+pub(super) fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// The value of a property.
-fn property(text: &str) -> String {
+pub(super) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 

@@ -79,7 +79,7 @@ fn details(finding: &Finding, view: &View<'_>) -> String {
 }
 
 /// Text for an attribute or an element. What XML forbids is written out, as every other active character is.
-fn attribute(text: &str) -> String {
+pub(super) fn attribute(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len() + 8);
     push_markup(&mut out, &text);

@@ -2,6 +2,7 @@
 
 mod accept;
 mod anchor;
+pub mod annotation;
 pub mod brief;
 pub mod env;
 mod escape;

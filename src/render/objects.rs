@@ -5,18 +5,25 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::input::shorten;
+use crate::judge::finding::Severity;
 use crate::model::{Documents, Place, Skipped};
-use crate::server::object::{ObjectReport, Upgrade, Verdict};
+use crate::server::object::{ObjectReport, Request, Subresource, Upgrade, Verdict};
 
+use super::Anchors;
+use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
+use super::group::plural;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts, Style};
 
 pub const SCHEMA: &str = "crdwise.objects/v1";
+/// Longer defaults are shortened.
+const SHOWN: usize = 120;
 
 /// One thing said about an object.
 #[derive(Debug, Clone, Serialize)]
 pub struct Remark {
-    /// `rejected`, `pruned`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
+    /// `rejected`, `tolerated`, `pruned`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
     pub what: &'static str,
     pub path: String,
     pub message: String,
@@ -30,7 +37,12 @@ pub struct Remark {
 impl Remark {
     /// Whether it fails the run: the object is refused, loses something, or could not be judged.
     pub fn fails(&self) -> bool {
-        !matches!(self.what, "defaulted")
+        !matches!(self.what, "defaulted" | "tolerated")
+    }
+
+    /// Whether it is shown without being asked for.
+    fn is_told(&self) -> bool {
+        self.what != "defaulted"
     }
 }
 
@@ -40,6 +52,8 @@ pub struct Judged {
     pub object: String,
     pub file: String,
     pub line: usize,
+    /// `create`, `update`, `update status` or `update scale`.
+    pub request: &'static str,
     pub crd: Option<String>,
     /// With old CRDs: whether the upgrade breaks it.
     pub broken_by_upgrade: Option<bool>,
@@ -93,18 +107,38 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
         }
         Verdict::NotServed => say("rejected", report.place, String::new(), format!("{} is not served", report.api_version)),
         Verdict::NoSchema => say("unknown", report.place, String::new(), "the version has no schema".to_owned()),
+        Verdict::NoSubresource(subresource) => {
+            let words = format!("{} has no {} subresource", report.api_version, subresource.name());
+            say("rejected", report.place, String::new(), words);
+        }
+        Verdict::NoPrevious => {
+            let words = "no previous object has its kind, namespace and name; a subresource belongs to an object that exists";
+            say("unknown", report.place, String::new(), words.to_owned());
+        }
+        Verdict::Converted { from } => {
+            let words = format!("the previous object is of version {from}, and a webhook converts it; give it as {}", report.api_version);
+            say("undecided", report.place, String::new(), words);
+        }
         Verdict::Checked(checked) => {
             for error in &checked.errors {
                 say("rejected", error.place, error.what.path.dotted(), format!("{}: {}", error.what.field, error.what.message));
             }
-            for pruned in &checked.pruned {
-                say("pruned", pruned.place, pruned.what.dotted(), format!("`{}` is unknown and dropped", pruned.what.dotted()));
+            for tolerated in &checked.tolerated {
+                let (error, because) = (&tolerated.what.error, &tolerated.what.because);
+                let words = format!("{}: {}; tolerated, because {because}", error.field, error.message);
+                say("tolerated", tolerated.place, error.path.dotted(), words);
+            }
+            for (pruned, similar) in checked.pruned.iter().zip(&checked.similar) {
+                let words = format!("`{}` is unknown and dropped{similar}", pruned.what.dotted());
+                say("pruned", pruned.place, pruned.what.dotted(), words);
             }
             for open in &checked.undecided {
                 say("undecided", open.place, open.what.0.dotted(), open.what.1.clone());
             }
             for defaulted in &checked.defaulted {
-                say("defaulted", defaulted.place, defaulted.what.dotted(), format!("`{}` gets its default", defaulted.what.dotted()));
+                let (path, value) = &defaulted.what;
+                let words = format!("`{}` gets its default {}", path.dotted(), shorten(&value.to_string(), SHOWN));
+                say("defaulted", defaulted.place, path.dotted(), words);
             }
         }
     }
@@ -121,6 +155,12 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
         object: format!("{} {name}", if report.kind.is_empty() { "an object" } else { &report.kind }),
         file,
         line,
+        request: match report.request {
+            Request::Create => "create",
+            Request::Update(None) => "update",
+            Request::Update(Some(Subresource::Status)) => "update status",
+            Request::Update(Some(Subresource::Scale)) => "update scale",
+        },
         crd: report.crd.as_ref().map(|(name, _)| name.clone()),
         broken_by_upgrade: report.upgrade.as_ref().map(Upgrade::is_break),
         remarks,
@@ -133,7 +173,7 @@ pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, sty
         let shown: Vec<&Remark> = object
             .remarks
             .iter()
-            .filter(|remark| all || (remark.fails() && (object.fails() || object.broken_by_upgrade.is_none())))
+            .filter(|remark| all || (remark.is_told() && (object.fails() || object.broken_by_upgrade.is_none())))
             .collect();
         for remark in shown {
             let file = remark.place.and_then(|place| documents.file(place.file));
@@ -149,17 +189,76 @@ pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, sty
             out.push_str(&snippet::draw(style, &shown));
         }
     }
+    let _ = writeln!(out, "{}", summary(judged));
+    for skipped in skipped {
+        let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
+    }
+    out
+}
+
+/// How many objects were checked, and how many fail.
+fn summary(judged: &[Judged]) -> String {
     let failed = judged.iter().filter(|object| object.fails()).count();
     let word = if judged.iter().any(|object| object.broken_by_upgrade.is_some()) {
         "broken by the upgrade"
     } else {
         "rejected, pruned or changed"
     };
-    let _ = writeln!(out, "objects: {} checked, {failed} {word}", judged.len());
-    for skipped in skipped {
-        let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
-    }
-    out
+    let tolerated = judged.iter().flat_map(|object| &object.remarks).filter(|remark| remark.what == "tolerated").count();
+    let tolerated = if tolerated == 0 { String::new() } else { format!("; {} tolerated by ratcheting", plural(tolerated, "error")) };
+    format!("objects: {} checked, {failed} {word}{tolerated}", judged.len())
+}
+
+/// What each kind of remark means.
+const ABOUT: &[(&str, &str)] = &[
+    ("rejected", "The server rejects the object"),
+    ("tolerated", "An error that the update didn't touch is tolerated"),
+    ("pruned", "A field is unknown and dropped"),
+    ("changed", "The object is stored with other values than before the upgrade"),
+    ("gone", "The kind or version is gone"),
+    ("unknown", "The object could not be judged"),
+    ("undecided", "A check that the server makes can't be made here"),
+];
+
+fn annotations(judged: &[Judged]) -> Vec<Annotation> {
+    let remark = |object: &Judged, remark: &Remark| Annotation {
+        rule: remark.what,
+        severity: if remark.fails() && object.fails() { Severity::Error } else { Severity::Info },
+        place: remark.place,
+        message: format!("{} {}", object.object, remark.message),
+    };
+    let told = |object: &&Judged| object.broken_by_upgrade != Some(false);
+    judged
+        .iter()
+        .filter(told)
+        .flat_map(|object| object.remarks.iter().filter(|one| one.is_told()).map(move |one| remark(object, one)))
+        .collect()
+}
+
+pub fn github(judged: &[Judged], anchors: &Anchors<'_>) -> String {
+    annotation::github(&annotations(judged), anchors, &summary(judged))
+}
+
+pub fn sarif(judged: &[Judged], anchors: &Anchors<'_>, complete: bool) -> String {
+    annotation::sarif("validate", &annotations(judged), anchors, ABOUT, complete)
+}
+
+/// A case for each object, in a suite for each file.
+pub fn junit(judged: &[Judged], complete: bool) -> String {
+    let line = |remark: &Remark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
+    let cases: Vec<TestCase> = judged
+        .iter()
+        .map(|object| {
+            let (failures, notes): (Vec<&Remark>, Vec<&Remark>) = object.remarks.iter().partition(|one| one.fails() && object.fails());
+            TestCase {
+                suite: object.file.clone(),
+                name: object.object.clone(),
+                failures: failures.into_iter().map(line).collect(),
+                notes: notes.into_iter().map(line).collect(),
+            }
+        })
+        .collect();
+    annotation::junit("validate", &cases, complete)
 }
 
 pub fn json(judged: &[Judged], skipped: &[Skipped]) -> String {

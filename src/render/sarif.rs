@@ -15,10 +15,10 @@ use super::escape::visible;
 use super::view::View;
 
 /// GitHub takes so many results of a run and refuses a file with more.
-const MOST: usize = 25_000;
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+pub(super) const MOST: usize = 25_000;
+pub(super) const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// What relative addresses are relative to.
-const ROOT: &str = "%SRCROOT%";
+pub(super) const ROOT: &str = "%SRCROOT%";
 
 #[derive(Serialize)]
 struct Log {
@@ -88,7 +88,7 @@ struct Location<'r> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
+pub(super) struct PhysicalLocation {
     artifact_location: ArtifactLocation,
     region: Region,
 }
@@ -208,7 +208,7 @@ fn notification(text: &str) -> serde_json::Value {
     json!({"level": "warning", "message": {"text": text}})
 }
 
-fn level(severity: Severity) -> &'static str {
+pub(super) fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -315,7 +315,7 @@ fn logical(finding: &Finding) -> Option<LogicalLocation<'_>> {
     Some(LogicalLocation { fully_qualified_name: name, kind })
 }
 
-fn physical(anchor: Anchor<'_>) -> PhysicalLocation {
+pub(super) fn physical(anchor: Anchor<'_>) -> PhysicalLocation {
     let absolute = anchor.path.starts_with('/');
     let scheme = if absolute { "file://" } else { "" };
     PhysicalLocation {

@@ -75,6 +75,38 @@ pub(super) fn check_named(metadata: &Map<String, Value>, names: NameCheck<'_>) -
     faults
 }
 
+/// Checks the `metadata` of an update: what is wrong with the new one, and what an update can't change.
+pub(super) fn check_update(old: &Map<String, Value>, new: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
+    let mut faults = check(new, names);
+    if is_set(old, "deletionTimestamp") {
+        let before = list(old, "finalizers");
+        let added: Vec<String> = list(new, "finalizers")
+            .iter()
+            .filter(|one| !before.contains(one))
+            .filter_map(Value::as_str)
+            .map(|one| format!("{one:?}"))
+            .collect();
+        if !added.is_empty() {
+            let found = added.join(", ");
+            let detail = format!("no new finalizers can be added if the object is being deleted, found new finalizers []string{{{found}}}");
+            faults.push(MetadataFault { reason: Reason::Forbidden, ..MetadataFault::of_field("finalizers", Value::Null, detail) });
+        }
+    }
+    for field in ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        // What the server set is put back before it compares, where the client left it out or can't change it.
+        let kept = field.starts_with("deletion") && is_set(old, field);
+        let compared = field != "namespace" || is_set(old, field);
+        if compared && !kept && is_set(new, field) && new.get(field) != old.get(field) {
+            faults.push(MetadataFault::of_field(field, new.get(field).cloned().unwrap_or_default(), "field is immutable"));
+        }
+    }
+    faults
+}
+
+fn is_set(metadata: &Map<String, Value>, field: &str) -> bool {
+    metadata.get(field).is_some_and(|value| !value.is_null() && value != "")
+}
+
 /// Go's `ValidateObjectMeta`, without the fields that the server sets itself. A name may be missing.
 pub(super) fn check(metadata: &Map<String, Value>, names: NameCheck<'_>) -> Vec<MetadataFault> {
     let mut faults = Vec::new();

@@ -17,4 +17,5 @@ mod recorded;
 mod repeats;
 mod repository;
 mod stages;
+mod updates;
 mod verdicts;

@@ -6,7 +6,7 @@ const LABEL_LENGTH: usize = 63;
 const SUBDOMAIN_LENGTH: usize = 253;
 
 fn too_long(limit: usize) -> String {
-    format!("must be no more than {limit} bytes")
+    format!("must be no more than {limit} characters")
 }
 
 fn is_lower_alphanumeric(c: char) -> bool {
@@ -27,7 +27,8 @@ pub fn subdomain(text: &str) -> Option<String> {
     }
     (!text.split('.').all(is_label_text)).then(|| {
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an \
-         alphanumeric character (e.g. 'example.com')"
+         alphanumeric character (e.g. 'example.com', regex used for validation is \
+         '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
             .to_owned()
     })
 }
@@ -39,7 +40,7 @@ pub fn label(text: &str) -> Option<String> {
     }
     (!is_label_text(text)).then(|| {
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric \
-         character (e.g. 'my-name')"
+         character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
             .to_owned()
     })
 }
@@ -51,7 +52,7 @@ pub fn letter_label(text: &str) -> Option<String> {
     }
     (!(is_label_text(text) && text.starts_with(|c: char| c.is_ascii_lowercase()))).then(|| {
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an \
-         alphanumeric character (e.g. 'my-name')"
+         alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
             .to_owned()
     })
 }
@@ -122,7 +123,7 @@ pub fn qualified(text: &str) -> Option<String> {
     }
     (!is_name_text(name)).then(|| {
         "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
-         'MyName',  or 'my.name')"
+         'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
             .to_owned()
     })
 }
@@ -134,7 +135,8 @@ pub fn label_value(text: &str) -> Option<String> {
     }
     (!text.is_empty() && !is_name_text(text)).then(|| {
         "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
-         alphanumeric character (e.g. 'MyValue')"
+         alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+         '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
             .to_owned()
     })
 }

@@ -21,7 +21,7 @@ use crate::server::key_fate::PruneNode;
 use super::enumeration;
 use super::error::{Error, Kind, Naming, Reason};
 use super::path::{ObjectPath, Trail};
-use super::ratchet::Correlated;
+use super::ratchet::{Correlated, Tolerance, Tolerated};
 use super::types::{JsonKind, Purpose, Types, number_domain, string_format};
 
 /// A schema node as validation sees it.
@@ -60,7 +60,7 @@ pub(super) struct Findings {
     pub failures: usize,
     pub errors: Vec<Error>,
     /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
-    pub warnings: Vec<Error>,
+    pub warnings: Vec<Tolerated>,
     /// Checks that the server makes and that can't be made here.
     pub undecided: Vec<(ObjectPath, String)>,
     /// Checks that passed: the server reports the clause that passed the most.
@@ -118,16 +118,17 @@ pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Corr
     if findings.failures > 0 {
         findings = Findings::default();
         check(value, node, &Trail::Root, correlated, &mut findings);
-        findings.errors = distinct(findings.errors);
-        findings.warnings = distinct(findings.warnings);
+        findings.errors = distinct(findings.errors, |error| error);
+        findings.warnings = distinct(findings.warnings, |tolerated| &tolerated.error);
     }
     findings
 }
 
 /// The same check can be made at a declared node and in the clauses there; it is reported once.
-fn distinct(errors: Vec<Error>) -> Vec<Error> {
+fn distinct<T>(found: Vec<T>, error: impl Fn(&T) -> &Error) -> Vec<T> {
     let mut seen = std::collections::HashSet::new();
-    errors.into_iter().filter(|error| seen.insert((error.path.clone(), error.kind, error.message.clone()))).collect()
+    let mut is_new = |error: &Error| seen.insert((error.path.clone(), error.kind, error.message.clone()));
+    found.into_iter().filter(|found| is_new(error(found))).collect()
 }
 
 /// Ratcheting: with the old value at hand, errors of an unchanged value become warnings.
@@ -137,7 +138,8 @@ fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: O
     validate(value, node, trail, Some(correlated), &mut own);
     if own.failures > 0 && correlated.is_unchanged() {
         own.failures = 0;
-        own.warnings.append(&mut own.errors);
+        let tolerated = |error| Tolerated { error, because: Tolerance::Unchanged(trail.path()) };
+        own.warnings.extend(own.errors.drain(..).map(tolerated));
     }
     out.merge(own);
 }
@@ -220,6 +222,10 @@ fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Fin
     }
     out.fail(|| match &node.shape().format {
         Some(format) if types.is_empty() => wrong_type(trail, format, kind.name()),
+        // A number of a known size is named as Go names it.
+        Some(format) if types.whole_only() && value.is_f64() && matches!(&**format, "int32" | "int64") => {
+            wrong_type(trail, format, "float64")
+        }
         _ => wrong_type(trail, &types.names(), kind.name()),
     });
 }
@@ -240,7 +246,7 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
     if node.shape().length.max.is_some() || node.shape().length.min > 0 {
         let length = text.chars().count() as u64;
         if let Some(max) = node.shape().length.max.filter(|&max| length > max) {
-            let detail = format!("may not be more than {max} bytes");
+            let detail = format!("may not be more than {max} {}", if max == 1 { "byte" } else { "bytes" });
             return out.fail(|| error(trail, Kind::MaxLength, Reason::TooLong, None, &detail));
         }
         if length < node.shape().length.min {
@@ -275,9 +281,14 @@ fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail
                 Broken::Range => format!("{} {}", failure.words, name(trail)),
                 _ => format!("{} in body {}", name(trail), failure.words),
             };
-            Error::new(trail.path(), naming, kind, Reason::Invalid, Some(value), &detail)
+            let shown = if failure.broken == Broken::Range { &Value::from("") } else { value };
+            Error::new(trail.path(), naming, kind, Reason::Invalid, Some(shown), &detail)
         });
     }
+}
+
+fn too_many(size: u64, max: u64) -> String {
+    format!("{size}: must have at most {max} {}", if max == 1 { "item" } else { "items" })
 }
 
 fn array<N: CheckNode>(
@@ -305,7 +316,7 @@ fn array<N: CheckNode>(
         });
     }
     if let Some(max) = node.shape().item_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
+        out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &too_many(size, max)));
     }
     if node.shape().unique_items && enumeration::has_duplicates(items) {
         out.fail(|| {
@@ -332,7 +343,7 @@ fn object<N: CheckNode>(
         });
     }
     if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &format!("{size}: must have at most {max} items")));
+        out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &too_many(size, max)));
     }
     let child_correlated = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");

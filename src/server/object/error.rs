@@ -153,6 +153,14 @@ impl Error {
         Error::new(ObjectPath::root(), Naming::None, Kind::Unchecked, Reason::Invalid, Some(&Value::Null), words)
     }
 
+    /// The error of a check that started at this field, as one of the whole object. The message keeps its shorter path, as the server's does.
+    pub(super) fn below_field(self, name: &str) -> Self {
+        let mut path = ObjectPath::root().key(name);
+        self.path.steps().iter().for_each(|step| path.push(step.clone()));
+        let field = if self.field == "<nil>" { name.to_owned() } else { format!("{name}.{}", self.field) };
+        Error { path, field, ..self }
+    }
+
     pub(super) fn of_rule(self, rule: &str) -> Self {
         Error { rule: Some(rule.into()), ..self }
     }

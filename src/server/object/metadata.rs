@@ -107,6 +107,17 @@ pub(super) fn check_root(object: &Value, errors: &mut Vec<Error>) {
     errors.extend(object_meta::check_named(map, &object_names).into_iter().map(|fault| error(fault, &trail, Kind::Metadata)));
 }
 
+/// Checks the `metadata` of an update. A name or namespace that the new object leaves out is taken from the request's path, and a
+/// client is taken to send the current `resourceVersion`.
+pub(super) fn check_update(old: &Value, new: &Value, errors: &mut Vec<Error>) {
+    let metadata = |object: &'_ Value| object.get("metadata").and_then(Value::as_object).cloned();
+    let (Some(before), Some(after)) = (metadata(old), metadata(new)) else { return check_root(new, errors) };
+    let root = Trail::Root;
+    let trail = Trail::Key(&root, "metadata");
+    errors
+        .extend(object_meta::check_update(&before, &after, &embedded_names).into_iter().map(|fault| error(fault, &trail, Kind::Metadata)));
+}
+
 fn error(fault: MetadataFault, trail: &Trail<'_>, kind: Kind) -> Error {
     let below = |path: &ObjectPath| {
         let mut below = trail.path();

@@ -6,6 +6,7 @@ mod check;
 mod declared;
 mod default;
 mod embedded;
+mod endpoint;
 mod enumeration;
 mod error;
 mod fill;
@@ -19,6 +20,7 @@ mod ratchet;
 mod rules;
 mod scale;
 mod types;
+mod updates;
 mod upgrade;
 
 use serde_json::Value;
@@ -30,12 +32,15 @@ pub(crate) use check::CheckNode;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub use default::default_of_schema;
 pub(crate) use embedded::EMBEDDED_TYPE_PATTERNS;
+pub use endpoint::{Endpoint, Subresource};
 pub use error::{Error, Kind, Reason};
 pub(crate) use fill::DefaultNode;
-pub use objects::{ObjectReport, Verdict, check_objects};
+pub use objects::{ObjectReport, Request, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
+pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;
 pub(crate) use types::{JsonKind, JsonKinds, number_domains};
+pub use updates::check_updates;
 pub use upgrade::Upgrade;
 
 use node::Node;
@@ -43,6 +48,23 @@ use path::Trail;
 use ratchet::Correlated;
 use rules::{Ratchet, RuleResults};
 use types::Purpose;
+
+/// How much of an object a request is checked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// A write to the status subresource: the schema is asked about `status` alone, lists and rules about the whole object.
+    Status,
+}
+
+fn put_status(object: &mut Value, status: Option<Value>) {
+    if let Some(map) = object.as_object_mut() {
+        match status {
+            Some(status) => map.insert("status".to_owned(), status),
+            None => map.remove("status"),
+        };
+    }
+}
 
 /// What is stored of a value that may be pruned like this: without unknown fields and nulls that nothing allows, with its
 /// defaults. Also says whether something other than a null was pruned.
@@ -81,7 +103,7 @@ pub struct Outcome {
     /// Why the request is refused.
     pub errors: Vec<Error>,
     /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
-    pub warnings: Vec<Error>,
+    pub warnings: Vec<Tolerated>,
     /// Checks that the server makes and that can't be made here, with the reason.
     pub undecided: Vec<(ObjectPath, String)>,
 }
@@ -117,7 +139,7 @@ impl Compiled {
     pub fn request(&self, object: Value) -> Outcome {
         let mut outcome = self.admit(object);
         if outcome.accepted() {
-            self.validate(&mut outcome, None);
+            self.validate(&mut outcome, None, Part::Whole);
         }
         outcome
     }
@@ -127,7 +149,7 @@ impl Compiled {
         let mut outcome = self.admit(object);
         outcome.stored.as_object_mut().map(|object| object.remove("status"));
         if outcome.accepted() {
-            self.validate(&mut outcome, None);
+            self.validate(&mut outcome, None, Part::Whole);
         }
         outcome
     }
@@ -136,9 +158,49 @@ impl Compiled {
     pub fn request_update(&self, old: &Value, new: Value) -> Outcome {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
-            self.validate(&mut outcome, Some(old));
+            self.validate(&mut outcome, Some(old), Part::Whole);
         }
         outcome
+    }
+
+    /// The same where status has a subresource: the status stays what it was.
+    pub(crate) fn request_update_without_status(&self, old: &Value, new: Value) -> Outcome {
+        let mut outcome = self.admit(new);
+        if outcome.accepted() {
+            put_status(&mut outcome.stored, old.get("status").cloned());
+            self.validate(&mut outcome, Some(old), Part::Whole);
+        }
+        outcome
+    }
+
+    /// A request to the status subresource of `old`, as it is stored: of `new` only the status counts.
+    pub(crate) fn request_status(&self, old: &Value, new: Value) -> Outcome {
+        let mut outcome = self.admit(new);
+        if outcome.accepted() {
+            let status = outcome.stored.get("status").cloned();
+            outcome.stored = old.clone();
+            put_status(&mut outcome.stored, status);
+            let within = |path: &ObjectPath| path.starts_with(&ObjectPath::root().key("status"));
+            for paths in [&mut outcome.pruned, &mut outcome.nulls, &mut outcome.defaulted] {
+                paths.retain(within);
+            }
+            self.validate(&mut outcome, Some(old), Part::Status);
+        }
+        outcome
+    }
+
+    /// What a client could have meant by an unknown field: the names that are declared beside it.
+    pub(crate) fn declared_beside(&self, path: &ObjectPath) -> Vec<&str> {
+        let Some((_, parents)) = path.steps().split_last() else { return Vec::new() };
+        let parent = parents.iter().try_fold(&self.root, |node, step| match step {
+            ObjectStep::Key(name) | ObjectStep::Entry(name) => match (node.properties.get(name), &node.extra) {
+                (Some(property), _) => Some(property),
+                (None, crate::model::schema::shape::Extra::Values(values)) => Some(&**values),
+                _ => None,
+            },
+            ObjectStep::Index(_) => node.items.as_deref(),
+        });
+        parent.into_iter().flat_map(|node| node.properties.iter().map(|(name, _)| name)).collect()
     }
 
     /// What is done to an object before it is validated; an error here means that it could not be read.
@@ -158,24 +220,43 @@ impl Compiled {
     }
 
     /// The server's checks in its order.
-    fn validate(&self, outcome: &mut Outcome, old: Option<&Value>) {
+    fn validate(&self, outcome: &mut Outcome, old: Option<&Value>, part: Part) {
         let (object, root) = (&outcome.stored, Trail::Root);
         let mut errors = Vec::new();
-        metadata::check_root(object, &mut errors);
+        match old {
+            Some(old) => metadata::check_update(old, object, &mut errors),
+            None => metadata::check_root(object, &mut errors),
+        }
         let correlated = old.map(|old| Correlated { old, new: object, shape: &self.root.shape });
-        let findings = check::run(object, &&self.root, correlated);
-        errors.extend(findings.errors);
-        outcome.warnings = findings.warnings;
-        outcome.undecided = findings.undecided;
-        embedded::check(object, &self.root, &root, &mut errors);
-        // An update isn't checked for duplicates if the old object had some already.
-        let broken = old.is_some_and(|old| {
+        match part {
+            Part::Whole => {
+                let findings = check::run(object, &&self.root, correlated);
+                errors.extend(findings.errors);
+                outcome.warnings = findings.warnings;
+                outcome.undecided = findings.undecided;
+                embedded::check(object, &self.root, &root, &mut errors);
+            }
+            Part::Status => {
+                if let Some((status, node)) = object.get("status").zip(self.root.properties.get("status")) {
+                    let findings = check::run(status, &node, correlated.and_then(|correlated| correlated.key("status")));
+                    errors.extend(findings.errors.into_iter().map(|error| error.below_field("status")));
+                    outcome.warnings.extend(findings.warnings.into_iter().map(|tolerated| tolerated.below_field("status")));
+                    outcome.undecided = findings.undecided;
+                }
+            }
+        }
+        let duplicates = |object: &Value| {
             let mut errors = Vec::new();
-            lists::check(old, &self.root, &root, &mut errors);
-            !errors.is_empty()
-        });
-        if !broken {
             lists::check(object, &self.root, &root, &mut errors);
+            errors
+        };
+        let found = duplicates(object);
+        // An update isn't checked for duplicates if the old object had some already.
+        if !found.is_empty() && old.is_some_and(|old| !duplicates(old).is_empty()) {
+            let tolerated = |error| Tolerated { error, because: Tolerance::DuplicatesBefore };
+            outcome.warnings.extend(found.into_iter().map(tolerated));
+        } else {
+            errors.extend(found);
         }
         if self.root.below.rules && errors.iter().any(|error| error.reason.blocks_rules()) {
             errors.push(Error::unchecked());

@@ -11,15 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::input::json_schema_check::nearest;
 use crate::input::yaml::{self, Node};
-use crate::model::schema::Shape;
-use crate::model::{Bundle, Crd, Documents, FileId, Place, Version};
+use crate::model::{Bundle, Crd, Documents, FileId, Place};
 
-use super::error::{Error, Kind, Reason};
+use super::Outcome;
+use super::endpoint::{Endpoint, Subresource};
+use super::error::Error;
 use super::path::ObjectPath;
-use super::scale::Scale;
+use super::ratchet::Tolerated;
 use super::upgrade::{Upgrade, upgrade};
-use super::{Compiled, Outcome};
 
 /// Something about an object and its place in the file.
 #[derive(Debug, Clone)]
@@ -37,11 +38,20 @@ pub struct ObjectReport {
     pub kind: String,
     pub namespace: Option<String>,
     pub name: String,
+    pub request: Request,
     /// Name and channel of the CRD it was checked against.
     pub crd: Option<(String, Option<String>)>,
     pub verdict: Verdict,
     /// What an upgrade from the old CRDs does to it, where there are old CRDs.
     pub upgrade: Option<Upgrade>,
+}
+
+/// The request that an object was checked as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// A create, and a write of the status behind it.
+    Create,
+    Update(Option<Subresource>),
 }
 
 /// What the server would answer for one object.
@@ -59,17 +69,29 @@ pub enum Verdict {
     NotServed,
     /// The version has no schema.
     NoSchema,
-    Checked(Checked),
+    /// The version doesn't have this subresource.
+    NoSubresource(Subresource),
+    /// A write to a subresource needs the object that it belongs to.
+    NoPrevious,
+    /// The previous object is stored at another version, and a webhook converts it.
+    Converted {
+        from: String,
+    },
+    Checked(Box<Checked>),
 }
 
 #[derive(Debug, Default)]
 pub struct Checked {
     pub errors: Vec<Placed<Error>>,
+    /// Errors that ratcheting tolerates.
+    pub tolerated: Vec<Placed<Tolerated>>,
     pub pruned: Vec<Placed<ObjectPath>>,
+    /// For each pruned field, the words that ask whether a similar one was meant.
+    pub similar: Vec<String>,
     /// Fields dropped because they were null.
     pub nulls: Vec<Placed<ObjectPath>>,
-    /// Fields that get a default; the place is that of the nearest parent.
-    pub defaulted: Vec<Placed<ObjectPath>>,
+    /// Fields that get a default, with its value; the place is that of the nearest parent.
+    pub defaulted: Vec<Placed<(ObjectPath, Value)>>,
     /// Checks that the server makes and that can't be made here, with the reason.
     pub undecided: Vec<Placed<(ObjectPath, String)>>,
 }
@@ -82,77 +104,31 @@ impl ObjectReport {
     }
 }
 
-/// A version of a CRD, ready for its objects.
-struct VersionChecker {
-    compiled: Compiled,
-    scale: Scale,
-    /// Whether `status` has a subresource.
-    status: bool,
-}
-
-impl VersionChecker {
-    fn new(version: &Version<'_>) -> Option<Self> {
-        let shape = Shape::of(version.schema.as_ref()?);
-        Some(VersionChecker { compiled: Compiled::new(&shape), scale: Scale::of(version), status: version.status_subresource().is_some() })
-    }
-
-    /// The object as it is given.
-    fn validate(&self, object: Value) -> Outcome {
-        self.complete(self.compiled.request(object))
-    }
-
-    /// A create, and where `status` has a subresource, a write of the status behind it.
-    fn create(&self, object: Value) -> Outcome {
-        let mut outcome = self.validate(object.clone());
-        if !self.status || outcome.stored.get("status").is_none() {
-            return outcome;
-        }
-        let created = self.complete(self.compiled.request_without_status(object)).errors;
-        let (both, by_status): (Vec<Error>, Vec<Error>) = outcome.errors.into_iter().partition(|error| created.contains(error));
-        let note = |error: Error, words: &str| Error { message: format!("{} ({words})", error.message), ..error };
-        let by_create = created.into_iter().filter(|error| !both.contains(error)).map(|error| note(error, "a create drops `status`"));
-        outcome.errors = by_create.collect();
-        outcome.errors.extend(by_status.into_iter().map(|error| note(error, "refused by the status subresource")));
-        outcome.errors.extend(both);
-        outcome
-    }
-
-    fn complete(&self, mut outcome: Outcome) -> Outcome {
-        if outcome.stored.get("metadata").is_none() {
-            let path = ObjectPath::root().key("metadata").key("name");
-            let words = "name or generateName is required";
-            outcome.errors.push(Error::new(path, super::error::Naming::Dotted, Kind::Metadata, Reason::Required, None, words));
-        }
-        self.scale.check(&outcome.stored, &mut outcome.errors);
-        outcome
-    }
-}
-
 /// The CRDs of one bundle; the versions that any object needs are compiled once.
-struct BundleChecker<'b, 't> {
-    bundle: &'b Bundle<'t>,
-    by_kind: BTreeMap<&'t str, BTreeMap<&'t str, Vec<usize>>>,
-    versions: BTreeMap<(usize, usize), Option<VersionChecker>>,
+pub(super) struct BundleChecker<'b, 't> {
+    pub(super) bundle: &'b Bundle<'t>,
+    pub(super) by_kind: BTreeMap<&'t str, BTreeMap<&'t str, Vec<usize>>>,
+    versions: BTreeMap<(usize, usize), Option<Endpoint>>,
 }
 
 impl<'b, 't> BundleChecker<'b, 't> {
-    fn new(bundle: &'b Bundle<'t>, objects: &[Object<'_>]) -> Self {
+    pub(super) fn new<'o>(bundle: &'b Bundle<'t>, objects: impl Iterator<Item = &'o Object<'o>>) -> Self {
         let mut by_kind: BTreeMap<_, BTreeMap<_, Vec<usize>>> = BTreeMap::new();
         for (index, crd) in bundle.crds.iter().enumerate() {
             by_kind.entry(crd.group()).or_default().entry(crd.kind()).or_default().push(index);
         }
         let mut checker = BundleChecker { bundle, by_kind, versions: BTreeMap::new() };
-        let needed: BTreeSet<(usize, usize)> = objects.iter().flat_map(|object| checker.needs(object)).collect();
+        let needed: BTreeSet<(usize, usize)> = objects.flat_map(|object| checker.needs(object)).collect();
         let make = |key: (usize, usize)| {
             let version = bundle.crds.get(key.0).and_then(|crd| crd.versions.get(key.1));
-            (key, version.and_then(VersionChecker::new))
+            (key, version.and_then(Endpoint::new))
         };
         checker.versions = needed.into_par_iter().map(make).collect();
         checker
     }
 
     /// The CRDs of an object's group and kind: one, or one for each channel.
-    fn crds(&self, object: &Object<'_>) -> &[usize] {
+    pub(super) fn crds(&self, object: &Object<'_>) -> &[usize] {
         self.by_kind.get(object.group()).and_then(|kinds| kinds.get(object.kind)).map_or(&[], Vec::as_slice)
     }
 
@@ -164,8 +140,8 @@ impl<'b, 't> BundleChecker<'b, 't> {
         self.crds(object).iter().filter_map(position).collect()
     }
 
-    /// The object as one that is stored, or as one that is `created`.
-    fn validate(&self, crd: usize, object: &Object<'_>, created: bool) -> Result<Outcome, Verdict> {
+    /// The endpoint for objects of this version.
+    pub(super) fn endpoint(&self, crd: usize, object: &Object<'_>) -> Result<&Endpoint, Verdict> {
         let Some(found) = self.bundle.crds.get(crd) else { return Err(Verdict::UnknownKind) };
         let Some((position, version)) = found.versions.iter().enumerate().find(|(_, version)| version.name == object.version()) else {
             return Err(Verdict::UnknownVersion(found.versions.iter().map(|version| version.name.to_owned()).collect()));
@@ -173,11 +149,14 @@ impl<'b, 't> BundleChecker<'b, 't> {
         if !version.served {
             return Err(Verdict::NotServed);
         }
-        match self.versions.get(&(crd, position)) {
-            Some(Some(checker)) if created => Ok(checker.create(object.node.to_json())),
-            Some(Some(checker)) => Ok(checker.validate(object.node.to_json())),
-            _ => Err(Verdict::NoSchema),
-        }
+        self.versions.get(&(crd, position)).and_then(Option::as_ref).ok_or(Verdict::NoSchema)
+    }
+
+    /// The object as one that is stored, or as one that is `created`.
+    fn validate(&self, crd: usize, object: &Object<'_>, created: bool) -> Result<Outcome, Verdict> {
+        let endpoint = self.endpoint(crd, object)?;
+        let object = object.node.to_json();
+        Ok(if created { endpoint.create_with_status(object) } else { endpoint.validate(object) })
     }
 
     /// The CRD of the same name and channel as `other`, else the only one of the object's kind.
@@ -190,20 +169,26 @@ impl<'b, 't> BundleChecker<'b, 't> {
 }
 
 /// One object of the input.
-struct Object<'t> {
-    file: FileId,
-    node: Node<'t>,
-    api_version: &'t str,
-    kind: &'t str,
+#[derive(Clone, Copy)]
+pub(super) struct Object<'t> {
+    pub file: FileId,
+    pub node: Node<'t>,
+    pub api_version: &'t str,
+    pub kind: &'t str,
 }
 
 impl<'t> Object<'t> {
-    fn group(&self) -> &'t str {
+    pub fn group(&self) -> &'t str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
-    fn version(&self) -> &'t str {
+    pub fn version(&self) -> &'t str {
         self.api_version.split_once('/').map_or(self.api_version, |(_, version)| version)
+    }
+
+    /// A text of its metadata.
+    pub fn word(&self, key: &str) -> Option<&'t str> {
+        self.node.get("metadata").and_then(|node| node.get(key)).and_then(Node::as_str)
     }
 }
 
@@ -224,19 +209,24 @@ fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<Object<'t>>) {
 ///
 /// An object whose CRD is in the bundle once per channel is checked against each of them.
 pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle<'_>>) -> Vec<ObjectReport> {
-    let mut found = Vec::new();
-    let mut reports = Vec::new();
+    let (found, mut reports) = read(objects);
+    let checker = BundleChecker::new(crds, found.iter());
+    let old_checker = old.map(|old| BundleChecker::new(old, found.iter()));
+    reports.par_extend(found.par_iter().flat_map_iter(|object| report(object, &checker, old_checker.as_ref())));
+    reports.sort_by_key(|report| report.place);
+    reports
+}
+
+/// All objects of the documents, and a report for each document that can't be parsed.
+pub(super) fn read(objects: &Documents) -> (Vec<Object<'_>>, Vec<ObjectReport>) {
+    let (mut found, mut reports) = (Vec::new(), Vec::new());
     for (file, document) in &objects.documents {
         match &document.tree {
             Ok(tree) => unwrap(*file, tree.root(), &mut found),
             Err(error) => reports.push(unreadable(*file, error)),
         }
     }
-    let checker = BundleChecker::new(crds, &found);
-    let old_checker = old.map(|old| BundleChecker::new(old, &found));
-    reports.par_extend(found.par_iter().flat_map_iter(|object| report(object, &checker, old_checker.as_ref())));
-    reports.sort_by_key(|report| report.place);
-    reports
+    (found, reports)
 }
 
 fn unreadable(file: FileId, error: &yaml::Error) -> ObjectReport {
@@ -246,25 +236,30 @@ fn unreadable(file: FileId, error: &yaml::Error) -> ObjectReport {
         kind: String::new(),
         namespace: None,
         name: String::new(),
+        request: Request::Create,
         crd: None,
         verdict: Verdict::Unreadable(error.kind.clone()),
         upgrade: None,
     }
 }
 
-fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: Option<&BundleChecker<'_, '_>>) -> Vec<ObjectReport> {
-    let metadata = object.node.get("metadata");
-    let word = |key: &str| metadata.and_then(|node| node.get(key)).and_then(Node::as_str).map(str::to_owned);
-    let bare = |crd: Option<&Crd<'_>>, verdict, upgrade| ObjectReport {
+/// A report with what the object says of itself.
+pub(super) fn bare(object: &Object<'_>, request: Request, crd: Option<&Crd<'_>>, verdict: Verdict) -> ObjectReport {
+    ObjectReport {
         place: Place { file: object.file, span: object.node.span() },
         api_version: object.api_version.to_owned(),
         kind: object.kind.to_owned(),
-        namespace: word("namespace"),
-        name: word("name").or_else(|| word("generateName")).unwrap_or_default(),
+        namespace: object.word("namespace").map(str::to_owned),
+        name: object.word("name").or_else(|| object.word("generateName")).unwrap_or_default().to_owned(),
+        request,
         crd: crd.map(|crd| (crd.name.to_owned(), crd.channel().map(|channel| channel.value.to_owned()))),
         verdict,
-        upgrade,
-    };
+        upgrade: None,
+    }
+}
+
+pub(super) fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: Option<&BundleChecker<'_, '_>>) -> Vec<ObjectReport> {
+    let bare = |crd: Option<&Crd<'_>>, verdict, upgrade| ObjectReport { upgrade, ..bare(object, Request::Create, crd, verdict) };
     let crds = checker.crds(object);
     if crds.is_empty() {
         let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.validate(crd, object, false)));
@@ -282,7 +277,10 @@ fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: Option<&Bun
             None => Upgrade::New,
         });
         let verdict = match after {
-            Ok(outcome) => Verdict::Checked(place(object, outcome)),
+            Ok(outcome) => {
+                let endpoint = checker.endpoint(index, object).ok();
+                Verdict::Checked(Box::new(place(object, outcome, endpoint)))
+            }
             Err(verdict) => verdict,
         };
         Some(bare(Some(crd), verdict, changed))
@@ -290,15 +288,36 @@ fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: Option<&Bun
     checked.collect()
 }
 
-fn place(object: &Object<'_>, outcome: Outcome) -> Checked {
+/// What was found, with its places in the file of the object.
+pub(super) fn place(object: &Object<'_>, outcome: Outcome, endpoint: Option<&Endpoint>) -> Checked {
+    let similar = |path: &ObjectPath| {
+        let known = endpoint.map(|endpoint| endpoint.compiled().declared_beside(path)).unwrap_or_default();
+        let (parent, _) = path.prefix(path.steps().len().saturating_sub(1)).locate(object.node);
+        let name = path.last_name().unwrap_or_default();
+        // A name that the object already uses beside it wasn't meant.
+        nearest(name, known.into_iter().filter(|name| parent.get(name).is_none()))
+    };
     let paths = |list: Vec<ObjectPath>, by_key: bool| {
         list.into_iter().map(|path| Placed { place: place_of(object, &path, by_key), what: path }).collect::<Vec<_>>()
     };
     Checked {
         errors: outcome.errors.into_iter().map(|error| Placed { place: place_of(object, &error.path, false), what: error }).collect(),
+        tolerated: outcome
+            .warnings
+            .into_iter()
+            .map(|tolerated| Placed { place: place_of(object, &tolerated.error.path, false), what: tolerated })
+            .collect(),
+        similar: outcome.pruned.iter().map(similar).collect(),
         pruned: paths(outcome.pruned, true),
         nulls: paths(outcome.nulls, true),
-        defaulted: paths(outcome.defaulted, false),
+        defaulted: outcome
+            .defaulted
+            .into_iter()
+            .map(|path| {
+                let value = path.get(&outcome.stored).cloned().unwrap_or_default();
+                Placed { place: place_of(object, &path, false), what: (path, value) }
+            })
+            .collect(),
         undecided: outcome.undecided.into_iter().map(|open| Placed { place: place_of(object, &open.0, false), what: open }).collect(),
     }
 }

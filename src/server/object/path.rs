@@ -36,6 +36,14 @@ impl ObjectPath {
         self.steps.is_empty()
     }
 
+    /// The name of the field or key that it leads to.
+    pub fn last_name(&self) -> Option<&str> {
+        match self.steps.last()? {
+            ObjectStep::Key(name) | ObjectStep::Entry(name) => Some(name),
+            ObjectStep::Index(_) => None,
+        }
+    }
+
     pub fn push(&mut self, step: ObjectStep) {
         self.steps.push(step);
     }

@@ -6,6 +6,48 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType};
 
 use super::enumeration::same;
+use super::error::Error;
+use super::path::ObjectPath;
+
+/// An error that an update may keep, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tolerated {
+    pub error: Error,
+    pub because: Tolerance,
+}
+
+/// Why an update may keep an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tolerance {
+    /// The value here, which holds what is wrong, is the same as before.
+    Unchanged(ObjectPath),
+    /// Some list of the old object had duplicates already; the server then looks for none in the new one.
+    DuplicatesBefore,
+}
+
+impl Tolerated {
+    pub(super) fn below_field(self, name: &str) -> Self {
+        let because = match self.because {
+            Tolerance::Unchanged(path) => {
+                let mut whole = ObjectPath::root().key(name);
+                path.steps().iter().for_each(|step| whole.push(step.clone()));
+                Tolerance::Unchanged(whole)
+            }
+            Tolerance::DuplicatesBefore => Tolerance::DuplicatesBefore,
+        };
+        Tolerated { error: self.error.below_field(name), because }
+    }
+}
+
+impl std::fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Tolerance::Unchanged(path) if path.is_root() => f.write_str("the update changes nothing"),
+            Tolerance::Unchanged(path) => write!(f, "the update leaves `{path}` unchanged"),
+            Tolerance::DuplicatesBefore => f.write_str("a list of the previous object already had duplicates"),
+        }
+    }
+}
 
 /// A new value with the old one at the same place (Kubernetes calls it a correlated object).
 #[derive(Clone, Copy)]

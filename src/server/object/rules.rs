@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::cel::check::{CompileError, Purpose};
 use crate::cel::eval::{EvalError, Program};
-use crate::model::schema::shape::{CelRule, Extra, Shape};
+use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
 use super::error::{Error, Kind, Reason};
 use super::node::Node;
 use super::path::{ObjectPath, ObjectStep, Trail};
-use super::ratchet::{Correlated, by_key, value_shape};
+use super::ratchet::{Correlated, Tolerance, Tolerated, by_key, value_shape};
 
 /// The longest text that a messageExpression may return.
 const MESSAGE_BYTES: usize = 5 << 10;
@@ -87,7 +87,15 @@ impl<'n> Rule<'n> {
         }
         let reason = self.reason();
         let detail = if reason == Reason::Duplicate { String::new() } else { self.text_for(value, old) };
-        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, Some(value), &detail).of_rule(&self.text.rule)
+        // Only scalars are shown.
+        let shown = Some(value).filter(|value| !(value.is_object() || value.is_array()) || reason == Reason::Duplicate);
+        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, shown, &detail).of_rule(&self.text.rule)
+    }
+
+    /// The error of a rule that couldn't be run: the server shows the type of the node instead of its value.
+    fn failed(&self, trail: &Trail<'_>, detail: &str) -> Error {
+        let ty = self.node.shape.ty.map_or("", Type::name);
+        Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(&Value::from(ty)), detail)
     }
 }
 
@@ -118,15 +126,22 @@ fn extend(path: &mut ObjectPath, shape: &Shape, text: &str) {
 pub(super) struct Ratchet<'a> {
     current: Option<Correlated<'a>>,
     nearest: Option<Correlated<'a>>,
+    /// How many steps lead from the root to the one that counts.
+    depth: usize,
 }
 
 impl<'a> Ratchet<'a> {
     pub fn of(root: Option<Correlated<'a>>) -> Self {
-        Ratchet { current: root, nearest: None }
+        Ratchet { current: root, nearest: None, depth: 0 }
     }
 
-    fn tolerates(self) -> bool {
-        self.current.or(self.nearest).is_some_and(Correlated::is_unchanged)
+    /// Why an error here is tolerated, if it is.
+    fn tolerance(self, trail: &Trail<'_>) -> Option<Tolerance> {
+        self.current.or(self.nearest).filter(|known| known.is_unchanged()).map(|_| Tolerance::Unchanged(trail.path().prefix(self.depth)))
+    }
+
+    fn below(self, current: Correlated<'a>, child: Option<Correlated<'a>>) -> Self {
+        Ratchet { current: child, nearest: Some(current), depth: self.depth + usize::from(child.is_some()) }
     }
 
     fn key(self, name: &str) -> Self {
@@ -134,14 +149,14 @@ impl<'a> Ratchet<'a> {
             (None, _) => self,
             // Both are rewritten to the version of the request, which hides a change.
             (Some(_), None) if matches!(name, "apiVersion" | "kind") => Ratchet::default(),
-            (Some(current), _) => Ratchet { current: current.key(name), nearest: Some(current) },
+            (Some(current), _) => self.below(current, current.key(name)),
         }
     }
 
     fn index(self, index: usize) -> Self {
         match self.current {
             None => self,
-            Some(current) => Ratchet { current: current.index(index), nearest: Some(current) },
+            Some(current) => self.below(current, current.index(index)),
         }
     }
 }
@@ -150,7 +165,7 @@ impl<'a> Ratchet<'a> {
 #[derive(Debug, Default)]
 pub(super) struct RuleResults {
     pub errors: Vec<Error>,
-    pub warnings: Vec<Error>,
+    pub warnings: Vec<Tolerated>,
     /// Rules that the server runs and that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
     /// Errors of rules that don't compile. Only the check of a default sees them: such a CRD isn't accepted.
@@ -198,7 +213,7 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Ok(program) => program,
         Err(CompileError::Refused { reason, .. }) => {
             let detail = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
-            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &detail);
+            let error = rule.failed(trail, &detail);
             results.uncompiled.push(error.of_rule(&rule.text.rule));
             return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
         }
@@ -211,10 +226,9 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Ok(true) => {}
         Ok(false) => {
             let error = rule.broken(value, old, trail);
-            if !program.is_transition() && ratchet.tolerates() {
-                results.warnings.push(error);
-            } else {
-                results.errors.push(error);
+            match ratchet.tolerance(trail).filter(|_| !program.is_transition()) {
+                Some(because) => results.warnings.push(Tolerated { error, because }),
+                None => results.errors.push(error),
             }
         }
         Err(EvalError::Failed(words)) => {
@@ -226,8 +240,7 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
             } else {
                 format!("{words} evaluating rule: {}", rule.name())
             };
-            let error = Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(value), &detail);
-            results.errors.push(error.of_rule(&rule.text.rule));
+            results.errors.push(rule.failed(trail, &detail).of_rule(&rule.text.rule));
         }
         Err(open) => results.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),
     }

@@ -18,6 +18,16 @@ enum Reads {
     Selector,
 }
 
+/// The key of the path that a write to the subresource sets.
+const SPEC_REPLICAS: &str = "specReplicasPath";
+
+/// Why a write to the scale subresource can't be made.
+#[derive(Debug)]
+pub(super) enum ScaleError {
+    NoSubresource,
+    Refused(Error),
+}
+
 /// Paths of the scale subresource of one version.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Scale {
@@ -30,16 +40,22 @@ struct Field {
     text: String,
     path: FieldPath,
     reads: Reads,
+    /// Whether a write of the status is checked for it too.
+    status: bool,
 }
 
 impl Scale {
     pub fn of(version: &Version<'_>) -> Self {
         let Some(node) = version.scale_subresource() else { return Scale::default() };
-        let keys = [("specReplicasPath", Reads::Replicas), ("statusReplicasPath", Reads::Replicas), ("labelSelectorPath", Reads::Selector)];
-        let field = |(key, reads)| {
+        let keys = [
+            (SPEC_REPLICAS, Reads::Replicas, false),
+            ("statusReplicasPath", Reads::Replicas, true),
+            ("labelSelectorPath", Reads::Selector, true),
+        ];
+        let field = |(key, reads, status)| {
             let text = node.get(key).and_then(Node::as_str)?.to_owned();
             let path = names(&text).fold(FieldPath::root(), |path, name| path.key(name));
-            Some(Field { text, path, reads })
+            Some(Field { text, path, reads, status })
         };
         Scale { fields: keys.into_iter().filter_map(field).collect() }
     }
@@ -79,8 +95,33 @@ impl Scale {
         errors.first().map(|error| format!("{}: {}", error.field, error.message))
     }
 
+    /// The object with the replica count that a write to the scale subresource asks for: a `Scale`, or the object as it would be.
+    pub(super) fn scaled(&self, old: &Value, wanted: &Value) -> Result<Value, ScaleError> {
+        let field = self.fields.iter().find(|field| !field.status).ok_or(ScaleError::NoSubresource)?;
+        let is_scale = wanted.get("kind").is_some_and(|kind| kind == "Scale");
+        let path = if is_scale { ".spec.replicas" } else { &field.text };
+        let replicas = names(path).try_fold(wanted, |value, name| value.get(name)).cloned().unwrap_or_else(|| Value::from(0));
+        if replicas.as_i64().is_some_and(|count| count < 0) {
+            let path = ObjectPath::root().key("spec").key("replicas");
+            let words = "must be greater than or equal to 0";
+            return Err(ScaleError::Refused(Error::new(path, Naming::Dotted, Kind::Scale, Reason::Invalid, Some(&replicas), words)));
+        }
+        let mut scaled = old.clone();
+        put(&mut scaled, names(&field.text), replicas);
+        Ok(scaled)
+    }
+
     pub(super) fn check(&self, object: &Value, errors: &mut Vec<Error>) {
-        for field in &self.fields {
+        self.check_fields(object, &|_| true, errors);
+    }
+
+    /// The checks of a write to the status subresource.
+    pub(super) fn check_status(&self, object: &Value, errors: &mut Vec<Error>) {
+        self.check_fields(object, &|field| field.status, errors);
+    }
+
+    fn check_fields(&self, object: &Value, which: &dyn Fn(&Field) -> bool, errors: &mut Vec<Error>) {
+        for field in self.fields.iter().filter(|field| which(field)) {
             let path = names(&field.text).fold(ObjectPath::root(), |path, name| path.key(name));
             let Some(value) = path.get(object) else { continue };
             let words = match (field.reads, value.as_i64()) {
@@ -107,6 +148,20 @@ impl Reads {
             }
             Reads::Selector => Shape { ty: Some(Type::String), ..Shape::any(at) },
         }
+    }
+}
+
+/// Puts a value at a path, making the objects on the way.
+fn put<'n>(value: &mut Value, mut names: impl Iterator<Item = &'n str>, leaf: Value) {
+    let Some(name) = names.next() else {
+        *value = leaf;
+        return;
+    };
+    if !value.is_object() {
+        *value = Value::Object(serde_json::Map::new());
+    }
+    if let Some(map) = value.as_object_mut() {
+        put(map.entry(name).or_insert(Value::Null), names, leaf);
     }
 }
 

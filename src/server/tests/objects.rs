@@ -130,7 +130,7 @@ fn every_object_gets_its_verdict_with_places() {
     let gains = by_name(&reports, "gains");
     assert!(matches!(&gains.upgrade, Some(Upgrade::Changed(paths)) if paths[0].to_string() == "spec.colour"), "{gains:?}");
     let Verdict::Checked(checked) = &gains.verdict else { panic!("{gains:?}") };
-    assert_eq!((checked.defaulted[0].what.to_string(), line_of(OBJECTS, &checked.defaulted[0].place)), ("spec.colour".to_owned(), 30));
+    assert_eq!((checked.defaulted[0].what.0.to_string(), line_of(OBJECTS, &checked.defaulted[0].place)), ("spec.colour".to_owned(), 30));
 
     assert!(matches!(by_name(&reports, "a").verdict, Verdict::NotServed));
     assert!(matches!(&by_name(&reports, "b").verdict, Verdict::UnknownVersion(known) if known == &["v1", "v1alpha1"]));
@@ -185,4 +185,51 @@ fn a_create_drops_the_status_that_has_a_subresource() {
     assert!(errors(&free, "{count: 1}", false).is_empty());
     let [error] = errors(&free, "{count: x}", false).try_into().unwrap();
     assert!(error.starts_with("status.count: ") && error.ends_with("(refused by the status subresource)"), "{error}");
+}
+
+#[test]
+fn an_update_belongs_to_the_object_it_replaces() {
+    use crate::server::object::{Request, Subresource, Tolerance, check_updates};
+    let crds = documents(&[("new.yaml", &crd(NEW))]);
+    let bundle = Bundle::read(&crds);
+    let object =
+        |name: &str, spec: &str| format!("apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {{name: {name}}}\nspec: {spec}\n");
+    let old = format!("{}---\n{}", object("a", "{size: 9}"), object("b", "{size: 1}"));
+    let new = format!("{}---\n{}---\n{}", object("a", "{size: 9, colour: blue}"), object("b", "{size: 9}"), object("c", "{szie: 1}"));
+    let (old, new) = (documents(&[("old.yaml", &old)]), documents(&[("new.yaml", &new)]));
+    let updates = check_updates(&new, &old, &bundle, None);
+    let checked = |name: &str| match &by_name(&updates.reports, name).verdict {
+        Verdict::Checked(checked) => checked,
+        other => panic!("{other:?}"),
+    };
+    assert!(checked("a").errors.is_empty());
+    let tolerated = &checked("a").tolerated[0].what;
+    assert!(matches!(&tolerated.because, Tolerance::Unchanged(path) if path.to_string() == "spec.size"), "{tolerated:?}");
+    assert_eq!(checked("b").errors.len(), 1, "the value changed");
+    assert_eq!(by_name(&updates.reports, "c").request, Request::Create);
+    assert_eq!(checked("c").similar, [" (did you mean `size`?)"]);
+    assert!(updates.unused.is_empty() && updates.unreadable.is_empty());
+    let status = check_updates(&new, &old, &bundle, Some(Subresource::Status));
+    assert!(matches!(by_name(&status.reports, "a").verdict, Verdict::NoSubresource(Subresource::Status)));
+    assert!(matches!(by_name(&status.reports, "c").verdict, Verdict::NoPrevious));
+}
+
+#[test]
+fn a_single_object_updates_the_single_one_of_its_kind_whatever_its_name() {
+    use crate::server::object::{Subresource, check_updates};
+    let crds = documents(&[("new.yaml", &crd(NEW))]);
+    let bundle = Bundle::read(&crds);
+    let old = documents(&[("o.yaml", "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: a}\nspec: {replicas: 1}\n")]);
+    let messages = |text: &str, subresource| {
+        let new = documents(&[("n.yaml", text)]);
+        let updates = check_updates(&new, &old, &bundle, subresource);
+        let Verdict::Checked(checked) = &updates.reports[0].verdict else { panic!("{updates:?}") };
+        checked.errors.iter().map(|error| format!("{}: {}", error.what.field, error.what.message)).collect::<Vec<_>>()
+    };
+    let renamed = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: b}\nspec: {replicas: 1}\n";
+    assert_eq!(messages(renamed, None), ["metadata.name: Invalid value: \"b\": field is immutable"]);
+    let scale =
+        |replicas: &str| format!("apiVersion: autoscaling/v1\nkind: Scale\nmetadata: {{name: a}}\nspec: {{replicas: {replicas}}}\n");
+    assert!(messages(&scale("3"), Some(Subresource::Scale)).is_empty());
+    assert_eq!(messages(&scale("-3"), Some(Subresource::Scale)), ["spec.replicas: Invalid value: -3: must be greater than or equal to 0"]);
 }

@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::input::yaml::Budget;
 use crate::input::{File, Origin};
-use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
-use crate::server::object::{Compiled, Kind};
+use crate::server::object::{Endpoint, Kind, Subresource};
 use serde_json::{Value, json};
 
 use crate::testing::recorded::records;
 
 struct Version {
     storage: bool,
-    status: bool,
-    compiled: Compiled,
+    endpoint: Endpoint,
 }
 
 /// An API server with one CRD, strategy None, and what it has stored.
@@ -53,40 +51,32 @@ impl Server {
             .versions
             .iter()
             .map(|version| {
-                let compiled = Compiled::new(&Shape::of(version.schema.as_ref().unwrap()));
-                (version.name.to_owned(), Version { storage: version.storage, status: version.status_subresource().is_some(), compiled })
+                let endpoint = Endpoint::new(version).unwrap();
+                (version.name.to_owned(), Version { storage: version.storage, endpoint })
             })
             .collect();
     }
 
-    fn convert(&self, object: &mut Value, to: &str) {
-        object["apiVersion"] = json!(format!("{}/{to}", self.group));
-        self.versions[to].compiled.prune(object);
+    fn convert(&self, object: Value, to: &str) -> Value {
+        self.versions[to].endpoint.convert(object, &format!("{}/{to}", self.group))
     }
 
     fn read(&self, name: &str, to: &str) -> Result<Value, Answer> {
-        let Some(mut object) = self.stored.get(name).cloned() else { return Err((404, Value::Null, vec![])) };
+        let Some(object) = self.stored.get(name).cloned() else { return Err((404, Value::Null, vec![])) };
         let from = object["apiVersion"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
         let Some(version) = self.versions.get(&from) else { return Err((500, Value::Null, vec![])) };
-        version.compiled.prune(&mut object);
-        version.compiled.fill(&mut object);
-        self.convert(&mut object, to);
-        Ok(object)
+        Ok(self.convert(version.endpoint.read(object), to))
     }
 
     /// Stores what passed; the answer is read back.
-    fn write(&mut self, name: &str, via: &str, mut object: Value, code: u64, warnings: Vec<String>) -> Answer {
+    fn write(&mut self, name: &str, via: &str, object: Value, code: u64, warnings: Vec<String>) -> Answer {
         let storage = self.versions.iter().find(|(_, version)| version.storage).map(|(name, _)| name.clone()).unwrap();
-        self.convert(&mut object, &storage);
-        self.stored.insert(name.to_owned(), object);
+        self.stored.insert(name.to_owned(), self.convert(object, &storage));
         self.read(name, via).map_or_else(|error| error, |object| (code, object, warnings))
     }
 
-    fn create(&mut self, name: &str, via: &str, mut object: Value) -> Answer {
-        if self.versions[via].status {
-            object.as_object_mut().unwrap().remove("status");
-        }
-        let outcome = self.versions[via].compiled.request(object);
+    fn create(&mut self, name: &str, via: &str, object: Value) -> Answer {
+        let outcome = self.versions[via].endpoint.create(object);
         if !outcome.accepted() {
             return (
                 422,
@@ -97,17 +87,12 @@ impl Server {
         self.write(name, via, outcome.stored, 201, vec![])
     }
 
-    fn update(&mut self, name: &str, via: &str, old: &Value, mut new: Value, status: bool) -> Answer {
-        let map = new.as_object_mut().unwrap();
-        if status {
-            let fresh = map.get("status").cloned();
-            *map = old.as_object().unwrap().clone();
-            fresh.map(|status| map.insert("status".to_owned(), status));
-        } else if self.versions[via].status {
-            map.remove("status");
-            old.get("status").map(|status| map.insert("status".to_owned(), status.clone()));
-        }
-        let outcome = self.versions[via].compiled.request_update(old, new);
+    fn update(&mut self, name: &str, via: &str, old: &Value, new: Value, status: bool) -> Answer {
+        let endpoint = &self.versions[via].endpoint;
+        let outcome = match status {
+            true => endpoint.update_subresource(Subresource::Status, old, new).unwrap(),
+            false => endpoint.update(old, new),
+        };
         if !outcome.accepted() {
             return (
                 422,
@@ -116,7 +101,7 @@ impl Server {
             );
         }
         // Of what is forgiven the server tells only broken rules.
-        let told = outcome.warnings.iter().filter(|error| error.kind == Kind::Rule);
+        let told = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
         let warnings = told.map(|error| format!("{}: {}", error.field, error.message)).collect();
         self.write(name, via, outcome.stored, 200, warnings)
     }

@@ -1,0 +1,136 @@
+//! Remarks on places of files, and test cases, for platforms: what `validate` and `test` say in the formats of GitHub, SARIF and JUnit.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use crate::input::shorten;
+use crate::judge::finding::Severity;
+use crate::model::Place;
+
+use super::Anchors;
+use super::escape::visible;
+use super::github::{LONGEST, MOST, data, property};
+use super::group::plural;
+use super::junit::attribute;
+use super::sarif;
+
+/// Something to show at a place of a file.
+#[derive(Debug, Clone)]
+pub struct Annotation {
+    /// A word for the kind of remark, such as `rejected`.
+    pub rule: &'static str,
+    pub severity: Severity,
+    pub place: Option<Place>,
+    pub message: String,
+}
+
+/// One case of a JUnit report.
+#[derive(Debug, Clone)]
+pub struct TestCase {
+    pub suite: String,
+    pub name: String,
+    /// Why it fails; a case without any passes.
+    pub failures: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// Workflow commands for GitHub's runner, and a line for the log.
+pub fn github(annotations: &[Annotation], anchors: &Anchors<'_>, summary: &str) -> String {
+    let mut out = String::new();
+    for (severity, command, word) in
+        [(Severity::Error, "error", "error"), (Severity::Warning, "warning", "warning"), (Severity::Info, "notice", "note")]
+    {
+        let level: Vec<&Annotation> = annotations.iter().filter(|annotation| annotation.severity == severity).collect();
+        let shown = if level.len() > MOST { MOST - 1 } else { level.len() };
+        for annotation in level.iter().take(shown) {
+            let _ = write!(out, "::{command} ");
+            if let Some(anchor) = annotation.place.and_then(|place| anchors.at(place)) {
+                let (path, line) = (property(&visible(anchor.path)), anchor.line);
+                let _ = write!(out, "file={path},line={line},endLine={line},col={},endColumn={},", anchor.column, anchor.end_column);
+            }
+            let text = annotation.message.lines().map(visible).collect::<Vec<_>>().join("\n");
+            let _ = writeln!(out, "title={}::{}", property(annotation.rule), data(&shorten(&text, LONGEST)));
+        }
+        if level.len() > shown {
+            let more = plural(level.len() - shown, &format!("more {word}"));
+            let _ = writeln!(out, "::{command} title=crdwise::{more}: the log has them all");
+        }
+    }
+    let _ = writeln!(out, "crdwise: {}", visible(summary));
+    out
+}
+
+/// SARIF 2.1.0; `about` says in a sentence what each kind of remark means.
+pub fn sarif(command: &str, annotations: &[Annotation], anchors: &Anchors<'_>, about: &[(&'static str, &str)], complete: bool) -> String {
+    let numbers: BTreeMap<&str, usize> = about.iter().enumerate().map(|(index, (rule, _))| (*rule, index)).collect();
+    let rules: Vec<_> = about.iter().map(|(rule, text)| json!({"id": rule, "shortDescription": {"text": text}})).collect();
+    let result = |annotation: &Annotation| {
+        let anchor = annotation.place.and_then(|place| anchors.at(place));
+        let location = anchor.map(|anchor| json!({"physicalLocation": sarif::physical(anchor)}));
+        json!({
+            "ruleId": annotation.rule,
+            "ruleIndex": numbers.get(annotation.rule),
+            "level": sarif::level(annotation.severity),
+            "message": {"text": visible(&annotation.message)},
+            "locations": location.into_iter().collect::<Vec<_>>(),
+        })
+    };
+    let log = json!({
+        "$schema": sarif::SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "crdwise",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
+            }},
+            "automationDetails": {"id": format!("crdwise/{command}/")},
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {sarif::ROOT: {"description": {"text": "The root of the repository"}}},
+            "invocations": [{"executionSuccessful": complete}],
+            "results": annotations.iter().take(sarif::MOST).map(result).collect::<Vec<_>>(),
+        }],
+    });
+    let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// JUnit's XML: the cases by their suites, in the order in which they come.
+pub fn junit(command: &str, cases: &[TestCase], complete: bool) -> String {
+    let failed = |cases: &[TestCase]| cases.iter().filter(|case| !case.failures.is_empty()).count();
+    let (tests, failures, errors) = (cases.len() + 1, failed(cases), usize::from(!complete));
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ =
+        writeln!(out, "<testsuites name=\"crdwise {command}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" time=\"0\">");
+    let _ =
+        writeln!(out, "  <testsuite name=\"crdwise {command}\" tests=\"1\" failures=\"0\" errors=\"{errors}\" skipped=\"0\" time=\"0\">");
+    let error = if complete { "" } else { "<error message=\"not every input could be read\" type=\"input\"/>" };
+    let _ = writeln!(out, "    <testcase name=\"every input is read\" classname=\"crdwise.{command}\" time=\"0\">{error}</testcase>");
+    out.push_str("  </testsuite>\n");
+    for suite in cases.chunk_by(|a, b| a.suite == b.suite) {
+        let name = suite.first().map(|case| attribute(&case.suite)).unwrap_or_default();
+        let (tests, failures) = (suite.len(), failed(suite));
+        let _ =
+            writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">");
+        for case in suite {
+            let _ = writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\" time=\"0\">", attribute(&case.name));
+            let lines = |texts: &[String]| texts.iter().flat_map(|text| text.lines().map(attribute)).collect::<Vec<_>>().join("\n");
+            if let Some(first) = case.failures.first() {
+                let message = attribute(first.lines().next().unwrap_or_default());
+                let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{command}\">{}</failure>", lines(&case.failures));
+            }
+            if !case.notes.is_empty() {
+                let _ = writeln!(out, "      <system-out>{}</system-out>", lines(&case.notes));
+            }
+            out.push_str("    </testcase>\n");
+        }
+        out.push_str("  </testsuite>\n");
+    }
+    out.push_str("</testsuites>\n");
+    out
+}

@@ -1,0 +1,124 @@
+//! One version of a CRD as clients write to it: create, update, and the status and scale subresources.
+
+use serde_json::Value;
+
+use crate::model::Version;
+use crate::model::schema::Shape;
+
+use super::error::{Error, Kind, Naming, Reason};
+use super::path::ObjectPath;
+use super::scale::{Scale, ScaleError};
+use super::{Compiled, Outcome};
+
+/// A part of an object that has its own address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subresource {
+    Status,
+    Scale,
+}
+
+impl Subresource {
+    pub fn name(self) -> &'static str {
+        match self {
+            Subresource::Status => "status",
+            Subresource::Scale => "scale",
+        }
+    }
+}
+
+/// A version of a CRD, ready for requests.
+#[derive(Debug)]
+pub struct Endpoint {
+    compiled: Compiled,
+    scale: Scale,
+    /// Whether `status` has a subresource.
+    status: bool,
+}
+
+impl Endpoint {
+    /// Nothing for a version without a schema.
+    pub fn new(version: &Version<'_>) -> Option<Self> {
+        let shape = Shape::of(version.schema.as_ref()?);
+        Some(Endpoint { compiled: Compiled::new(&shape), scale: Scale::of(version), status: version.status_subresource().is_some() })
+    }
+
+    pub(crate) fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+
+    /// The object as it is given, status included.
+    pub fn validate(&self, object: Value) -> Outcome {
+        self.complete(self.compiled.request(object))
+    }
+
+    /// A create: where `status` has a subresource, the server drops it unread.
+    pub fn create(&self, object: Value) -> Outcome {
+        if self.status { self.complete(self.compiled.request_without_status(object)) } else { self.validate(object) }
+    }
+
+    /// A create, and where `status` has a subresource, a write of the status behind it.
+    pub fn create_with_status(&self, object: Value) -> Outcome {
+        let mut outcome = self.validate(object.clone());
+        if !self.status || outcome.stored.get("status").is_none() {
+            return outcome;
+        }
+        let created = self.create(object).errors;
+        let (both, by_status): (Vec<Error>, Vec<Error>) = outcome.errors.into_iter().partition(|error| created.contains(error));
+        let note = |error: Error, words: &str| Error { message: format!("{} ({words})", error.message), ..error };
+        let by_create = created.into_iter().filter(|error| !both.contains(error)).map(|error| note(error, "a create drops `status`"));
+        outcome.errors = by_create.collect();
+        outcome.errors.extend(by_status.into_iter().map(|error| note(error, "refused by the status subresource")));
+        outcome.errors.extend(both);
+        outcome
+    }
+
+    /// What a server that has this object stored reads: pruned and with its defaults, whether it is valid or not.
+    pub fn read(&self, mut object: Value) -> Value {
+        self.compiled.prune(&mut object);
+        self.compiled.fill(&mut object);
+        object
+    }
+
+    /// The same object read through this version by strategy None, which changes nothing but `apiVersion`.
+    pub fn convert(&self, mut object: Value, api_version: &str) -> Value {
+        if let Some(map) = object.as_object_mut() {
+            map.insert("apiVersion".to_owned(), api_version.into());
+        }
+        self.compiled.prune(&mut object);
+        object
+    }
+
+    /// An update of `old`, as the server has read it, by what the client sends. Where `status` has a subresource, it stays what it was.
+    pub fn update(&self, old: &Value, new: Value) -> Outcome {
+        let outcome =
+            if self.status { self.compiled.request_update_without_status(old, new) } else { self.compiled.request_update(old, new) };
+        self.complete(outcome)
+    }
+
+    /// A write to a subresource of `old`; nothing if the version doesn't have it.
+    pub fn update_subresource(&self, subresource: Subresource, old: &Value, new: Value) -> Option<Outcome> {
+        match subresource {
+            Subresource::Status if !self.status => None,
+            Subresource::Status => {
+                let mut outcome = self.compiled.request_status(old, new);
+                self.scale.check_status(&outcome.stored, &mut outcome.errors);
+                Some(outcome)
+            }
+            Subresource::Scale => match self.scale.scaled(old, &new) {
+                Ok(scaled) => Some(self.update(old, scaled)),
+                Err(ScaleError::Refused(error)) => Some(Outcome { stored: old.clone(), errors: vec![error], ..Outcome::default() }),
+                Err(ScaleError::NoSubresource) => None,
+            },
+        }
+    }
+
+    fn complete(&self, mut outcome: Outcome) -> Outcome {
+        if outcome.stored.get("metadata").is_none() {
+            let path = ObjectPath::root().key("metadata").key("name");
+            let words = "name or generateName is required";
+            outcome.errors.push(Error::new(path, Naming::Dotted, Kind::Metadata, Reason::Required, None, words));
+        }
+        self.scale.check(&outcome.stored, &mut outcome.errors);
+        outcome
+    }
+}

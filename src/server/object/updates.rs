@@ -1,0 +1,140 @@
+//! Checks files of objects as updates of other objects, which are what the server has stored.
+//!
+//! An object belongs to the previous one of the same group, kind, namespace and name; of several, to the one in the file of the same
+//! name. Where both sides hold one object of a kind, they belong together whatever they are called. An object without a previous one
+//! is created.
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::model::{Bundle, Documents, Place};
+
+use super::endpoint::Subresource;
+use super::objects::{BundleChecker, Object, ObjectReport, Request, Verdict, bare, place, read, report};
+use super::{Endpoint, Outcome};
+
+/// What was found for all objects, and what was not used.
+#[derive(Debug)]
+pub struct Updates {
+    pub reports: Vec<ObjectReport>,
+    /// Previous documents that can't be parsed.
+    pub unreadable: Vec<ObjectReport>,
+    /// Previous objects that no object updates.
+    pub unused: Vec<Place>,
+}
+
+/// Checks every object of the documents as an update of its previous one, or as a write to a subresource of it.
+pub fn check_updates(objects: &Documents, previous: &Documents, crds: &Bundle<'_>, subresource: Option<Subresource>) -> Updates {
+    let (found, mut reports) = read(objects);
+    let (before, unreadable) = read(previous);
+    let checker = BundleChecker::new(crds, found.iter().chain(&before));
+    let files = Files { objects, previous };
+    let pairs: Vec<(&Object<'_>, Option<usize>)> =
+        found.iter().map(|object| (object, partner(object, &found, &before, subresource, &files))).collect();
+    let unused = (0..before.len()).filter(|index| !pairs.iter().any(|(_, partner)| *partner == Some(*index)));
+    let unused = unused.filter_map(|index| before.get(index)).filter(|object| !checker.crds(object).is_empty());
+    let unused = unused.map(|object| Place { file: object.file, span: object.node.span() }).collect();
+    reports.par_extend(pairs.par_iter().flat_map_iter(|(object, partner)| match partner.and_then(|index| before.get(index)) {
+        Some(previous) => update(object, previous, subresource, &checker),
+        None if subresource.is_some() => vec![bare(object, Request::Update(subresource), None, Verdict::NoPrevious)],
+        None => report(object, &checker, None),
+    }));
+    reports.sort_by_key(|report| report.place);
+    Updates { reports, unreadable, unused }
+}
+
+struct Files<'d> {
+    objects: &'d Documents,
+    previous: &'d Documents,
+}
+
+impl Files<'_> {
+    fn same_name(&self, object: &Object<'_>, previous: &Object<'_>) -> bool {
+        let last = |documents: &Documents, object: &Object<'_>| {
+            documents.file(object.file).map(|file| file.name.rsplit('/').next().unwrap_or_default().to_owned())
+        };
+        last(self.objects, object) == last(self.previous, previous)
+    }
+}
+
+/// The previous object that this one belongs to.
+fn partner(
+    object: &Object<'_>,
+    all: &[Object<'_>],
+    before: &[Object<'_>],
+    subresource: Option<Subresource>,
+    files: &Files<'_>,
+) -> Option<usize> {
+    let scale = subresource == Some(Subresource::Scale) && object.kind == "Scale" && object.group() == "autoscaling";
+    let of_kind = |other: &Object<'_>| scale || (other.group() == object.group() && other.kind == object.kind);
+    let candidates = || before.iter().enumerate().filter(|(_, other)| of_kind(other));
+    let same_name = |other: &Object<'_>| {
+        let namespaces = (other.word("namespace"), object.word("namespace"));
+        other.word("name") == object.word("name") && (namespaces.0 == namespaces.1 || namespaces.0.is_none() || namespaces.1.is_none())
+    };
+    let named: Vec<_> = candidates().filter(|(_, other)| same_name(other)).collect();
+    match named.as_slice() {
+        [] => {}
+        [(only, _)] => return Some(*only),
+        several => return several.iter().find(|(_, other)| files.same_name(object, other)).or(several.first()).map(|(index, _)| *index),
+    }
+    let alone = all.iter().filter(|other| of_kind(other)).count() <= 1 && candidates().count() == 1;
+    candidates().next().map(|(index, _)| index).filter(|_| alone)
+}
+
+fn update(
+    object: &Object<'_>,
+    previous: &Object<'_>,
+    subresource: Option<Subresource>,
+    checker: &BundleChecker<'_, '_>,
+) -> Vec<ObjectReport> {
+    let request = Request::Update(subresource);
+    // A `Scale` belongs to no CRD; what it scales does.
+    let scale = subresource == Some(Subresource::Scale) && object.kind == "Scale";
+    let target = if scale { previous } else { object };
+    let crds = checker.crds(target);
+    if crds.is_empty() {
+        return report(object, checker, None);
+    }
+    let answers = crds.iter().filter_map(|&index| {
+        let crd = checker.bundle.crds.get(index)?;
+        let answer = checker.endpoint(index, target).and_then(|endpoint| {
+            let stored = stored(previous, target, index, endpoint, checker)?;
+            let outcome = answer(endpoint, &stored, object.node.to_json(), subresource)?;
+            Ok(Verdict::Checked(Box::new(place(object, outcome, Some(endpoint)))))
+        });
+        Some(bare(object, request, Some(crd), answer.unwrap_or_else(|verdict| verdict)))
+    });
+    answers.collect()
+}
+
+/// The previous object as the server reads it for a request to the version of `target`.
+fn stored(
+    previous: &Object<'_>,
+    target: &Object<'_>,
+    crd: usize,
+    endpoint: &Endpoint,
+    checker: &BundleChecker<'_, '_>,
+) -> Result<Value, Verdict> {
+    let value = previous.node.to_json();
+    if previous.version() == target.version() {
+        return Ok(endpoint.read(value));
+    }
+    let by_webhook = checker.bundle.crds.get(crd).is_some_and(|crd| crd.conversion.is_webhook());
+    if by_webhook {
+        return Err(Verdict::Converted { from: previous.version().to_owned() });
+    }
+    let read = match checker.endpoint(crd, previous) {
+        Ok(stored) => stored.read(value),
+        Err(Verdict::NotServed | Verdict::NoSchema) => value,
+        Err(verdict) => return Err(verdict),
+    };
+    Ok(endpoint.convert(read, target.api_version))
+}
+
+fn answer(endpoint: &Endpoint, stored: &Value, new: Value, subresource: Option<Subresource>) -> Result<Outcome, Verdict> {
+    match subresource {
+        None => Ok(endpoint.update(stored, new)),
+        Some(subresource) => endpoint.update_subresource(subresource, stored, new).ok_or(Verdict::NoSubresource(subresource)),
+    }
+}
