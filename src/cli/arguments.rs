@@ -372,6 +372,8 @@ pub enum Conversions {
     Check(Box<ConversionsCheck>),
     /// Draft the manifests that a change needs
     Scaffold(ConversionsScaffold),
+    /// Print the sequence of releases that leads from OLD to NEW without losing an object; with more inputs, check that sequence
+    Plan(ConversionsPlan),
     /// Name the release of manifests that convert to the next one
     Release(ConversionsRelease),
 }
@@ -436,6 +438,23 @@ pub struct ConversionsCheck {
     pub judging: Judging,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct ConversionsPlan {
+    #[command(flatten)]
+    pub sides: ChangeSides,
+
+    /// Directory to write the CRD of each step to
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
     #[command(flatten)]
     pub limits: LimitFlags,
 }

@@ -4,6 +4,7 @@ pub mod arguments;
 mod baseline;
 mod case;
 pub mod config;
+mod conversion_plan;
 mod conversions;
 mod convert;
 mod defaults;
@@ -125,6 +126,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Convert(arguments) => convert::convert(&arguments, streams),
         Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
         Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Plan(arguments)) => conversion_plan::plan(&arguments, streams),
         Command::Conversions(arguments::Conversions::Release(arguments)) => conversions::release(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),

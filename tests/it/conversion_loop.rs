@@ -186,6 +186,8 @@ fn every_break_has_a_way_to_a_green_review() {
         assert!(!green.contains("conversion-undefined") && !green.contains("conversion-unused"), "{}\n{green}", one.name);
         let drafted = run(&scratch, one.name, "conversions scaffold", 0);
         assert!(drafted.contains("every change that needs a conversion has one"), "{}\n{drafted}", one.name);
+        let plan = run(&scratch, one.name, "conversions plan -o plan", 0);
+        assert!(plan.contains("back:") && plan.contains("the stored objects of Widget"), "{}\n{plan}", one.name);
         // The version that the report asks for is the one to release.
         let words: Vec<&str> = green.split_whitespace().collect();
         let at = words.windows(3).position(|three| three == ["release", "must", "be"]).unwrap_or_else(|| panic!("{green}"));
@@ -195,6 +197,7 @@ fn every_break_has_a_way_to_a_green_review() {
         run(&scratch, one.name, check, 0);
         let green = run(&scratch, one.name, "review", 0);
         assert!(!green.contains("version-bump") && !green.contains("conversion-un"), "{}\n{green}", one.name);
+        std::fs::remove_dir_all(scratch.path().join("plan")).unwrap();
         // In the next pull request the manifest is history.
         scratch.git(&["add", "-A"]);
         scratch.git(&["commit", "-q", "-m", "release"]);

@@ -16,6 +16,7 @@ pub(crate) mod manifest_endpoints;
 mod object_route;
 pub(crate) mod output_schema;
 mod path_through_steps;
+pub(crate) mod plan;
 mod preserve;
 mod read;
 pub(crate) mod readability;

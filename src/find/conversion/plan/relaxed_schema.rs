@@ -1,0 +1,117 @@
+//! The schema between two others: it declares the fields of both and asks for no more than both do, so that objects of either form are
+//! accepted and kept while they are converted.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that both schemas must agree on; where they differ, neither is asked for.
+const CONDITIONS: &[&str] = &[
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "default",
+    "x-kubernetes-validations",
+];
+
+/// A schema that accepts and keeps what either of two schemas accepts and keeps, as far as one schema can.
+pub(super) fn relaxed(old: &Value, new: &Value) -> Value {
+    let (Value::Object(before), Value::Object(after)) = (old, new) else { return new.clone() };
+    if old == new {
+        return new.clone();
+    }
+    let mut schema = after.clone();
+    if let Some(scalar) = of_both_types(before, after) {
+        return scalar;
+    }
+    for keyword in CONDITIONS {
+        if before.get(*keyword) != after.get(*keyword) {
+            schema.remove(*keyword);
+        }
+    }
+    match (before.get("enum").and_then(Value::as_array), after.get("enum").and_then(Value::as_array)) {
+        (Some(old), Some(new)) => {
+            let more = new.iter().filter(|value| !old.contains(value));
+            schema.insert("enum".to_owned(), Value::Array(old.iter().chain(more).cloned().collect()));
+        }
+        _ => {
+            schema.remove("enum");
+        }
+    }
+    let required = |schema: &Map<String, Value>| schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let both: Vec<Value> = required(before).into_iter().filter(|name| required(after).contains(name)).collect();
+    schema.remove("required");
+    if !both.is_empty() {
+        schema.insert("required".to_owned(), Value::Array(both));
+    }
+    for flag in ["nullable", "x-kubernetes-preserve-unknown-fields"] {
+        if [before, after].iter().any(|side| side.get(flag) == Some(&Value::Bool(true))) {
+            schema.insert(flag.to_owned(), true.into());
+        }
+    }
+    if let Some(properties) = properties(before, after) {
+        schema.insert("properties".to_owned(), properties);
+    }
+    for child in ["items", "additionalProperties"] {
+        if let (Some(old), Some(new)) = (before.get(child), after.get(child)) {
+            schema.insert(child.to_owned(), relaxed(old, new));
+        }
+    }
+    Value::Object(schema)
+}
+
+/// The fields of both sides.
+fn properties(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<Value> {
+    let of = |side: &Map<String, Value>| side.get("properties").and_then(Value::as_object).cloned();
+    let (before, after) = (of(old), of(new));
+    if before.is_none() && after.is_none() {
+        return None;
+    }
+    let (before, mut all) = (before.unwrap_or_default(), after.unwrap_or_default());
+    for (name, old) in before {
+        let merged = all.get(&name).map_or_else(|| old.clone(), |new| relaxed(&old, new));
+        all.insert(name, merged);
+    }
+    Some(Value::Object(all))
+}
+
+/// Where the types differ, a schema for values of both: an integer or a string, a number, or anything below an object that keeps it.
+fn of_both_types(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<Value> {
+    let ty = |side: &Map<String, Value>| side.get("type").and_then(Value::as_str).map(str::to_owned);
+    let (was, is) = (ty(old)?, ty(new)?);
+    match (was.as_str(), is.as_str()) {
+        _ if was == is => None,
+        ("integer", "string") | ("string", "integer") => Some(json!({"x-kubernetes-int-or-string": true})),
+        ("integer", "number") | ("number", "integer") => Some(json!({"type": "number"})),
+        _ => Some(json!({"x-kubernetes-preserve-unknown-fields": true})),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_declared_and_none_is_required() {
+        let old = json!({"type": "object", "required": ["a", "c"], "properties": {"a": {"type": "string"}, "c": {"enum": ["x"], "type": "string"}}});
+        let new = json!({"type": "object", "required": ["b", "c"], "properties": {"b": {"type": "string"}, "c": {"enum": ["y"], "type": "string"}}});
+        let both = json!({"type": "object", "required": ["c"], "properties": {
+            "a": {"type": "string"}, "b": {"type": "string"}, "c": {"enum": ["x", "y"], "type": "string"}}});
+        assert_eq!(relaxed(&old, &new), both);
+        assert_eq!(relaxed(&json!({"type": "integer"}), &json!({"type": "string"})), json!({"x-kubernetes-int-or-string": true}));
+        assert_eq!(relaxed(&new, &new), new);
+    }
+}

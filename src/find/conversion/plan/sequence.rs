@@ -1,0 +1,207 @@
+//! Checks a sequence of CRDs, each of which replaces the one before: the server accepts every update, versions go in the right order, and
+//! objects that were stored under the first CRD can be read under each.
+
+use serde_json::Value;
+
+use crate::find::conversion::catalogue::Conversions;
+use crate::find::conversion::convert::Converter;
+use crate::find::conversion::laws::difference;
+use crate::find::conversion::manifest::{Direction, Manifest, api_version};
+use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
+use crate::find::conversion::readability;
+use crate::find::conversion::schema_endpoint::SchemaEndpoint;
+use crate::model::fact::Word;
+use crate::model::schema::Shape;
+use crate::model::{Bundle, Crd, FieldPath, Version};
+use crate::server;
+
+/// The objects that clusters have before the first step, and the manifest that converts them.
+pub(crate) struct StoredObjects<'p, 'b, 't> {
+    first: &'b Crd<'t>,
+    last: &'b Crd<'t>,
+    pub manifest: Option<&'p Manifest>,
+    objects: Vec<Value>,
+}
+
+/// Why an object is not safe under a CRD.
+enum Danger {
+    /// A field can't be read.
+    Unreadable(FieldPath),
+    /// It can be read, but the next write is refused.
+    Invalid(String),
+}
+
+impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
+    pub fn new(bundles: (&'b Bundle<'t>, &'b Bundle<'t>), crds: (&'b Crd<'t>, &'b Crd<'t>), conversions: Option<&'p Conversions>) -> Self {
+        let (first, last) = crds;
+        let storage = first.storage_version();
+        let target = last.storage_version().map(|version| version.name);
+        let fits = |manifest: &&Manifest| {
+            let from = manifest.from.version.as_deref();
+            let ends = ManifestEndpoints::new(manifest, bundles.0, bundles.1);
+            !manifest.webhook && ends.is_some() && from.is_none_or(|from| storage.is_some_and(|storage| storage.name == from))
+        };
+        let manifests: Vec<&Manifest> =
+            conversions.map(|all| all.of_kind(first.group(), first.kind())).unwrap_or_default().into_iter().filter(fits).collect();
+        let to_target = manifests.iter().find(|manifest| manifest.to.version.as_deref() == target && !manifest.in_place());
+        let manifest = to_target.or_else(|| manifests.iter().find(|manifest| manifest.in_place())).copied();
+        let objects = storage.and_then(|version| endpoint(first, version)).map(|end| end.samples().to_vec()).unwrap_or_default();
+        StoredObjects { first, last, manifest, objects }
+    }
+
+    /// Whether some stored object must be converted before or after the last CRD is applied.
+    pub fn needs_conversion(&self) -> bool {
+        !self.last.conversion.is_webhook() && self.objects.iter().any(|object| danger(object, self.last).is_some())
+    }
+
+    /// Whether a manifest converts objects that stay at their version.
+    pub fn converts_in_place(&self) -> bool {
+        self.manifest.is_some_and(Manifest::in_place)
+    }
+
+    /// The fields that can't be read under the last CRD.
+    pub fn unreadable(&self) -> Vec<FieldPath> {
+        let mut paths: Vec<FieldPath> = Vec::new();
+        for object in &self.objects {
+            if let Some(Danger::Unreadable(path)) = danger(object, self.last)
+                && !paths.contains(&path)
+            {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    /// The first step that is wrong, from 1, and why.
+    pub fn check(&self, crds: &[&Crd<'_>]) -> Result<(), (usize, String)> {
+        let mut objects = self.objects.clone();
+        let mut converted = false;
+        for (index, pair) in crds.windows(2).enumerate() {
+            let [before, after] = pair else { continue };
+            let wrong = |reason: String| (index + 1, reason);
+            admitted(before, after).map_err(wrong)?;
+            versions(before, after).map_err(wrong)?;
+            if before.conversion.is_webhook() && after.conversion.is_webhook() {
+                continue;
+            }
+            let Some(found) = objects.iter().find_map(|object| danger(object, after)) else { continue };
+            if converted {
+                return Err(wrong(said(&found)));
+            }
+            let new_forms = self.converted(&objects).map_err(|why| wrong(format!("{}; {why}", said(&found))))?;
+            // Before the step, if that CRD accepts the new form as well; after it, if the old form can still be read there.
+            let safe = |crd: &Crd<'_>| new_forms.iter().find_map(|object| danger(object, crd));
+            let early = safe(before);
+            if let (Some(early), Danger::Unreadable(_)) = (&early, &found) {
+                return Err(wrong(format!("{}, and the objects can't be converted before: {}", said(&found), said(early))));
+            }
+            if let Some(late) = safe(after) {
+                return Err(wrong(format!("converted objects are not safe: {}", said(&late))));
+            }
+            objects = new_forms;
+            converted = true;
+        }
+        Ok(())
+    }
+
+    fn converted(&self, objects: &[Value]) -> Result<Vec<Value>, String> {
+        let (from, to) = (self.first.storage_version(), self.last.storage_version());
+        let names = (from.map_or("", |from| from.name), to.map_or("", |to| to.name));
+        let Some(manifest) = self.manifest else {
+            return Err(format!(
+                "no manifest converts {} from {} to {}: draft it with `crdwise conversions scaffold`",
+                self.first.kind(),
+                names.0,
+                names.1
+            ));
+        };
+        let converter = Converter::new(manifest, Direction::Forward).map_err(|error| error.to_string())?;
+        let each = objects.iter().map(|object| converter.converted(object));
+        each.collect::<Result<Vec<Value>, _>>().map_err(|error| format!("`{}` fails: {error}", manifest.name))
+    }
+}
+
+/// The server accepts the update.
+fn admitted(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
+    let admission = server::crd::update(before, after);
+    let refusal = admission.facts.iter().find(|fact| fact.is_refusal() && !fact.pre_existing);
+    refusal.map_or(Ok(()), |fact| {
+        let reason = fact.words.get(&Word::Reason).map_or("", String::as_str);
+        Err(format!("the API server refuses the update: {}: {reason}", fact.field.as_deref().unwrap_or_default()))
+    })
+}
+
+/// A version is added, becomes the storage version, is deprecated, is no longer served and goes, each in its own step.
+fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
+    for version in &before.versions {
+        let name = version.name;
+        match after.version(name) {
+            None if version.served => return Err(format!("{name} is removed while clients can use it: stop serving it in a step before")),
+            None if version.storage => {
+                return Err(format!("{name} is removed while objects are stored at it: move the storage and migrate in steps before"));
+            }
+            Some(next) if version.served && !next.served && !version.deprecated => {
+                return Err(format!("{name} is no longer served, but clients were never warned: deprecate it in a step before"));
+            }
+            Some(next) if version.served && !next.served && next.storage => {
+                return Err(format!("{name} is no longer served, but objects are still stored at it: move the storage in a step before"));
+            }
+            _ => {}
+        }
+    }
+    let storage = after.storage_version();
+    if let Some(added) = storage.filter(|version| before.version(version.name).is_none()) {
+        return Err(format!(
+            "{name} becomes the storage version in the step that adds it, so that a rollback would leave objects which the CRD before \
+             can't read: add it in a step before",
+            name = added.name
+        ));
+    }
+    let alike = |a: &Version<'_>, b: &Version<'_>| a.schema.as_ref().zip(b.schema.as_ref()).is_some_and(|(a, b)| a.node().alike(b.node()));
+    let differ = after.versions.iter().any(|version| storage.is_some_and(|storage| !alike(version, storage)));
+    if before.conversion.is_webhook() && !after.conversion.is_webhook() && differ {
+        return Err(
+            "the conversion webhook goes while versions with other schemas remain: remove the other versions in a step before".to_owned()
+        );
+    }
+    Ok(())
+}
+
+fn endpoint(crd: &Crd<'_>, version: &Version<'_>) -> Option<SchemaEndpoint> {
+    Some(SchemaEndpoint::new(Shape::of(version.schema.as_ref()?), crd.group(), version.name, crd.kind()))
+}
+
+/// Why an object isn't safe: no served version shows all of it, or the one that does refuses to write it.
+fn danger(object: &Value, crd: &Crd<'_>) -> Option<Danger> {
+    let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut served: Vec<&Version<'_>> = crd.versions.iter().filter(|version| version.served).collect();
+    // The version of the object is the one that its users know.
+    served.sort_by_key(|version| api_version(crd.group(), version.name) != own);
+    let mut found: Option<Danger> = None;
+    for version in served {
+        let end = endpoint(crd, version)?;
+        let mut seen = object.clone();
+        if let Some(map) = seen.as_object_mut() {
+            map.insert("apiVersion".to_owned(), api_version(crd.group(), version.name).into());
+        }
+        let one = match difference(&seen, &end.pruned(&seen), &FieldPath::root()) {
+            Some((path, _)) => Danger::Unreadable(path),
+            None => match end.request(&seen).errors.first() {
+                None => return None,
+                Some(error) => Danger::Invalid(format!("{}: {}", error.field, error.message)),
+            },
+        };
+        match (&found, &one) {
+            (None, _) | (Some(Danger::Unreadable(_)), Danger::Invalid(_)) => found = Some(one),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn said(danger: &Danger) -> String {
+    match danger {
+        Danger::Unreadable(path) => format!("{}: {}", readability::reason(&[path]), readability::ADVICE),
+        Danger::Invalid(error) => format!("stored objects are refused on their next write: {error}"),
+    }
+}
