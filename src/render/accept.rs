@@ -67,10 +67,12 @@ fn conversion(change: Option<&ChangeArguments>) -> String {
         Some(change) => (change.sides.as_str(), change.conversions.as_str()),
         None => (" OLD NEW", "conversions"),
     };
-    format!(
+    let way = format!(
         "define a conversion. (1) `crdwise conversions scaffold{sides} -o {conversions}` drafts it; (2) choose between the steps that the \
          draft offers, and replace each TODO; (3) `crdwise conversions check{sides}` proves it. Or accept the findings in crdwise.yaml:"
-    )
+    );
+    // Names of files are in it.
+    visible(&way).into_owned()
 }
 
 const UNDEFINED: &str = "conversion-undefined";
