@@ -3,6 +3,9 @@
 //! Scalars are typed as the API server's own YAML 1.1 reader types them, every key and value keeps its byte range,
 //! and budgets hold before anything is built. The event parser stays behind this folder.
 
+mod builder;
+mod events;
+mod generated;
 mod node;
 mod parse;
 mod scalar;
