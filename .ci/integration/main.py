@@ -431,6 +431,35 @@ def a_cluster_that_fails_says_why(world):
     assert "install kubectl" in says(server, program={"PATH": paths})
 
 
+def objects_of_a_cluster_are_named(world):
+    repository = world.repository("objects")
+    repository.write("new.json", json.dumps(crd_document(cluster.widgets(50))))
+    objects = [cluster.widget(n, 98765 if n in (17, 700, 1199) else 1) for n in range(1200)]
+    path = "/apis/example.org/v1/widgets"
+    with cluster.Server({cluster.CRDS: [cluster.widgets(100000)], path: objects}) as server:
+        repository.write("kubeconfig", server.kubeconfig())
+        settings = {"KUBECONFIG": str(repository.folder / "kubeconfig")}
+        command = ["crdwise", "review", "kube:", "new.json", "--objects", "kube:"]
+        result = repository.run(*command, "--format", "json", code=1, environment=settings)
+        report = json.loads(result.stdout)
+        assert report["objects"]["checked"] == 1200 and report["objects"]["hit"] == 3, report["objects"]
+        hit = [finding["objects"] for finding in report["findings"] if finding.get("objects", {}).get("count")]
+        assert [one["names"] for one in hit] == [["shop/w00017", "shop/w00700", "shop/w01199"]], hit
+        assert hit[0]["managers"] == [{"name": "argocd", "objects": 3}], hit
+        pages = [uri for _, uri in server.requests if uri.startswith(path)]
+        assert len(pages) == 3 and all("limit=500" in uri for uri in pages), pages
+        assert "98765" not in result.stdout
+        validate = ["crdwise", "validate", "kube:", "--crd", "new.json"]
+        said = repository.run(*validate, code=1, environment=settings).stdout
+        assert "1200 checked, 3 rejected" in said and said.count("shop/w") == 3 and "98765" not in said, said
+        # The second page fails: the run is not complete.
+        server.requests.clear()
+        server.faults[path], server.fault_after = (403, "Forbidden", "widgets is forbidden"), 1
+        failed = repository.run(*command, code=3, environment=settings)
+        assert "widgets.example.org: not allowed" in failed.stderr, failed.stderr
+        assert {method for method, _ in server.requests} == {"GET"}, server.requests
+
+
 def main(program, tools, *only):
     world = World(program, tools)
     checks = [value for value in globals().values() if callable(value) and getattr(value, "__module__", "") == __name__]

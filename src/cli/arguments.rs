@@ -46,7 +46,7 @@ pub enum Command {
         crdwise review config/crd --against origin/main --merge-base\n  \
         crdwise review config/crd --against-tag 'v*' --format github --format sarif=crdwise.sarif"
     )]
-    Review(Review),
+    Review(Box<Review>),
     /// Check one bundle: what an API server rejects, hazards and guidelines
     #[command(
         after_help = "Examples:\n  crdwise lint config/crd\n  crdwise lint --policy kubernetes -\n  crdwise lint HEAD:config/crd --format json"
@@ -168,6 +168,7 @@ impl BaselineRun {
             versions: Versions::default(),
             old_may_be_empty: false,
             released: None,
+            objects: Vec::new(),
             history: Vec::new(),
             config_from: None,
             witnesses: None,
@@ -219,6 +220,10 @@ pub struct Review {
     /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub conversions: Option<OsString>,
+
+    /// Existing objects: which of them each break hits. Files, dumps of `kubectl get -o yaml`, or `kube:`; names are reported, values never
+    #[arg(long, value_name = "INPUT", help_heading = "Judging")]
+    pub objects: Vec<OsString>,
 
     #[command(flatten)]
     pub versions: Versions,
@@ -413,6 +418,7 @@ impl ChangeSides {
             staged: false,
             versions: self.versions.clone(),
             old_may_be_empty: false,
+            objects: Vec::new(),
             released: None,
             history: Vec::new(),
             config_from: None,

@@ -7,9 +7,12 @@ use crate::cli::arguments::{self, ConfigSide};
 use crate::find::lint::Release;
 use crate::find::review_context::ReviewContext;
 use crate::input::{Against, against};
+use crate::judge::existing_objects::ObjectTally;
 use crate::judge::report::{ChangeArguments, Report};
 use crate::judge::review::{self, Judgement, ReadRelease, Side};
+use crate::server::object::ImpactChecker;
 
+use super::existing_objects::{Resource, each_page};
 use super::input::{Read, Reader, label};
 use super::manifests::{self, LoadedManifests};
 use super::moved;
@@ -26,6 +29,8 @@ pub(super) struct Case<'r> {
     history: Vec<(String, Read)>,
     manifests: LoadedManifests,
     release: Option<ReleaseSearch<'r>>,
+    /// Existing objects, and who reads them.
+    objects: Option<(&'r Reader, Vec<OsString>)>,
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
     old_may_be_empty: bool,
@@ -81,6 +86,7 @@ impl<'r> Case<'r> {
             history,
             manifests,
             release,
+            objects: (!arguments.objects.is_empty()).then(|| (reader, arguments.objects.clone())),
             least: arguments.judging.min_crds.unwrap_or(least),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
             change: Some(ChangeArguments { sides: arguments.change_words(), conversions: manifests::directory(arguments) }),
@@ -102,6 +108,7 @@ impl<'r> Case<'r> {
             history: Vec::new(),
             manifests: LoadedManifests::none(),
             release: None,
+            objects: None,
             least,
             old_may_be_empty: false,
             change: None,
@@ -125,13 +132,16 @@ impl<'r> Case<'r> {
         let read_release = read.as_ref().map(|read| read as &ReadRelease<'_>);
         let judgement = Judgement { context, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
-        let report = match &old {
+        let mut report = match &old {
             Some(old) => Report { change: self.change.clone(), ..review::review(old, &new, &judgement) },
             None => review::lint(&new, &judgement),
         };
         drop(progress);
         self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
+        if let (Some((reader, inputs)), Some(old)) = (&self.objects, &old) {
+            exit = exit.or(existing_objects(reader, inputs, (old, &new), &mut report, streams)?);
+        }
         let read = [(&self.new, &new)].into_iter().chain(self.standard.iter().zip(&standard));
         let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));
         for (read, side) in read {
@@ -154,6 +164,28 @@ impl<'r> Case<'r> {
         }
         then(&Judged { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
     }
+}
+
+/// Counts which objects the findings hit.
+fn existing_objects(
+    reader: &Reader,
+    inputs: &[OsString],
+    (old, new): (&Side<'_>, &Side<'_>),
+    report: &mut Report,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Stop> {
+    let progress = streams.progress("checking objects");
+    let resources = Resource::changed(&old.bundle, &new.bundle);
+    let mut tally = ObjectTally::new(ImpactChecker::new(&old.bundle, &new.bundle), &report.findings);
+    let exit = each_page(reader, inputs, &resources, streams, |documents| {
+        tally.add(documents);
+        progress.done(tally.checked());
+    })?;
+    drop(progress);
+    let tallied = tally.finish(label(inputs));
+    let unexplained = if tallied.has_unexplained() { Exit::Findings } else { Exit::Clean };
+    tallied.write(report);
+    Ok(exit.or(unexplained))
 }
 
 impl Case<'_> {

@@ -52,6 +52,10 @@ impl Reader {
         Reader { loader: Loader::new(limits), budget }
     }
 
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     pub fn one(&self, inputs: &[OsString], crds_only: bool) -> Result<Read, Stop> {
         let parsed = self.parse(inputs)?;
         let mut loaded = self.loader.load(&parsed);

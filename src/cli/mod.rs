@@ -9,6 +9,7 @@ mod conversions;
 mod convert;
 mod defaults;
 mod driver;
+mod existing_objects;
 mod explain;
 mod init;
 mod input;
@@ -119,7 +120,7 @@ fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
 
 fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     match cli.command {
-        Command::Review(arguments) => review(&defaults::review(arguments, streams)?, streams),
+        Command::Review(arguments) => review(&defaults::review(*arguments, streams)?, streams),
         Command::Lint(arguments) => lint(&defaults::lint(arguments, streams)?, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),

@@ -1,5 +1,6 @@
 //! `validate` and `fixtures`: custom resources against CRDs, and CRDs into custom resources.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -7,10 +8,12 @@ use serde_json::Value;
 
 use crate::cli::arguments::{self, Format};
 use crate::find::conversion::text::as_yaml;
+use crate::input::Input;
 use crate::model::schema::{Shape, is_meta};
 use crate::render::{Anchors, objects};
 use crate::server::object::{self, Subresource};
 
+use super::existing_objects::{Resource, each_page};
 use super::input::Reader;
 use super::output::{check_formats, replace, write_formats};
 use super::{Exit, Stop, Streams};
@@ -18,7 +21,9 @@ use super::{Exit, Stop, Streams};
 pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     check_formats(&arguments.format, &arguments.objects)?;
     let reader = Reader::new(&arguments.limits);
-    let given = reader.one(&arguments.objects, false)?;
+    let is_cluster = |text: &&OsString| reader.parse(std::slice::from_ref(*text)).is_ok_and(|all| all.iter().all(Input::is_cluster));
+    let (clusters, files): (Vec<OsString>, Vec<OsString>) = arguments.objects.iter().cloned().partition(|text| is_cluster(&text));
+    let given = reader.one(&files, false)?;
     let crds = reader.one(&arguments.crd, false)?;
     let old = if arguments.old.is_empty() { None } else { Some(reader.one(&arguments.old, false)?) };
     let (crd_side, old_side) = (crds.side(), old.as_ref().map(|old| old.side()));
@@ -52,9 +57,22 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         }
         updates.reports
     };
-    let judged = objects::judged(&reports, given.documents());
+    let mut judged = objects::judged(&reports, given.documents());
     let skipped = objects::skipped(&reports);
-    if judged.is_empty() {
+    let mut unhurt = 0;
+    if !clusters.is_empty() {
+        let progress = streams.progress("checking objects");
+        let resources: Vec<Resource> = crd_side.bundle.crds.iter().filter_map(Resource::of).collect();
+        let old = old_side.as_ref().map(|side| &side.bundle);
+        exit = exit.or(each_page(&reader, &clusters, &resources, streams, |documents| {
+            let page = objects::judged(&object::check_objects(documents, &crd_side.bundle, old), documents);
+            let (failing, fine): (Vec<_>, Vec<_>) = page.into_iter().partition(objects::Judged::fails);
+            unhurt += fine.len();
+            judged.extend(failing.into_iter().map(objects::Judged::of_cluster));
+            progress.done(unhurt + judged.len());
+        })?);
+    }
+    if judged.is_empty() && unhurt == 0 {
         streams.error("no custom resource was found among the objects");
         exit = exit.or(Exit::Unread);
     }
@@ -70,10 +88,10 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
     let anchors = Anchors::new(None, given.documents(), reader.loader.repository().ok());
     write_formats(formats, streams, |format, style| match format {
         Format::Json => objects::json(&judged, &skipped),
-        Format::Github => objects::github(&judged, &anchors),
+        Format::Github => objects::github(&judged, unhurt, &anchors),
         Format::Sarif => objects::sarif(&judged, &anchors, complete),
         Format::Junit => objects::junit(&judged, complete),
-        _ => objects::render(&judged, &skipped, given.documents(), style, arguments.all),
+        _ => objects::render(&judged, unhurt, &skipped, given.documents(), style, arguments.all),
     })?;
     Ok(exit)
 }

@@ -1,6 +1,7 @@
 //! A line on the terminal for work that takes longer than a second, gone when it ends.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -12,6 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 struct State {
     stage: Mutex<Option<&'static str>>,
     changed: Condvar,
+    /// How much is done, where that is counted.
+    done: AtomicUsize,
 }
 
 /// Shown while it lives; nothing at all where there is no terminal.
@@ -24,11 +27,20 @@ impl Progress {
         if !terminal {
             return Progress { running: None };
         }
-        let state = Arc::new(State { stage: Mutex::new(Some(stage)), changed: Condvar::new() });
+        let state = Arc::new(State { stage: Mutex::new(Some(stage)), ..State::default() });
         let shared = Arc::clone(&state);
         let running = std::thread::Builder::new().name("progress".into()).spawn(move || show(&shared, &mut io::stderr()));
         // Without the thread the work goes on, silently.
         Progress { running: running.ok().map(|thread| (state, thread)) }
+    }
+}
+
+impl Progress {
+    /// Says how much is done.
+    pub fn done(&self, count: usize) {
+        if let Some((state, _)) = &self.running {
+            state.done.store(count, Ordering::Relaxed);
+        }
     }
 }
 
@@ -58,7 +70,11 @@ fn show(state: &State, out: &mut dyn Write) {
         let elapsed = start.elapsed();
         if elapsed >= due {
             due = elapsed + PATIENCE;
-            shown = write!(out, "\r\u{1b}[Kcrdwise: {word}, {} s", elapsed.as_secs()).and_then(|()| out.flush()).is_ok();
+            let done = match state.done.load(Ordering::Relaxed) {
+                0 => String::new(),
+                count => format!(" ({count})"),
+            };
+            shown = write!(out, "\r\u{1b}[Kcrdwise: {word}{done}, {} s", elapsed.as_secs()).and_then(|()| out.flush()).is_ok();
         }
         let Ok((next, _)) = state.changed.wait_timeout(stage, due.saturating_sub(start.elapsed())) else { return };
         stage = next;
@@ -74,11 +90,11 @@ mod tests {
 
     #[test]
     fn quick_work_shows_nothing_and_long_work_leaves_nothing() {
-        let state = State { stage: Mutex::new(None), changed: Condvar::new() };
+        let state = State::default();
         let mut out = Vec::new();
         show(&state, &mut out);
         assert!(out.is_empty());
-        let state = Arc::new(State { stage: Mutex::new(Some("reading")), changed: Condvar::new() });
+        let state = Arc::new(State { stage: Mutex::new(Some("reading")), ..State::default() });
         let shared = Arc::clone(&state);
         let ends = std::thread::spawn(move || {
             std::thread::sleep(PATIENCE + Duration::from_millis(200));

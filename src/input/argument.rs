@@ -118,6 +118,10 @@ impl Input {
         Ok(Input::from(at_revision(rev, rest, &shown)?))
     }
 
+    pub fn is_cluster(&self) -> bool {
+        matches!(self.kind, InputKind::Cluster { .. })
+    }
+
     pub fn path(path: impl Into<PathBuf>) -> Input {
         Input::from(InputKind::Path(path.into()))
     }

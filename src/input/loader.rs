@@ -65,6 +65,11 @@ impl Loader {
         repository.as_ref().map_err(Clone::clone)
     }
 
+    /// A cluster that can be asked for more than its CRDs.
+    pub fn cluster(&self, context: Option<&str>) -> Cluster {
+        Cluster::new(context, &self.limits)
+    }
+
     pub fn load(&self, inputs: &[Input]) -> Loaded {
         self.load_with(inputs, std::io::stdin())
     }
@@ -80,7 +85,7 @@ impl Loader {
                 InputKind::Stdin if self.stdin_read.swap(true, Ordering::Relaxed) => shelf.problem(Problem::StdinTwice),
                 InputKind::Stdin => shelf.stdin(&mut stdin),
                 InputKind::Path(given) => shelf.path(&self.dir.join(given), given, input),
-                InputKind::Cluster { context } => shelf.cluster(&Cluster::new(context.as_deref(), &self.limits), input),
+                InputKind::Cluster { context } => shelf.cluster(&self.cluster(context.as_deref()), input),
                 InputKind::Revision { .. } | InputKind::Index { .. } => {
                     let outcome = match (git.of(input), &mut blobs) {
                         (Ok((snapshot, path)), Some(blobs)) => shelf.snapshot(snapshot, &path, blobs),

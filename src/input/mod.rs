@@ -51,6 +51,7 @@ pub use against::{Against, AgainstError, against, same_paths};
 pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
 pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
+pub use kubectl::{Cluster, ClusterError};
 pub use kustomization::{ConversionPatch, patched_strategy};
 pub use limits::Limits;
 pub use loader::{Loader, load};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::judge::existing_objects::ObjectHits;
 use crate::judge::rule::{Family, Kind};
 use crate::model::Place;
 use crate::model::fact::{Affected, Affects, Certainty, Ratchet, Witness, vocabulary};
@@ -90,6 +91,9 @@ pub struct Finding {
     pub field: Option<String>,
     /// Whether the last release contains what a break breaks; null if that isn't known.
     pub released: Option<bool>,
+    /// What it does to objects that exist, where `--objects` gives some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ObjectHits>,
     /// Fingerprints of the findings that this one follows from.
     pub cause: Vec<String>,
     /// The value before and after, where a change is one of values.

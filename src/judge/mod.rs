@@ -2,6 +2,7 @@
 
 pub mod baseline;
 pub mod bump;
+pub mod existing_objects;
 pub mod finding;
 pub mod overview;
 pub mod policy;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::judge::bump::Recommendation;
+use crate::judge::existing_objects::ExistingObjects;
 use crate::judge::finding::{Class, Finding, Severity, Status};
 use crate::judge::overview::{Counts, Overview};
 use crate::model::{Bundle, Skipped};
@@ -59,6 +60,9 @@ pub struct Report {
     /// How other commands are told about the same change.
     #[serde(skip)]
     pub change: Option<ChangeArguments>,
+    /// The objects of `--objects`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ExistingObjects>,
     pub findings: Vec<Finding>,
 }
 

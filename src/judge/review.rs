@@ -145,6 +145,7 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
         new: new.summary(),
         verdict: None,
         bump: None,
+        objects: None,
         release: None,
         summary: Counts::of(&findings),
         change: None,

@@ -11,6 +11,7 @@ use crate::model::fact::Certainty;
 
 use super::accept::{Acceptance, acceptance, accepted};
 use super::escape::visible;
+use super::existing_objects;
 use super::group::{Group, fold, gather, place_consequences, plural};
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
@@ -82,6 +83,9 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
             diagnostic(&mut out, group, texts, &options.style, pasted);
         } else {
             line(&mut out, group, options.style.width);
+        }
+        if let Some(hits) = existing_objects::hits(group.others.iter().copied().chain([group.first])) {
+            wrapped(&mut out, "  objects: ", &hits, options.style.width);
         }
         if let Some(elsewhere) = lead.elsewhere() {
             wrapped(&mut out, "  also: ", &elsewhere, options.style.width);
@@ -312,6 +316,12 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
     }
     if !folded.is_empty() {
         wrapped(out, "not shown: ", &format!("{} (--all)", folded.join(", ")), options.style.width);
+    }
+    if let Some(objects) = &report.objects {
+        wrapped(out, "objects: ", &existing_objects::summary(objects), options.style.width);
+        for line in existing_objects::unexplained(objects) {
+            wrapped(out, "  unexplained: ", &line, options.style.width);
+        }
     }
     if let Some(old) = &report.old {
         counts_line(out, "old", old, options.style.width);

@@ -6,6 +6,7 @@ pub mod annotation;
 pub mod brief;
 pub mod env;
 mod escape;
+mod existing_objects;
 pub mod github;
 pub mod gitlab;
 mod group;

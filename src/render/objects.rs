@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::input::shorten;
+use crate::input::{Origin, shorten};
 use crate::judge::finding::Severity;
 use crate::model::{Documents, Place, Skipped};
 use crate::server::object::{ObjectReport, Request, Subresource, Upgrade, Verdict};
@@ -32,6 +32,9 @@ pub struct Remark {
     pub column: usize,
     #[serde(skip)]
     place: Option<Place>,
+    /// The message without anything that the object holds.
+    #[serde(skip)]
+    bare: Option<String>,
 }
 
 impl Remark {
@@ -61,6 +64,17 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// The same without excerpts and without anything that the object holds but its name: what may be said of a cluster.
+    pub fn of_cluster(mut self) -> Judged {
+        for remark in &mut self.remarks {
+            remark.place = None;
+            if let Some(bare) = remark.bare.take() {
+                remark.message = bare;
+            }
+        }
+        self
+    }
+
     /// With old CRDs only what the upgrade breaks counts.
     pub fn fails(&self) -> bool {
         self.broken_by_upgrade.unwrap_or_else(|| self.remarks.iter().any(Remark::fails))
@@ -92,9 +106,10 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
         (file.map(|file| file.name.clone()).unwrap_or_default(), at.map_or(1, |at| at.line), at.map_or(1, |at| at.column))
     };
     let mut remarks = Vec::new();
+    let mut bare = Vec::new();
     let mut say = |what: &'static str, place: Place, path: String, message: String| {
         let (file, line, column) = spot(place);
-        remarks.push(Remark { what, path, message, file, line, column, place: Some(place) });
+        remarks.push(Remark { what, path, message, file, line, column, place: Some(place), bare: None });
     };
     match &report.verdict {
         Verdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
@@ -120,6 +135,9 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
             say("undecided", report.place, String::new(), words);
         }
         Verdict::Checked(checked) => {
+            // Errors come first, and then what is tolerated.
+            bare.extend(checked.errors.iter().map(|error| error.what.without_value()));
+            bare.extend(checked.tolerated.iter().map(|tolerated| tolerated.what.error.without_value()));
             for error in &checked.errors {
                 say("rejected", error.place, error.what.path.dotted(), format!("{}: {}", error.what.field, error.what.message));
             }
@@ -149,8 +167,15 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     if report.upgrade == Some(Upgrade::Gone) {
         say("gone", report.place, String::new(), "its kind or version is gone".to_owned());
     }
+    for (remark, bare) in remarks.iter_mut().zip(bare) {
+        remark.bare = Some(bare);
+    }
     let (file, line, _) = spot(report.place);
-    let name = if report.name.is_empty() { "without a name" } else { &report.name };
+    let name = match (&report.namespace, report.name.as_str()) {
+        (_, "") => "without a name".to_owned(),
+        (Some(namespace), name) if is_cluster(documents, report.place) => format!("{namespace}/{name}"),
+        (_, name) => name.to_owned(),
+    };
     Judged {
         object: format!("{} {name}", if report.kind.is_empty() { "an object" } else { &report.kind }),
         file,
@@ -167,7 +192,8 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     }
 }
 
-pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, style: &Style, all: bool) -> String {
+/// Draws what is said; `unhurt` objects are only counted.
+pub fn render(judged: &[Judged], unhurt: usize, skipped: &[Skipped], documents: &Documents, style: &Style, all: bool) -> String {
     let mut out = String::new();
     for object in judged {
         let shown: Vec<&Remark> = object
@@ -189,15 +215,20 @@ pub fn render(judged: &[Judged], skipped: &[Skipped], documents: &Documents, sty
             out.push_str(&snippet::draw(style, &shown));
         }
     }
-    let _ = writeln!(out, "{}", summary(judged));
+    let _ = writeln!(out, "{}", summary(judged, unhurt));
     for skipped in skipped {
         let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
     }
     out
 }
 
+/// Objects of a cluster have no file that would tell two of a name apart.
+fn is_cluster(documents: &Documents, place: Place) -> bool {
+    documents.file(place.file).is_some_and(|file| file.origin == Origin::Cluster)
+}
+
 /// How many objects were checked, and how many fail.
-fn summary(judged: &[Judged]) -> String {
+fn summary(judged: &[Judged], unhurt: usize) -> String {
     let failed = judged.iter().filter(|object| object.fails()).count();
     let word = if judged.iter().any(|object| object.broken_by_upgrade.is_some()) {
         "broken by the upgrade"
@@ -206,7 +237,7 @@ fn summary(judged: &[Judged]) -> String {
     };
     let tolerated = judged.iter().flat_map(|object| &object.remarks).filter(|remark| remark.what == "tolerated").count();
     let tolerated = if tolerated == 0 { String::new() } else { format!("; {} tolerated by ratcheting", plural(tolerated, "error")) };
-    format!("objects: {} checked, {failed} {word}{tolerated}", judged.len())
+    format!("objects: {} checked, {failed} {word}{tolerated}", judged.len() + unhurt)
 }
 
 /// What each kind of remark means.
@@ -235,8 +266,8 @@ fn annotations(judged: &[Judged]) -> Vec<Annotation> {
         .collect()
 }
 
-pub fn github(judged: &[Judged], anchors: &Anchors<'_>) -> String {
-    annotation::github(&annotations(judged), anchors, &summary(judged))
+pub fn github(judged: &[Judged], unhurt: usize, anchors: &Anchors<'_>) -> String {
+    annotation::github(&annotations(judged), anchors, &summary(judged, unhurt))
 }
 
 pub fn sarif(judged: &[Judged], anchors: &Anchors<'_>, complete: bool) -> String {

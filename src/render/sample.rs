@@ -46,6 +46,7 @@ pub fn finding() -> Finding {
         waiver: None,
         field: None,
         released: None,
+        objects: None,
         cause: Vec::new(),
         values: None,
         embedded: None,
@@ -70,6 +71,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         release: None,
         summary: crate::judge::overview::Counts::of(&findings),
         change: None,
+        objects: None,
         findings,
     }
 }

@@ -5,6 +5,7 @@ mod broken;
 mod cases;
 mod conversion_loop;
 mod disagreements;
+mod existing_objects;
 mod formats;
 mod fresh;
 mod gate;

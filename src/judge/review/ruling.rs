@@ -161,6 +161,7 @@ impl Ruling<'_> {
             suggestion: fact.suggestion.clone(),
             field: fact.field.clone(),
             released: *released,
+            objects: None,
             cause: causes,
             group,
             values: self.values(),

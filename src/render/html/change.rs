@@ -10,6 +10,7 @@ use crate::judge::rule::{Book, Need};
 use crate::model::fact::{Affected, Certainty};
 
 use super::super::escape::visible;
+use super::super::existing_objects;
 use super::super::group::Group;
 use super::super::human::{Texts, ratchet_note};
 use super::yaml_excerpt::{ExcerptSource, YamlExcerpt, excerpts};
@@ -122,6 +123,8 @@ pub(super) struct Change {
     pub help: String,
     pub certainty: Option<Certainty>,
     pub ratchet: Option<&'static str>,
+    /// What it does to existing objects.
+    pub objects: Option<String>,
     pub conversion: Option<String>,
     /// It needs a conversion and has none.
     pub unconverted: bool,
@@ -197,6 +200,7 @@ impl Maker<'_> {
             help: text(&finding.help),
             certainty: Some(finding.certainty).filter(|certainty| *certainty != Certainty::Proved),
             ratchet: ratchet_note(finding),
+            objects: existing_objects::hits(members()),
             conversion: finding.conversion.as_deref().map(text),
             unconverted: sort == Sort::Breaking && !covered && rule.is_some_and(|rule| rule.conversion != Need::None),
             proof: finding.witness.as_ref().map(|witness| Proof {

@@ -125,6 +125,15 @@ pub struct Error {
 }
 
 impl Error {
+    /// What is wrong, without anything that the object holds.
+    pub fn without_value(&self) -> String {
+        let path = self.path.general();
+        match &self.rule {
+            Some(rule) => format!("{path}: fails the rule `{rule}`"),
+            None => format!("{path}: {}", self.reason.title()),
+        }
+    }
+
     pub(super) fn new(path: ObjectPath, naming: Naming, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
         let field = match naming {
             Naming::Dotted => path.dotted(),

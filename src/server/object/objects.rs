@@ -6,7 +6,8 @@
 //!
 //! Objects of groups that no CRD of the bundle has are listed, but not checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -104,40 +105,26 @@ impl ObjectReport {
     }
 }
 
-/// The CRDs of one bundle; the versions that any object needs are compiled once.
+/// The CRDs of one bundle; a version is compiled when the first object needs it.
 pub(super) struct BundleChecker<'b, 't> {
     pub(super) bundle: &'b Bundle<'t>,
     pub(super) by_kind: BTreeMap<&'t str, BTreeMap<&'t str, Vec<usize>>>,
-    versions: BTreeMap<(usize, usize), Option<Endpoint>>,
+    versions: Vec<Vec<OnceLock<Option<Endpoint>>>>,
 }
 
 impl<'b, 't> BundleChecker<'b, 't> {
-    pub(super) fn new<'o>(bundle: &'b Bundle<'t>, objects: impl Iterator<Item = &'o Object<'o>>) -> Self {
+    pub(super) fn new(bundle: &'b Bundle<'t>) -> Self {
         let mut by_kind: BTreeMap<_, BTreeMap<_, Vec<usize>>> = BTreeMap::new();
         for (index, crd) in bundle.crds.iter().enumerate() {
             by_kind.entry(crd.group()).or_default().entry(crd.kind()).or_default().push(index);
         }
-        let mut checker = BundleChecker { bundle, by_kind, versions: BTreeMap::new() };
-        let needed: BTreeSet<(usize, usize)> = objects.flat_map(|object| checker.needs(object)).collect();
-        let make = |key: (usize, usize)| {
-            let version = bundle.crds.get(key.0).and_then(|crd| crd.versions.get(key.1));
-            (key, version.and_then(Endpoint::new))
-        };
-        checker.versions = needed.into_par_iter().map(make).collect();
-        checker
+        let versions = bundle.crds.iter().map(|crd| crd.versions.iter().map(|_| OnceLock::new()).collect()).collect();
+        BundleChecker { bundle, by_kind, versions }
     }
 
     /// The CRDs of an object's group and kind: one, or one for each channel.
     pub(super) fn crds(&self, object: &Object<'_>) -> &[usize] {
         self.by_kind.get(object.group()).and_then(|kinds| kinds.get(object.kind)).map_or(&[], Vec::as_slice)
-    }
-
-    fn needs(&self, object: &Object<'_>) -> Vec<(usize, usize)> {
-        let position = |&crd: &usize| {
-            let versions = &self.bundle.crds.get(crd)?.versions;
-            Some((crd, versions.iter().position(|version| version.name == object.version())?))
-        };
-        self.crds(object).iter().filter_map(position).collect()
     }
 
     /// The endpoint for objects of this version.
@@ -149,7 +136,8 @@ impl<'b, 't> BundleChecker<'b, 't> {
         if !version.served {
             return Err(Verdict::NotServed);
         }
-        self.versions.get(&(crd, position)).and_then(Option::as_ref).ok_or(Verdict::NoSchema)
+        let slot = self.versions.get(crd).and_then(|versions| versions.get(position));
+        slot.and_then(|slot| slot.get_or_init(|| Endpoint::new(version)).as_ref()).ok_or(Verdict::NoSchema)
     }
 
     /// The object as one that is stored, or as one that is `created`.
@@ -160,7 +148,7 @@ impl<'b, 't> BundleChecker<'b, 't> {
     }
 
     /// The CRD of the same name and channel as `other`, else the only one of the object's kind.
-    fn counterpart(&self, other: &Crd<'_>, object: &Object<'_>) -> Option<usize> {
+    pub(super) fn counterpart(&self, other: &Crd<'_>, object: &Object<'_>) -> Option<usize> {
         let channel = |crd: &Crd<'_>| crd.channel().map(|channel| channel.value.to_owned());
         let candidates = self.crds(object);
         let same = |&&index: &&usize| self.bundle.crds.get(index).is_some_and(|crd| channel(crd) == channel(other));
@@ -210,8 +198,8 @@ fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<Object<'t>>) {
 /// An object whose CRD is in the bundle once per channel is checked against each of them.
 pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle<'_>>) -> Vec<ObjectReport> {
     let (found, mut reports) = read(objects);
-    let checker = BundleChecker::new(crds, found.iter());
-    let old_checker = old.map(|old| BundleChecker::new(old, found.iter()));
+    let checker = BundleChecker::new(crds);
+    let old_checker = old.map(BundleChecker::new);
     reports.par_extend(found.par_iter().flat_map_iter(|object| report(object, &checker, old_checker.as_ref())));
     reports.sort_by_key(|report| report.place);
     reports

@@ -27,7 +27,7 @@ pub struct Updates {
 pub fn check_updates(objects: &Documents, previous: &Documents, crds: &Bundle<'_>, subresource: Option<Subresource>) -> Updates {
     let (found, mut reports) = read(objects);
     let (before, unreadable) = read(previous);
-    let checker = BundleChecker::new(crds, found.iter().chain(&before));
+    let checker = BundleChecker::new(crds);
     let files = Files { objects, previous };
     let pairs: Vec<(&Object<'_>, Option<usize>)> =
         found.iter().map(|object| (object, partner(object, &found, &before, subresource, &files))).collect();

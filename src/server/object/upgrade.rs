@@ -41,16 +41,27 @@ pub(super) fn upgrade(old: Result<Outcome, Verdict>, new: Result<&Outcome, &Verd
     if !new.accepted() {
         return Upgrade::Rejected;
     }
-    let known = |path: &&ObjectPath| !old.pruned.iter().any(|gone| path.starts_with(gone));
-    let pruned: Vec<ObjectPath> = new.pruned.iter().filter(known).cloned().collect();
+    let pruned = pruned_now(&old, new);
     if !pruned.is_empty() {
         return Upgrade::Pruned(pruned);
     }
+    let changed = changes(&old, new);
+    if changed.is_empty() { Upgrade::Unchanged } else { Upgrade::Changed(changed) }
+}
+
+/// What is pruned now and was kept before.
+pub(super) fn pruned_now(old: &Outcome, new: &Outcome) -> Vec<ObjectPath> {
+    let known = |path: &&ObjectPath| !old.pruned.iter().any(|gone| path.starts_with(gone));
+    new.pruned.iter().filter(known).cloned().collect()
+}
+
+/// Where an object is stored with other values than before.
+pub(super) fn changes(old: &Outcome, new: &Outcome) -> Vec<ObjectPath> {
     let mut changed = Vec::new();
     differences(&old.stored, &new.stored, &Trail::Root, &mut changed);
     // What only the new CRDs keep was never there before.
     changed.retain(|path| !old.pruned.iter().any(|gone| path.starts_with(gone) || gone.starts_with(path)));
-    if changed.is_empty() { Upgrade::Unchanged } else { Upgrade::Changed(changed) }
+    changed
 }
 
 /// The topmost places where two objects differ. Recursion is bounded by their depth.

@@ -1,0 +1,309 @@
+//! Objects that exist, and the findings that they run into: how many, which, and who manages the fields.
+//!
+//! Objects raise attention and never lower a verdict: that nobody uses a field today proves nothing about tomorrow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::judge::finding::{Class, Finding, Severity, Status};
+use crate::judge::overview::Counts;
+use crate::judge::report::Report;
+use crate::judge::rule::Kind;
+use crate::model::fact::Affected;
+use crate::model::{Documents, FieldPath, Skipped};
+use crate::server::object::{Harm, Hit, HitObject, ImpactChecker, Kind as KeywordKind};
+
+/// Objects that a finding, or the rest, names one by one; the others are counted.
+const NAMED: usize = 1_000;
+
+/// What a finding does to objects that exist.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ObjectHits {
+    /// Objects that it hits.
+    pub count: usize,
+    /// Of these, those that can't be updated any more, whatever the update changes.
+    pub refused: usize,
+    /// Those that are invalid, but can be updated while the field stays unchanged.
+    pub tolerated: usize,
+    pub lose_data: usize,
+    /// Those that get another value.
+    pub changed: usize,
+    /// Those of a kind or version that goes.
+    pub version_gone: usize,
+    /// `namespace/name`, sorted. Values of objects are never reported.
+    pub names: Vec<String>,
+    /// Who manages the fields.
+    pub managers: Vec<Manager>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Manager {
+    pub name: String,
+    pub objects: usize,
+}
+
+/// The objects that a review looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ExistingObjects {
+    pub source: String,
+    /// Objects of the old CRDs.
+    pub checked: usize,
+    /// Objects that at least one finding hits.
+    pub hit: usize,
+    pub skipped: Vec<Skipped>,
+    /// Objects that break although no finding says why.
+    pub unexplained: Vec<Unexplained>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Unexplained {
+    pub object: String,
+    pub crd: String,
+    pub version: String,
+    pub path: String,
+    /// `refused`, `tolerated`, `loses data`, `changed` or `gone`.
+    pub what: &'static str,
+}
+
+/// Counts objects, page by page.
+pub struct ObjectTally<'r, 'b, 't> {
+    checker: ImpactChecker<'b, 't>,
+    candidates: BTreeMap<&'r str, Vec<Candidate<'r>>>,
+    hits: BTreeMap<usize, HitCount>,
+    checked: usize,
+    hit: usize,
+    others: BTreeMap<String, usize>,
+    unexplained: BTreeSet<Unexplained>,
+}
+
+/// A finding that can explain what happens to an object.
+struct Candidate<'r> {
+    index: usize,
+    finding: &'r Finding,
+    paths: Vec<FieldPath>,
+}
+
+#[derive(Default)]
+struct HitCount {
+    hits: ObjectHits,
+    names: BTreeSet<String>,
+    managers: BTreeMap<String, usize>,
+}
+
+impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
+    pub fn new(checker: ImpactChecker<'b, 't>, findings: &'r [Finding]) -> Self {
+        let mut candidates: BTreeMap<&str, Vec<Candidate<'_>>> = BTreeMap::new();
+        for (index, finding) in findings.iter().enumerate().filter(|(_, finding)| is_harmful(finding)) {
+            let paths = std::iter::once(&finding.path).chain(&finding.to).filter_map(|path| FieldPath::parse(path)).collect();
+            candidates.entry(&finding.crd).or_default().push(Candidate { index, finding, paths });
+        }
+        let (hits, others, unexplained) = Default::default();
+        ObjectTally { checker, candidates, hits, checked: 0, hit: 0, others, unexplained }
+    }
+
+    pub fn checked(&self) -> usize {
+        self.checked
+    }
+
+    /// Adds the objects of some documents.
+    pub fn add(&mut self, documents: &Documents) {
+        let page = self.checker.page(documents);
+        self.checked += page.checked;
+        self.hit += page.hit.len();
+        for (what, count) in page.others {
+            *self.others.entry(what).or_default() += count;
+        }
+        page.hit.iter().for_each(|object| self.object(object));
+    }
+
+    fn object(&mut self, object: &HitObject) {
+        let name = match &object.namespace {
+            Some(namespace) => format!("{namespace}/{}", object.name),
+            None => object.name.clone(),
+        };
+        let mut by_finding: BTreeMap<usize, Vec<&Hit>> = BTreeMap::new();
+        for hit in &object.hits {
+            let explained = self.explain(object, hit);
+            if explained.is_empty() && self.unexplained.len() < NAMED {
+                self.unexplained.insert(Unexplained {
+                    object: name.clone(),
+                    crd: object.crd.clone(),
+                    version: object.version.clone(),
+                    path: hit.path.general().to_string(),
+                    what: word(hit.harm),
+                });
+            }
+            for index in explained {
+                by_finding.entry(index).or_default().push(hit);
+            }
+        }
+        for (index, hits) in by_finding {
+            self.hits.entry(index).or_default().add(&name, &hits);
+        }
+    }
+
+    /// The findings that are the reason: those at the nearest path, and of them those about the same keyword.
+    fn explain(&self, object: &HitObject, hit: &Hit) -> Vec<usize> {
+        let path = hit.path.general();
+        let mut best: Vec<(usize, &Candidate<'_>)> = Vec::new();
+        for candidate in self.candidates.get(&*object.crd).into_iter().flatten() {
+            let finding = candidate.finding;
+            let same_version = finding.version.as_deref().is_none_or(|version| version == object.version);
+            if !same_version || !can_cause(finding, hit.harm) {
+                continue;
+            }
+            if let Some(near) = candidate.paths.iter().filter_map(|own| nearness(own, &path, hit.harm)).max() {
+                best.push((near, candidate));
+            }
+        }
+        let nearest = best.iter().map(|(near, _)| *near).max();
+        best.retain(|(near, _)| Some(*near) == nearest);
+        let about = |candidate: &Candidate<'_>| match hit.harm {
+            Harm::Refused(kind) | Harm::Tolerated(kind) => keyword(kind).iter().any(|word| candidate.finding.rule.contains(word)),
+            _ => false,
+        };
+        if best.iter().any(|(_, candidate)| about(candidate)) {
+            best.retain(|(_, candidate)| about(candidate));
+        }
+        best.into_iter().map(|(_, candidate)| candidate.index).collect()
+    }
+
+    /// What was counted, by the position of the finding.
+    pub fn finish(self, source: String) -> TalliedObjects {
+        let told = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD of the old side has it ({count} of them)") };
+        let summary = ExistingObjects {
+            source,
+            checked: self.checked,
+            hit: self.hit,
+            skipped: self.others.into_iter().map(told).collect(),
+            unexplained: self.unexplained.into_iter().collect(),
+        };
+        TalliedObjects { summary, hits: self.hits.into_iter().map(|(index, count)| (index, count.finish())).collect() }
+    }
+}
+
+/// The outcome of a count.
+pub struct TalliedObjects {
+    summary: ExistingObjects,
+    hits: Vec<(usize, ObjectHits)>,
+}
+
+impl TalliedObjects {
+    pub fn has_unexplained(&self) -> bool {
+        !self.summary.unexplained.is_empty()
+    }
+
+    /// Writes what was counted to a report. A finding that existing objects run into is one step graver.
+    pub fn write(self, report: &mut Report) {
+        for finding in report.findings.iter_mut().filter(|finding| is_harmful(finding)) {
+            finding.objects = Some(ObjectHits::default());
+        }
+        for (index, hits) in self.hits {
+            let Some(finding) = report.findings.get_mut(index) else { continue };
+            if finding.status == Status::New && hits.refused + hits.lose_data + hits.version_gone > 0 {
+                finding.severity = match finding.severity {
+                    Severity::Info => Severity::Warning,
+                    Severity::Warning | Severity::Error => Severity::Error,
+                };
+            }
+            finding.objects = Some(hits);
+        }
+        report.objects = Some(self.summary);
+        report.summary = Counts::of(&report.findings);
+    }
+}
+
+impl HitCount {
+    fn add(&mut self, name: &str, hits: &[&Hit]) {
+        let has = |is: fn(Harm) -> bool| usize::from(hits.iter().any(|hit| is(hit.harm)));
+        let refused = has(|harm| matches!(harm, Harm::Refused(_)));
+        self.hits.count += 1;
+        self.hits.refused += refused;
+        self.hits.tolerated += has(|harm| matches!(harm, Harm::Tolerated(_))) * (1 - refused);
+        self.hits.lose_data += has(|harm| harm == Harm::Pruned);
+        self.hits.changed += has(|harm| harm == Harm::Changed);
+        self.hits.version_gone += has(|harm| harm == Harm::Gone);
+        // The first ones by name, whatever the order of the pages.
+        self.names.insert(name.to_owned());
+        if self.names.len() > NAMED {
+            self.names.pop_last();
+        }
+        let managers: BTreeSet<&String> = hits.iter().flat_map(|hit| &hit.managers).collect();
+        for manager in managers {
+            *self.managers.entry(manager.clone()).or_default() += 1;
+        }
+    }
+
+    fn finish(self) -> ObjectHits {
+        let mut managers: Vec<Manager> = self.managers.into_iter().map(|(name, objects)| Manager { name, objects }).collect();
+        managers.sort_by(|a, b| b.objects.cmp(&a.objects).then_with(|| a.name.cmp(&b.name)));
+        ObjectHits { names: self.names.into_iter().collect(), managers, ..self.hits }
+    }
+}
+
+/// Whether objects can be hit by it: breaks, and versions that a server refuses to drop.
+fn is_harmful(finding: &Finding) -> bool {
+    finding.cause.is_empty() && finding.class == Some(Class::SemanticBreaking) || is_gone(finding)
+}
+
+fn is_gone(finding: &Finding) -> bool {
+    matches!(finding.kind, Kind::Unserve | Kind::DropVersion | Kind::DropResource) && finding.class == Some(Class::SemanticBreaking)
+}
+
+fn can_cause(finding: &Finding, harm: Harm) -> bool {
+    let affects = |affected: &[Affected]| affected.iter().any(|who| finding.affects.contains(*who));
+    match harm {
+        Harm::Gone => is_gone(finding),
+        Harm::Refused(_) | Harm::Tolerated(_) => !is_gone(finding) && affects(&[Affected::Writers, Affected::Stored]),
+        Harm::Pruned => !is_gone(finding) && affects(&[Affected::Data, Affected::Writers]),
+        Harm::Changed => !is_gone(finding) && affects(&[Affected::Behaviour, Affected::Data]),
+    }
+}
+
+/// How near the path of a finding is to that of a hit: the same counts most, then what is around it, then what is inside.
+fn nearness(own: &FieldPath, hit: &FieldPath, harm: Harm) -> Option<usize> {
+    const FAR: usize = 1 << 16;
+    if harm == Harm::Gone {
+        return own.is_root().then_some(FAR);
+    }
+    if hit.starts_with(own) {
+        return Some(FAR + own.steps().len());
+    }
+    own.starts_with(hit).then(|| FAR.saturating_sub(own.steps().len()))
+}
+
+/// Parts of the ids of rules about a keyword.
+fn keyword(kind: KeywordKind) -> &'static [&'static str] {
+    match kind {
+        KeywordKind::Type => &["type", "null"],
+        KeywordKind::Required => &["required"],
+        KeywordKind::Enum => &["enum"],
+        KeywordKind::Pattern => &["pattern"],
+        KeywordKind::Format => &["format"],
+        KeywordKind::Rule => &["validation", "rule"],
+        KeywordKind::Duplicate | KeywordKind::UniqueItems => &["list", "unique"],
+        KeywordKind::AnyOf | KeywordKind::OneOf | KeywordKind::AllOf | KeywordKind::Not => &["junctor", "condition", "alternative"],
+        KeywordKind::Forbidden => &["additional", "field"],
+        KeywordKind::MinLength
+        | KeywordKind::MaxLength
+        | KeywordKind::Minimum
+        | KeywordKind::Maximum
+        | KeywordKind::MultipleOf
+        | KeywordKind::MinItems
+        | KeywordKind::MaxItems
+        | KeywordKind::MinProperties
+        | KeywordKind::MaxProperties => &["bound"],
+        _ => &[],
+    }
+}
+
+fn word(harm: Harm) -> &'static str {
+    match harm {
+        Harm::Gone => "gone",
+        Harm::Refused(_) => "refused",
+        Harm::Tolerated(_) => "tolerated",
+        Harm::Pruned => "loses data",
+        Harm::Changed => "changed",
+    }
+}

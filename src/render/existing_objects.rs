@@ -1,0 +1,74 @@
+//! What is said about objects that exist, in every format that people read. Names come from a cluster and are made harmless here.
+
+use std::collections::BTreeSet;
+
+use crate::judge::existing_objects::{ExistingObjects, ObjectHits};
+use crate::judge::finding::Finding;
+
+use super::escape::visible;
+use super::group::plural;
+
+/// So many objects and managers are named.
+const NAMED: usize = 5;
+
+/// What the findings of a group do to objects; nothing if no objects were looked at.
+pub(super) fn hits<'r>(findings: impl Iterator<Item = &'r Finding>) -> Option<String> {
+    let all: Vec<&ObjectHits> = findings.filter_map(|finding| finding.objects.as_ref()).collect();
+    if all.is_empty() {
+        return None;
+    }
+    // The places of a group mostly hit the same objects.
+    let most = |count: fn(&ObjectHits) -> usize| all.iter().map(|hits| count(hits)).max().unwrap_or(0);
+    let names: BTreeSet<&str> = all.iter().flat_map(|hits| &hits.names).map(String::as_str).collect();
+    let count = most(|hits| hits.count).max(names.len());
+    if count == 0 {
+        return Some("no existing object is hit".to_owned());
+    }
+    let mut text = format!("{} hit", plural(count, "existing object"));
+    let effects = [
+        (most(|hits| hits.refused), "no longer updatable"),
+        (most(|hits| hits.tolerated), "updatable only while the field stays unchanged"),
+        (most(|hits| hits.lose_data), "losing data"),
+        (most(|hits| hits.changed), "getting another value"),
+        (most(|hits| hits.version_gone), "of a version that goes"),
+    ];
+    let effects: Vec<String> = effects.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")).collect();
+    if !effects.is_empty() {
+        text.push_str(&format!(" ({})", effects.join(", ")));
+    }
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| visible(name).into_owned()).collect();
+    text.push_str(&format!(": {}", shown.join(", ")));
+    if count > shown.len() {
+        text.push_str(&format!(" and {} more", count - shown.len()));
+    }
+    let managers: BTreeSet<&str> = all.iter().flat_map(|hits| &hits.managers).map(|manager| manager.name.as_str()).collect();
+    if !managers.is_empty() {
+        let list: Vec<String> = managers.iter().take(NAMED).map(|name| visible(name).into_owned()).collect();
+        let more = if managers.len() > NAMED { ", …" } else { "" };
+        text.push_str(&format!("; managed by {}{more}", list.join(", ")));
+    }
+    Some(text)
+}
+
+/// One line about all objects.
+pub(super) fn summary(objects: &ExistingObjects) -> String {
+    let mut text = format!("{} · {} checked, {} hit by this change", visible(&objects.source), objects.checked, objects.hit);
+    for skipped in objects.skipped.iter().take(NAMED) {
+        text.push_str(&format!("; skipped {} ({})", visible(&skipped.what), skipped.why));
+    }
+    text
+}
+
+/// Lines about objects that break without a finding that says why.
+pub(super) fn unexplained(objects: &ExistingObjects) -> Vec<String> {
+    let line = |object: &crate::judge::existing_objects::Unexplained| {
+        let path = if object.path.is_empty() { String::new() } else { format!(" at {}", visible(&object.path)) };
+        format!("{} ({} {}): {}{path}", visible(&object.object), visible(&object.crd), visible(&object.version), object.what)
+    };
+    let mut lines: Vec<String> = objects.unexplained.iter().take(NAMED).map(line).collect();
+    let more = objects.unexplained.len().saturating_sub(NAMED);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}

@@ -1,0 +1,209 @@
+//! What an upgrade of the CRDs does to objects that exist, page by page: which are refused, lose values, or have no version any more.
+//!
+//! Nothing of an object's values is kept, so that a report can't leak them.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::input::yaml::Node;
+use crate::model::{Bundle, Documents};
+
+use super::endpoint::Endpoint;
+use super::error::{Error, Kind};
+use super::objects::{BundleChecker, Object, read};
+use super::path::{ObjectPath, ObjectStep};
+use super::upgrade::{changes, pruned_now};
+
+/// What happens to an object, or to a value of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Harm {
+    /// Its kind or version is gone, or no longer served.
+    Gone,
+    /// Invalid now, so that even an update that doesn't touch it is refused.
+    Refused(Kind),
+    /// Invalid now; ratcheting tolerates it while it stays unchanged.
+    Tolerated(Kind),
+    /// Kept before, dropped now.
+    Pruned,
+    /// Gets another value than before.
+    Changed,
+}
+
+/// One thing that the upgrade does to an object.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    pub harm: Harm,
+    pub path: ObjectPath,
+    /// Who manages the field, by `managedFields`.
+    pub managers: Vec<String>,
+}
+
+/// An object that the upgrade hits.
+#[derive(Debug, Clone)]
+pub struct HitObject {
+    pub crd: String,
+    pub version: String,
+    pub namespace: Option<String>,
+    pub name: String,
+    pub hits: Vec<Hit>,
+}
+
+/// What was found in some documents with objects.
+#[derive(Debug, Default)]
+pub struct ImpactPage {
+    /// Objects of the old CRDs.
+    pub checked: usize,
+    /// Other objects, by what they are.
+    pub others: BTreeMap<String, usize>,
+    pub hit: Vec<HitObject>,
+}
+
+/// Two bundles, ready for many pages of objects.
+pub struct ImpactChecker<'b, 't> {
+    old: BundleChecker<'b, 't>,
+    new: BundleChecker<'b, 't>,
+}
+
+enum Outcome {
+    Other(String),
+    Unhurt,
+    Hit(HitObject),
+}
+
+impl<'b, 't> ImpactChecker<'b, 't> {
+    pub fn new(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Self {
+        ImpactChecker { old: BundleChecker::new(old), new: BundleChecker::new(new) }
+    }
+
+    /// Checks the objects of some documents. Documents that can't be read are told by whoever parsed them.
+    pub fn page(&self, documents: &Documents) -> ImpactPage {
+        let (objects, _) = read(documents);
+        let outcomes: Vec<Outcome> = objects.par_iter().map(|object| self.outcome(object)).collect();
+        let mut page = ImpactPage::default();
+        for outcome in outcomes {
+            page.checked += usize::from(!matches!(outcome, Outcome::Other(_)));
+            match outcome {
+                Outcome::Other(what) => *page.others.entry(what).or_default() += 1,
+                Outcome::Unhurt => {}
+                Outcome::Hit(object) => page.hit.push(object),
+            }
+        }
+        page
+    }
+
+    fn outcome(&self, object: &Object<'_>) -> Outcome {
+        let Some((&index, crd)) = self.old.crds(object).first().and_then(|index| Some((index, self.old.bundle.crds.get(*index)?))) else {
+            return Outcome::Other(format!("kind {} of {}", object.kind, object.api_version));
+        };
+        let hits = self.hits(object, index);
+        if hits.is_empty() {
+            return Outcome::Unhurt;
+        }
+        let word = |key: &str| object.word(key).map(str::to_owned);
+        let managed = Managed::of(object.node);
+        let hit = |(harm, path): (Harm, ObjectPath)| Hit { harm, managers: managed.managers(&path), path };
+        Outcome::Hit(HitObject {
+            crd: crd.name.to_owned(),
+            version: object.version().to_owned(),
+            namespace: word("namespace"),
+            name: word("name").or_else(|| word("generateName")).unwrap_or_default(),
+            hits: hits.into_iter().map(hit).collect(),
+        })
+    }
+
+    fn hits(&self, object: &Object<'_>, old_crd: usize) -> Vec<(Harm, ObjectPath)> {
+        let gone = || vec![(Harm::Gone, ObjectPath::root())];
+        // What the old CRDs don't have, or don't serve, the change doesn't take away.
+        let Ok(before) = self.old.endpoint(old_crd, object) else { return Vec::new() };
+        let counterpart = self.old.bundle.crds.get(old_crd).and_then(|crd| self.new.counterpart(crd, object));
+        let Some(new_crd) = counterpart else { return gone() };
+        let Ok(after) = self.new.endpoint(new_crd, object) else { return gone() };
+        compare(before, after, object.node.to_json())
+    }
+}
+
+/// What becomes of an object that both versions know.
+fn compare(before: &Endpoint, after: &Endpoint, object: Value) -> Vec<(Harm, ObjectPath)> {
+    let old = before.validate(object.clone());
+    let new = after.validate(object.clone());
+    let fresh = |error: &&Error| error.kind != Kind::Unchecked && !old.errors.iter().any(|known| is_same(known, error));
+    let errors: Vec<&Error> = new.errors.iter().filter(fresh).collect();
+    let mut hits = Vec::new();
+    if !errors.is_empty() {
+        let update = after.update(&new.stored, object);
+        for error in errors {
+            let refused = update.errors.iter().any(|other| is_same(other, error));
+            hits.push((if refused { Harm::Refused(error.kind) } else { Harm::Tolerated(error.kind) }, error.path.clone()));
+        }
+    }
+    hits.extend(pruned_now(&old, &new).into_iter().map(|path| (Harm::Pruned, path)));
+    if hits.is_empty() {
+        hits.extend(changes(&old, &new).into_iter().map(|path| (Harm::Changed, path)));
+    }
+    hits
+}
+
+fn is_same(a: &Error, b: &Error) -> bool {
+    a.path == b.path && a.kind == b.kind && a.rule == b.rule
+}
+
+/// `metadata.managedFields` of an object.
+struct Managed<'t> {
+    object: Node<'t>,
+}
+
+impl<'t> Managed<'t> {
+    fn of(object: Node<'t>) -> Self {
+        Managed { object }
+    }
+
+    /// The managers of a field, or of the nearest part around it that somebody manages; sorted.
+    fn managers(&self, path: &ObjectPath) -> Vec<String> {
+        let entries = self.object.get("metadata").and_then(|metadata| metadata.get("managedFields"));
+        let entries = entries.into_iter().flat_map(Node::items);
+        let depths: Vec<(usize, String)> = entries
+            .filter_map(|entry| {
+                let depth = self.depth(entry.get("fieldsV1")?, path);
+                Some((depth, entry.get("manager")?.as_str()?.to_owned()))
+            })
+            .filter(|(depth, _)| *depth > 0)
+            .collect();
+        let Some(deepest) = depths.iter().map(|(depth, _)| *depth).max() else { return Vec::new() };
+        let mut names: Vec<String> = depths.into_iter().filter(|(depth, _)| *depth == deepest).map(|(_, name)| name).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// How many steps of a path a set of fields has.
+    fn depth(&self, fields: Node<'t>, path: &ObjectPath) -> usize {
+        let (mut set, mut value, mut depth) = (fields, Some(self.object), 0);
+        for step in path.steps() {
+            let next = match step {
+                ObjectStep::Key(name) | ObjectStep::Entry(name) => {
+                    value = value.and_then(|value| value.get(name));
+                    set.entries().find(|entry| entry.name().strip_prefix("f:") == Some(name))
+                }
+                ObjectStep::Index(index) => {
+                    value = value.and_then(|value| value.items().nth(*index));
+                    set.entries().find(|entry| value.is_some_and(|item| is_item(entry.name(), item)))
+                }
+            };
+            let Some(next) = next else { break };
+            (set, depth) = (next.value, depth + 1);
+        }
+        depth
+    }
+}
+
+/// Whether an element of a field set means this item: `k:{"name":"a"}` by its keys, `v:"a"` by its value.
+fn is_item(element: &str, item: Node<'_>) -> bool {
+    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+    if let Some(keys) = element.strip_prefix("k:").and_then(parse) {
+        let has = |(name, value): (&String, &Value)| item.get(name).is_some_and(|own| own.to_json() == *value);
+        return keys.as_object().is_some_and(|keys| keys.iter().all(has));
+    }
+    element.strip_prefix("v:").and_then(parse).is_some_and(|value| item.to_json() == value)
+}
