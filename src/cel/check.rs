@@ -282,11 +282,7 @@ impl Checker<'_> {
 
     fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[CelType]) -> CelType {
         let Some(overloads) = library::function(function) else {
-            if library::doubtful(function) {
-                self.doubt(at, format!("whether '{function}' exists depends on the version of Kubernetes"));
-            } else {
-                self.refuse(at, undeclared(function));
-            }
+            self.refuse(at, undeclared(function));
             return CelType::Error;
         };
         if matches!(function, "_&&_" | "_||_") {
@@ -328,11 +324,7 @@ impl Checker<'_> {
                 (true, Some((target, rest))) => format!("{target}.({})", rest.join(", ")),
                 _ => format!("({})", shown.join(", ")),
             };
-            if library::doubtful(function) {
-                self.doubt(at, format!("whether '{function}' can be called like this depends on the version of Kubernetes"));
-            } else {
-                self.refuse(at, format!("found no matching overload for '{function}' applied to '{applied}'"));
-            }
+            self.refuse(at, format!("found no matching overload for '{function}' applied to '{applied}'"));
             return CelType::Error;
         };
         self.overloads.insert(id, ids);

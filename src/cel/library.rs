@@ -50,11 +50,6 @@ pub fn type_name(name: &str) -> Option<CelType> {
     })
 }
 
-/// Functions that we could read in one form only: another call of one of these is neither right nor wrong for us.
-pub fn doubtful(name: &str) -> bool {
-    name == "sign"
-}
-
 fn load() -> HashMap<&'static str, Vec<Overload>> {
     let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
     for line in include_str!("library.txt").lines() {

@@ -287,9 +287,8 @@ fn what_does_not() {
 
 #[test]
 fn what_is_not_known() {
-    for rule in ["quantity('1').sign() == 1", "google.protobuf.Int64Value{value: 1} == 1"] {
-        assert!(matches!(judged(rule), Err(CompileError::Unsure { .. })), "{rule}");
-    }
+    let rule = "google.protobuf.Int64Value{value: 1} == 1";
+    assert!(matches!(judged(rule), Err(CompileError::Unsure { .. })), "{rule}");
 }
 
 #[test]

@@ -39,7 +39,9 @@ pub(super) fn pattern(format: Format) -> String {
                 groups.map(|more| format!("{hex}{{{width}}}(?:{by}{hex}{{{width}}}){{{more}}}")).join("|")
             };
             let (bytes, pairs) = ([5, 7, 19], [2, 3, 9]);
-            format!("^(?:{}|{}|{})$", with(":", 2, bytes), with("-", 2, bytes), with("\\.", 4, pairs))
+            // Without separators since Go 1.26.
+            let bare = format!("{hex}{{12}}|{hex}{{16}}|{hex}{{40}}");
+            format!("^(?:{}|{}|{}|{bare})$", with(":", 2, bytes), with("-", 2, bytes), with("\\.", 4, pairs))
         }
         Format::RgbColor => {
             let part = format!("\\s*{OCTET}\\s*");

@@ -63,8 +63,9 @@ fn number(text: &str, json: bool) -> Typed {
             let raw = if whole { Raw::Int(value as i64) } else { Raw::Float(value) };
             Typed::Value { raw, ambiguous: underscored }
         }
-        Ok(_) => Typed::OutOfRange,
-        Err(_) => Typed::Text,
+        Ok(_) if json => Typed::OutOfRange,
+        // Go's parser fails on a number that is too large, and then it is a string: `00005e005301`.
+        Ok(_) | Err(_) => Typed::Text,
     }
 }
 

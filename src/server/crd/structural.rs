@@ -169,6 +169,8 @@ pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>
             K::Type | K::Title | K::Description if schema.text(word).is_some_and(|text| !text.is_empty()) => {
                 "must be empty to be structural"
             }
+            // The server's conversion to a structural schema sees no difference between `false` and nothing.
+            K::AdditionalProperties if entry.value.as_bool() == Some(false) => continue,
             K::AdditionalProperties | K::Default | K::ListType | K::MapType => "must be undefined to be structural",
             K::Nullable | K::PreserveUnknownFields | K::EmbeddedResource | K::IntOrString if schema.flag(word) => {
                 "must be false to be structural"

@@ -37,6 +37,11 @@ pub(crate) trait CheckNode: PruneNode {
         string_format(self.shape(), Purpose::Request)
     }
 
+    /// Whether a format takes part in the type check.
+    fn has_format(&self) -> bool {
+        self.string_format().is_some()
+    }
+
     fn numbers(&self) -> Cow<'_, NumberDomain> {
         Cow::Owned(number_domain(self.shape(), Purpose::Request))
     }
@@ -147,7 +152,7 @@ fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: O
 pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
     let (types, format) = (node.types(), node.string_format());
     if value.is_null() {
-        if types.kinds(format.is_some(), node.shape().nullable).has(JsonKind::Null) {
+        if types.kinds(node.has_format(), node.shape().nullable).has(JsonKind::Null) {
             out.passed += 1;
         } else {
             out.fail(|| wrong_type(trail, &types.names(), "null"));
@@ -155,7 +160,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
         enumerated(value, node, trail, out);
         return;
     }
-    if !types.is_empty() || format.is_some() {
+    if !types.is_empty() || node.has_format() {
         typed(value, node, trail, out);
         out.passed += 1;
     }
@@ -216,12 +221,12 @@ fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Fin
     let types = node.types();
     let kind = JsonKind::of(value);
     let whole = !types.whole_only() || value.as_f64().is_none_or(|number| kind == JsonKind::Int || is_json_integer(number));
-    if types.kinds(node.string_format().is_some(), false).has(kind) && whole {
+    if types.kinds(node.has_format(), false).has(kind) && whole {
         out.passed += 1;
         return;
     }
     out.fail(|| match &node.shape().format {
-        Some(format) if types.is_empty() => wrong_type(trail, format, kind.name()),
+        Some(format) if types.is_empty() => wrong_type(trail, format, kind.format_name()),
         // A number of a known size is named as Go names it.
         Some(format) if types.whole_only() && value.is_f64() && matches!(&**format, "int32" | "int64") => {
             wrong_type(trail, format, "float64")

@@ -1,5 +1,7 @@
 //! Resources embedded in an object: they need `apiVersion` and `kind`, and their `metadata` is read as any other.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::declared::walk;
@@ -8,6 +10,7 @@ use super::metadata;
 use super::node::Node;
 use super::path::{ObjectPath, Trail};
 use crate::go::strfmt::name;
+use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 
 /// Reads the metadata of every embedded resource; the first that can't be read ends the request.
@@ -51,6 +54,39 @@ pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &
         }
         _ => None,
     }
+}
+
+/// Demands of the metadata of embedded resources what is left of it after [`read`]: no empty strings, maps or lists. Who sends one sends
+/// the same as who leaves it out, so that a search needn't look at them.
+pub(crate) fn without_empty_metadata(shape: &mut Shape) {
+    if !has_embedded(shape) {
+        return;
+    }
+    if shape.embedded
+        && let Some(metadata) = shape.properties.get_mut("metadata")
+    {
+        for field in Arc::make_mut(metadata).properties.values_mut() {
+            let field = Arc::make_mut(field);
+            for count in [&mut field.length, &mut field.item_count, &mut field.property_count] {
+                count.min = count.min.max(1);
+            }
+        }
+    }
+    let values = match &mut shape.extra {
+        Extra::Values(values) => Some(values),
+        _ => None,
+    };
+    for child in shape.properties.values_mut().chain(&mut shape.items).chain(values).filter(|child| has_embedded(child)) {
+        without_empty_metadata(Arc::make_mut(child));
+    }
+}
+
+fn has_embedded(shape: &Shape) -> bool {
+    let values = match &shape.extra {
+        Extra::Values(values) => Some(values),
+        _ => None,
+    };
+    shape.embedded || shape.properties.values().chain(&shape.items).chain(values).any(|child| has_embedded(child))
 }
 
 /// What is wrong with embedded resources.

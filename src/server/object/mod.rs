@@ -32,7 +32,7 @@ use crate::server::key_fate::Pruning;
 pub(crate) use check::CheckNode;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub use default::default_of_schema;
-pub(crate) use embedded::EMBEDDED_TYPE_PATTERNS;
+pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, without_empty_metadata};
 pub use endpoint::{Endpoint, Subresource};
 pub use error::{Error, Kind, Reason};
 pub(crate) use fill::DefaultNode;
@@ -280,7 +280,6 @@ impl Compiled {
         }
         let mut results = RuleResults::default();
         rules::check(value, None, &self.root, &Trail::Root, Ratchet::default(), &mut results);
-        results.errors.append(&mut results.uncompiled);
         if results.errors.is_empty() {
             rules::check(value, Some(value), &self.root, &Trail::Root, Ratchet::default(), &mut results);
         }

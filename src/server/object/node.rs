@@ -16,7 +16,7 @@ use crate::server::key_fate::PruneNode;
 use super::check::CheckNode;
 use super::fill::DefaultNode;
 use super::rules::Programs;
-use super::types::{Purpose, Types, number_domain, string_format};
+use super::types::{Purpose, Types, has_format, number_domain, string_format};
 
 /// Which checks a declared node or anything below it needs, so that a walk can skip the rest.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,6 +46,7 @@ pub(super) struct Node {
     pub types: Types,
     /// The format that strings must have.
     pub format: Option<Format>,
+    has_format: bool,
     pub numbers: NumberDomain,
     pattern: OnceLock<Result<Pattern, Arc<str>>>,
     pub items: Option<Box<Node>>,
@@ -102,6 +103,7 @@ impl Node {
             decl: OnceLock::new(),
             types: Types::of(shape, purpose),
             format: string_format(shape, purpose),
+            has_format: has_format(shape, purpose),
             numbers: number_domain(shape, purpose),
             pattern: OnceLock::new(),
             items: shape.items.as_ref().map(|items| Box::new(child(items))),
@@ -185,6 +187,10 @@ impl CheckNode for &Node {
 
     fn string_format(&self) -> Option<Format> {
         self.format
+    }
+
+    fn has_format(&self) -> bool {
+        self.has_format
     }
 
     fn numbers(&self) -> Cow<'_, NumberDomain> {

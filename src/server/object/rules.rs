@@ -168,8 +168,6 @@ pub(super) struct RuleResults {
     pub warnings: Vec<Tolerated>,
     /// Rules that the server runs and that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
-    /// Errors of rules that don't compile. Only the check of a default sees them: such a CRD isn't accepted.
-    pub uncompiled: Vec<Error>,
 }
 
 pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, results: &mut RuleResults) {
@@ -213,9 +211,8 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         Ok(program) => program,
         Err(CompileError::Refused { reason, .. }) => {
             let detail = format!("rule compile error: {reason} in `{}`", rule.text.rule.trim());
-            let error = rule.failed(trail, &detail);
-            results.uncompiled.push(error.of_rule(&rule.text.rule));
-            return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim())));
+            // A CRD that was stored before its rule was refused accepts no object that the rule is about.
+            return results.errors.push(rule.failed(trail, &detail).of_rule(&rule.text.rule));
         }
         Err(reason) => return results.undecided.push((trail.path(), format!("rule `{}`: {reason}", rule.text.rule.trim()))),
     };

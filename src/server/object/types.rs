@@ -11,7 +11,7 @@ use crate::model::schema::shape::Type;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Request,
-    /// Here `x-kubernetes-int-or-string` alone doesn't restrict the type.
+    /// Here `x-kubernetes-int-or-string` alone doesn't restrict the type, and formats that the server doesn't know are not taken out.
     Default,
 }
 
@@ -132,6 +132,15 @@ impl JsonKind {
         }
     }
 
+    /// The format that the server's validator infers from a value that isn't a string or a list.
+    pub(super) fn format_name(self) -> &'static str {
+        match self {
+            JsonKind::Int => "int64",
+            JsonKind::Float => "float64",
+            _ => "",
+        }
+    }
+
     pub fn is_scalar(self) -> bool {
         !matches!(self, JsonKind::Object | JsonKind::Array)
     }
@@ -167,6 +176,14 @@ impl JsonKinds {
 pub(super) fn string_format(shape: &Shape, purpose: Purpose) -> Option<Format> {
     let name = shape.format.as_deref()?;
     matches!(purpose.only_type(shape), None | Some(Type::String)).then(|| Format::of(name))?
+}
+
+/// Whether a format takes part in the type check: one that the server knows; for defaults, any.
+pub(super) fn has_format(shape: &Shape, purpose: Purpose) -> bool {
+    match purpose {
+        Purpose::Request => string_format(shape, purpose).is_some(),
+        Purpose::Default => shape.format.is_some(),
+    }
 }
 
 /// The numbers that the bounds and the format of a node accept. A format of strings is left to the type check.
