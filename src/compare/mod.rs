@@ -14,6 +14,7 @@ pub(crate) mod cel_implication;
 mod condition;
 mod generate;
 mod limits;
+mod neighbours;
 mod order;
 mod sampling;
 pub(crate) mod solver;
@@ -30,7 +31,7 @@ pub(crate) use generate::smallest;
 pub use generate::{around, embed, filled};
 pub(crate) use limits::{MAX_LIST, MAX_RULE, bounded_shape, is_oversized, is_oversized_shape};
 pub(crate) use order::is_same;
-pub use order::{order, order_local, order_roots, order_without_lists};
+pub use order::{order, order_local, order_roots, order_with_lost_lists, order_without_lists};
 pub(crate) use solver::completed;
 pub use witness::{Cause, Trial, What, Witnesses};
 

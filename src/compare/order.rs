@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::relation::{Comparison, Search};
+use crate::model::relation::{Comparison, Relation, Search};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
@@ -39,14 +39,33 @@ pub fn order_local(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Compari
     compare(a, b, role, true, budget)
 }
 
-/// As [`order_local`], for nodes that aren't meant to be lists. Servers accept lists next to a format of strings, whatever the type is: nobody
-/// relies on that.
-pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
+/// As [`order_local`], for nodes that aren't meant to be lists. Servers accept lists next to a format of strings, whatever the type is.
+/// A list that is refused now is a loss like any other, but only if nothing else is lost; that one is accepted now says nothing.
+pub fn order_with_lost_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let order = order_local(a, b, role, budget);
-    let is_list = |sample: &Option<Sample>| matches!(sample, Some(Sample::Sent(Value::Array(_))));
     if !is_list(&order.lost) && !is_list(&order.gained) {
         return order;
     }
+    let others = order_of_others(a, b, role, budget);
+    if !is_list(&order.lost) || others.lost.is_some() {
+        return others;
+    }
+    let relation = if others.gains == Some(false) { Relation::Narrower } else { Relation::Incomparable };
+    Comparison { relation, lost: order.lost, loses: Some(true), ..others }
+}
+
+/// As [`order_local`], for nodes that aren't meant to be lists, and where it doesn't matter that servers accept some.
+pub fn order_without_lists(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
+    let order = order_local(a, b, role, budget);
+    if is_list(&order.lost) || is_list(&order.gained) { order_of_others(a, b, role, budget) } else { order }
+}
+
+fn is_list(sample: &Option<Sample>) -> bool {
+    matches!(sample, Some(Sample::Sent(Value::Array(_))))
+}
+
+/// As [`order_local`], lists left aside.
+fn order_of_others(a: &Shape, b: &Shape, role: Role, budget: &Budget) -> Comparison<Sample> {
     let without = |shape: &Shape| {
         let list = Shape { ty: Some(Type::Array), ..Shape::any(shape.at) };
         let mut shape = shape.clone();

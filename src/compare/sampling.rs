@@ -14,6 +14,7 @@ use crate::model::schema::shape::{Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
 
+use super::neighbours::neighbours;
 use super::solver::{Goal, Pin, Preference, Reader, Solver, Target};
 use super::{Budget, MAX_RULE};
 
@@ -43,6 +44,7 @@ const TEXTS: &[&str] = &[
     "172.16.5.4",
     "10.200.0.1",
     "::ffff:1.2.3.4",
+    "1111:1111:1111:1111:1111:1111:123.123.123.123",
     "10.0.0.0/8",
     "10.1.2.3/8",
     "fd00::/8",
@@ -88,7 +90,7 @@ const MAX_DEPTH: usize = 24;
 /// The longest list that is made up to reach an upper bound.
 const MAX_ITEMS: u64 = 70;
 /// Values of one scalar that are kept.
-const MAX_LEAF: usize = 64;
+const MAX_LEAF: usize = 160;
 
 /// Makes up values of a schema.
 pub(super) struct Sampler<'s> {
@@ -127,6 +129,7 @@ impl<'s> Sampler<'s> {
         let known = sampler.numbers.clone();
         [0.0, 1.0, -1.0, 2.0, 3.0].into_iter().filter(|x| !known.contains(x)).for_each(|x| sampler.numbers.push(x));
         sampler.numbers.extend([5.0, 10.0, 100.0, 1e6, 2_147_483_647.0, -2_147_483_648.0, 9e15]);
+        sampler.numbers.extend((-20..=20).map(f64::from));
         for text in TEXTS {
             if !sampler.texts.iter().any(|known| known == text) {
                 sampler.texts.push((*text).to_owned());
@@ -146,6 +149,7 @@ impl<'s> Sampler<'s> {
                     let spellings =
                         [text.clone(), format!("{text}x"), format!("x{text}"), shorter, text.to_uppercase(), text.to_lowercase()];
                     let spellings = spellings.into_iter().chain([format!("{text}{text}"), format!("{text}.example.com/x")]);
+                    let spellings = spellings.chain(neighbours(text));
                     for text in spellings.filter(|text| text.len() <= 300) {
                         if !self.texts.contains(&text) {
                             self.texts.push(text);
@@ -365,6 +369,8 @@ impl<'s> Sampler<'s> {
             let fractions = shape.ty == Some(Type::Number);
             let bounds: Vec<f64> = bounds.collect();
             list.extend(bounds.iter().chain(&self.numbers).filter_map(|&x| whole(x).or_else(|| fractions.then(|| x.into()))));
+            // Beyond what a float holds exactly, and where sums and products overflow.
+            list.extend([9_007_199_254_740_993_i64, i64::MAX, i64::MIN].map(Value::from));
         }
         if texts {
             list.extend(self.texts.iter().map(|text| Value::from(text.as_str())));

@@ -50,10 +50,18 @@ const MAX_TRIES: usize = 3_000;
 /// Rules whose literals and fields are used.
 const MAX_LEARNT: usize = 24;
 /// Different objects, of each sort and of both, without which they prove too little.
-const FEW: usize = 4;
-const ENOUGH: usize = 30;
+const FEW: usize = 2;
+const ENOUGH: usize = 24;
 /// Those that are tried to show all changes of a version.
 const MAX_TRIES_TOGETHER: usize = 90_000;
+/// Metadata that every resource can have: what a schema doesn't declare there is kept.
+const OBJECT_META: &[&str] = &[
+    r#"{"labels": {"a": "b"}}"#,
+    r#"{"name": "a"}"#,
+    r#"{"generation": 1}"#,
+    r#"{"finalizers": ["a.example/b"]}"#,
+    r#"{"annotations": {"a": "b"}, "generateName": "a", "labels": {"a": "b"}, "name": "a", "namespace": "a", "uid": "a"}"#,
+];
 /// Items of a list that is built anew to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -95,19 +103,28 @@ impl<'s> Witnesses<'s> {
         }
     }
 
-    /// Whether the path leads to a resource, or to what the server itself puts into one: there it knows more than the schema says.
+    /// Whether the path leads to the whole resource, or to what the server itself puts into it: there it knows more than the schema says.
     pub fn is_reserved(&self, path: &FieldPath) -> bool {
-        let steps = path.steps();
-        let own = match steps.first() {
+        let own = match path.steps().first() {
             None => true,
             Some(PathStep::Key(name)) => is_meta(name),
             Some(_) => false,
         };
-        let within = |root: &Shape| {
-            let mut ways = (1..=steps.len()).filter_map(|length| steps.get(..length));
-            ways.any(|way| root.at(way).is_some_and(|node| node.embedded))
-        };
-        own || within(self.old) || within(self.new)
+        own || self.is_embedded_metadata(path)
+    }
+
+    /// Whether the path leads to the metadata of an embedded resource, where undeclared keys are kept.
+    fn is_embedded_metadata(&self, path: &FieldPath) -> bool {
+        let Some((PathStep::Key(name), around)) = path.steps().split_last() else { return false };
+        let embedded = |root: &Shape| root.at(around).is_some_and(|node| node.embedded);
+        &**name == "metadata" && (embedded(self.old) || embedded(self.new))
+    }
+
+    /// Whether the old schema accepts no object that has anything at the path.
+    pub fn is_unreachable(&self, path: &FieldPath) -> bool {
+        let pin = Pin { steps: path.steps(), target: Target::Sent };
+        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+        !path.steps().is_empty() && solver.solve(&self.goal(&[], Difference::None, Some(pin))) == Search::Impossible
     }
 
     /// Whether some object is known that the old schema accepts.
@@ -127,6 +144,22 @@ impl<'s> Witnesses<'s> {
             What::Sample(Sample::Absent) | What::Absent => search(Target::Missing),
             What::Sent => search(Target::Sent),
         }
+        .or_else_shown(|| self.metadata(path, cause))
+    }
+
+    /// What the metadata of an embedded resource can have, whether or not its schema declares it.
+    fn metadata(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        if !self.is_embedded_metadata(path) {
+            return None;
+        }
+        let goal = self.goal(&[], Difference::None, Some(Pin { steps: path.steps(), target: Target::Sent }));
+        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+        let body = solver.solve(&goal).found()?;
+        OBJECT_META.iter().find_map(|text| {
+            let mut body = body.clone();
+            *first_at(&mut body, path.steps())? = serde_json::from_str(text).ok()?;
+            self.confirm(&body, path, cause)
+        })
     }
 
     fn search<'p>(&'p self, path: &'p FieldPath, target: Target<'p>, cause: Cause<'_>) -> Search<Witness> {
@@ -157,6 +190,8 @@ impl<'s> Witnesses<'s> {
                 },
                 Search::Impossible if goal.literals.len() == 1 => return Search::Impossible,
                 Search::Impossible => {}
+                // The smallest object is only a guess; the searches for a difference are complete without it.
+                Search::Undecided(_) if goal.literals.len() == 1 => {}
                 Search::Undecided(reason) => open = open.or(Some(reason)),
             }
         }
@@ -365,6 +400,15 @@ fn write_whole_numbers(value: &mut Value) {
         Value::Object(map) => map.values_mut().for_each(write_whole_numbers),
         _ => {}
     }
+}
+
+/// The first value at a path.
+fn first_at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get_mut(&**key),
+        PathStep::Items => value.get_mut(0),
+        PathStep::Values => value.as_object_mut()?.values_mut().next(),
+    })
 }
 
 /// The rules of a node and of those below it, as many as are learnt from.

@@ -65,6 +65,14 @@ impl<T> Search<T> {
         }
     }
 
+    /// What another search found, if this one found nothing; this answer stays if that one didn't, either.
+    pub fn or_else_shown(self, again: impl FnOnce() -> Option<T>) -> Search<T> {
+        match self {
+            Search::Found(_) => self,
+            Search::Impossible | Search::Undecided(_) => again().map_or(self, Search::Found),
+        }
+    }
+
     /// The first of several searches that succeeds; `Impossible` only if all of them prove absence.
     pub fn any(searches: impl IntoIterator<Item = Search<T>>) -> Search<T> {
         let mut open = None;

@@ -165,10 +165,16 @@ impl<'s> Parts<'_, 's> {
         }
         parts.extend(shape.not.iter().map(|not| Part::Not(Term::Clause(not))));
         if declared {
-            parts.extend(shape.rules.iter().map(|rule| match self.rules.formula(rule, shape) {
-                Some(formula) => Part::Term(Term::Formula(formula)),
-                None => Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule, shape) }),
-            }));
+            for rule in &shape.rules {
+                match self.rules.formula(rule, shape) {
+                    Some(formula) => parts.push(Part::Term(Term::Formula(formula))),
+                    None => {
+                        parts.push(Part::Opaque(Opaque { rule, shape, canonical: self.rules.canonical(rule, shape) }));
+                        // It follows from the rule, so it changes nothing, but this much is understood.
+                        parts.extend(self.rules.necessary(rule, shape).map(|formula| Part::Term(Term::Formula(formula))));
+                    }
+                }
+            }
         }
         Ok(parts)
     }

@@ -19,12 +19,14 @@ use crate::compare::cel_condition::field_of;
 use crate::model::schema::shape::{CelRule, Shape};
 
 use super::formula::Formula;
+use super::necessary::necessary;
 use super::translate::translate;
 
 /// Translated and compiled rules, each once.
 #[derive(Default)]
 pub(crate) struct Rules {
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
+    bounds: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
     readings: RefCell<HashMap<usize, Reading>>,
     /// What the rules of a node see.
@@ -43,6 +45,12 @@ impl Rules {
         let formula = translate(rule, shape);
         self.known.borrow_mut().insert(id, formula.clone());
         formula
+    }
+
+    /// A condition that holds wherever a rule without a formula holds.
+    pub(crate) fn necessary(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+        let id = std::ptr::from_ref(rule).addr();
+        self.bounds.borrow_mut().entry(id).or_insert_with(|| necessary(rule, shape)).clone()
     }
 
     /// The normal forms of a rule: by itself, and for values that its node accepts. Rules that share one of them are equivalent.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::cel::ast::{Comprehension, Expr, ExprKind as Node, Literal, Quantifier};
+use crate::cel::ast::{Call, Comprehension, Expr, ExprKind as Node, List, Literal, Quantifier, Select};
 use crate::cel::comparison::{Operator, constants, exact_number};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
@@ -16,6 +16,7 @@ use crate::go::regexp::Pattern;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
 use super::formula::Formula;
+use super::linear::{MAX_CONSTANT, linear};
 use super::{Kind, Kinds};
 
 /// The most cases that one expression is split into.
@@ -27,33 +28,56 @@ pub(super) fn translate(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
         // What compares with the object before doesn't run when there is none.
         return (rule.optional_old_self != Some(true)).then(|| constant(true));
     }
-    let subject = Subject { name: "self", ty: Ty::of(shape)? };
-    Some(subject.truth(&expr)?.holds)
+    Some(Subject::new(shape)?.truth(&expr)?.holds)
 }
 
 /// What CEL takes a value for.
 #[derive(Clone, Copy)]
-enum Ty<'s> {
+pub(super) enum Ty<'s> {
     Int,
     Double,
     Bool,
     Text,
     IntOrText,
     List(Option<&'s Shape>),
-    Map,
+    Map(Option<&'s Shape>),
     Object(&'s Shape),
 }
 
 /// When an expression is true, and when it is false; in all other cases it is an error.
-struct Truth {
-    holds: Rc<Formula>,
-    fails: Rc<Formula>,
+pub(super) struct Truth {
+    pub(super) holds: Rc<Formula>,
+    pub(super) fails: Rc<Formula>,
 }
 
 /// The value that an expression speaks of.
-struct Subject<'s> {
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'s> {
     name: &'s str,
+    /// The map whose value under the key `name` is meant, rather than the key itself.
+    value_in: Option<&'s Expr>,
     ty: Ty<'s>,
+}
+
+/// The items of a list, the keys of a map or the values of one, as a quantifier asks for them.
+pub(super) struct Range<'s> {
+    path: Vec<Rc<str>>,
+    ty: Ty<'s>,
+    item: Subject<'s>,
+    each: fn(Rc<Formula>) -> Formula,
+}
+
+impl<'s> Range<'s> {
+    /// `all` or `exists`, by what is said of one item.
+    pub(super) fn quantified(&self, all: bool, said: impl Fn(&Subject<'s>) -> Option<Truth>) -> Option<Truth> {
+        let inner = said(&self.item)?;
+        let inner = if all { inner } else { inner.not() };
+        let kinds = self.ty.kinds();
+        let each = self.each;
+        let guarded = |formula: Rc<Formula>| at(&self.path, Formula::all([Rc::new(Formula::Is(kinds)), formula]));
+        let truth = Truth { holds: guarded(Rc::new(each(inner.holds))), fails: guarded(Rc::new(each(inner.fails.negated())).negated()) };
+        Some(if all { truth } else { truth.not() })
+    }
 }
 
 /// Something that is compared.
@@ -64,6 +88,12 @@ enum Operand<'s> {
     Remainder(Vec<Rc<str>>, i64),
     TypeOf(Vec<Rc<str>>),
     Lowered(Vec<Rc<str>>),
+    /// Where a constant is in a string.
+    Found(Vec<Rc<str>>, String),
+    /// The first character.
+    First(Vec<Rc<str>>),
+    /// `path * factor + sum`
+    Linear(Vec<Rc<str>>, i64, i64),
     Literal(Value),
     TypeName(Kind),
     List(Vec<Value>),
@@ -83,7 +113,7 @@ impl<'s> Ty<'s> {
             Type::String => Some(Ty::Text),
             Type::Array => Some(Ty::List(shape.items.as_deref().filter(|items| !items.nullable))),
             Type::Object => match &shape.extra {
-                Extra::Values(_) => Some(Ty::Map),
+                Extra::Values(values) => Some(Ty::Map(Some(&**values).filter(|values| !values.nullable))),
                 Extra::Closed => Some(Ty::Object(shape)),
                 Extra::Any | Extra::Refused => None,
             },
@@ -91,7 +121,7 @@ impl<'s> Ty<'s> {
     }
 
     /// The kinds of values that an expression about this type takes without an error.
-    fn kinds(self) -> Kinds {
+    pub(super) fn kinds(self) -> Kinds {
         match self {
             // A rule fails on an integer that is written as `2.0`. Nobody writes it so, and every rule would be a break.
             Ty::Int | Ty::Double => Kinds::of(&[Kind::Int, Kind::Float]),
@@ -99,22 +129,22 @@ impl<'s> Ty<'s> {
             Ty::Text => Kinds::of(&[Kind::String]),
             Ty::IntOrText => Kinds::of(&[Kind::Int, Kind::Float, Kind::String]),
             Ty::List(_) => Kinds::of(&[Kind::Array]),
-            Ty::Map | Ty::Object(_) => Kinds::of(&[Kind::Object]),
+            Ty::Map(_) | Ty::Object(_) => Kinds::of(&[Kind::Object]),
         }
     }
 }
 
-fn constant(b: bool) -> Rc<Formula> {
+pub(super) fn constant(b: bool) -> Rc<Formula> {
     Rc::new(Formula::Const(b))
 }
 
 impl Truth {
-    fn constant(b: bool) -> Truth {
+    pub(super) fn constant(b: bool) -> Truth {
         Truth { holds: constant(b), fails: constant(!b) }
     }
 
     /// True or false, for values of these kinds at this path.
-    fn at(path: &[Rc<str>], kinds: Kinds, atom: Formula) -> Truth {
+    pub(super) fn at(path: &[Rc<str>], kinds: Kinds, atom: Formula) -> Truth {
         let atom = Rc::new(atom);
         let guard = Rc::new(Formula::Is(kinds));
         Truth {
@@ -123,16 +153,24 @@ impl Truth {
         }
     }
 
-    fn not(self) -> Truth {
+    pub(super) fn not(self) -> Truth {
         Truth { holds: self.fails, fails: self.holds }
     }
 
-    fn and(self, other: Truth) -> Truth {
+    pub(super) fn and(self, other: Truth) -> Truth {
         Truth { holds: Formula::all([self.holds, other.holds]), fails: Formula::any([self.fails, other.fails]) }
     }
 
-    fn or(self, other: Truth) -> Truth {
+    pub(super) fn or(self, other: Truth) -> Truth {
         self.not().and(other.not()).not()
+    }
+
+    pub(super) fn choice(condition: &Truth, yes: Truth, no: Truth) -> Truth {
+        let join = |a, b| {
+            let yes = Formula::all([Rc::clone(&condition.holds), a]);
+            Formula::any([yes, Formula::all([Rc::clone(&condition.fails), b])])
+        };
+        Truth { holds: join(yes.holds, no.holds), fails: join(yes.fails, no.fails) }
     }
 
     fn same(self, other: Truth) -> Truth {
@@ -145,7 +183,7 @@ impl Truth {
 }
 
 /// A condition on the value at a path; the expression is an error if the path ends early.
-fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
+pub(super) fn at(path: &[Rc<str>], formula: Rc<Formula>) -> Rc<Formula> {
     path.iter()
         .rev()
         .fold(formula, |inner, key| Formula::all([Rc::new(Formula::Has(Rc::clone(key))), Rc::new(Formula::Field(Rc::clone(key), inner))]))
@@ -161,20 +199,17 @@ fn known(a: &Literal, b: &Literal, operator: Operator) -> Option<bool> {
 }
 
 impl<'s> Subject<'s> {
-    fn truth(&self, expr: &Expr) -> Option<Truth> {
+    pub(super) fn new(shape: &'s Shape) -> Option<Self> {
+        Some(Subject { name: "self", value_in: None, ty: Ty::of(shape)? })
+    }
+
+    pub(super) fn truth(&self, expr: &Expr) -> Option<Truth> {
         match Condition::read(expr) {
             Condition::Constant(b) => Some(Truth::constant(b)),
             Condition::Not(inner) => Some(self.truth(inner)?.not()),
             Condition::And([a, b]) => Some(self.truth(a)?.and(self.truth(b)?)),
             Condition::Or([a, b]) => Some(self.truth(a)?.or(self.truth(b)?)),
-            Condition::Choice { condition, yes, no } => {
-                let (condition, a, b) = (self.truth(condition)?, self.truth(yes)?, self.truth(no)?);
-                let join = |a, b| {
-                    let yes = Formula::all([Rc::clone(&condition.holds), a]);
-                    Formula::any([yes, Formula::all([Rc::clone(&condition.fails), b])])
-                };
-                Some(Truth { holds: join(a.holds, b.holds), fails: join(a.fails, b.fails) })
-            }
+            Condition::Choice { condition, yes, no } => Some(Truth::choice(&self.truth(condition)?, self.truth(yes)?, self.truth(no)?)),
             Condition::Has(select) => {
                 let (path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
                 let name = unescape(&select.field)?;
@@ -231,6 +266,14 @@ impl<'s> Subject<'s> {
                 }
                 sums
             }
+            ("orValue", [otherwise]) => match call.target.as_deref().and_then(|target| self.optional(target)) {
+                Some((there, missing, value)) => {
+                    let mut cases = vec![(there, value)];
+                    cases.extend(self.cases(otherwise)?.into_iter().map(|(when, expr)| (Formula::all([Rc::clone(&missing), when]), expr)));
+                    cases
+                }
+                None => return plain(),
+            },
             _ => {
                 let Some(Node::Comprehension(fold)) = size_of(expr).map(|list| &list.kind) else { return plain() };
                 let Some(counts) = fold.filter().and_then(|condition| self.tally(fold, condition)) else { return plain() };
@@ -239,6 +282,20 @@ impl<'s> Subject<'s> {
             }
         };
         (cases.len() <= MAX_CASES).then_some(cases)
+    }
+
+    /// `self.?field`: when it has a value, when it has none, and the value.
+    fn optional(&self, expr: &Expr) -> Option<(Rc<Formula>, Rc<Formula>, Expr)> {
+        let Node::Call(call) = &expr.kind else { return None };
+        let ("_?._", [operand, field]) = (&*call.function, call.args.as_slice()) else { return None };
+        let Some(Literal::String(name)) = field.literal() else { return None };
+        let (path, Ty::Object(shape)) = self.path(operand)? else { return None };
+        let name = unescape(name)?;
+        shape.property(&name)?;
+        let has = Rc::new(Formula::Has(name.as_str().into()));
+        let select = Select { operand: Box::new(operand.clone()), field: crate::cel::name::escape(&name)?, test: false };
+        let value = Expr { kind: Node::Select(select), ..expr.clone() };
+        Some((at(&path, Rc::clone(&has)), at(&path, has.negated()), value))
     }
 
     /// When a condition holds for none, one, two, … of the items that are written in a list.
@@ -303,6 +360,14 @@ impl<'s> Subject<'s> {
             return known(a, b, operator).map(Truth::constant);
         }
         match (self.operand(a)?, self.operand(b)?) {
+            (Operand::Found(path, text), Operand::Literal(at)) => found(&path, &text, operator, at.as_i64()?),
+            (Operand::Literal(at), Operand::Found(path, text)) => found(&path, &text, operator.swapped(), at.as_i64()?),
+            (Operand::First(path), Operand::Literal(Value::String(text)))
+            | (Operand::Literal(Value::String(text)), Operand::First(path))
+                if operator == Operator::Equal && text.chars().count() == 1 =>
+            {
+                Some(Truth::at(&path, Ty::Text.kinds(), Formula::Matches(format!("^{}", regex_syntax::escape(&text)).into())))
+            }
             (Operand::Path(a, Ty::Text), Operand::Lowered(b)) | (Operand::Lowered(b), Operand::Path(a, Ty::Text))
                 if a == b && operator == Operator::Equal =>
             {
@@ -325,12 +390,13 @@ impl<'s> Subject<'s> {
         }
         if let Some(counted) = size_of(expr) {
             let (path, ty) = self.path(counted)?;
-            return matches!(ty, Ty::Text | Ty::List(_) | Ty::Map).then_some(Operand::Size(path, ty));
+            return matches!(ty, Ty::Text | Ty::List(_) | Ty::Map(_)).then_some(Operand::Size(path, ty));
         }
         match &expr.kind {
             Node::Ident(name) if name == "string" => Some(Operand::TypeName(Kind::String)),
             Node::Ident(name) if name == "int" => Some(Operand::TypeName(Kind::Int)),
             Node::Ident(_) | Node::Select(_) => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
+            Node::Call(call) if call.function == "_[_]" => self.path(expr).map(|(path, ty)| Operand::Path(path, ty)),
             Node::List(_) => constants(expr)?.into_iter().map(json).collect::<Option<_>>().map(Operand::List),
             Node::Call(call) => match (&*call.function, call.target.as_deref(), call.args.as_slice()) {
                 ("type", None, [target]) => match self.path(target)? {
@@ -341,6 +407,15 @@ impl<'s> Subject<'s> {
                     (path, Ty::Text) => Some(Operand::Lowered(path)),
                     _ => None,
                 },
+                ("indexOf", Some(target), [text]) => match (self.path(target)?, text.literal()?) {
+                    ((path, Ty::Text), Literal::String(text)) if !text.is_empty() => Some(Operand::Found(path, text.clone())),
+                    _ => None,
+                },
+                ("charAt", Some(target), [index]) => match (self.path(target)?, index.literal()?) {
+                    ((path, Ty::Text), Literal::Int(0)) => Some(Operand::First(path)),
+                    _ => None,
+                },
+                ("_+_" | "_-_" | "_*_", None, [a, b]) => self.linear(&call.function, a, b),
                 ("_%_", None, [target, divisor]) => match (self.path(target)?, divisor.literal()?) {
                     ((path, Ty::Int), Literal::Int(divisor)) if *divisor > 0 => Some(Operand::Remainder(path, *divisor)),
                     _ => None,
@@ -356,10 +431,43 @@ impl<'s> Subject<'s> {
         }
     }
 
+    /// A sum or product of an integer and constants.
+    fn linear(&self, function: &str, a: &Expr, b: &Expr) -> Option<Operand<'s>> {
+        let parts = |expr: &Expr| match self.operand(expr)? {
+            Operand::Path(path, Ty::Int) => Some((path, 1, 0)),
+            Operand::Linear(path, factor, sum) => Some((path, factor, sum)),
+            _ => None,
+        };
+        let constant = |expr: &Expr| match self.operand(expr)? {
+            Operand::Literal(value) => value.as_i64().filter(|n| n.unsigned_abs() < MAX_CONSTANT),
+            _ => None,
+        };
+        // One operation only: of several, each can overflow by itself.
+        let ((path, 1, 0), n, swapped) = (match (constant(a), constant(b)) {
+            (None, Some(n)) => (parts(a)?, n, false),
+            (Some(n), None) => (parts(b)?, n, true),
+            _ => return None,
+        }) else {
+            return None;
+        };
+        match (function, swapped) {
+            ("_+_", _) => Some(Operand::Linear(path, 1, n)),
+            ("_-_", false) => Some(Operand::Linear(path, 1, n.checked_neg()?)),
+            ("_-_", true) => Some(Operand::Linear(path, -1, n)),
+            ("_*_", _) if n != 0 => Some(Operand::Linear(path, n, 0)),
+            _ => None,
+        }
+    }
+
     /// `self.a.b` as keys, and the type of the value there. CEL doesn't see a key that is null.
-    fn path(&self, expr: &Expr) -> Option<(Vec<Rc<str>>, Ty<'s>)> {
+    pub(super) fn path(&self, expr: &Expr) -> Option<(Vec<Rc<str>>, Ty<'s>)> {
         match &expr.kind {
-            Node::Ident(name) if *name == self.name => Some((Vec::new(), self.ty)),
+            Node::Ident(name) if *name == self.name && self.value_in.is_none() => Some((Vec::new(), self.ty)),
+            Node::Call(call) if call.function == "_[_]" => {
+                let ([map, key], Some(range)) = (call.args.as_slice(), self.value_in) else { return None };
+                let same = map.qualified_name().is_some() && map.qualified_name() == range.qualified_name();
+                (same && key.head() == Some(self.name) && matches!(key.kind, Node::Ident(_))).then_some((Vec::new(), self.ty))
+            }
             Node::Select(select) if !select.test => {
                 let (mut path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
                 let name = unescape(&select.field)?;
@@ -377,11 +485,15 @@ impl<'s> Subject<'s> {
                 let values = values.into_iter().map(|value| Rc::new(Formula::Equals(value)));
                 Some(Truth::at(&path, ty.kinds(), Formula::Any(values.collect())))
             }
+            (Operand::Size(path, ty), Operand::List(values)) => {
+                let sizes: Option<Vec<_>> = values.iter().map(|value| Some(Rc::new(sized(Operator::Equal, value.as_i64()?)))).collect();
+                Some(Truth::at(&path, ty.kinds(), Formula::Any(sizes?)))
+            }
             (Operand::Literal(value), Operand::Path(path, ty @ Ty::List(_))) => {
                 let other = Rc::new(Formula::Equals(value)).negated();
                 Some(Truth::at(&path, ty.kinds(), Formula::Each(other)).not())
             }
-            (Operand::Literal(Value::String(key)), Operand::Path(path, ty @ Ty::Map)) => {
+            (Operand::Literal(Value::String(key)), Operand::Path(path, ty @ Ty::Map(_))) => {
                 Some(Truth::at(&path, ty.kinds(), Formula::Key(key.into())))
             }
             _ => None,
@@ -401,23 +513,86 @@ impl<'s> Subject<'s> {
             let any = |counts: Vec<(usize, Rc<Formula>)>| Formula::any(counts.into_iter().map(|(_, when)| when));
             return Some(Truth { holds: any(holds), fails: any(fails) });
         }
-        if quantifier == Quantifier::ExistsOne || fold.var2.is_some() {
-            return None;
+        if let Node::List(list) = &fold.range.kind
+            && list.optional.is_empty()
+            && list.items.len() <= MAX_CASES
+            && fold.var2.is_none()
+            && list.items.iter().all(|item| item.literal().is_some())
+        {
+            let mut truths = list.items.iter().map(|item| self.truth(&bound(body, &fold.var, item)?));
+            return match quantifier {
+                Quantifier::All => truths.try_fold(Truth::constant(true), |all, truth| Some(all.and(truth?))),
+                Quantifier::Exists => truths.try_fold(Truth::constant(false), |any, truth| Some(any.or(truth?))),
+                Quantifier::ExistsOne => None,
+            };
         }
-        let all = quantifier == Quantifier::All;
+        match quantifier {
+            Quantifier::ExistsOne => None,
+            Quantifier::All | Quantifier::Exists => {
+                self.ranged(fold, body)?.quantified(quantifier == Quantifier::All, |item| item.truth(body))
+            }
+        }
+    }
+
+    /// What the condition of a quantifier speaks of.
+    pub(super) fn ranged<'f>(&self, fold: &'f Comprehension, body: &Expr) -> Option<Range<'f>>
+    where
+        's: 'f,
+    {
         let (path, ty) = self.path(&fold.range)?;
-        let (inner, each): (Ty<'_>, fn(Rc<Formula>) -> Formula) = match ty {
-            Ty::List(items) => (Ty::of(items?)?, Formula::Each),
-            Ty::Map => (Ty::Text, Formula::Keys),
+        let reads = |name: &str| body.descendants().into_iter().any(|part| matches!(&part.kind, Node::Ident(read) if read == name));
+        let name: &'f str = match &fold.var2 {
+            // With two variables the first is an index or a key.
+            Some(second) if reads(&fold.var) => {
+                let key = Subject { name: &fold.var, value_in: None, ty: Ty::Text };
+                return (matches!(ty, Ty::Map(_)) && !reads(second)).then_some(Range { path, ty, item: key, each: Formula::Keys });
+            }
+            Some(second) => second,
+            None => &fold.var,
+        };
+        let (item, each): (Subject<'f>, fn(Rc<Formula>) -> Formula) = match ty {
+            Ty::List(items) => (Subject { name, value_in: None, ty: Ty::of(items?)? }, Formula::Each),
+            Ty::Map(values) if fold.var2.is_some() => (Subject { name, value_in: None, ty: Ty::of(values?)? }, Formula::Each),
+            Ty::Map(values) => {
+                let value = values.and_then(Ty::of).map(|ty| Subject { name, value_in: Some(&fold.range), ty });
+                match value.filter(|value| value.is_only_read(body)) {
+                    Some(value) => (value, Formula::Each),
+                    None => (Subject { name, value_in: None, ty: Ty::Text }, Formula::Keys),
+                }
+            }
             _ => return None,
         };
-        let inner = Subject { name: &fold.var, ty: inner }.truth(body)?;
-        let inner = if all { inner } else { inner.not() };
-        let kinds = ty.kinds();
-        let guarded = |formula: Rc<Formula>| at(&path, Formula::all([Rc::new(Formula::Is(kinds)), formula]));
-        let truth = Truth { holds: guarded(Rc::new(each(inner.holds))), fails: guarded(Rc::new(each(inner.fails.negated())).negated()) };
-        Some(if all { truth } else { truth.not() })
+        Some(Range { path, ty, item, each })
     }
+
+    /// Whether an expression names the key of a map only to read the value under it.
+    fn is_only_read(&self, expr: &Expr) -> bool {
+        if matches!(&expr.kind, Node::Call(call) if call.function == "_[_]") && self.path(expr).is_some() {
+            return true;
+        }
+        !matches!(&expr.kind, Node::Ident(name) if *name == self.name) && expr.children().into_iter().all(|child| self.is_only_read(child))
+    }
+}
+
+/// An expression with a value in the place of a variable; nothing where a macro inside has a variable of the same name.
+fn bound(expr: &Expr, variable: &str, value: &Expr) -> Option<Expr> {
+    let put = |part: &Expr| bound(part, variable, value);
+    let all = |parts: &[Expr]| parts.iter().map(put).collect::<Option<Vec<_>>>();
+    let kind = match &expr.kind {
+        Node::Ident(name) if name == variable => return Some(value.clone()),
+        Node::Literal(_) | Node::Ident(_) => return Some(expr.clone()),
+        Node::Select(select) => Node::Select(Select { operand: Box::new(put(&select.operand)?), ..select.clone() }),
+        Node::Call(call) => {
+            let target = match call.target.as_deref() {
+                Some(target) => Some(Box::new(put(target)?)),
+                None => None,
+            };
+            Node::Call(Call { function: call.function.clone(), target, args: all(&call.args)? })
+        }
+        Node::List(list) => Node::List(List { items: all(&list.items)?, optional: list.optional.clone() }),
+        _ => return None,
+    };
+    Some(Expr { kind, ..expr.clone() })
 }
 
 fn json(literal: &Literal) -> Option<Value> {
@@ -447,9 +622,29 @@ fn compare(operand: Operand<'_>, operator: Operator, literal: Value) -> Option<T
             Some(Truth::at(&path, ty.kinds(), Formula::Equals(literal)))
         }
         Operand::Size(path, ty) => Some(Truth::at(&path, ty.kinds(), sized(operator, literal.as_i64()?))),
+        Operand::Path(path, ty @ Ty::Text) if literal == "" => match operator {
+            Operator::More => Some(Truth::at(&path, ty.kinds(), Formula::MinSize(1))),
+            Operator::AtMost => Some(Truth::at(&path, ty.kinds(), Formula::MaxSize(0))),
+            Operator::AtLeast => Some(Truth::at(&path, ty.kinds(), Formula::Const(true))),
+            Operator::Less => Some(Truth::at(&path, ty.kinds(), Formula::Const(false))),
+            Operator::Equal => None,
+        },
+        Operand::Linear(path, factor, sum) => linear(&path, (factor, sum), operator, literal.as_i64()?),
         Operand::Remainder(path, divisor) if operator == Operator::Equal && literal.as_i64() == Some(0) => {
             Some(Truth::at(&path, Ty::Int.kinds(), Formula::Divisible(divisor)))
         }
+        _ => None,
+    }
+}
+
+/// Where a constant is in a string: nowhere (-1), at the start, or somewhere.
+fn found(path: &[Rc<str>], text: &str, operator: Operator, index: i64) -> Option<Truth> {
+    let literal = regex_syntax::escape(text);
+    let truth = |pattern: String| Truth::at(path, Ty::Text.kinds(), Formula::Matches(pattern.into()));
+    match (operator, index) {
+        (Operator::Equal, 0) => Some(truth(format!("^{literal}"))),
+        (Operator::Equal | Operator::AtMost, -1) | (Operator::Less, 0) => Some(truth(literal).not()),
+        (Operator::More, -1) | (Operator::AtLeast, 0) => Some(truth(literal)),
         _ => None,
     }
 }

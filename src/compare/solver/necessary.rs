@@ -1,0 +1,136 @@
+//! What a CEL rule demands at least, where no formula says exactly what it demands.
+//!
+//! An expression that is not understood may be true or false, but neither where it reads a field that isn't there, or calls a
+//! conversion with a string that it can't convert. What is understood of a rule is enough to show that a keyword adds nothing to it:
+//! `isIP(self.s)` is false for the empty string, and an error without `s`.
+
+use std::rc::Rc;
+
+use crate::cel::ast::{Expr, ExprKind as Node, Quantifier};
+use crate::cel::name::unescape;
+use crate::cel::parse::read;
+use crate::compare::cel_condition::Condition;
+use crate::model::schema::shape::{CelRule, Shape};
+
+use super::formula::Formula;
+use super::translate::{Subject, Truth, Ty, at, constant};
+
+/// Parts of the largest formula that is worth having.
+const MAX_PARTS: usize = 120;
+
+/// Functions that are true only of strings like these.
+const TRUE_OF: &[(&str, &str)] = &[
+    ("isIP", "^[0-9a-fA-F:.]{2,45}$"),
+    ("ip.isCanonical", "^[0-9a-f:.]{2,39}$"),
+    ("isCIDR", "^[0-9a-fA-F:.]{2,45}/[0-9]{1,3}$"),
+    ("isURL", "(?s)."),
+    ("isQuantity", "^[-+0-9.eEinumkKMGTP]+$"),
+    ("isSemver", "[0-9]"),
+];
+
+/// Conversions that fail for other strings than these.
+const CONVERTS: &[(&str, &str)] = &[
+    ("ip", "^[0-9a-fA-F:.]{2,45}$"),
+    ("cidr", "^[0-9a-fA-F:.]{2,45}/[0-9]{1,3}$"),
+    ("url", "(?s)."),
+    ("quantity", "^[-+0-9.eEinumkKMGTP]+$"),
+    ("semver", "[0-9]"),
+    ("duration", "^[-+0-9.nuµμmsh]+$"),
+    ("timestamp", "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]"),
+    ("int", "^[-+]?[0-9]+$"),
+];
+
+/// A condition that holds wherever the rule holds; nothing if none is known.
+pub(super) fn necessary(rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
+    let expr = read(&rule.rule).ok().filter(|expr| expr.is_manageable() && !expr.reads_old_self())?;
+    let subject = Subject::new(shape)?;
+    let formula = subject.possible(&expr).holds;
+    (*formula != Formula::Const(true) && parts(&formula) <= MAX_PARTS).then_some(formula)
+}
+
+fn parts(formula: &Formula) -> usize {
+    match formula {
+        Formula::All(list) | Formula::Any(list) => 1 + list.iter().map(|part| parts(part)).sum::<usize>(),
+        Formula::Not(part) | Formula::Field(_, part) | Formula::Each(part) | Formula::Keys(part) => 1 + parts(part),
+        _ => 1,
+    }
+}
+
+impl<'s> Subject<'s> {
+    /// When an expression may be true, and when it may be false.
+    fn possible(&self, expr: &Expr) -> Truth {
+        if let Some(truth) = self.truth(expr) {
+            return truth;
+        }
+        match Condition::read(expr) {
+            Condition::Not(inner) => self.possible(inner).not(),
+            Condition::And(list) => list.iter().map(|part| self.possible(part)).fold(Truth::constant(true), Truth::and),
+            Condition::Or(list) => list.iter().map(|part| self.possible(part)).fold(Truth::constant(false), Truth::or),
+            Condition::Choice { condition, yes, no } => Truth::choice(&self.possible(condition), self.possible(yes), self.possible(no)),
+            Condition::Quantified { fold, quantifier: quantifier @ (Quantifier::All | Quantifier::Exists), body } => {
+                match self.ranged(fold, body) {
+                    Some(range) => range.quantified(quantifier == Quantifier::All, |subject| Some(subject.possible(body))),
+                    None => None,
+                }
+                .unwrap_or_else(|| self.unknown(expr))
+            }
+            _ => self.unknown(expr),
+        }
+    }
+
+    /// A part that is not understood, beyond what it needs to be true or false at all.
+    fn unknown(&self, expr: &Expr) -> Truth {
+        let needs = self.needs(expr);
+        let mut holds = Rc::clone(&needs);
+        if let Node::Call(call) = &expr.kind
+            && let (None, [argument, ..]) = (call.target.as_deref(), call.args.as_slice())
+        {
+            holds = Formula::all([holds, self.like(TRUE_OF, &call.function, argument)]);
+        }
+        Truth { holds, fails: needs }
+    }
+
+    /// What must be there, and be convertible, for an expression to have a value.
+    fn needs(&self, expr: &Expr) -> Rc<Formula> {
+        match &expr.kind {
+            Node::Select(select) => match self.keys(expr) {
+                Some(keys) if !select.test => at(&keys, constant(true)),
+                _ => self.needs(&select.operand),
+            },
+            Node::Call(call) => match &*call.function {
+                // These have a value although one side has none.
+                "_&&_" | "_||_" => constant(true),
+                "_?_:_" => call.args.first().map_or_else(|| constant(true), |condition| self.needs(condition)),
+                // The argument is only looked at if there is no value.
+                "or" | "orValue" => call.target.as_deref().map_or_else(|| constant(true), |target| self.needs(target)),
+                function => {
+                    let parts = call.target.as_deref().into_iter().chain(&call.args).map(|part| self.needs(part));
+                    let argument = call.args.first().filter(|_| call.target.is_none());
+                    Formula::all(parts.chain(argument.map(|argument| self.like(CONVERTS, function, argument))))
+                }
+            },
+            Node::List(list) if list.optional.is_empty() => Formula::all(list.items.iter().map(|item| self.needs(item))),
+            Node::Comprehension(fold) => self.needs(&fold.range),
+            _ => constant(true),
+        }
+    }
+
+    /// That a string is like those that a function takes.
+    fn like(&self, table: &[(&str, &str)], function: &str, argument: &Expr) -> Rc<Formula> {
+        let Some((_, pattern)) = table.iter().find(|(name, _)| *name == function) else { return constant(true) };
+        match self.path(argument) {
+            Some((path, ty @ Ty::Text)) => Truth::at(&path, ty.kinds(), Formula::Matches((*pattern).into())).holds,
+            _ => constant(true),
+        }
+    }
+
+    /// The keys of a chain of selections, whatever is at its end.
+    fn keys(&self, expr: &Expr) -> Option<Vec<Rc<str>>> {
+        let Node::Select(select) = &expr.kind else { return None };
+        let (mut path, Ty::Object(shape)) = self.path(&select.operand)? else { return None };
+        let name = unescape(&select.field)?;
+        shape.property(&name)?;
+        path.push(name.into());
+        Some(path)
+    }
+}
