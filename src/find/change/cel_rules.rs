@@ -106,7 +106,7 @@ impl SchemaWalk<'_> {
             fact = fact.evidence(Evidence::undecided(reason));
         }
         let fact = self.rule_effects(pair, fact, rule, judgement.relation);
-        self.push_rule(fact, judgement.lost, rule);
+        self.push_rule(fact, judgement.lost, rule, None);
     }
 
     fn changed_rule<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Comparison<Sample>) {
@@ -129,14 +129,15 @@ impl SchemaWalk<'_> {
             fact = fact.evidence(Evidence::undecided(reason));
         }
         let fact = self.rule_effects(pair, fact, new, relation);
-        self.push_rule(fact, judgement.lost, new);
+        self.push_rule(fact, judgement.lost, new, Some(old));
     }
 
-    fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &Rule<'_>) {
+    fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &Rule<'_>, old: Option<&Rule<'_>>) {
         let known = self.drafts.len();
         self.push_lost(fact, lost);
         if let Some(found) = self.drafts.get_mut(known) {
             found.rule = Some(rule.text.to_owned());
+            found.old_rule = old.map(|old| old.text.to_owned());
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) fn is_reserved(pair: &NodePair<'_, '_>) -> bool {
     is_resource(pair) || is_metadata(pair)
 }
 
-fn is_metadata(pair: &NodePair<'_, '_>) -> bool {
+pub(super) fn is_metadata(pair: &NodePair<'_, '_>) -> bool {
     pair.name == ("metadata", "metadata") && pair.up.is_some_and(is_resource)
 }
 

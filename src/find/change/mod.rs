@@ -16,6 +16,7 @@ mod metadata;
 mod node_comparison;
 mod null;
 mod presence;
+mod read_back;
 mod rename;
 mod scale;
 mod storage;

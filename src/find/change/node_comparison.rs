@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::compare::{
     Comparison, MAX_LIST, Role, Sample, bounded_shape, constrained_by, is_oversized, is_oversized_shape, is_same, order_local,
-    order_without_lists,
+    order_with_lost_lists,
 };
 use crate::model::fact::Aspect;
 use crate::model::relation::Relation;
@@ -184,7 +184,7 @@ impl<'p, 'f, 't> NodeComparison<'p, 'f, 't> {
     }
 
     fn compare(&self, old: &Shape, new: &Shape, listed: bool) -> Comparison<Sample> {
-        let compare = if listed { order_local } else { order_without_lists };
+        let compare = if listed { order_local } else { order_with_lost_lists };
         compare(old, new, role(self.pair.position), self.pair.budget)
     }
 }

@@ -9,6 +9,7 @@ use crate::server::key_fate::{KeyFate, Pruning};
 
 use super::ancestors;
 use super::change_list::Changes;
+use super::implicit::is_metadata;
 use super::types::JsonTypes;
 use super::value_text;
 use super::walk::{NodePair, Position, SchemaWalk};
@@ -76,7 +77,14 @@ impl SchemaWalk<'_> {
             (KeyFate::MapValue(()), _) if has && !had => (Relation::Narrower, false),
             _ => (self.key_fate_relation(pair, old, new), true),
         };
-        let opening = exactly(pair, (old, new), walked, guess);
+        let opening = match (is_metadata(pair), old, new) {
+            // What ObjectMeta has is kept, declared or not, and is a value of the map now.
+            (true, KeyFate::Pruned, KeyFate::MapValue(()) | KeyFate::Emptied) => {
+                let reason = "the server keeps what all metadata can have".to_owned();
+                Opening { relation: Relation::Undecided, lost: false, sample: None, reason: Some(reason) }
+            }
+            _ => exactly(pair, (old, new), walked, guess),
+        };
         let relation = opening.relation;
         let aspect = match (old, new) {
             (KeyFate::Kept, KeyFate::Pruned) | (KeyFate::Pruned | KeyFate::MapValue(()) | KeyFate::Emptied, KeyFate::Kept) => {

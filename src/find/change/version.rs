@@ -46,10 +46,13 @@ impl<'a, 't> CrdComparison<'a, 't> {
                 }
                 if served {
                     let facts = SchemaWalk::new(scope).shown(sides.0, sides.1, self.resource(after));
-                    self.facts.extend(facts);
+                    self.facts.extend(self.seen_by_clients(facts, before, after));
                 } else {
-                    let drafts = SchemaWalk::new(scope).drafts(sides.0, sides.1);
-                    self.facts.extend(drafts.into_iter().map(unserved));
+                    let drafts = SchemaWalk::new(scope).drafts(sides.0, sides.1).into_iter().map(unserved).collect::<Vec<_>>();
+                    self.facts.extend(match self.options.witnesses {
+                        true => super::witness::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after)),
+                        false => drafts.into_iter().map(|draft| draft.fact).collect(),
+                    });
                 }
                 self.compared.push(Compared { old: own.0, new: own.1, served, scales, facts: start..self.facts.len() });
             }
@@ -125,7 +128,10 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
         let scales = (Scale::of(from), Scale::of(version));
         let walk = SchemaWalk::new(self.scope(version, subject, Some(before.name), &scales));
-        let mut facts = walk.run((old, schema_key(from)), (new, schema_key(version)));
+        let (old, new) = ((old, schema_key(from)), (new, schema_key(version)));
+        // Clients that are moved send to the new version what they sent to the old one.
+        let mut facts = if stays { walk.run(old, new) } else { walk.shown(old, new, self.resource(version)) };
+        facts.retain(|fact| fact.effect != Effect::Rewritten);
         if beside.is_some() {
             // The old bundle says something else there.
             facts.iter_mut().for_each(|fact| fact.before = None);
@@ -196,7 +202,7 @@ impl<'t> Compared<'t> {
 
 /// A request is validated by the schema of its own version alone: one that was not served, or isn't any more, prunes and fills what
 /// is stored at it, and refuses nothing that it took before.
-fn unserved(draft: FactDraft) -> Fact {
+fn unserved(draft: FactDraft) -> FactDraft {
     let fact = &draft.fact;
     let hurt = [Affected::Data, Affected::Behaviour].iter().any(|&one| fact.affects.contains(one));
     let refuses = [Affected::Writers, Affected::Stored, Affected::Merge].iter().any(|&one| fact.affects.contains(one));
@@ -207,7 +213,7 @@ fn unserved(draft: FactDraft) -> Fact {
         Aspect::Default | Aspect::Structure => true,
         _ => hurt,
     };
-    if stays || !refuses { draft.fact } else { draft.harmless().mark(Mark::Unserved) }
+    if stays || !refuses { draft } else { draft.harmless().mark(Mark::Unserved).into() }
 }
 
 /// Age of a version, not its rank in discovery: `v1beta1` is older than `v1`, and `v1` older than `v2alpha1`.

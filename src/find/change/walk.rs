@@ -266,7 +266,7 @@ impl<'a> SchemaWalk<'a> {
             let (writers, readers) = if fact.in_status() { ("controllers", "clients") } else { ("clients", "controllers") };
             fact = fact.word(Word::Writers, writers).word(Word::Readers, readers);
         }
-        self.drafts.push(FactDraft { fact, lost, rule: None });
+        self.drafts.push(FactDraft { fact, lost, rule: None, old_rule: None });
     }
 
     /// A fact about a keyword of the node, at its value on both sides, or at the node where the keyword is not there.

@@ -2,13 +2,13 @@
 
 use std::cell::LazyCell;
 
-use crate::compare::{Budget, Cause, Sample, Trial, What, Witnesses};
+use crate::compare::{Budget, CONDITIONS, Cause, Sample, Trial, What, Witnesses};
 use crate::input::yaml::Node;
 use crate::model::PathStep;
 use crate::model::fact::{Affected, Affects, Aspect, Certainty, Effect, Evidence, Fact, Mark, Outcome, Ratchet, Witness, Word};
 use crate::model::relation::Search;
 use crate::model::schema::{Schema, Shape};
-use crate::server::object::Scale;
+use crate::server::object::{Scale, without_empty_metadata};
 
 use crate::compare::is_oversized;
 
@@ -18,8 +18,12 @@ const SHOWN: usize = 400;
 const PAIRS: usize = 100_000_000;
 /// Judging an object takes time that grows with the schema: nodes that are looked at for one version.
 const NODES: usize = 8_000_000;
+/// What a fact costs of that, if it is more than that a field came or went.
+const FULL_PRICE: usize = 8;
 /// An object of more values than this counts as several: what is kept of them all is bounded, too.
 const LARGE: usize = 500;
+/// Facts of one version for which an object is looked for that only the new schema accepts.
+const REVERSED: usize = 100;
 /// What was looked for in vain counts so many times: every other way to refuse an object was tried.
 const VAIN: usize = 8;
 
@@ -29,8 +33,10 @@ const VAIN: usize = 8;
 pub(super) struct FactDraft {
     pub fact: Fact,
     pub lost: Option<Sample>,
-    /// The rule that a fact about a rule is about, as it is now.
+    /// The rule that a fact about a rule is about, as it is now; one that is gone, as it was.
     pub rule: Option<String>,
+    /// The rule as it was, where it was changed.
+    pub old_rule: Option<String>,
 }
 
 impl FactDraft {
@@ -78,7 +84,7 @@ impl FactDraft {
 
 impl From<Fact> for FactDraft {
     fn from(fact: Fact) -> Self {
-        FactDraft { fact, lost: None, rule: None }
+        FactDraft { fact, lost: None, rule: None, old_rule: None }
     }
 }
 
@@ -100,13 +106,14 @@ impl Resource<'_> {
 pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
     let mut shape = Shape::of(schema);
     scale.narrow(&mut shape);
+    without_empty_metadata(&mut shape);
     shape
 }
 
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(drafts: Vec<FactDraft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
-    if !drafts.iter().any(|draft| breaks(&draft.fact)) {
+    if !drafts.iter().any(|draft| breaks(&draft.fact) || widens(&draft.fact)) {
         return drafts.into_iter().map(|draft| draft.fact).collect();
     }
     if roots.into_iter().any(is_oversized) {
@@ -119,8 +126,20 @@ pub(super) fn attach(drafts: Vec<FactDraft>, old: (&Schema<'_>, &Scale), new: (&
     let inhabited = LazyCell::new(|| witnesses.is_inhabited());
     let most = |count: fn(Node<'_>) -> usize| roots.into_iter().map(count).max().unwrap_or(1).max(1);
     let (width, size) = (most(widest), most(nodes));
-    let mut left = SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
-    let facts: Vec<Fact> = drafts.into_iter().map(|draft| show(draft, &witnesses, &|| *inhabited, &mut left)).collect();
+    let mut left = FULL_PRICE * SHOWN.min(PAIRS / width.saturating_mul(width)).min(NODES / size);
+    // A keyword that became a rule, or a rule that moved, accepts no more than before: only an object tells a widening from a rewrite.
+    let reversed = LazyCell::new(|| resource.witnesses(&after, &before, &Budget::shared()));
+    let (mut left_reversed, reversed_inhabited) = (REVERSED.min(left / FULL_PRICE), LazyCell::new(|| reversed.is_inhabited()));
+    let facts: Vec<Fact> = drafts
+        .into_iter()
+        .map(|draft| match widens(&draft.fact) && left_reversed > 0 {
+            true => {
+                left_reversed -= 1;
+                widened(draft, &reversed, &|| *reversed_inhabited)
+            }
+            false => show(draft, &witnesses, &|| *inhabited, &mut left),
+        })
+        .collect();
     debug_assert!(facts.iter().all(is_sound), "a break is proved without an object");
     facts
 }
@@ -140,6 +159,38 @@ fn widest(node: Node<'_>) -> usize {
     node.entries().count().max(below.unwrap_or(0))
 }
 
+/// Whether a fact says that more is accepted, by a condition that another one may have taken the place of.
+fn widens(fact: &Fact) -> bool {
+    let aspect = match fact.aspect {
+        Aspect::CelRule | Aspect::Required | Aspect::Accepted => true,
+        aspect => aspect != Aspect::Type && CONDITIONS.iter().any(|(known, _)| *known == aspect),
+    };
+    aspect
+        && fact.to.is_none()
+        && matches!(fact.effect, Effect::Widened | Effect::Removed)
+        && fact.affects == Affects::of(&[Affected::Readers])
+}
+
+/// A fact that says that more is accepted; one that says nothing, if no object is accepted now that was refused.
+fn widened(draft: FactDraft, reversed: &Witnesses<'_>, inhabited: &dyn Fn() -> bool) -> Fact {
+    let fact = &draft.fact;
+    let rule = draft.old_rule.as_deref().or(draft.rule.as_deref());
+    let (what, cause) = match (fact.aspect, rule) {
+        (Aspect::CelRule, Some(text)) => (What::Sent, Cause::Rule(text)),
+        (Aspect::CelRule, None) => return draft.fact,
+        (Aspect::Required, _) => (What::Absent, Cause::Refusal),
+        _ => (What::Sent, Cause::Refusal),
+    };
+    match reversed.show(&fact.path, what, cause) {
+        Search::Impossible if !reversed.is_reserved(&fact.path) && inhabited() => draft.harmless(),
+        Search::Undecided(_) if fact.aspect == Aspect::CelRule => match reversed.sample(&fact.path, cause) {
+            Trial::Passed { .. } => draft.tested(false),
+            Trial::Shown(_) | Trial::Open => draft.fact,
+        },
+        _ => draft.fact,
+    }
+}
+
 fn breaks(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Deprecation => false,
@@ -150,14 +201,16 @@ fn breaks(fact: &Fact) -> bool {
 }
 
 fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
-    let FactDraft { mut fact, mut lost, rule } = draft;
+    let FactDraft { mut fact, mut lost, rule, .. } = draft;
     if !breaks(&fact) {
         return fact;
     }
-    if *left == 0 {
+    // The object for a field that came or went needs hardly more than that field.
+    let price = if fact.aspect == Aspect::Presence { 1 } else { FULL_PRICE };
+    if *left < price {
         return FactDraft::unshown(fact, "there are too many changes to search for an object of each");
     }
-    *left -= 1;
+    *left -= price;
     // Sets and maps refuse what a list may hold twice.
     if matches!(fact.aspect, Aspect::ListType | Aspect::MapKeys) {
         lost = lost.or_else(|| witnesses.twice(&fact.path).map(Sample::Sent));
@@ -178,7 +231,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
             Trial::Shown(witness) => shown(fact, *witness),
             Trial::Passed { loosened } => FactDraft::from(fact).tested(loosened),
             Trial::Open => {
-                *left = left.saturating_sub(VAIN - 1);
+                *left = left.saturating_sub((VAIN - 1) * price);
                 FactDraft::unshown(fact, "no update was found that shows it")
             }
         };
@@ -210,7 +263,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
             if witness.new == Outcome::Rejected && fact.aspect == Aspect::Default {
                 fact = fact.affects(&[Affected::Writers, Affected::Stored]);
             }
-            *left = left.saturating_sub(values(&witness.object) / LARGE);
+            *left = left.saturating_sub(FULL_PRICE * (values(&witness.object) / LARGE));
             // What the server tolerates is known from the object; the schema alone says how far it reaches.
             if witness.new == Outcome::Rejected && fact.ratchet.is_some() {
                 fact.ratchet = match (fact.ratchet, witnesses.is_ratcheted(&witness, &fact.path)) {
@@ -221,7 +274,12 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
             }
             return shown(fact, witness);
         }
-        Search::Impossible if fact.to.is_none() && is_condition(&fact) && !witnesses.is_reserved(&fact.path) && inhabited() => {
+        Search::Impossible
+            if fact.to.is_none()
+                && !witnesses.is_reserved(&fact.path)
+                && inhabited()
+                && (is_condition(&fact) || witnesses.is_unreachable(&fact.path)) =>
+        {
             return FactDraft::from(fact).harmless();
         }
         // Lists are merged differently all the same.
@@ -232,7 +290,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         }
         Search::Impossible => return FactDraft::unshown(fact, "no object shows it"),
         Search::Undecided(reason) => {
-            *left = left.saturating_sub(VAIN - 1);
+            *left = left.saturating_sub((VAIN - 1) * price);
             return FactDraft::unshown(fact, reason.to_string());
         }
     }

@@ -31,14 +31,16 @@ fn an_object_shows_a_change_only_where_that_change_is_what_it_meets() {
                x-kubernetes-validations: [{rule: \"!has(self.a) || self.a > 1\"}, {rule: \"self.c > 5\"}]}";
     let shown = |fact: &Fact| fact.evidence.witness.as_ref().map(|witness| witness.because.clone()).unwrap_or_default();
     let found = facts(&with_spec(old), &with_spec(new));
-    let because: Vec<String> = found.iter().map(|fact| format!("{} {:?}: {}", fact.path, fact.effect, shown(fact))).collect();
+    let object = |fact: &Fact| fact.evidence.witness.as_ref().map(|witness| witness.object["spec"].to_string()).unwrap_or_default();
+    let said = |fact: &Fact| format!("{} {:?} {}: {}", fact.path, fact.effect, object(fact), shown(fact));
+    let because: Vec<String> = found.iter().map(said).collect();
     assert_eq!(
         because,
         [
-            "spec Added: spec: Invalid value: {\"a\":0,\"c\":6}: failed rule: !has(self.a) || self.a > 1",
-            "spec Added: spec: Invalid value: {\"c\":0}: failed rule: self.c > 5",
-            "spec.b Removed: spec.b is dropped",
-            "spec.c Added: spec.c: Required value",
+            "spec Added {\"a\":0,\"c\":6}: spec: Invalid value: failed rule: !has(self.a) || self.a > 1",
+            "spec Added {\"c\":0}: spec: Invalid value: failed rule: self.c > 5",
+            "spec.b Removed {\"b\":0,\"c\":6}: spec.b is dropped",
+            "spec.c Added {}: spec.c: Required value",
         ]
     );
 }

@@ -51,13 +51,15 @@ fn a_format_reads_otherwise_in_a_clause_and_without_a_type() {
         Class::SemanticBreaking,
         &["bound-narrowed@spec.o"],
     );
-    // What only lists would show is no difference.
+    // Beside a format of its own, and only there, a string may be a list.
     objects(
         "{type: string, format: ipv4}",
         "{type: string, anyOf: [{format: ipv4}, {format: ipv6}]}",
-        Class::Additive,
-        &["format-widened@spec.o"],
+        Class::SemanticBreaking,
+        &["format-changed@spec.o", "composition-narrowed@spec.o"],
     );
+    objects("{type: string, format: ipv4}", "{type: string}", Class::SemanticBreaking, &["format-changed@spec.o"]);
+    breaks("{type: string}", "{type: string, format: ipv4}");
 }
 
 #[test]

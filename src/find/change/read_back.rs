@@ -1,0 +1,53 @@
+//! What clients of a version read back that isn't the one that objects are stored at: what it doesn't fill or keep, the storage version may.
+
+use serde_json::Value;
+
+use crate::model::fact::{Fact, Outcome};
+use crate::model::schema::Shape;
+use crate::model::{Crd, Version};
+use crate::server::object::Compiled;
+
+use super::crd::CrdComparison;
+use super::witness::FactDraft;
+
+/// A version and the one that its objects are stored at.
+struct Stored {
+    version: Compiled,
+    storage: Compiled,
+}
+
+impl Stored {
+    /// Nothing where objects are converted by a webhook, or stored at this very version.
+    fn of(crd: &Crd<'_>, version: &Version<'_>) -> Option<Self> {
+        let webhook = crd.conversion.is_webhook();
+        let storage = crd.storage_version().filter(|storage| storage.name != version.name && !webhook)?;
+        let compiled = |version: &Version<'_>| version.schema.as_ref().map(|schema| Compiled::new(&Shape::of(schema)));
+        Some(Stored { version: compiled(version)?, storage: compiled(storage)? })
+    }
+
+    /// The object as it is read after it was created.
+    fn read_back(&self, object: &Value) -> Value {
+        let mut stored = self.version.request(object.clone()).stored;
+        for schema in [&self.storage, &self.version] {
+            schema.prune(&mut stored);
+            schema.fill(&mut stored);
+        }
+        stored
+    }
+}
+
+impl<'t> CrdComparison<'_, 't> {
+    /// Facts about what is stored differently, without those that no client of the version can see.
+    pub(super) fn seen_by_clients(&self, facts: Vec<Fact>, before: &Version<'t>, after: &Version<'t>) -> Vec<Fact> {
+        let changed = |fact: &Fact| fact.evidence.witness.as_ref().is_some_and(|witness| witness.new == Outcome::Changed);
+        if !facts.iter().any(changed) {
+            return facts;
+        }
+        let (Some(old), Some(new)) = (Stored::of(self.old, before), Stored::of(self.new, after)) else { return facts };
+        let unseen = |fact: &Fact| {
+            let object = fact.evidence.witness.as_ref().map(|witness| &witness.object);
+            changed(fact) && object.is_some_and(|object| old.read_back(object) == new.read_back(object))
+        };
+        facts.into_iter().map(|fact| if unseen(&fact) { FactDraft::from(fact).harmless() } else { fact }).collect()
+    }
+}
