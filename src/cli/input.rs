@@ -4,11 +4,11 @@ use std::ffi::OsString;
 
 use crate::cli::arguments;
 use crate::cli::config::{self, Config};
-use crate::input::yaml::Budget;
+use crate::input::yaml::{Budget, Node};
 use crate::input::{self, File, Input, InputError, Limits, Loaded, Loader, Note};
 use crate::judge::baseline;
 use crate::judge::review::{Side, StatedVersion};
-use crate::model::{Documents, FileId, ProblemKind, Skipped};
+use crate::model::{Documents, FileId, ProblemKind, Skipped, release};
 use crate::render::human;
 
 use super::{Exit, Stop, Streams};
@@ -79,8 +79,22 @@ impl Reader {
         loaded.problems.extend(kustomizations.problems);
         let mut documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
         documents.patches = kustomizations.found.then_some(kustomizations.conversions);
+        let version = version.or_else(|| csv_version(&documents));
         Read { patched_in: kustomizations.patching, source, documents, inputs, loaded, version, is_release: false }
     }
+}
+
+/// The version of an OLM bundle, by its `ClusterServiceVersion`; several of them say nothing.
+fn csv_version(documents: &Documents) -> Option<StatedVersion> {
+    let trees = documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok());
+    let mut found = trees.filter_map(|tree| {
+        let root = tree.root();
+        let text = |key: &str| root.get(key).and_then(Node::as_str);
+        let is_csv = text("kind") == Some("ClusterServiceVersion") && text("apiVersion")?.starts_with("operators.coreos.com/");
+        release::parse(root.get("spec").filter(|_| is_csv)?.get("version")?.as_str()?)
+    });
+    let version = found.next()?;
+    found.all(|other| other == version).then_some(StatedVersion::Csv(version))
 }
 
 pub(super) fn with_advice(what: &dyn std::fmt::Display, advice: Option<String>) -> String {
@@ -93,7 +107,7 @@ const MOST_DEPTH: usize = 1_000;
 
 /// Whether a text can hold a CRD at all: what a hook passes over must not be parsed, it may be anything.
 pub(super) fn names_a_crd(text: &str) -> bool {
-    text.contains("CustomResourceDefinition")
+    text.contains("CustomResourceDefinition") || crate::input::generated::KINDS.iter().any(|kind| text.contains(kind))
 }
 
 pub(super) fn label(inputs: &[OsString]) -> String {
@@ -200,6 +214,12 @@ impl Read {
         match side.contradiction() {
             Some((own, StatedVersion::Tag(tag))) => {
                 streams.note(&format!("{} is annotated with version {own}, which counts more than the tag's {tag}", self.source));
+            }
+            Some((own, StatedVersion::Csv(csv))) => {
+                streams.note(&format!(
+                    "{} is annotated with version {own}, which counts more than {csv} of its ClusterServiceVersion",
+                    self.source
+                ));
             }
             Some((own, StatedVersion::Flag(flag))) => {
                 streams.note(&format!("{} is annotated with version {own}; {flag} from the command line is used", self.source));

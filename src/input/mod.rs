@@ -24,6 +24,7 @@ mod archive;
 mod argument;
 mod decode;
 mod directory;
+pub mod generated;
 mod git;
 pub mod glob;
 pub mod json_schema_check;

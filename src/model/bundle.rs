@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
-use crate::input::{ConversionPatch, File, Origin};
+use crate::input::{ConversionPatch, File, Origin, generated};
 
 use super::crd::{Api, Crd, Keys};
 use super::read_bundle;
@@ -87,7 +87,7 @@ pub enum ProblemKind {
 impl Documents {
     /// Parses every file, in parallel; the result doesn't depend on the number of threads.
     pub fn parse(files: Vec<File>, budget: &Budget) -> Self {
-        let parsed: Vec<Vec<Document>> = files.par_iter().map(|file| yaml::parse(&file.text, budget)).collect();
+        let parsed: Vec<Vec<Document>> = files.par_iter().map(|file| documents_of(file, budget)).collect();
         let number = |index: usize| FileId::try_from(index).unwrap_or(FileId::MAX);
         let documents = parsed
             .into_iter()
@@ -128,7 +128,7 @@ impl Documents {
     /// Adds a file that is read for the CRDs of these names alone.
     pub fn add_for(&mut self, names: BTreeSet<String>, file: File, budget: &Budget) {
         let id = FileId::try_from(self.files.len()).unwrap_or(FileId::MAX);
-        self.documents.extend(yaml::parse(&file.text, budget).into_iter().map(|document| (id, document)));
+        self.documents.extend(documents_of(&file, budget).into_iter().map(|document| (id, document)));
         self.files.push(file);
         self.only.insert(id, names);
     }
@@ -142,6 +142,11 @@ impl Documents {
     pub fn file(&self, id: FileId) -> Option<&File> {
         self.files.iter().chain(&self.beside).nth(id as usize)
     }
+}
+
+/// The documents of a file; those that somebody else generates CRDs from are these CRDs.
+fn documents_of(file: &File, budget: &Budget) -> Vec<Document> {
+    yaml::parse(&file.text, budget).into_iter().flat_map(generated::expand).collect()
 }
 
 /// The CRDs of one side, keyed and sorted by name and channel.

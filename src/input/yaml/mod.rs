@@ -6,11 +6,13 @@
 mod builder;
 mod events;
 mod generated;
+mod graft;
 mod node;
 mod parse;
 mod scalar;
 mod split;
 
+pub use graft::Graft;
 pub use node::{Data, Entry, Node, NodeId, Span, Tree};
 pub use parse::parse;
 
@@ -68,6 +70,8 @@ pub enum ErrorKind {
     Nodes(usize),
     #[error("more than {0} documents in one file (--max-documents)")]
     Documents(usize),
+    #[error("no CRD can be generated from this: {0}")]
+    NotGenerated(String),
     #[error("a scalar of more than {0} bytes (--max-scalar)")]
     Scalar(usize),
 }

@@ -14,12 +14,14 @@ pub enum StatedVersion {
     Flag(Version),
     /// From the name of a tag: it counts if annotations say nothing.
     Tag(Version),
+    /// From the `ClusterServiceVersion` of an OLM bundle: it counts as that of a tag does.
+    Csv(Version),
 }
 
 impl StatedVersion {
     pub fn version(&self) -> &Version {
         match self {
-            StatedVersion::Flag(version) | StatedVersion::Tag(version) => version,
+            StatedVersion::Flag(version) | StatedVersion::Tag(version) | StatedVersion::Csv(version) => version,
         }
     }
 }
@@ -77,7 +79,7 @@ impl<'t> Side<'t> {
     pub(super) fn version(&self) -> Option<Version> {
         match &self.version {
             Some(StatedVersion::Flag(version)) => Some(version.clone()),
-            Some(StatedVersion::Tag(version)) if self.annotations().count() < 2 => {
+            Some(StatedVersion::Tag(version) | StatedVersion::Csv(version)) if self.annotations().count() < 2 => {
                 Some(self.annotated().unwrap_or_else(|| version.clone()))
             }
             _ => self.annotated(),

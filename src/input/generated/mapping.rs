@@ -1,0 +1,76 @@
+//! A mapping that is put together: entries of the document as they are, and added ones.
+
+use serde_json::Value;
+
+use crate::input::yaml::{Graft, Node, NodeId, Span};
+
+/// The entries so far. A later one of the same name replaces the earlier one.
+pub(super) struct Mapping {
+    entries: Vec<(String, NodeId, NodeId)>,
+    at: Span,
+}
+
+impl Mapping {
+    /// A mapping that is shown at `at`.
+    pub fn new(at: Span) -> Mapping {
+        Mapping { entries: Vec::new(), at }
+    }
+
+    /// Takes all entries of a mapping.
+    pub fn all(&mut self, node: Option<Node<'_>>) -> &mut Mapping {
+        for entry in node.into_iter().flat_map(Node::entries) {
+            self.set(entry.name(), entry.key.id(), entry.value.id());
+        }
+        self
+    }
+
+    /// Takes the entries of these names.
+    pub fn some(&mut self, node: Node<'_>, names: &[&str]) -> &mut Mapping {
+        for entry in node.entries().filter(|entry| names.contains(&entry.name()) && !entry.value.is_null()) {
+            self.set(entry.name(), entry.key.id(), entry.value.id());
+        }
+        self
+    }
+
+    /// Adds an entry whose value is made already.
+    pub fn node(&mut self, graft: &mut Graft, name: &str, value: NodeId) -> &mut Mapping {
+        let key = graft.text(name, self.at);
+        self.set(name, key, value);
+        self
+    }
+
+    /// Adds an entry that is all new.
+    pub fn value(&mut self, graft: &mut Graft, name: &str, value: &Value) -> &mut Mapping {
+        let value = graft.value(value, self.at);
+        self.node(graft, name, value)
+    }
+
+    /// Adds all entries of an object that is all new.
+    pub fn values(&mut self, graft: &mut Graft, value: &Value) -> &mut Mapping {
+        for (name, value) in value.as_object().into_iter().flatten() {
+            self.value(graft, name, value);
+        }
+        self
+    }
+
+    pub fn set(&mut self, name: &str, key: NodeId, value: NodeId) {
+        match self.entries.iter_mut().find(|(own, ..)| own == name) {
+            Some(entry) => (entry.1, entry.2) = (key, value),
+            None => self.entries.push((name.to_owned(), key, value)),
+        }
+    }
+
+    pub fn finish(self, graft: &mut Graft) -> NodeId {
+        let entries: Vec<(NodeId, NodeId)> = self.entries.into_iter().map(|(_, key, value)| (key, value)).collect();
+        graft.map(&entries, self.at)
+    }
+}
+
+/// A whole CRD document around its metadata and spec.
+pub(super) fn crd(graft: &mut Graft, at: Span, metadata: NodeId, spec: NodeId) -> NodeId {
+    let mut crd = Mapping::new(at);
+    crd.value(graft, "apiVersion", &"apiextensions.k8s.io/v1".into());
+    crd.value(graft, "kind", &"CustomResourceDefinition".into());
+    crd.node(graft, "metadata", metadata).node(graft, "spec", spec);
+    crd.finish(graft)
+}

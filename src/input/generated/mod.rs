@@ -1,0 +1,68 @@
+//! Documents from which somebody else generates CRDs → those CRDs, with places in the document.
+//!
+//! Crossplane, kcp and kro define APIs in their own kinds, and what clients get is a CRD. To every later room it is one.
+
+mod crossplane;
+mod kcp;
+mod kro;
+mod mapping;
+
+use std::sync::Arc;
+
+use super::yaml::{Document, Error, ErrorKind, Node, Span, Tree};
+
+/// Words of which every text with such a document has one.
+pub const KINDS: [&str; 3] = ["CompositeResourceDefinition", "APIResourceSchema", "ResourceGraphDefinition"];
+
+/// Why nothing can be generated from a document, and where it shows.
+#[derive(Debug)]
+struct Refusal {
+    why: String,
+    span: Span,
+}
+
+impl Refusal {
+    fn at(node: Node<'_>, why: impl Into<String>) -> Refusal {
+        Refusal { why: why.into(), span: node.span() }
+    }
+}
+
+type Generated = Result<Vec<Tree>, Refusal>;
+
+/// Replaces a document by the CRDs that are generated from it; any other document stays what it is.
+pub fn expand(document: Document) -> Vec<Document> {
+    let Ok(tree) = &document.tree else { return vec![document] };
+    let root = tree.root();
+    if let Some(generated) = generate(root) {
+        return documents(generated, document.span);
+    }
+    // `kubectl get xrd -o yaml` writes a list.
+    let is_list = root.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    let items = root.get("items").filter(|_| is_list).into_iter().flat_map(Node::items);
+    let more: Vec<Document> = items.filter_map(generate).flat_map(|generated| documents(generated, document.span)).collect();
+    std::iter::once(document).chain(more).collect()
+}
+
+fn documents(generated: Generated, span: Span) -> Vec<Document> {
+    match generated {
+        Ok(trees) => trees.into_iter().map(|tree| Document { span, tree: Ok(Arc::new(tree)) }).collect(),
+        Err(Refusal { why, span: at }) => {
+            vec![Document { span, tree: Err(Error { kind: ErrorKind::NotGenerated(why), span: at, related: None }) }]
+        }
+    }
+}
+
+/// Nothing for other documents.
+fn generate(node: Node<'_>) -> Option<Generated> {
+    let text = |key: &str| node.get(key).and_then(Node::as_str);
+    let (group, version) = text("apiVersion")?.split_once('/')?;
+    match (group, text("kind")?) {
+        ("apiextensions.crossplane.io", "CompositeResourceDefinition") => Some(crossplane::crds(node, version)),
+        ("apis.kcp.io", "APIResourceSchema") => Some(kcp::crds(node)),
+        ("kro.run", "ResourceGraphDefinition") => Some(kro::crds(node)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! A tree that is made of parts of another one and of nodes that its file doesn't have.
+//!
+//! Parts keep their places. What is added gets the place of what it comes from, so that a finding about it points there.
+
+use serde_json::Value;
+
+use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree};
+
+/// A tree that grows from the nodes of another one.
+pub struct Graft {
+    arena: Arena,
+}
+
+impl Tree {
+    /// A tree with all nodes of this one, and the root that `build` makes.
+    pub fn graft<E>(&self, build: impl FnOnce(&mut Graft) -> Result<NodeId, E>) -> Result<Tree, E> {
+        let mut graft = Graft { arena: self.arena.clone() };
+        let root = build(&mut graft)?;
+        Ok(Tree {
+            text: self.text.clone(),
+            arena: graft.arena,
+            root,
+            ambiguous: self.ambiguous.clone(),
+            json: self.json,
+            // The text at the place of an added mapping is not what it holds, so nothing is compared by its text.
+            aliased: true,
+        })
+    }
+}
+
+impl Graft {
+    fn push(&mut self, raw: Raw, span: Span) -> NodeId {
+        let id = NodeId(number(self.arena.slots.len()));
+        self.arena.slots.push(Slot { span, raw });
+        id
+    }
+
+    pub fn text(&mut self, text: &str, at: Span) -> NodeId {
+        let raw = Raw::Decoded(TextRef { offset: number(self.arena.decoded.len()), len: number(text.len()) });
+        self.arena.decoded.push_str(text);
+        self.push(raw, at)
+    }
+
+    pub fn list(&mut self, items: &[NodeId], at: Span) -> NodeId {
+        let raw = Raw::Seq { first: number(self.arena.items.len()), len: number(items.len()) };
+        self.arena.items.extend_from_slice(items);
+        self.push(raw, at)
+    }
+
+    pub fn map(&mut self, entries: &[(NodeId, NodeId)], at: Span) -> NodeId {
+        let raw = Raw::Map { first: number(self.arena.pairs.len()), len: number(entries.len()) };
+        self.arena.pairs.extend_from_slice(entries);
+        self.push(raw, at)
+    }
+
+    /// The entries of a mapping that was made before.
+    pub fn entries(&self, id: NodeId) -> Vec<(NodeId, NodeId)> {
+        match self.arena.slots.get(id.0 as usize).map(|slot| slot.raw) {
+            Some(Raw::Map { first, len }) => self.arena.pairs.get(first as usize..(first + len) as usize).unwrap_or_default().to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The text of a key that was made before.
+    pub fn key(&self, id: NodeId) -> String {
+        match self.arena.slots.get(id.0 as usize).map(|slot| slot.raw) {
+            Some(Raw::Decoded(at)) => {
+                self.arena.decoded.get(at.offset as usize..(at.offset + at.len) as usize).unwrap_or_default().to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A value that is all new.
+    pub fn value(&mut self, value: &Value, at: Span) -> NodeId {
+        match value {
+            Value::Null => self.push(Raw::Null, at),
+            Value::Bool(value) => self.push(Raw::Bool(*value), at),
+            Value::Number(value) => {
+                let raw = value.as_i64().map_or_else(|| Raw::Float(value.as_f64().unwrap_or(0.0)), Raw::Int);
+                self.push(raw, at)
+            }
+            Value::String(text) => self.text(text, at),
+            Value::Array(items) => {
+                let items: Vec<NodeId> = items.iter().map(|item| self.value(item, at)).collect();
+                self.list(&items, at)
+            }
+            Value::Object(map) => {
+                let entries: Vec<(NodeId, NodeId)> = map.iter().map(|(name, value)| (self.text(name, at), self.value(value, at))).collect();
+                self.map(&entries, at)
+            }
+        }
+    }
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
