@@ -305,3 +305,13 @@ fn manifests_of_one_release_are_named_together() {
     let (code, _, error) = scratch.run(&["conversions", "release", "1.1.0", "--conversions", "conversions"]);
     assert!(code == 2 && error.contains("put the steps of both into one manifest"), "{error}");
 }
+
+#[test]
+fn a_draft_for_very_many_changes_says_what_it_leaves_out() {
+    let properties = |ty: &str| (0..600).map(|i| format!("p{i}: {{type: {ty}}}")).collect::<Vec<_>>().join(", ");
+    let scratch = Scratch::new();
+    scratch.write("old.yaml", &one(&properties("string")));
+    scratch.write("new.yaml", &one(&properties("integer")));
+    let (_, out, _) = scratch.run(&["conversions", "scaffold", "old.yaml", "new.yaml"]);
+    assert!(out.contains("# 100 more changes need steps; a draft has room for 500.\n"), "{out}");
+}

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use crate::input::shorten;
 
 use super::events::Source;
-use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree};
+use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree, WIDE, WideMapping};
 use super::scalar::{self, Typed};
 use super::{Budget, Error, ErrorKind};
 
@@ -40,6 +40,7 @@ impl Arena {
         self.slots.clear();
         self.items.clear();
         self.pairs.clear();
+        self.wide.clear();
         self
     }
 }
@@ -201,6 +202,12 @@ impl<'a> Builder<'a> {
         self.tree.arena.pairs.extend(children.chunks_exact(2).map(|pair| (pair[0], pair[1])));
         let len = Span::new(children.len() / 2, 0).start;
         self.check_keys(first as usize)?;
+        if len as usize > WIDE {
+            let key = |at: &u32| self.tree.arena.pairs.get((first + at) as usize).map_or("", |(key, _)| self.tree.node(*key).key_text());
+            let mut order: Vec<u32> = (0..len).collect();
+            order.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+            self.tree.arena.wide.push(WideMapping { first, order });
+        }
         self.push(span, Raw::Map { first, len })
     }
 

@@ -56,6 +56,18 @@ pub(super) struct Arena {
     pub slots: Vec<Slot>,
     pub items: Vec<NodeId>,
     pub pairs: Vec<(NodeId, NodeId)>,
+    /// Wide mappings, in the order of their first pairs.
+    pub wide: Vec<WideMapping>,
+}
+
+/// Mappings with more keys are searched by halves: asking for each of a hundred thousand keys must not take their square.
+pub(super) const WIDE: usize = 64;
+
+/// The entries of a mapping by the order of their keys.
+#[derive(Debug, Clone)]
+pub(super) struct WideMapping {
+    pub first: u32,
+    pub order: Vec<u32>,
 }
 
 /// One document: nodes in the order in which they ended, children in contiguous runs.
@@ -276,7 +288,17 @@ impl<'t> Node<'t> {
     }
 
     pub fn entry(self, name: &str) -> Option<Entry<'t>> {
-        self.entries().find(|entry| entry.name() == name)
+        match self.tree.slot(self.id).raw {
+            Raw::Map { first, len } if len as usize > WIDE => {
+                let wide = &self.tree.arena.wide;
+                let index = wide.binary_search_by_key(&first, |mapping| mapping.first).ok()?;
+                let entry = |at: &u32| self.entry_at(*at as usize);
+                let order = &wide.get(index)?.order;
+                let found = order.binary_search_by(|at| entry(at).map_or("", |entry| entry.name()).cmp(name)).ok()?;
+                order.get(found).and_then(entry)
+            }
+            _ => self.entries().find(|entry| entry.name() == name),
+        }
     }
 
     /// The value under a key; a null value counts as absent, as it does for the server.

@@ -1,6 +1,6 @@
 //! What conversion manifests say to the changes of a review: which of them they cover, what is left, and what is wrong with them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::find::change;
 use crate::find::conversion::Conversions;
@@ -150,14 +150,14 @@ pub(super) fn facts(
 /// One fact for all breaks of a CRD that nothing covers, with a draft of what would.
 fn undefined(name: &str, channel: Option<&str>, breaks: &[&Fact], drafts: &[Draft], old: &Side<'_>, new: &Side<'_>) -> Fact {
     const NAMED: usize = 4;
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut seen): (Vec<String>, HashSet<String>) = Default::default();
     for fact in breaks {
         let shown = match &fact.version {
             _ if !fact.path.is_root() => fact.path.to_string(),
             Some(version) => version.clone(),
             None => "the CRD itself".to_owned(),
         };
-        if !names.contains(&shown) {
+        if seen.insert(shown.clone()) {
             names.push(shown);
         }
     }

@@ -30,6 +30,9 @@ pub const TODO: &str = "TODO";
 /// The largest enum for which a draft lists every value.
 const MAPPED: usize = 100;
 
+/// The most changes that one draft has steps for. A person finishes it, and each step is held against all others.
+const MOST_STEPS: usize = 500;
+
 /// The width of long comments.
 const COMMENT: usize = 120;
 
@@ -115,7 +118,8 @@ impl Change<'_> {
         let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
         let prunes = from == to || !after.version(from).is_some_and(|version| version.served);
         let mut writer = Writer::new(old_schema, new_schema, prunes);
-        writer.all(self.facts, self.added);
+        let (facts, left_out) = self.facts.split_at(self.facts.len().min(MOST_STEPS));
+        writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
         let was = old.version_of(before);
         let moved = new.version_of(after).filter(|is| was.as_ref() != Some(is));
         // A pull request doesn't know the version of its release.
@@ -157,6 +161,9 @@ impl Change<'_> {
         match writer.text() {
             steps if steps.is_empty() => text.push_str("steps: []\n"),
             steps => text.push_str(&format!("steps:\n{steps}")),
+        }
+        if !left_out.is_empty() {
+            let _ = writeln!(text, "# {} more changes need steps; a draft has room for {MOST_STEPS}.", left_out.len());
         }
         if writer.loses {
             let _ = writeln!(
