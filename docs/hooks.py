@@ -26,6 +26,7 @@ SCHEMAS = {
     "policy": "src/judge/policy.schema.json",
     "baseline": "src/judge/baseline.schema.json",
     "conversion": "src/find/conversion/manifest.schema.json",
+    "suite": "src/judge/suite/suite.schema.json",
 }
 
 

@@ -80,6 +80,7 @@ pub mod program {
 pub mod stages {
     pub use crate::find::change::{ChangeOptions, diff};
     pub use crate::find::conversion::convert_files::{FileConverter, Target};
+    pub use crate::judge::suite::run_all as run_suites;
     pub use crate::model::Bundle;
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};
     pub use crate::server::object::check_objects;

@@ -58,6 +58,16 @@ pub enum Command {
         crdwise validate new.yaml --crd config/crd --previous old.yaml         an update\n  \
         crdwise validate fixtures/release-* --crd config/crd                  fixtures of past releases")]
     Validate(Validate),
+    /// Run test suites: requests with the answers that an API server should give
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "A suite is a file `*.crdtest.yaml` (`crdwise schema suite`), or one of OpenShift's with `tests`.\n\n\
+        Examples:\n  crdwise test                                      suites and CRDs of this directory\n  \
+        crdwise test config/crd --coverage                what no case passes or breaks\n  \
+        crdwise test config/crd --min-coverage 90 --format junit=tests.xml\n  \
+        crdwise test generate config/crd                  write the missing cases"
+    )]
+    Test(Test),
     /// Write sample objects that set as many fields as possible, as fixtures for later releases
     Fixtures(Fixtures),
     /// Convert objects with the conversion manifests, forward or back
@@ -111,6 +121,7 @@ pub enum SchemaName {
     Policy,
     Baseline,
     Conversion,
+    Suite,
 }
 
 #[derive(Debug, Args)]
@@ -302,6 +313,56 @@ pub struct Validate {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct Test {
+    #[command(subcommand)]
+    pub command: Option<TestCommand>,
+    /// Suites, and directories with suites and CRDs [default: the current directory]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+    /// CRDs to test [default: those in PATH, or in the directory of each suite]
+    #[arg(long, value_name = "INPUT")]
+    pub crd: Vec<OsString>,
+    /// Show which constraints no case passes or breaks, as a table or as lines of the CRDs
+    #[arg(long, value_name = "VIEW", num_args = 0..=1, default_missing_value = "table", require_equals = true)]
+    pub coverage: Option<CoverageView>,
+    /// Fail if fewer constraints are covered
+    #[arg(long, value_name = "PERCENT")]
+    pub min_coverage: Option<f64>,
+    /// CRDs of an earlier release: objects of this release must be read by them too
+    #[arg(long, value_name = "INPUT")]
+    pub downgrade: Option<OsString>,
+    /// Output format, with `=FILE` to write it to a file; may be repeated
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser(OBJECT_FORMATS))]
+    pub format: Vec<FormatFlag>,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CoverageView {
+    Table,
+    Source,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TestCommand {
+    /// Write the cases that are missing: for each constraint an object that is accepted and one that is rejected
+    Generate(TestGenerate),
+}
+
+#[derive(Debug, Args)]
+pub struct TestGenerate {
+    /// CRDs, and directories with CRDs and suites
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+    /// Directory to write suites to [default: beside each CRD]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
     #[command(flatten)]
     pub limits: LimitFlags,
 }

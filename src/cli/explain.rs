@@ -86,6 +86,7 @@ pub(super) fn schema(which: SchemaName, streams: &mut Streams<'_>) -> Result<Exi
         SchemaName::Rule => crate::judge::rule::SCHEMA,
         SchemaName::Policy => crate::judge::policy::SCHEMA,
         SchemaName::Baseline => crate::judge::baseline::SCHEMA_TEXT,
+        SchemaName::Suite => crate::judge::suite::SCHEMA,
         SchemaName::Conversion => crate::find::conversion::manifest::SCHEMA,
     })?;
     Ok(Exit::Clean)

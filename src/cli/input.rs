@@ -65,6 +65,14 @@ impl Reader {
         Ok(self.understand(label(inputs), parsed, loaded, None))
     }
 
+    /// What these files of the inputs hold; the others are passed over.
+    pub fn chosen(&self, inputs: &[OsString], takes: impl Fn(&File) -> bool) -> Result<Read, Stop> {
+        let parsed = self.parse(inputs)?;
+        let mut loaded = self.loader.load(&parsed);
+        loaded.files.retain(takes);
+        Ok(self.understand(label(inputs), parsed, loaded, None))
+    }
+
     pub(super) fn parse(&self, inputs: &[OsString]) -> Result<Vec<Input>, Stop> {
         let fail = |error: InputError| Stop::usage(with_advice(&error, Some(error.advice())));
         inputs.iter().map(|text| Input::parse_in(self.loader.dir(), text).map_err(fail)).collect()

@@ -11,6 +11,7 @@ mod defaults;
 mod driver;
 mod existing_objects;
 mod explain;
+mod fixtures;
 mod init;
 mod input;
 mod manifests;
@@ -23,6 +24,7 @@ mod progress;
 mod released;
 mod setting;
 mod sides;
+mod suites;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -123,6 +125,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Review(arguments) => review(&defaults::review(*arguments, streams)?, streams),
         Command::Lint(arguments) => lint(&defaults::lint(arguments, streams)?, streams),
         Command::Validate(arguments) => objects::validate(&arguments, streams),
+        Command::Test(arguments) => suites::test(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Convert(arguments) => convert::convert(&arguments, streams),
         Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),

@@ -10,6 +10,7 @@ use crate::cli::arguments::{self, Format};
 use crate::find::conversion::text::as_yaml;
 use crate::input::Input;
 use crate::model::schema::{Shape, is_meta};
+use crate::model::{Crd, Version};
 use crate::render::{Anchors, objects};
 use crate::server::object::{self, Subresource};
 
@@ -109,14 +110,14 @@ pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_
     let mut written = 0usize;
     for crd in &side.bundle.crds {
         for version in crd.versions.iter().filter(|version| version.served) {
-            let Some(schema) = &version.schema else { continue };
-            let shape = Shape::of(schema);
-            let Some(body) = crate::compare::filled(&shape) else {
+            if version.schema.is_none() {
+                continue;
+            }
+            let Some(object) = sample(crd, version) else {
                 let _ = writeln!(said, "left out: {} {}: no object of it could be made", crd.name, version.name);
                 exit = exit.or(Exit::Unread);
                 continue;
             };
-            let object = resource(&format!("{}/{}", crd.group(), version.name), crd.kind(), body);
             let text = as_yaml(&object);
             replace(&dir.join(file_name(crd.name, version.name)), &text)?;
             written += 1;
@@ -126,6 +127,12 @@ pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_
     let _ = writeln!(said, "fixtures: {written} {files} in {}", dir.display());
     streams.write(&said)?;
     Ok(exit)
+}
+
+/// An object with as many fields as can stand together.
+pub(super) fn sample(crd: &Crd<'_>, version: &Version<'_>) -> Option<Value> {
+    let body = crate::compare::filled(&Shape::of(version.schema.as_ref()?))?;
+    Some(resource(&format!("{}/{}", crd.group(), version.name), crd.kind(), body))
 }
 
 /// A body with what makes it an object of its kind.

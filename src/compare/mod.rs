@@ -9,6 +9,7 @@
 //! - [`Witnesses`] shows a difference with an object, confirmed by requests to both sides.
 
 mod budget;
+mod cases;
 mod cel_condition;
 pub(crate) mod cel_implication;
 mod condition;
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 pub use crate::model::relation::{Comparison, Relation};
 pub use budget::Budget;
+pub(crate) use cases::CaseMaker;
 pub(crate) use condition::{CONDITIONS, condition_keywords, constrained_by, restore};
 #[cfg(test)]
 pub(crate) use generate::smallest;

@@ -389,7 +389,7 @@ impl<'s> Witnesses<'s> {
 }
 
 /// Writes `2.0` as `2`, as clients send it: a server that is sent the fraction treats it differently, but nobody does that.
-fn write_whole_numbers(value: &mut Value) {
+pub(super) fn write_whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => {
             if let Some(x) = number.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 9e15) {

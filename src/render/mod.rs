@@ -22,6 +22,7 @@ mod sample;
 pub mod sarif;
 pub mod short;
 mod snippet;
+pub mod suite;
 mod view;
 
 pub use anchor::Anchors;

@@ -22,6 +22,7 @@ use super::enumeration;
 use super::error::{Error, Kind, Naming, Reason};
 use super::path::{ObjectPath, Trail};
 use super::ratchet::{Correlated, Tolerance, Tolerated};
+use super::trace::{Check, Seen};
 use super::types::{JsonKind, Purpose, Types, number_domain, string_format};
 
 /// A schema node as validation sees it.
@@ -68,6 +69,8 @@ pub(super) struct Findings {
     pub warnings: Vec<Tolerated>,
     /// Checks that the server makes and that can't be made here.
     pub undecided: Vec<(ObjectPath, String)>,
+    /// The checks of declared nodes, where somebody asks for them.
+    pub seen: Option<Vec<Seen>>,
     /// Checks that passed: the server reports the clause that passed the most.
     passed: u32,
 }
@@ -101,6 +104,16 @@ impl Findings {
         self.errors.extend(other.errors);
         self.warnings.extend(other.warnings);
         self.undecided.extend(other.undecided);
+        if let Some(seen) = &mut self.seen {
+            seen.extend(other.seen.into_iter().flatten());
+        }
+    }
+
+    /// Notes how a check went.
+    fn saw(&mut self, trail: &Trail<'_>, kind: Kind, holds: bool) {
+        if let Some(seen) = &mut self.seen {
+            seen.push(Seen { path: trail.path().general(), check: Check::Keyword(kind), holds, update: false });
+        }
     }
 
     /// Whether a clause comes closer to passing than another one, by the server's measure.
@@ -117,7 +130,14 @@ impl Findings {
 }
 
 /// What is wrong with `value`, and which errors an update from `correlated`'s old value may keep.
-pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Correlated<'_>>) -> Findings {
+pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Correlated<'_>>, trace: bool) -> Findings {
+    if trace {
+        let mut findings = Findings { seen: Some(Vec::new()), ..Findings::default() };
+        check(value, node, &Trail::Root, correlated, &mut findings);
+        findings.errors = distinct(findings.errors, |error| error);
+        findings.warnings = distinct(findings.warnings, |tolerated| &tolerated.error);
+        return findings;
+    }
     let mut findings = Findings::quiet();
     check(value, node, &Trail::Root, None, &mut findings);
     if findings.failures > 0 {
@@ -139,10 +159,11 @@ fn distinct<T>(found: Vec<T>, error: impl Fn(&T) -> &Error) -> Vec<T> {
 /// Ratcheting: with the old value at hand, errors of an unchanged value become warnings.
 fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
     let Some(correlated) = correlated else { return validate(value, node, trail, None, out) };
-    let mut own = out.like();
+    let mut own = Findings { seen: out.seen.is_some().then(Vec::new), ..out.like() };
     validate(value, node, trail, Some(correlated), &mut own);
     if own.failures > 0 && correlated.is_unchanged() {
         own.failures = 0;
+        own.seen.iter_mut().for_each(|seen| seen.retain(|seen| seen.holds));
         let tolerated = |error| Tolerated { error, because: Tolerance::Unchanged(trail.path()) };
         own.warnings.extend(own.errors.drain(..).map(tolerated));
     }
@@ -174,7 +195,9 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
             string(text, value, node, trail, out);
             out.passed += 1;
             if let Some(format) = &format {
-                if !format.is_valid(text) {
+                let valid = format.is_valid(text);
+                out.saw(trail, Kind::Format, valid);
+                if !valid {
                     out.fail(|| {
                         let format = node.shape().format.as_deref().unwrap_or_default();
                         let detail = format!("{} in body must be of type {format}: {text:?}", name(trail));
@@ -237,7 +260,9 @@ fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Fin
 
 fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     let Some(values) = node.shape().enum_values.as_ref().filter(|values| !values.is_empty()) else { return };
-    if values.iter().any(|allowed| enumeration::enum_allows(value, allowed)) {
+    let allowed = values.iter().any(|allowed| enumeration::enum_allows(value, allowed));
+    out.saw(trail, Kind::Enum, allowed);
+    if allowed {
         return;
     }
     out.fail(|| {
@@ -250,9 +275,15 @@ fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mu
 fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     if node.shape().length.max.is_some() || node.shape().length.min > 0 {
         let length = text.chars().count() as u64;
+        if let Some(max) = node.shape().length.max {
+            out.saw(trail, Kind::MaxLength, length <= max);
+        }
         if let Some(max) = node.shape().length.max.filter(|&max| length > max) {
             let detail = format!("may not be more than {max} {}", if max == 1 { "byte" } else { "bytes" });
             return out.fail(|| error(trail, Kind::MaxLength, Reason::TooLong, None, &detail));
+        }
+        if node.shape().length.min > 0 {
+            out.saw(trail, Kind::MinLength, length >= node.shape().length.min);
         }
         if length < node.shape().length.min {
             let min = node.shape().length.min;
@@ -263,7 +294,11 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
         }
     }
     let Some(pattern) = &node.shape().pattern else { return };
-    match node.matches_pattern(pattern, text) {
+    let matched = node.matches_pattern(pattern, text);
+    if let Ok(holds) = matched {
+        out.saw(trail, Kind::Pattern, holds);
+    }
+    match matched {
         Ok(true) => {}
         Ok(false) => out.fail(|| {
             let detail = format!("{} in body should match '{pattern}'", name(trail));
@@ -274,7 +309,20 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
 }
 
 fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
-    for failure in node.numbers().failures(number::Value::of(number)) {
+    let failures: Vec<_> = node.numbers().failures(number::Value::of(number)).into_iter().collect();
+    if out.seen.is_some() {
+        let bounds = &node.shape().bounds;
+        for (kind, broken, set) in [
+            (Kind::Minimum, Broken::Minimum, bounds.minimum.is_some()),
+            (Kind::Maximum, Broken::Maximum, bounds.maximum.is_some()),
+            (Kind::MultipleOf, Broken::MultipleOf, bounds.multiple_of.is_some()),
+        ] {
+            if set {
+                out.saw(trail, kind, !failures.iter().any(|failure| failure.broken == broken));
+            }
+        }
+    }
+    for failure in failures {
         out.fail(|| {
             let (kind, naming) = match failure.broken {
                 Broken::MultipleOf => (Kind::MultipleOf, Naming::Dotted),
@@ -313,6 +361,12 @@ fn array<N: CheckNode>(
         }
     }
     let size = items.len() as u64;
+    if node.shape().item_count.min > 0 {
+        out.saw(trail, Kind::MinItems, size >= node.shape().item_count.min);
+    }
+    if let Some(max) = node.shape().item_count.max {
+        out.saw(trail, Kind::MaxItems, size <= max);
+    }
     if size < node.shape().item_count.min {
         let min = node.shape().item_count.min;
         out.fail(|| {
@@ -340,6 +394,12 @@ fn object<N: CheckNode>(
     out: &mut Findings,
 ) {
     let size = map.len() as u64;
+    if node.shape().property_count.min > 0 {
+        out.saw(trail, Kind::MinProperties, size >= node.shape().property_count.min);
+    }
+    if let Some(max) = node.shape().property_count.max {
+        out.saw(trail, Kind::MaxProperties, size <= max);
+    }
     if size < node.shape().property_count.min {
         let min = node.shape().property_count.min;
         out.fail(|| {
@@ -373,6 +433,10 @@ fn object<N: CheckNode>(
         }
     }
     for key in &node.shape().required {
+        if let Some(seen) = &mut out.seen {
+            let check = Check::Required(key.as_str().into());
+            seen.push(Seen { path: trail.path().general(), check, holds: map.contains_key(&**key), update: false });
+        }
         if !map.contains_key(&**key) {
             out.fail(|| error(&Trail::Key(trail, key), Kind::Required, Reason::Required, None, ""));
         }
@@ -404,6 +468,7 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
         }
     }
     if let Some(best) = best {
+        out.saw(trail, Kind::AnyOf, best.failures == 0);
         if best.failures > 0 {
             out.fail(|| whole(Kind::AnyOf, "must validate at least one schema (anyOf)".to_owned()));
         }
@@ -425,6 +490,9 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
                 None => undecided.append(&mut own.undecided),
             }
         }
+        if undecided.is_empty() {
+            out.saw(trail, Kind::OneOf, valid == 1);
+        }
         match valid {
             0 | 1 if !undecided.is_empty() => out.undecided.append(&mut undecided),
             0 => {
@@ -441,12 +509,18 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
         valid += usize::from(own.failures == 0);
         out.merge(own);
     }
+    if !node.shape().all_of.is_empty() {
+        out.saw(trail, Kind::AllOf, valid == node.shape().all_of.len());
+    }
     if valid < node.shape().all_of.len() {
         let none = if valid == 0 { ". None validated" } else { "" };
         out.fail(|| whole(Kind::AllOf, format!("must validate all the schemas (allOf){none}")));
     }
     if let Some(not) = node.not() {
         let mut own = of_clause(not);
+        if let Some(valid) = own.verdict() {
+            out.saw(trail, Kind::Not, !valid);
+        }
         match own.verdict() {
             Some(true) => out.fail(|| whole(Kind::Not, "must not validate the schema (not)".to_owned())),
             Some(false) => {}

@@ -27,7 +27,7 @@ pub fn default_of_schema(shape: &Shape) -> Vec<Error> {
     let before = errors.len();
     embedded::check(&value, &node, &root, &mut errors);
     if errors.len() == before {
-        errors.extend(Compiled { root: node }.validate_default(&value));
+        errors.extend(Compiled { root: node, trace: false }.validate_default(&value));
     }
     errors
 }

@@ -33,13 +33,29 @@ pub struct Endpoint {
     scale: Scale,
     /// Whether `status` has a subresource.
     status: bool,
+    /// For a deprecated version: the warning that the CRD gives for it.
+    deprecation: Option<Option<String>>,
 }
 
 impl Endpoint {
     /// Nothing for a version without a schema.
     pub fn new(version: &Version<'_>) -> Option<Self> {
+        Self::compile(version, Compiled::new)
+    }
+
+    /// One whose outcomes say which checks were made.
+    pub fn traced(version: &Version<'_>) -> Option<Self> {
+        Self::compile(version, Compiled::traced)
+    }
+
+    fn compile(version: &Version<'_>, compile: impl FnOnce(&Shape) -> Compiled) -> Option<Self> {
         let shape = Shape::of(version.schema.as_ref()?);
-        Some(Endpoint { compiled: Compiled::new(&shape), scale: Scale::of(version), status: version.status_subresource().is_some() })
+        Some(Endpoint {
+            compiled: compile(&shape),
+            scale: Scale::of(version),
+            status: version.status_subresource().is_some(),
+            deprecation: version.deprecated.then(|| version.deprecation_warning.map(|text| text.value.to_owned())),
+        })
     }
 
     pub(crate) fn compiled(&self) -> &Compiled {
@@ -110,6 +126,30 @@ impl Endpoint {
                 Err(ScaleError::NoSubresource) => None,
             },
         }
+    }
+
+    /// The warnings that the server sends with its answer: the version is deprecated, fields are unknown, finalizers are named badly,
+    /// and rules fail on what is unchanged.
+    pub fn warnings(&self, outcome: &Outcome, old: Option<&Value>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(text) = &self.deprecation {
+            let word = |key: &str| outcome.stored.get(key).and_then(Value::as_str).unwrap_or_default();
+            warnings.push(text.clone().unwrap_or_else(|| format!("{} {} is deprecated", word("apiVersion"), word("kind"))));
+        }
+        warnings.extend(outcome.pruned.iter().map(|path| format!("unknown field \"{}\"", path.dotted())));
+        let finalizers = |object: &Value| object.pointer("/metadata/finalizers").and_then(Value::as_array).cloned().unwrap_or_default();
+        let before = old.map(finalizers).unwrap_or_default();
+        for name in finalizers(&outcome.stored).iter().filter(|name| !before.contains(name)).filter_map(Value::as_str) {
+            if !name.contains('/') && !matches!(name, "orphan" | "foregroundDeletion" | "kubernetes") {
+                warnings.push(format!(
+                    "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental \
+                     conflicts with other finalizer writers"
+                ));
+            }
+        }
+        let rules = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
+        warnings.extend(rules.map(|error| format!("{}: {}", error.field, error.message)));
+        warnings
     }
 
     fn complete(&self, mut outcome: Outcome) -> Outcome {

@@ -20,12 +20,14 @@ mod prune;
 mod ratchet;
 mod rules;
 mod scale;
+mod trace;
 mod types;
 mod updates;
 mod upgrade;
 
 use serde_json::Value;
 
+use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::server::key_fate::Pruning;
 
@@ -41,6 +43,7 @@ pub use objects::{ObjectReport, Request, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;
+pub use trace::{Check, Seen};
 pub(crate) use types::{JsonKind, JsonKinds, number_domains};
 pub use updates::check_updates;
 pub use upgrade::Upgrade;
@@ -80,6 +83,11 @@ pub(crate) fn store<N: DefaultNode>(value: &Value, by: &Pruning<N>) -> (Value, b
     (value, lost)
 }
 
+/// Whether the node's format is one that strings are checked for.
+pub(crate) fn checks_format(shape: &Shape) -> bool {
+    types::string_format(shape, Purpose::Request).is_some()
+}
+
 /// Puts the defaults of a node into a value of it.
 pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
     fill::defaults(value, node, &Trail::Root, None);
@@ -89,6 +97,8 @@ pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
 #[derive(Debug)]
 pub struct Compiled {
     root: Node,
+    /// Whether outcomes say which checks were made.
+    trace: bool,
 }
 
 /// What became of a request.
@@ -108,6 +118,8 @@ pub struct Outcome {
     pub warnings: Vec<Tolerated>,
     /// Checks that the server makes and that can't be made here, with the reason.
     pub undecided: Vec<(ObjectPath, String)>,
+    /// Which checks were made, if the schema was compiled to say so.
+    pub seen: Vec<Seen>,
 }
 
 impl Outcome {
@@ -118,7 +130,12 @@ impl Outcome {
 
 impl Compiled {
     pub fn new(root: &Shape) -> Self {
-        Compiled { root: Node::compile(root, Purpose::Request) }
+        Compiled { root: Node::compile(root, Purpose::Request), trace: false }
+    }
+
+    /// One whose outcomes say which checks were made.
+    pub(crate) fn traced(root: &Shape) -> Self {
+        Compiled { trace: true, ..Compiled::new(root) }
     }
 
     /// Drops unknown fields and nulls, as the server does on every read and write; returns the paths of the unknown fields.
@@ -232,7 +249,8 @@ impl Compiled {
         let correlated = old.map(|old| Correlated { old, new: object, shape: &self.root.shape });
         match part {
             Part::Whole => {
-                let findings = check::run(object, &&self.root, correlated);
+                let findings = check::run(object, &&self.root, correlated, self.trace);
+                outcome.seen.extend(findings.seen.into_iter().flatten());
                 errors.extend(findings.errors);
                 outcome.warnings = findings.warnings;
                 outcome.undecided = findings.undecided;
@@ -240,7 +258,12 @@ impl Compiled {
             }
             Part::Status => {
                 if let Some((status, node)) = object.get("status").zip(self.root.properties.get("status")) {
-                    let findings = check::run(status, &node, correlated.and_then(|correlated| correlated.key("status")));
+                    let findings = check::run(status, &node, correlated.and_then(|correlated| correlated.key("status")), self.trace);
+                    let below = |seen: Seen| Seen {
+                        path: seen.path.steps().iter().fold(FieldPath::root().key("status"), |path, step| path.child(step.clone())),
+                        ..seen
+                    };
+                    outcome.seen.extend(findings.seen.into_iter().flatten().map(below));
                     errors.extend(findings.errors.into_iter().map(|error| error.below_field("status")));
                     outcome.warnings.extend(findings.warnings.into_iter().map(|tolerated| tolerated.below_field("status")));
                     outcome.undecided = findings.undecided;
@@ -263,18 +286,20 @@ impl Compiled {
         if self.root.below.rules && errors.iter().any(|error| error.reason.blocks_rules()) {
             errors.push(Error::unchecked());
         } else {
-            let mut results = RuleResults::default();
+            let mut results = RuleResults::new(self.trace);
             rules::check(object, old, &self.root, &root, Ratchet::of(correlated), &mut results);
             errors.extend(results.errors);
             outcome.warnings.extend(results.warnings);
             outcome.undecided.extend(results.undecided);
+            outcome.seen.extend(results.seen.into_iter().flatten());
         }
         outcome.errors = errors;
+        outcome.seen.iter_mut().for_each(|seen| seen.update = old.is_some());
     }
 
     /// A default against its own node: as a new value, then as an update of itself.
     fn validate_default(&self, value: &Value) -> Vec<Error> {
-        let errors = check::run(value, &&self.root, None).errors;
+        let errors = check::run(value, &&self.root, None, false).errors;
         if !errors.is_empty() {
             return errors;
         }

@@ -12,6 +12,7 @@ use super::error::{Error, Kind, Reason};
 use super::node::Node;
 use super::path::{ObjectPath, ObjectStep, Trail};
 use super::ratchet::{Correlated, Tolerance, Tolerated, by_key, value_shape};
+use super::trace::{Check, Seen};
 
 /// The longest text that a messageExpression may return.
 const MESSAGE_BYTES: usize = 5 << 10;
@@ -168,6 +169,21 @@ pub(super) struct RuleResults {
     pub warnings: Vec<Tolerated>,
     /// Rules that the server runs and that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
+    /// How rules went, where somebody asks.
+    pub seen: Option<Vec<Seen>>,
+}
+
+impl RuleResults {
+    pub fn new(trace: bool) -> Self {
+        RuleResults { seen: trace.then(Vec::new), ..RuleResults::default() }
+    }
+
+    fn saw(&mut self, rule: &Rule<'_>, trail: &Trail<'_>, holds: bool) {
+        if let Some(seen) = &mut self.seen {
+            let number = rule.node.shape.rules.iter().position(|text| std::ptr::eq(text, rule.text)).unwrap_or_default();
+            seen.push(Seen { path: trail.path().general(), check: Check::Rule(number), holds, update: false });
+        }
+    }
 }
 
 pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, results: &mut RuleResults) {
@@ -220,12 +236,15 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
         return;
     }
     match program.holds(value, old) {
-        Ok(true) => {}
+        Ok(true) => results.saw(&rule, trail, true),
         Ok(false) => {
             let error = rule.broken(value, old, trail);
             match ratchet.tolerance(trail).filter(|_| !program.is_transition()) {
                 Some(because) => results.warnings.push(Tolerated { error, because }),
-                None => results.errors.push(error),
+                None => {
+                    results.saw(&rule, trail, false);
+                    results.errors.push(error);
+                }
             }
         }
         Err(EvalError::Failed(words)) => {
@@ -237,6 +256,7 @@ fn run(rule: Rule<'_>, value: &Value, old: Option<&Value>, trail: &Trail<'_>, ra
             } else {
                 format!("{words} evaluating rule: {}", rule.name())
             };
+            results.saw(&rule, trail, false);
             results.errors.push(rule.failed(trail, &detail).of_rule(&rule.text.rule));
         }
         Err(open) => results.undecided.push((trail.path(), format!("rule `{}` {open}", rule.text.rule.trim()))),

@@ -1,0 +1,203 @@
+//! `test` and `test generate`: suites of requests with expected answers, their coverage, and the fixtures of past releases.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::cli::arguments::{self, CoverageView as View, Format};
+use crate::input::{File, Origin};
+use crate::judge::suite::coverage::{Coverage, Share};
+use crate::judge::suite::{self, Suite, generate, run};
+use crate::model::{Bundle, Documents};
+use crate::render::Anchors;
+use crate::render::suite::{CoverageView, Tests};
+
+use super::fixtures;
+use super::input::{Read, Reader, names_a_crd};
+use super::output::{check_formats, replace, write_formats};
+use super::{Exit, Stop, Streams};
+
+pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    if let Some(arguments::TestCommand::Generate(arguments)) = &arguments.command {
+        return generate(arguments, streams);
+    }
+    check_formats(&arguments.format, &arguments.paths)?;
+    let reader = Reader::new(&arguments.limits);
+    let paths = if arguments.paths.is_empty() { vec![OsString::from(".")] } else { arguments.paths.clone() };
+    let read = reader.chosen(&paths, takes)?;
+    let mut exit = read.unread(streams);
+    let suites = suites(read.documents(), streams, &mut exit);
+    let beside = crds_of(&reader, arguments, &read, &suites)?;
+    let crds = beside.as_ref().unwrap_or(&read);
+    let side = crds.side();
+    exit = exit.or(crds.problems(&side, streams)?);
+    let fixtures = fixtures::run(&paths, &reader, &side, arguments.downgrade.as_deref(), streams)?;
+    exit = exit.or(fixtures.exit);
+    if suites.is_empty() && exit == Exit::Clean && fixtures.checked == 0 {
+        streams.error(&format!("no suite was found: a suite is a file `*{}`, or one of OpenShift's with `tests`", suite::SUFFIX));
+        return Ok(exit.or(Exit::Unread));
+    }
+    if side.bundle.crds.is_empty() {
+        streams.error("no CRD was found beside the suites; name it with --crd");
+        exit = exit.or(Exit::Unread);
+    }
+    let (results, coverage) = run::run(&suites, &side.bundle);
+    let asked = arguments.coverage.is_some() || arguments.min_coverage.is_some();
+    let lines = if asked { coverage.lines(&side.bundle, true) } else { Vec::new() };
+    let tests = Tests {
+        results: &results,
+        suites: read.documents(),
+        coverage: asked.then_some(CoverageView {
+            lines: &lines,
+            crds: crds.documents(),
+            source: arguments.coverage == Some(View::Source),
+            least: arguments.min_coverage,
+        }),
+        complete: exit == Exit::Clean || exit == Exit::Findings,
+    };
+    if !tests.pass() {
+        exit = exit.or(Exit::Findings);
+    }
+    let anchors = Anchors::new(None, read.documents(), reader.loader.repository().ok());
+    write_formats(&arguments.format, streams, |format, style| match format {
+        Format::Json => tests.json(),
+        Format::Github => tests.github(&anchors),
+        Format::Sarif => tests.sarif(&anchors),
+        Format::Junit => tests.junit(),
+        _ => format!("{}{}", fixtures.text, tests.human(style)),
+    })?;
+    Ok(exit)
+}
+
+/// Files that matter to tests: what else is in a directory may be anything.
+fn takes(file: &File) -> bool {
+    suite::is_suite_name(&file.name) || names_a_crd(&file.text) || file.text.contains("onCreate:") || file.text.contains("onUpdate:")
+}
+
+/// The suites; what is wrong with one is told, and makes the exit code 3.
+fn suites(documents: &Documents, streams: &mut Streams<'_>, exit: &mut Exit) -> Vec<Suite> {
+    let mut found = Vec::new();
+    for suite in suite::suites(documents) {
+        match suite {
+            Ok(suite) => found.push(suite),
+            Err(unreadable) => {
+                let Some(file) = documents.file(unreadable.file) else { continue };
+                for fault in unreadable.faults {
+                    let at = file.place(fault.span.start as usize);
+                    streams.error(&format!("{}:{}:{}: {fault}", file.name, at.line, at.column));
+                }
+                *exit = exit.or(Exit::Unread);
+            }
+        }
+    }
+    found
+}
+
+/// The CRDs that are named, or those in the directories of the suites where the paths hold none.
+fn crds_of(reader: &Reader, arguments: &arguments::Test, read: &Read, suites: &[Suite]) -> Result<Option<Read>, Stop> {
+    if !arguments.crd.is_empty() {
+        return reader.one(&arguments.crd, false).map(Some);
+    }
+    if !read.side().bundle.crds.is_empty() {
+        return Ok(None);
+    }
+    let directory = |suite: &Suite| match &read.documents().file(suite.file)?.origin {
+        Origin::Path(path) => Some(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")).to_owned()),
+        _ => None,
+    };
+    let directories: BTreeSet<PathBuf> = suites.iter().filter_map(directory).collect();
+    let inputs: Vec<OsString> = directories.into_iter().map(PathBuf::into_os_string).collect();
+    if inputs.is_empty() { Ok(None) } else { reader.chosen(&inputs, |file| names_a_crd(&file.text)).map(Some) }
+}
+
+/// Writes the cases that are missing. Suites that exist keep their cases; new ones are appended.
+fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let mut inputs = arguments.inputs.clone();
+    if let Some(dir) = arguments.dir.as_ref().filter(|dir| dir.exists()) {
+        inputs.push(dir.clone().into_os_string());
+    }
+    let read = reader.chosen(&inputs, takes)?;
+    let side = read.side();
+    let mut exit = read.problems(&side, streams)?;
+    let known = suites(read.documents(), streams, &mut exit);
+    if exit != Exit::Clean {
+        return Ok(exit);
+    }
+    if side.bundle.crds.is_empty() {
+        streams.error(&format!("no CRD was found in {}", side.source));
+        return Ok(Exit::Unread);
+    }
+    let (_, before) = run::run(&known, &side.bundle);
+    let made = generate::generate(&side.bundle, &before);
+    let (mut cases, mut files) = (0, 0);
+    for generated in &made {
+        let Some(crd) = side.bundle.crds.get(generated.crd) else { continue };
+        let Some(dir) = arguments.dir.clone().or_else(|| directory(read.documents().file(crd.file))) else {
+            streams.error(&format!("{} isn't in a file; name a directory for its suite with --dir", crd.name));
+            exit = exit.or(Exit::Usage);
+            continue;
+        };
+        std::fs::create_dir_all(&dir)
+            .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;
+        write(&dir, crd.name, generated)?;
+        cases += generated.cases.len();
+        files += 1;
+    }
+    // What was written is read again: it must say what it is meant to say.
+    if let Some(dir) = &arguments.dir {
+        inputs.push(dir.clone().into_os_string());
+    }
+    let again = reader.chosen(&inputs, takes)?;
+    let written = suites(again.documents(), streams, &mut exit);
+    let (results, after) = run::run(&written, &side.bundle);
+    let failed = results.iter().filter(|result| !result.failures.is_empty()).count();
+    if failed > 0 {
+        exit = exit.or(Exit::Findings);
+    }
+    let percent = |coverage: &Coverage, bundle: &Bundle<'_>| Share::of(coverage.lines(bundle, true).iter());
+    let (before, after) = (percent(&before, &side.bundle), percent(&after, &side.bundle));
+    streams.write(&format!(
+        "{cases} cases written to {files} files; {failed} of {} cases fail\ncoverage: {:.1} % before, {:.1} % now ({} of {} constraints)\n",
+        results.len(),
+        before.percent(),
+        after.percent(),
+        after.covered,
+        after.constraints
+    ))?;
+    Ok(exit)
+}
+
+fn directory(file: Option<&File>) -> Option<PathBuf> {
+    match &file?.origin {
+        Origin::Path(path) => path.parent().map(Path::to_owned),
+        _ => None,
+    }
+}
+
+/// Writes a suite, or appends to the one that is there. One whose cases can't be appended to is left alone, and gets a second file.
+fn write(dir: &Path, crd: &str, generated: &generate::Generated) -> Result<(), Stop> {
+    let stem = super::objects::file_name(crd, "crdtest");
+    let first = dir.join(&stem);
+    let Ok(text) = std::fs::read_to_string(&first) else { return replace(&first, &generated.suite(crd)) };
+    match appended(&text, generated) {
+        Some(text) => replace(&first, &text),
+        None => replace(&dir.join(super::objects::file_name(crd, "generated.crdtest")), &generated.suite(crd)),
+    }
+}
+
+/// The text with more items behind the last one of `cases`, if that is the end of the file.
+fn appended(text: &str, generated: &generate::Generated) -> Option<String> {
+    let documents = Documents::of_text("suite", text);
+    let [(_, document)] = documents.documents.as_slice() else { return None };
+    let root = document.tree.as_ref().ok()?.root();
+    let last = root.entries().next_back()?;
+    let first = last.value.items().next()?;
+    if last.key.key_text() != "cases" || last.value.source().starts_with('[') {
+        return None;
+    }
+    let line = text.get(..first.span().start as usize)?.rsplit('\n').next()?;
+    let indent = line.len() - line.trim_start().len();
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    Some(format!("{text}{end}{}", generated.cases(indent)))
+}

@@ -1,0 +1,244 @@
+//! Which constraints of a CRD some case passes, and which some case breaks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::model::schema::shape::Extra;
+use crate::model::schema::{Keyword, Schema, Shape};
+use crate::model::{Bundle, Crd, FieldPath, Place, Version};
+use crate::server::object::{Check, Kind, Seen};
+
+/// Checks that were seen to pass and to fail, by CRD and version of a bundle.
+#[derive(Debug, Default)]
+pub(crate) struct Coverage {
+    seen: BTreeMap<(usize, usize), Sides>,
+}
+
+/// The checks of one version.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Sides {
+    passed: BTreeSet<(FieldPath, Check)>,
+    failed: BTreeSet<(FieldPath, Check)>,
+    /// Of rules, the same by updates alone.
+    passed_update: BTreeSet<(FieldPath, Check)>,
+    failed_update: BTreeSet<(FieldPath, Check)>,
+}
+
+impl Sides {
+    pub fn add(&mut self, seen: &[Seen]) {
+        for seen in seen {
+            let key = || (seen.path.clone(), seen.check.clone());
+            let (all, by_update) =
+                if seen.holds { (&mut self.passed, &mut self.passed_update) } else { (&mut self.failed, &mut self.failed_update) };
+            if seen.update && matches!(seen.check, Check::Rule(_)) {
+                by_update.insert(key());
+            }
+            all.insert(key());
+        }
+    }
+
+    pub fn passes(&self, constraint: &Constraint) -> bool {
+        let side = if constraint.transition { &self.passed_update } else { &self.passed };
+        side.contains(&(constraint.path.clone(), constraint.check.clone()))
+    }
+
+    pub fn fails(&self, constraint: &Constraint) -> bool {
+        let side = if constraint.transition { &self.failed_update } else { &self.failed };
+        side.contains(&(constraint.path.clone(), constraint.check.clone()))
+    }
+}
+
+impl Coverage {
+    pub fn add(&mut self, crd: usize, version: usize, seen: &[Seen]) {
+        self.seen.entry((crd, version)).or_default().add(seen);
+    }
+
+    pub fn of(&self, crd: usize, version: usize) -> Sides {
+        self.seen.get(&(crd, version)).cloned().unwrap_or_default()
+    }
+
+    /// Every constraint of the CRDs that have cases, or of all, with what was seen of it.
+    pub fn lines(&self, bundle: &Bundle<'_>, all: bool) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (index, crd) in bundle.crds.iter().enumerate() {
+            let tested = self.seen.keys().any(|(crd, _)| *crd == index);
+            if !all && !tested {
+                continue;
+            }
+            for version in crd.versions.iter().filter(|version| version.served) {
+                let sides = self.of(index, version.index);
+                lines.extend(constraints(crd, version).into_iter().map(|constraint| Line {
+                    passes: sides.passes(&constraint),
+                    fails: sides.fails(&constraint),
+                    crd: crd.name.to_owned(),
+                    version: version.name.to_owned(),
+                    constraint,
+                }));
+            }
+        }
+        lines
+    }
+}
+
+/// A constraint with what the cases show of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub crd: String,
+    pub version: String,
+    pub constraint: Constraint,
+    pub passes: bool,
+    pub fails: bool,
+}
+
+impl Line {
+    pub fn is_covered(&self) -> bool {
+        self.passes && self.fails
+    }
+}
+
+/// How much is covered.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Share {
+    pub constraints: usize,
+    pub covered: usize,
+}
+
+impl Share {
+    pub fn of<'l>(lines: impl Iterator<Item = &'l Line>) -> Self {
+        lines.fold(Share::default(), |share, line| Share {
+            constraints: share.constraints + 1,
+            covered: share.covered + usize::from(line.is_covered()),
+        })
+    }
+
+    pub fn percent(self) -> f64 {
+        if self.constraints == 0 { 100.0 } else { self.covered as f64 * 100.0 / self.constraints as f64 }
+    }
+}
+
+/// One thing that a schema asks of objects.
+#[derive(Debug, Clone)]
+pub(crate) struct Constraint {
+    /// The node that asks.
+    pub path: FieldPath,
+    pub check: Check,
+    /// As the CRD writes it: `maximum: 5`.
+    pub text: String,
+    /// A CEL rule that reads the old value.
+    pub transition: bool,
+    pub place: Option<Place>,
+}
+
+impl Constraint {
+    /// The field that it is about.
+    pub fn subject(&self) -> FieldPath {
+        match &self.check {
+            Check::Required(name) => self.path.key(name),
+            _ => self.path.clone(),
+        }
+    }
+}
+
+/// The keywords whose checks are counted.
+const KEYWORDS: &[(Kind, Keyword)] = &[
+    (Kind::Enum, Keyword::Enum),
+    (Kind::Pattern, Keyword::Pattern),
+    (Kind::Format, Keyword::Format),
+    (Kind::MinLength, Keyword::MinLength),
+    (Kind::MaxLength, Keyword::MaxLength),
+    (Kind::Minimum, Keyword::Minimum),
+    (Kind::Maximum, Keyword::Maximum),
+    (Kind::MultipleOf, Keyword::MultipleOf),
+    (Kind::MinItems, Keyword::MinItems),
+    (Kind::MaxItems, Keyword::MaxItems),
+    (Kind::MinProperties, Keyword::MinProperties),
+    (Kind::MaxProperties, Keyword::MaxProperties),
+    (Kind::AnyOf, Keyword::AnyOf),
+    (Kind::OneOf, Keyword::OneOf),
+    (Kind::AllOf, Keyword::AllOf),
+    (Kind::Not, Keyword::Not),
+];
+
+/// The constraints of a version, in the order of its fields. What nothing can break isn't one: a required field with a default, a
+/// length of at least 0.
+pub(crate) fn constraints(crd: &Crd<'_>, version: &Version<'_>) -> Vec<Constraint> {
+    let Some(schema) = &version.schema else { return Vec::new() };
+    let shape = Shape::of(schema);
+    let mut found = Vec::new();
+    collect(&shape, &FieldPath::root(), &mut found);
+    for constraint in &mut found {
+        let place = schema.at(&constraint.path).and_then(|node| place_of(&node, &constraint.check));
+        constraint.place = place.map(|span| Place { file: crd.file, span });
+    }
+    found
+}
+
+/// Recursion is bounded by the depth of the shape.
+fn collect(shape: &Shape, path: &FieldPath, found: &mut Vec<Constraint>) {
+    let mut add = |check: Check, text: String, transition: bool| {
+        found.push(Constraint { path: path.clone(), check, text, transition, place: None });
+    };
+    for (kind, keyword) in KEYWORDS {
+        if let Some(value) = written(shape, *keyword) {
+            let text = if value.is_empty() { keyword.name().to_owned() } else { format!("{}: {value}", keyword.name()) };
+            add(Check::Keyword(*kind), text, false);
+        }
+    }
+    for name in &shape.required {
+        if shape.property(name).is_none_or(|property| property.default.is_none()) {
+            add(Check::Required(name.as_str().into()), format!("required: {name}"), false);
+        }
+    }
+    for (number, rule) in shape.rules.iter().enumerate().filter(|(_, rule)| !rule.rule.trim().is_empty()) {
+        add(Check::Rule(number), rule.rule.trim().to_owned(), crate::cel::normalise::is_transition(&rule.rule));
+    }
+    for (name, property) in &shape.properties {
+        collect(property, &path.key(name), found);
+    }
+    if let Some(items) = &shape.items {
+        collect(items, &path.items(), found);
+    }
+    if let Extra::Values(values) = &shape.extra {
+        collect(values, &path.values(), found);
+    }
+}
+
+/// What a keyword says, where it says something that a value can break.
+fn written(shape: &Shape, keyword: Keyword) -> Option<String> {
+    let least = |least: u64| (least > 0).then(|| least.to_string());
+    match keyword {
+        Keyword::Enum => shape.enum_values.as_ref().filter(|values| !values.is_empty()).map(|_| String::new()),
+        Keyword::Pattern => shape.pattern.as_ref().map(|pattern| pattern.to_string()),
+        Keyword::Format => crate::server::object::checks_format(shape).then(|| shape.format.as_deref().unwrap_or_default().to_owned()),
+        Keyword::MinLength => least(shape.length.min),
+        Keyword::MaxLength => shape.length.max.map(|most| most.to_string()),
+        Keyword::Minimum => shape.bounds.minimum.map(|bound| bound.to_string()),
+        Keyword::Maximum => shape.bounds.maximum.map(|bound| bound.to_string()),
+        Keyword::MultipleOf => shape.bounds.multiple_of.map(|step| step.to_string()),
+        Keyword::MinItems => least(shape.item_count.min),
+        Keyword::MaxItems => shape.item_count.max.map(|most| most.to_string()),
+        Keyword::MinProperties => least(shape.property_count.min),
+        Keyword::MaxProperties => shape.property_count.max.map(|most| most.to_string()),
+        Keyword::AnyOf => (!shape.any_of.is_empty()).then(String::new),
+        Keyword::OneOf => (!shape.one_of.is_empty()).then(String::new),
+        Keyword::AllOf => (!shape.all_of.is_empty()).then(String::new),
+        Keyword::Not => shape.not.is_some().then(String::new),
+        _ => None,
+    }
+}
+
+fn place_of(schema: &Schema<'_>, check: &Check) -> Option<crate::input::yaml::Span> {
+    match check {
+        Check::Keyword(kind) => {
+            let keyword = KEYWORDS.iter().find(|(own, _)| own == kind)?.1;
+            schema.entry(keyword).map(|entry| entry.key.span())
+        }
+        Check::Required(name) => {
+            let list = schema.entry(Keyword::Required)?;
+            let item = list.value.items().find(|item| item.as_str() == Some(name));
+            Some(item.map_or(list.key.span(), |item| item.span()))
+        }
+        Check::Rule(number) => schema.cel_rules().nth(*number).map(|rule| rule.node.get("rule").unwrap_or(rule.node).span()),
+    }
+}

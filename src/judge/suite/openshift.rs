@@ -1,0 +1,114 @@
+//! Reads a suite of OpenShift's format: `tests` with lists `onCreate` and `onUpdate`, whose objects are YAML in texts.
+
+use serde_json::Value;
+
+use crate::input::json_schema_check::{Fault, nearest};
+use crate::input::yaml::{self, Budget, Node};
+use crate::model::{FileId, Place};
+
+use super::{Case, Expectations, Expected, Request, Suite, word};
+
+const SUITE_KEYS: &[&str] = &["apiVersion", "name", "crd", "crdName", "version", "featureGate", "featureGates", "tests"];
+const CREATE_KEYS: &[&str] = &["name", "initial", "expected", "expectedError"];
+const UPDATE_KEYS: &[&str] = &["name", "initial", "updated", "expected", "expectedError", "expectedStatusError", "initialCRDPatches"];
+
+pub(super) fn is_suite(root: Node<'_>) -> bool {
+    root.get("tests").is_some_and(|tests| tests.get("onCreate").is_some() || tests.get("onUpdate").is_some())
+}
+
+pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Vec<Fault>> {
+    let mut faults = Vec::new();
+    known(root, SUITE_KEYS, &mut faults);
+    let tests = root.get("tests").unwrap_or(root);
+    known(tests, &["onCreate", "onUpdate"], &mut faults);
+    let list = |key: &str| tests.get(key).into_iter().flat_map(Node::items);
+    let mut cases: Vec<Case> = list("onCreate").filter_map(|node| on_create(file, node, &mut faults)).collect();
+    cases.extend(list("onUpdate").filter_map(|node| on_update(file, node, &mut faults)));
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let mut gates: Vec<String> = word(root, "featureGate").into_iter().collect();
+    gates.extend(root.get("featureGates").into_iter().flat_map(Node::items).filter_map(|gate| gate.as_str().map(str::to_owned)));
+    Ok(Suite {
+        file,
+        name: word(root, "name").unwrap_or_else(|| name.to_owned()),
+        crd: word(root, "crdName"),
+        version: word(root, "version"),
+        gates,
+        cases,
+    })
+}
+
+fn known(node: Node<'_>, keys: &[&str], faults: &mut Vec<Fault>) {
+    for entry in node.entries().filter(|entry| !keys.contains(&entry.key.key_text())) {
+        let key = entry.key.key_text();
+        let hint = nearest(key, keys.iter().copied());
+        let list = if hint.is_empty() { format!("; use one of {}", keys.join(", ")) } else { hint };
+        faults.push(Fault::at(entry.key, format!("unknown key `{key}`{list}")));
+    }
+}
+
+fn on_create(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
+    known(node, CREATE_KEYS, faults);
+    let initial = object(node, "initial", faults)?;
+    let stores = expected(node, faults).or_else(|| Some(initial.clone()));
+    Some(case(file, node, Request::Create(initial), stores))
+}
+
+fn on_update(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
+    known(node, UPDATE_KEYS, faults);
+    let (initial, updated) = (object(node, "initial", faults)?, object(node, "updated", faults)?);
+    let stores = expected(node, faults).or_else(|| Some(updated.clone()));
+    // With patches the first object is created under another schema.
+    let initial_is_stored = node.get("initialCRDPatches").is_some_and(|patches| !patches.is_empty());
+    Some(case(file, node, Request::Sequence { initial, updated, initial_is_stored }, stores))
+}
+
+fn case(file: FileId, node: Node<'_>, request: Request, stores: Option<Value>) -> Case {
+    let text = |key: &str| word(node, key).filter(|text| !text.is_empty());
+    let error = text("expectedError");
+    let status_error = text("expectedStatusError");
+    let stores = stores.filter(|_| error.is_none() && status_error.is_none());
+    Case {
+        name: word(node, "name").unwrap_or_default(),
+        place: Place { file, span: node.get("name").unwrap_or(node).span() },
+        request,
+        expects: Expectations {
+            verdict: Some(error.map_or(Expected::Accepted, Expected::RejectedWith)),
+            stores,
+            warns: None,
+            status_error,
+        },
+        version: None,
+        kubernetes: None,
+    }
+}
+
+fn expected(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Value> {
+    let given = node.get("expected")?.as_str()?.trim();
+    if given.is_empty() { None } else { object(node, "expected", faults) }
+}
+
+/// An object that is written as a text. An error is reported at the text.
+fn object(node: Node<'_>, key: &str, faults: &mut Vec<Fault>) -> Option<Value> {
+    let Some(text) = node.get(key) else {
+        faults.push(Fault::at(node, format!("`{key}` is missing")));
+        return None;
+    };
+    let Some(source) = text.as_str() else {
+        faults.push(Fault::at(text, "must be an object written as a text"));
+        return None;
+    };
+    let documents = yaml::parse(&source.into(), &Budget::default());
+    match documents.into_iter().next().map(|document| document.tree) {
+        Some(Ok(tree)) if tree.root().is_map() => Some(tree.root().to_json()),
+        Some(Err(error)) => {
+            faults.push(Fault::at(text, format!("the object can't be read: {}", error.kind)));
+            None
+        }
+        _ => {
+            faults.push(Fault::at(text, "must be an object written as a text"));
+            None
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The results of test suites and their coverage: for people and as JSON, GitHub annotations, SARIF and JUnit.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::input::shorten;
+use crate::judge::finding::Severity;
+use crate::judge::suite::coverage::{Line, Share};
+use crate::judge::suite::run::CaseResult;
+use crate::model::{Documents, Place};
+
+use super::Anchors;
+use super::annotation::{self, Annotation, TestCase};
+use super::escape::visible;
+use super::group::plural;
+use super::snippet::Style;
+
+pub const SCHEMA: &str = "crdwise.tests/v1";
+/// Longer constraints are cut in the table.
+const SHOWN: usize = 60;
+
+/// What a run of suites found.
+pub struct Tests<'r> {
+    pub results: &'r [CaseResult<'r>],
+    /// Where suites were read.
+    pub suites: &'r Documents,
+    pub coverage: Option<CoverageView<'r>>,
+    pub complete: bool,
+}
+
+/// The coverage, as far as somebody asked for it.
+pub struct CoverageView<'r> {
+    pub lines: &'r [Line],
+    /// Where CRDs were read.
+    pub crds: &'r Documents,
+    /// Show the lines of the CRDs instead of a table.
+    pub source: bool,
+    pub least: Option<f64>,
+}
+
+impl CoverageView<'_> {
+    fn share(&self) -> Share {
+        Share::of(self.lines.iter())
+    }
+
+    pub fn is_enough(&self) -> bool {
+        self.least.is_none_or(|least| self.share().percent() + 1e-9 >= least)
+    }
+
+    fn summary(&self) -> String {
+        let share = self.share();
+        let least = match self.least {
+            Some(least) if !self.is_enough() => format!(", at least {least} % required"),
+            _ => String::new(),
+        };
+        format!("coverage: {} of {} covered, {:.1} %{least}", share.covered, plural(share.constraints, "constraint"), share.percent())
+    }
+}
+
+fn spot(documents: &Documents, place: Place) -> (String, usize) {
+    match documents.file(place.file) {
+        Some(file) => (file.name.clone(), file.place(place.span.start as usize).line),
+        None => (String::new(), 1),
+    }
+}
+
+fn name(result: &CaseResult<'_>) -> String {
+    match &result.variant {
+        Some(variant) if !variant.is_empty() => format!("{} [{variant}]", result.case.name),
+        _ => result.case.name.clone(),
+    }
+}
+
+impl Tests<'_> {
+    fn failed(&self) -> usize {
+        self.results.iter().filter(|result| !result.failures.is_empty()).count()
+    }
+
+    /// Whether every case passes and enough is covered.
+    pub fn pass(&self) -> bool {
+        self.failed() == 0 && self.coverage.as_ref().is_none_or(CoverageView::is_enough)
+    }
+
+    fn summary(&self) -> String {
+        format!("tests: {}, {} failed", plural(self.results.len(), "case"), self.failed())
+    }
+
+    /// Failures with their differences, the coverage, and a line of counts.
+    pub fn human(&self, style: &Style) -> String {
+        let mut out = String::new();
+        let paint = |code: &str, text: &str| if style.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() };
+        for result in self.results.iter().filter(|result| !result.failures.is_empty()) {
+            let (file, line) = spot(self.suites, result.case.place);
+            let _ = writeln!(out, "{} {} ({}:{line})", paint("31", "failed:"), visible(&name(result)), visible(&file));
+            for failure in &result.failures {
+                let _ = writeln!(out, "    {}", visible(&failure.message));
+                for line in &failure.difference {
+                    let text = visible(line);
+                    let text = match line.as_bytes().first() {
+                        Some(b'-') => paint("31", &text),
+                        Some(b'+') => paint("32", &text),
+                        _ => text.into_owned(),
+                    };
+                    let _ = writeln!(out, "      {}", text.trim_end());
+                }
+            }
+        }
+        if let Some(coverage) = &self.coverage {
+            out.push_str(&if coverage.source { source(coverage) } else { table(coverage) });
+        }
+        let _ = writeln!(out, "{}", self.summary());
+        if let Some(coverage) = &self.coverage {
+            let _ = writeln!(out, "{}", coverage.summary());
+        }
+        out
+    }
+
+    fn annotations(&self) -> Vec<Annotation> {
+        let message = |result: &CaseResult<'_>| {
+            let mut text = name(result);
+            for failure in &result.failures {
+                let _ = write!(text, "\n{}", failure.message);
+                for line in &failure.difference {
+                    let _ = write!(text, "\n{line}");
+                }
+            }
+            text
+        };
+        let failed = self.results.iter().filter(|result| !result.failures.is_empty());
+        let annotation =
+            |result| Annotation { rule: "failed", severity: Severity::Error, place: Some(place(result)), message: message(result) };
+        failed.map(annotation).collect()
+    }
+
+    pub fn github(&self, anchors: &Anchors<'_>) -> String {
+        let mut summary = self.summary();
+        if let Some(coverage) = &self.coverage {
+            let _ = write!(summary, "; {}", coverage.summary());
+        }
+        annotation::github(&self.annotations(), anchors, &summary)
+    }
+
+    pub fn sarif(&self, anchors: &Anchors<'_>) -> String {
+        annotation::sarif("test", &self.annotations(), anchors, &[("failed", "A test case fails")], self.complete)
+    }
+
+    pub fn junit(&self) -> String {
+        let case = |result: &CaseResult<'_>| TestCase {
+            suite: spot(self.suites, result.case.place).0,
+            name: name(result),
+            failures: result
+                .failures
+                .iter()
+                .map(|failure| std::iter::once(&failure.message).chain(&failure.difference).cloned().collect::<Vec<_>>().join("\n"))
+                .collect(),
+            notes: Vec::new(),
+        };
+        annotation::junit("test", &self.results.iter().map(case).collect::<Vec<_>>(), self.complete)
+    }
+
+    pub fn json(&self) -> String {
+        let case = |result: &CaseResult<'_>| {
+            let (file, line) = spot(self.suites, result.case.place);
+            let failures: Vec<Value> =
+                result.failures.iter().map(|failure| json!({"message": failure.message, "difference": failure.difference})).collect();
+            json!({
+                "suite": result.suite.name, "name": result.case.name, "variant": result.variant, "file": file, "line": line,
+                "passed": result.failures.is_empty(), "failures": failures,
+            })
+        };
+        let coverage = self.coverage.as_ref().map(|coverage| {
+            let share = coverage.share();
+            let line = |line: &Line| {
+                let place = line.constraint.place.map(|place| spot(coverage.crds, place));
+                json!({
+                    "crd": line.crd, "version": line.version, "path": line.constraint.path.to_string(), "constraint": line.constraint.text,
+                    "transition": line.constraint.transition, "passes": line.passes, "fails": line.fails,
+                    "file": place.as_ref().map(|place| &place.0), "line": place.as_ref().map(|place| place.1),
+                })
+            };
+            json!({
+                "constraints": share.constraints, "covered": share.covered, "percent": (share.percent() * 10.0).round() / 10.0,
+                "lines": coverage.lines.iter().map(line).collect::<Vec<_>>(),
+            })
+        });
+        let report = json!({
+            "schema": SCHEMA, "tool": crate::judge::report::TOOL, "cases": self.results.iter().map(case).collect::<Vec<_>>(),
+            "failed": self.failed(), "coverage": coverage,
+        });
+        let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+fn place(result: &CaseResult<'_>) -> Place {
+    result.case.place
+}
+
+fn missing(line: &Line) -> &'static str {
+    match (line.passes, line.fails) {
+        (true, true) => "covered",
+        (true, false) => "never broken",
+        (false, true) => "never passed",
+        (false, false) => "never checked",
+    }
+}
+
+/// A line for each version, and each constraint that some case is missing for.
+fn table(coverage: &CoverageView<'_>) -> String {
+    let mut out = String::new();
+    let mut versions: BTreeMap<(&str, &str), Vec<&Line>> = BTreeMap::new();
+    for line in coverage.lines {
+        versions.entry((&line.crd, &line.version)).or_default().push(line);
+    }
+    for ((crd, version), lines) in versions {
+        let share = Share::of(lines.iter().copied());
+        let _ =
+            writeln!(out, "{} {}: {} of {}, {:.1} %", visible(crd), visible(version), share.covered, share.constraints, share.percent());
+        for line in lines.into_iter().filter(|line| !line.is_covered()) {
+            let path = if line.constraint.path.is_root() { "the object".to_owned() } else { line.constraint.path.to_string() };
+            let text = line.constraint.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(out, "  {:<13}  {}  {}", missing(line), visible(&path), visible(&shorten(&text, SHOWN)));
+        }
+    }
+    out
+}
+
+/// The lines of the CRDs that some case is missing for.
+fn source(coverage: &CoverageView<'_>) -> String {
+    let mut marked: BTreeMap<(u32, usize), Vec<&Line>> = BTreeMap::new();
+    for line in coverage.lines.iter().filter(|line| !line.is_covered()) {
+        if let Some(place) = line.constraint.place {
+            marked.entry((place.file, spot(coverage.crds, place).1)).or_default().push(line);
+        }
+    }
+    let mut out = String::new();
+    let mut last = None;
+    for ((file, number), lines) in marked {
+        let Some(found) = coverage.crds.file(file) else { continue };
+        if last != Some(file) {
+            let _ = writeln!(out, "{}", visible(&found.name));
+            last = Some(file);
+        }
+        let text = found.lines().range(&found.text, number).and_then(|range| found.text.get(range)).unwrap_or_default();
+        let mut words: Vec<&str> = lines.iter().map(|line| missing(line)).collect();
+        words.dedup();
+        let _ = writeln!(out, "{number:>6} │ {:<60} ◀ {}", visible(&shorten(text.trim_end(), SHOWN)), words.join(", "));
+    }
+    out
+}
