@@ -156,6 +156,7 @@ impl<'r> Case<'r> {
         }
         if !report.findings.is_empty() {
             self.new.note_patches(streams);
+            self.new.note_templates(streams);
         }
         // The last CRD of a project may go, but two sides without any are a mistyped path.
         let all_removed = self.new.is_absent() && old.as_ref().is_some_and(|old| !old.bundle.crds.is_empty());

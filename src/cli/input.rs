@@ -191,6 +191,22 @@ impl Read {
         self.loaded.problems.iter().map(|problem| with_advice(problem, problem.advice())).collect()
     }
 
+    /// Says which templates of CRDs were read without Helm.
+    pub fn note_templates(&self, streams: &mut Streams<'_>) {
+        let is_template = |file: &&File| names_a_crd(&file.text) && file.text.lines().any(|line| line.trim_start().starts_with("{{"));
+        let mut templates = self.documents.files.iter().filter(is_template);
+        let Some(first) = templates.next() else { return };
+        let more = match templates.count() {
+            0 => String::new(),
+            count => format!(" (and {count} more)"),
+        };
+        streams.note(&format!(
+            "{}{more} was read without Helm: what wraps a CRD is left out, and expressions inside of its `spec` are refused. To check what \
+             Helm makes of it: `helm template CHART | crdwise lint -`",
+            first.name
+        ));
+    }
+
     /// Says that what was read is not what clusters get, where a kustomization patches CRDs.
     pub fn note_patches(&self, streams: &mut Streams<'_>) {
         let Some(first) = self.patched_in.first() else { return };

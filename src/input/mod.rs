@@ -27,6 +27,7 @@ mod directory;
 pub mod generated;
 mod git;
 pub mod glob;
+pub mod helm_template;
 pub mod json_schema_check;
 mod kubectl;
 mod kustomization;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
-use crate::input::{ConversionPatch, File, Origin, generated};
+use crate::input::{ConversionPatch, File, Origin, generated, helm_template};
 
 use super::crd::{Api, Crd, Keys};
 use super::read_bundle;
@@ -146,7 +146,9 @@ impl Documents {
 
 /// The documents of a file; those that somebody else generates CRDs from are these CRDs.
 fn documents_of(file: &File, budget: &Budget) -> Vec<Document> {
-    yaml::parse(&file.text, budget).into_iter().flat_map(generated::expand).collect()
+    let mut documents = yaml::parse(&file.text, budget);
+    helm_template::unwrap(&file.text, budget, &mut documents);
+    documents.into_iter().flat_map(generated::expand).collect()
 }
 
 /// The CRDs of one side, keyed and sorted by name and channel.

@@ -1,0 +1,81 @@
+//! Helm templates of CRDs, read without Helm.
+//!
+//! Charts wrap CRDs in the same few ways: `{{- if … }}` and `{{- end }}` around the document, and lines that include labels or
+//! annotations. Such lines are blanked out, so that everything else keeps its place. It fails closed: an expression inside `spec`, an
+//! `else` or a loop is left in, and makes the document unreadable.
+
+use super::yaml::{self, Budget, Document};
+use super::{Text, has_template_expression};
+
+/// Reads again, without their wrapping, the templates of CRDs among documents that could not be read. Says whether there were any.
+pub fn unwrap(text: &Text, budget: &Budget, documents: &mut [Document]) -> bool {
+    let is_crd = |document: &Document| {
+        let part = text.get(document.span.range()).unwrap_or_default();
+        document.tree.is_err() && part.contains("CustomResourceDefinition") && has_template_expression(part)
+    };
+    if !documents.iter().any(is_crd) {
+        return false;
+    }
+    let Some(masked) = mask(text) else { return false };
+    let mut read = yaml::parse(&masked.into(), budget);
+    let mut found = false;
+    for document in documents.iter_mut().filter(|document| is_crd(document)) {
+        let same = |other: &Document| other.span.start == document.span.start && other.tree.is_ok();
+        if let Some(at) = read.iter().position(same) {
+            document.tree = read.swap_remove(at).tree;
+            found = true;
+        }
+    }
+    found
+}
+
+/// The text with blanks in place of the lines that only wrap; nothing where leaving them out could change what is read.
+fn mask(text: &str) -> Option<String> {
+    let mut masked = String::with_capacity(text.len());
+    let mut in_spec = false;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        let trimmed = body.trim();
+        let is_action = trimmed.starts_with("{{") && trimmed.ends_with("}}") && trimmed.matches("{{").count() == 1;
+        let at_margin = !body.starts_with([' ', '\t', '-', '#']) && !trimmed.is_empty() && !is_action;
+        if at_margin || body.starts_with("---") {
+            in_spec = body.starts_with("spec:");
+        }
+        // Around a document, an action stands at the margin; deeper inside of `spec` it is a part of the schema.
+        let wraps = is_action && (!in_spec || body.starts_with("{{"));
+        if !wraps {
+            masked.push_str(line);
+            continue;
+        }
+        let word = trimmed.trim_start_matches(['{', '-', ' ']).split([' ', '-', '}']).next().unwrap_or_default();
+        if matches!(word, "else" | "range" | "block" | "define" | "template") {
+            return None;
+        }
+        masked.extend(std::iter::repeat_n(' ', body.len()));
+        masked.push_str(line.get(body.len()..).unwrap_or_default());
+    }
+    Some(masked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping_is_blanked_and_everything_else_keeps_its_place() {
+        let text =
+            "{{- if .Values.crds }}\nkind: A\nmetadata:\n  labels:\n    {{- include \"x\" . | nindent 4 }}\nspec:\n  a: 1\n{{- end }}\n";
+        let masked = mask(text).unwrap();
+        assert_eq!(masked.len(), text.len());
+        assert_eq!(masked.find("kind: A"), text.find("kind: A"));
+        assert!(!masked.contains("{{"));
+    }
+
+    #[test]
+    fn what_is_inside_of_spec_or_decides_between_two_stays() {
+        assert!(mask("spec:\n  {{- if .Values.x }}\n  a: 1\n  {{- end }}\n").unwrap().contains("{{- if"));
+        assert!(mask("spec:\n  a: {{ .Values.x }}\n").unwrap().contains("{{"));
+        assert_eq!(mask("{{- if .x }}\nkind: A\n{{- else }}\nkind: B\n{{- end }}\n"), None);
+        assert_eq!(mask("{{- range .x }}\nkind: A\n{{- end }}\n"), None);
+    }
+}
