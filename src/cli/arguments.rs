@@ -75,7 +75,7 @@ pub enum Command {
         crdwise convert examples/ --to v1alpha3 --write --crd config/crd\n  \
         kubectl get widgets -o yaml | crdwise convert - --to v1 --from v1alpha2")]
     Convert(Convert),
-    /// Check conversion manifests, or draft them from a change
+    /// Draft, check and release conversion manifests, plan the releases, generate code
     #[command(subcommand)]
     Conversions(Conversions),
     /// List the rules
@@ -500,6 +500,11 @@ pub struct ConversionsCheck {
     /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
+
+    /// Check a conversion webhook instead, with generated objects of all versions of the CRDs in INPUT: plain HTTP on loopback, or a
+    /// command that reads a ConversionReview and prints it with the response
+    #[arg(long, value_name = "COMMAND|http://LOOPBACK", conflicts_with_all = ["conversions", "against", "against_tag"])]
+    pub webhook: Option<String>,
 
     #[command(flatten)]
     pub judging: Judging,

@@ -132,6 +132,9 @@ fn no_manifest() -> Stop {
 }
 
 pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    if let Some(webhook) = &arguments.webhook {
+        return super::webhook::check(webhook, &arguments.sides.inputs, &Reader::new(&arguments.limits), streams);
+    }
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments.judging, &arguments.limits);
     let sides = defaults::review(sides, streams)?;
     output::check(&arguments.output, &sides.inputs)?;

@@ -25,6 +25,7 @@ mod released;
 mod setting;
 mod sides;
 mod suites;
+mod webhook;
 
 use std::ffi::OsString;
 use std::io::Write;

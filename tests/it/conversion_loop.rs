@@ -315,3 +315,69 @@ fn a_draft_for_very_many_changes_says_what_it_leaves_out() {
     let (_, out, _) = scratch.run(&["conversions", "scaffold", "old.yaml", "new.yaml"]);
     assert!(out.contains("# 100 more changes need steps; a draft has room for 500.\n"), "{out}");
 }
+
+/// A webhook as a command: two versions with the same fields, of which only the version's name changes.
+const WEBHOOK: &str = r#"sed -E -e '/desiredAPIVersion":"shop.example.com\/v2/ s/shop.example.com\/v1/shop.example.com\/v2/g' -e '/desiredAPIVersion":"shop.example.com\/v1/ s/shop.example.com\/v2/shop.example.com\/v1/g' -e 's/"request":\{"desiredAPIVersion":"[^"]*","objects":/"response":{"result":{"status":"Success"},"convertedObjects":/'"#;
+
+#[test]
+fn webhooks_are_checked_by_the_laws() {
+    let scratch = Scratch::new();
+    let versions = [
+        version("v1", true, "              properties: {size: {type: string}}\n"),
+        version("v2", false, "              properties: {size: {type: string}}\n"),
+    ];
+    scratch.write("crd.yaml", &crd(&versions.concat()));
+    let check = |webhook: &str| scratch.run(&["conversions", "check", "crd.yaml", "--webhook", webhook]);
+    let (code, out, error) = check(WEBHOOK);
+    assert!(code == 0 && out.contains("no law is broken"), "{out}{error}");
+    let (code, out, error) = check(&format!("{WEBHOOK} | sed 's/\"size\":\"[^\"]*\"/\"size\":\"lost\"/g'"));
+    assert!(code == 1 && out.contains("round trip is lossless: `spec.size` was"), "{out}{error}");
+    let (code, out, _) = check("cat");
+    assert!(code == 1 && out.contains("the answer has no `response`"), "{out}");
+    let (code, _, error) = check("http://192.0.2.1/convert");
+    assert!(code == 2 && error.contains("not a loopback address"), "{error}");
+    let (code, _, error) = check("https://localhost/convert");
+    assert!(code == 2 && error.contains("TLS is not supported"), "{error}");
+}
+
+#[test]
+fn webhooks_are_reached_over_http() {
+    use std::io::{Read, Write};
+    let scratch = Scratch::new();
+    let versions = [
+        version("v1", true, "              properties: {size: {type: string}}\n"),
+        version("v2", false, "              properties: {size: {type: string}}\n"),
+    ];
+    scratch.write("crd.yaml", &crd(&versions.concat()));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            let mut text = String::new();
+            let mut buffer = [0; 65536];
+            let length = |text: &str| -> Option<usize> {
+                let (head, body) = text.split_once("\r\n\r\n")?;
+                let size: usize = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?.parse().ok()?;
+                size.checked_sub(body.len())
+            };
+            while length(&text) != Some(0) {
+                match stream.read(&mut buffer) {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => text.push_str(&String::from_utf8_lossy(&buffer[..count])),
+                }
+            }
+            let Some((_, body)) = text.split_once("\r\n\r\n") else { continue };
+            let mut review: serde_json::Value = serde_json::from_str(body).unwrap();
+            let request = review["request"].take();
+            let mut objects = request["objects"].clone();
+            for object in objects.as_array_mut().unwrap() {
+                object["apiVersion"] = request["desiredAPIVersion"].clone();
+            }
+            review["response"] = serde_json::json!({"uid": request["uid"], "result": {"status": "Success"}, "convertedObjects": objects});
+            let _ = write!(stream, "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{review}");
+        }
+    });
+    let (code, out, error) = scratch.run(&["conversions", "check", "crd.yaml", "--webhook", &format!("http://{address}/convert")]);
+    assert!(code == 0 && out.contains("no law is broken"), "{out}{error}");
+}

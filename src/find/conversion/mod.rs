@@ -28,6 +28,7 @@ mod search;
 pub(crate) mod shape_edit;
 pub(crate) mod step;
 pub(crate) mod text;
+pub(crate) mod webhook_laws;
 
 pub use canonical::{Canonical, Canonicaliser};
 pub use catalogue::{Conversions, InvalidManifest};

@@ -92,13 +92,15 @@ fn a_key_given_twice_names_both_lines() {
 
 #[test]
 fn every_key_of_a_wide_mapping_is_found() {
-    let text: String = (0..300).map(|i| format!("k{}: {i}\n", i * 7919 % 1000)).chain(["inner: {a: 1}\n".into(), "1: 2\n".into()]).collect();
+    let text: String =
+        (0..300).map(|i| format!("k{}: {i}\n", i * 7919 % 1000)).chain(["inner: {a: 1}\n".into(), "1: 2\n".into()]).collect();
     let tree = one(&text);
     for entry in tree.root().entries() {
         assert_eq!(tree.root().entry(entry.name()).map(|found| found.key.id()), Some(entry.key.id()));
     }
     assert!(tree.root().entry("k").is_none() && tree.root().entry("").is_none() && tree.root().entry("zz").is_none());
-    let merged = one(&format!("base: &b\n{}use:\n  <<: *b\n  k3: own\n", text.lines().map(|line| format!("  {line}\n")).collect::<String>()));
+    let merged =
+        one(&format!("base: &b\n{}use:\n  <<: *b\n  k3: own\n", text.lines().map(|line| format!("  {line}\n")).collect::<String>()));
     let used = merged.root().get("use").unwrap();
     assert_eq!((used.get("k3").unwrap().as_str(), used.get("k919").unwrap().as_int()), (Some("own"), Some(1)));
 }
