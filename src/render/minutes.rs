@@ -6,10 +6,10 @@ use minijinja::{AutoEscape, Environment, Value};
 use serde::Serialize;
 
 use crate::judge::finding::Status;
+use crate::judge::overview::{Group, Overview};
 
 use super::escape::visible;
-use super::group::Group;
-use super::html::{Commits, Sort, checklist, is_folded, summary, tree};
+use super::html::{Commits, Sort, checklist, summary};
 use super::view::View;
 
 const TEMPLATE: &str = include_str!("minutes.md");
@@ -18,7 +18,8 @@ const TEMPLATE: &str = include_str!("minutes.md");
 struct Minutes {
     title: &'static str,
     headline: String,
-    sentences: String,
+    counts: String,
+    next: Option<String>,
     policy: String,
     sides: Vec<Side>,
     checklist: Vec<checklist::Question>,
@@ -35,30 +36,25 @@ struct Side {
 
 #[derive(Serialize)]
 struct Section {
-    crd: String,
-    version: Option<String>,
+    title: &'static str,
     items: Vec<Item>,
 }
 
 #[derive(Serialize)]
 struct Item {
     label: &'static str,
-    path: String,
-    /// Whether the message begins with the path itself.
-    named: bool,
-    to: Option<String>,
     message: String,
-    also: Option<String>,
+    place: String,
     rule: String,
     help: String,
-    places: Vec<String>,
+    spots: Vec<String>,
     id: String,
 }
 
 pub fn render(view: &View<'_>, commits: &Commits) -> String {
     let report = view.report;
-    let groups = tree::groups(&report.findings);
-    let tally = summary::Tally::new(&groups);
+    let overview = report.overview(true);
+    let tally = summary::Tally::new(&overview);
     let banner = summary::banner(report, &tally, view.complete);
     let text = |text: &str| visible(text).into_owned();
     let version = |version: Option<&semver::Version>| version.map(ToString::to_string);
@@ -74,11 +70,12 @@ pub fn render(view: &View<'_>, commits: &Commits) -> String {
     let minutes = Minutes {
         title: if report.verdict.is_some() { "API review" } else { "CRD lint" },
         headline: banner.headline,
-        sentences: banner.sentences.join(" "),
+        counts: banner.counts,
+        next: report.bump.as_ref().map(ToString::to_string),
         policy: text(&report.policy),
         sides,
-        checklist: checklist::checklist(view, &groups, &tally),
-        sections: sections(&groups),
+        checklist: checklist::checklist(view, &overview, &tally),
+        sections: sections(&overview),
     };
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::None);
@@ -93,39 +90,44 @@ pub fn render(view: &View<'_>, commits: &Commits) -> String {
 }
 
 /// What a group talks about: neither documentation nor what is waived or was there before.
-fn sections(groups: &[Group<'_>]) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
-    for (crd, versions) in tree::by_crd(groups) {
-        for (version, groups) in versions {
-            let talked = groups.iter().filter(|group| group.first.status == Status::New && !is_folded(group.first));
-            let items: Vec<Item> = talked.map(|group| item(group)).collect();
-            if !items.is_empty() {
-                let version = version.map(|version| visible(version).into_owned());
-                sections.push(Section { crd: visible(crd).into_owned(), version, items });
-            }
-        }
-    }
-    sections
+fn sections(overview: &Overview<'_>) -> Vec<Section> {
+    let titles =
+        [(Sort::Breaking, "Breaking changes"), (Sort::Problem, "To fix"), (Sort::Compatible, "Compatible changes"), (Sort::Note, "Notes")];
+    let groups = || overview.groups.iter().chain(&overview.shared).filter(|group| group.status() == Status::New);
+    let section = |(sort, title)| {
+        let items: Vec<Item> = groups().filter(|group| Sort::of(group) == sort).map(item).collect();
+        (!items.is_empty()).then_some(Section { title, items })
+    };
+    titles.into_iter().filter_map(section).collect()
 }
 
 fn item(group: &Group<'_>) -> Item {
-    let finding = group.first;
+    let finding = group.lead;
     let text = |text: &str| visible(text).into_owned();
     let spots = [("before", &finding.before), ("after", &finding.after)];
-    let place = |(word, spot): (&str, &Option<crate::judge::finding::Spot>)| {
+    let spot = |(word, spot): (&str, &Option<crate::judge::finding::Spot>)| {
         let spot = spot.as_ref()?;
         Some(format!("{word} {}", code(&format!("{}:{}", visible(&spot.file), spot.line))))
     };
+    let mut message = group.headline();
+    if let Some(effect) = group.effect() {
+        message = format!("{message}: {effect}");
+    }
+    let crds = group.crds();
+    let place = match (crds.as_slice(), finding.version.as_deref(), group.reach()) {
+        ([""], ..) => "the bundle".to_owned(),
+        ([crd], _, Some(reach)) => format!("{crd}, {reach}"),
+        ([crd], Some(version), None) => format!("{crd} {version}"),
+        ([crd], None, None) => (*crd).to_owned(),
+        (_, _, reach) => reach.unwrap_or_default(),
+    };
     Item {
-        label: Sort::tag(finding),
-        path: text(&finding.path),
-        named: finding.message.starts_with(&format!("`{}`", finding.path)),
-        to: finding.to.as_deref().map(text),
-        message: text(&finding.message),
-        also: group.also(),
+        label: Sort::tag(group),
+        message: text(&message),
+        place: text(&place),
         rule: text(&finding.rule),
         help: text(&finding.help),
-        places: spots.into_iter().filter_map(place).collect(),
+        spots: spots.into_iter().filter_map(spot).collect(),
         id: finding.fingerprint.clone(),
     }
 }
@@ -213,7 +215,7 @@ mod tests {
     fn one_line_for_each_change_whatever_it_says() {
         let text = sample::rendered_hostile(|view| render(view, &Commits::default()));
         let items: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
-        assert_eq!(items.len(), 3, "{text}");
+        assert_eq!(items.len(), 1, "one group: {text}");
         for item in items {
             assert!(item.ends_with(" <!-- f-0123456789abcdef -->"), "{item}");
         }

@@ -41,7 +41,7 @@ export const structure = () => {
     level = next;
   }
   if (document.querySelectorAll("h1").length !== 1) wrong.push("not one h1");
-  for (const landmark of ["header", "main", "nav", "aside", "[role=search]", "[role=status][aria-live=polite]", "a.skip"]) {
+  for (const landmark of ["header", "main", "[role=status]", "a.skip", ...(document.querySelector("aside") ? ["nav", "[role=search]", "[role=status][aria-live=polite]"] : [])]) {
     if (!document.querySelector(landmark)) wrong.push(`no ${landmark}`);
   }
   for (const control of document.querySelectorAll("input, select, textarea, button, nav, aside, [role=toolbar], [role=group], dialog")) {
@@ -56,7 +56,9 @@ export const structure = () => {
     if (!document.getElementById(element.getAttribute("aria-labelledby"))) wrong.push(`aria-labelledby of ${element.localName} leads nowhere`);
   }
   for (const link of document.querySelectorAll("a[href^='#']")) {
-    if (!document.getElementById(link.getAttribute("href").slice(1))) wrong.push(`${link.getAttribute("href")} leads nowhere`);
+    const name = link.getAttribute("href").slice(1);
+    // Addresses with an equals sign are filters.
+    if (name !== "all" && !name.includes("=") && !document.getElementById(name)) wrong.push(`${link.getAttribute("href")} leads nowhere`);
   }
   if (document.querySelector("[tabindex]:not([tabindex='-1'])")) wrong.push("the order of focus is not that of the page");
   return wrong;
@@ -66,4 +68,10 @@ export const structure = () => {
 export const overflow = () => {
   const width = document.documentElement.clientWidth;
   return document.scrollingElement.scrollWidth > width ? [`${document.scrollingElement.scrollWidth} wide in a window of ${width}`] : [];
+};
+
+// What axe finds, whatever its weight.
+export const accessible = async () => {
+  const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message || ""}`).join(" | ")}`);
 };

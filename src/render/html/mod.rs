@@ -4,39 +4,41 @@
 //! or by [`prose`], attributes hold only numbers, fingerprints and words of closed lists, and the page's policy admits no script and no
 //! style but the two that are compiled in, by their hashes.
 
-mod change;
+mod card;
 pub(super) mod checklist;
+mod contents;
 mod guide;
+mod outline;
+mod proof;
 mod prose;
 pub(super) mod summary;
 #[cfg(test)]
 mod tests;
-pub(super) mod tree;
-mod yaml_excerpt;
+mod yaml_diff;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 
 use minijinja::value::Serde;
 use minijinja::{Environment, Value};
 use serde::Serialize;
 
-use crate::judge::finding::{Status, fingerprint};
+use crate::judge::finding::fingerprint;
+use crate::judge::overview::Overview;
 use crate::judge::report::SideSummary;
 
 use super::escape::visible;
-use super::group::Group;
 use super::human::Texts;
 use super::view::View;
-use change::{Maker, Numbers};
-pub(super) use change::{Sort, is_folded};
+pub(super) use card::Sort;
+use card::{Maker, ShortNames, key};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// For browsers that run no script.
-const PLAIN_STYLE: &str = include_str!("noscript.css");
 const SCRIPT: &str = include_str!("page.js");
 /// What the page's policy admits. A test computes them anew.
-const STYLE_HASH: &str = "sha256-b7+OdT9R5HW9ADHC2jtCyQHg1bIzzzO14u46cjLxyag=";
-const PLAIN_STYLE_HASH: &str = "sha256-tFwp2e56c04nNS3rrXEfVhkDI8DVYhJM2vzo0te0g4E=";
-const SCRIPT_HASH: &str = "sha256-bgeY7XpI64stcku5fzAsGLAKV1zdMpQr299gMXHS/zU=";
+const STYLE_HASH: &str = "sha256-5JJfhh8fhHjQcwQtb3Q58WIrYV8OiZlmqr+N+w8xgvs=";
+const SCRIPT_HASH: &str = "sha256-p9esulvIpjIQ8WvbzwmgaXWMNkXX2IXaDdEo1pgApAc=";
 
 /// Commits that the sides were read from, where they came from git.
 #[derive(Debug, Clone, Default)]
@@ -57,15 +59,17 @@ struct Page {
     banner: summary::Banner,
     next: Option<summary::Next>,
     sides: Vec<Side>,
-    counts: summary::Counts,
     checklist: Vec<checklist::Question>,
-    crds: Vec<tree::Crd>,
-    /// Names for the filter, with their numbers.
-    crd_names: Vec<(usize, String)>,
+    parts: Vec<contents::Part>,
+    /// Classes that have cards, with their labels and how many.
+    sorts: Vec<(Sort, &'static str, usize)>,
+    crds: Vec<contents::Crd>,
+    suffix: String,
+    affects: contents::Affects,
     rules: Vec<RulePage>,
+    /// Cards to talk about, and all.
+    talked: usize,
     total: usize,
-    quiet: usize,
-    before: usize,
     waived: usize,
 }
 
@@ -84,9 +88,10 @@ struct Side {
 
 #[derive(Serialize)]
 struct RulePage {
-    number: usize,
+    key: String,
     id: String,
     title: String,
+    cards: usize,
     /// Made by [`guide::html`].
     page: String,
 }
@@ -104,10 +109,8 @@ pub fn render(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> String {
         template.render(minijinja::context! {
             page => Value::from(Serde(&page)),
             style => STYLE,
-            plain_style => PLAIN_STYLE,
             script => SCRIPT,
             style_hash => STYLE_HASH,
-            plain_style_hash => PLAIN_STYLE_HASH,
             script_hash => SCRIPT_HASH,
         })
     });
@@ -119,11 +122,21 @@ pub fn render(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> String {
 
 fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
     let report = view.report;
-    let numbers = Numbers::new(&report.findings);
-    let groups = tree::groups(&report.findings);
-    let tally = summary::Tally::new(&groups);
-    let maker =
-        Maker { numbers: &numbers, book: view.book, texts, old: report.old.as_ref().map(|old| &*old.source), new: &report.new.source };
+    let overview = report.overview(true);
+    let tally = summary::Tally::new(&overview);
+    let crd_names = || report.findings.iter().map(|finding| &*finding.crd);
+    let names = ShortNames::new(crd_names());
+    let maker = Maker {
+        book: view.book,
+        texts,
+        old: report.old.as_ref().map(|old| &*old.source),
+        new: &report.new.source,
+        names: &names,
+        drafts: drafts(&overview),
+        outlines: RefCell::default(),
+        documented: RefCell::default(),
+    };
+    let parts = contents::parts(&overview, &maker);
     let text = |text: &str| visible(text).into_owned();
     let version = |version: &Option<semver::Version>| version.as_ref().map(ToString::to_string);
     let from = report.bump.as_ref().and_then(|bump| version(&bump.from));
@@ -138,7 +151,8 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
         None => format!("CRD lint: {}", visible(&report.new.source)),
     };
     let old_source = report.old.as_ref().map_or("", |old| &old.source);
-    let count = |keep: &dyn Fn(&Group<'_>) -> bool| groups.iter().filter(|group| keep(group)).count();
+    let cards = || parts.iter().flat_map(|part| &part.cards);
+    let sorts = Sort::ALL.iter().map(|sort| (*sort, sort.label(), cards().filter(|card| card.sort == *sort).count()));
     Page {
         title,
         tool: report.tool,
@@ -149,16 +163,28 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
         banner: summary::banner(report, &tally, view.complete),
         next: report.bump.as_ref().map(summary::next),
         sides,
-        counts: summary::counts(&groups),
-        checklist: checklist::checklist(view, &groups, &tally),
-        crds: tree::crds(&groups, &maker),
-        crd_names: numbers.crds.iter().map(|(name, number)| (*number, text(name))).collect(),
-        rules: numbers.rules.iter().map(|(id, number)| rule_page(view, id, *number)).collect(),
-        total: groups.len(),
-        quiet: count(&|group| is_folded(group.first) && group.first.status != Status::PreExisting),
-        before: tally.before,
-        waived: count(&|group| group.first.status == Status::Waived),
+        checklist: checklist::checklist(view, &overview, &tally),
+        sorts: sorts.filter(|(_, _, count)| *count > 0).collect(),
+        crds: contents::crds(crd_names(), &parts, &names),
+        suffix: text(&names.suffix),
+        affects: contents::affects(&parts),
+        rules: rule_pages(view, &parts),
+        talked: parts.iter().filter(|part| !part.folded).map(|part| part.cards.len()).sum(),
+        total: cards().count(),
+        waived: cards().filter(|card| card.status == crate::judge::finding::Status::Waived).count(),
+        parts,
     }
+}
+
+/// The drafts of conversions, by the breaks that they are for.
+fn drafts<'r>(overview: &Overview<'r>) -> HashMap<&'r str, (String, &'r str)> {
+    let mut drafts = HashMap::new();
+    for finding in overview.all().flat_map(|group| &group.members).filter(|finding| finding.suggestion.is_some()) {
+        for cause in &finding.cause {
+            drafts.entry(cause.as_str()).or_insert((finding.fingerprint.clone(), &*finding.crd));
+        }
+    }
+    drafts
 }
 
 fn side(word: &'static str, side: &SideSummary, commit: Option<&str>, version: Option<String>) -> Side {
@@ -175,12 +201,24 @@ fn side(word: &'static str, side: &SideSummary, commit: Option<&str>, version: O
     }
 }
 
-fn rule_page(view: &View<'_>, id: &str, number: usize) -> RulePage {
-    let rule = view.book.get(id);
-    RulePage {
-        number,
-        id: visible(id).into_owned(),
-        title: rule.map(|rule| visible(&rule.title).into_owned()).unwrap_or_default(),
-        page: rule.map(|rule| guide::html(&rule.body)).unwrap_or_default(),
+/// The pages of the rules that cards name.
+fn rule_pages(view: &View<'_>, parts: &[contents::Part]) -> Vec<RulePage> {
+    let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+    for card in parts.iter().flat_map(|part| &part.cards).filter(|card| card.has_page) {
+        *named.entry(&card.rule_id).or_default() += 1;
+        for consequence in &card.consequences {
+            named.entry(&consequence.rule_id).or_default();
+        }
     }
+    let page = |(id, cards): (&str, usize)| {
+        let rule = view.book.get(id);
+        RulePage {
+            key: key(id),
+            id: id.to_owned(),
+            title: rule.map(|rule| visible(&rule.title).into_owned()).unwrap_or_default(),
+            cards,
+            page: rule.map(|rule| guide::html(&rule.body)).unwrap_or_default(),
+        }
+    };
+    named.into_iter().map(page).collect()
 }

@@ -3,93 +3,139 @@
 // of the page and written as text: nothing from a reviewed file ever becomes markup, an address or code.
 (() => {
 const $ = (id) => document.getElementById(id);
+const all = (selector, under = document) => Array.from(under.querySelectorAll(selector));
 const root = document.documentElement;
 const WORDS = { "accept": "accept", "needs-work": "needs work", "question": "question" };
+const DONE = { "accept": "accepted", "needs-work": "needs work", "question": "question" };
 const FIELDS = { why: "Why", asked: "Asked by", links: "Links", tell: "To be said", reviewers: "Reviewers" };
+// A page without anything to decide has neither filters nor keys.
+const reviewing = Boolean($("count"));
 const textOf = (element) => (element ? element.textContent.trim() : "");
 
 // ---- what is on the page
 
-const crds = Array.from(document.querySelectorAll("section.crd"), (element) => ({
-  element, shown: 0, hidden: false, nav: document.querySelector(`nav [data-crd="${element.id.slice(2)}"]`), name: textOf(element.querySelector(".crd-name")),
-}));
-const crdOf = new Map(crds.map((crd) => [crd.element, crd]));
-const versions = Array.from(document.querySelectorAll("section.version"), (element) => ({
-  element, shown: 0, hidden: false, crd: crdOf.get(element.parentElement), name: textOf(element.querySelector(".version-name")),
-}));
-const versionOf = new Map(versions.map((version) => [version.element, version]));
+const parts = all(".part", $("changes")).map((element) => ({ element, shown: 0, told: -1, hidden: false, cards: [], total: element.querySelector(".total") }));
+const partOf = new Map(parts.map((part) => [part.element, part]));
 // Only chunks near the screen have style and layout.
-const chunks = Array.from(document.querySelectorAll(".chunk"), (element) => ({ element, shown: 0, told: -1, cards: [], version: versionOf.get(element.parentElement) }));
+const chunks = all(".chunk").map((element) => ({ element, shown: 0, told: -1, cards: [], part: partOf.get(element.parentElement) }));
 const chunkOf = new Map(chunks.map((chunk) => [chunk.element, chunk]));
 const byFingerprint = new Map();
-const cards = Array.from(document.querySelectorAll("article.change"), (element) => {
+const cards = all("article.card").map((element) => {
   const { sort, severity, status, affects, crds, rule } = element.dataset;
+  const chunk = chunkOf.get(element.parentElement);
   const card = {
     element, sort, severity, status, rule, id: element.id.slice(2), affects: affects ? affects.split(" ") : ["nobody"], crds: crds.split(" "),
-    quiet: "quiet" in element.dataset, chunk: chunkOf.get(element.parentElement), shown: true, text: null, decide: null,
+    aside: sort === "documentation" || sort === "earlier", chunk, part: chunk.part, shown: true, text: null, decide: null, agenda: null,
   };
-  card.version = card.chunk.version;
-  card.chunk.cards.push(card);
+  card.part.cards.push(card);
+  chunk.cards.push(card);
   byFingerprint.set(card.id, card);
   return card;
 });
 const cardOf = new Map(cards.map((card) => [card.element, card]));
-for (const place of document.querySelectorAll(".places li[id]")) byFingerprint.set(place.id.slice(2), cardOf.get(place.closest(".change")));
-const open = cards.filter((card) => card.status === "new" && !card.quiet);
+for (const inner of all("article.card [id^=f-]")) byFingerprint.set(inner.id.slice(2), cardOf.get(inner.closest(".card")));
+for (const row of all(".agenda li")) {
+  const card = byFingerprint.get(row.dataset.of);
+  if (card) card.agenda = row.querySelector(".state");
+}
+const open = cards.filter((card) => card.status === "new" && !card.aside);
 
 const searchText = (card) => {
-  if (card.text === null) {
-    const { element, version } = card;
-    const parts = [element.firstElementChild, element.querySelector(".message"), element.querySelector(".rule"), element.querySelector(".places")];
-    card.text = [version.crd.name, version.name, ...parts.map(textOf)].join("\n").toLowerCase();
-  }
+  if (card.text === null) card.text = [card.element.querySelector("h3"), card.element.querySelector(".meta"), ...all(".place", card.element)].map(textOf).join("\n").toLowerCase();
   return card.text;
 };
 
-// ---- filters
+// ---- filters: the address has them, chips are links that change the address
 
-const picked = (name) => {
-  const boxes = document.querySelectorAll(`[data-filter="${name}"] input:checked`);
-  return boxes.length ? new Set(Array.from(boxes, (box) => box.value)) : null;
+const FACETS = ["class", "severity", "affects", "crd", "rule", "decision", "status"];
+const valuesOf = (card, facet) => {
+  switch (facet) {
+    case "class": return [card.sort];
+    case "severity": return [card.severity];
+    case "affects": return card.affects;
+    case "crd": return card.crds;
+    case "rule": return [card.rule];
+    case "decision": return [decisionOf(card) || "none"];
+    default: return [card.status];
+  }
+};
+// Each chip of a facet with the number behind it.
+const chips = FACETS.map((facet) => new Map(all(`[data-facet=${facet}] [data-value]`).map((link) => [
+  link.dataset.value, { link, facet, value: link.dataset.value, number: link.querySelector("b"), done: link.querySelector(".done"), count: 0, told: -1, on: false, open: 0, decided: 0, row: link.closest("li") },
+])));
+
+let by = { picked: FACETS.map(() => null), words: [], query: "" };
+
+const readAddress = (hash) => {
+  const given = new URLSearchParams(hash.includes("=") ? hash.slice(1) : "");
+  const picked = FACETS.map((facet) => {
+    const values = (given.get(facet) || "").split(",").filter((value) => /^[a-z0-9-]+$/.test(value));
+    return values.length ? new Set(values) : null;
+  });
+  const query = given.get("text") || "";
+  return { picked, query, words: query.toLowerCase().split(/\s+/).filter(Boolean), at: given.get("at") || "" };
 };
 
-const readFilters = () => ({
-  words: $("filter-text").value.toLowerCase().split(/\s+/).filter(Boolean),
-  sort: picked("sort"), severity: picked("severity"), affects: picked("affects"),
-  crd: $("filter-crd").value, rule: $("filter-rule").value, decision: $("filter-decision").value,
-  quiet: $("show-quiet").checked, before: $("show-before").checked, waived: $("show-waived").checked,
-});
+const address = ({ picked, query }, at = "") => {
+  const out = FACETS.flatMap((facet, index) => (picked[index] ? [`${facet}=${[...picked[index]].sort().join(",")}`] : []));
+  if (query) out.push(`text=${encodeURIComponent(query)}`);
+  if (at && out.length) out.push(`at=${at}`);
+  return out.length ? `#${out.join("&")}` : at ? `#${at}` : "#all";
+};
 
-const matches = (card, by) =>
-  (by.quiet || !card.quiet || card.status !== "new") &&
-  (by.before || card.status !== "pre-existing") &&
-  (by.waived || card.status !== "waived") &&
-  (!by.sort || by.sort.has(card.sort)) &&
-  (!by.severity || by.severity.has(card.severity)) &&
-  (!by.affects || card.affects.some((word) => by.affects.has(word))) &&
-  (!by.crd || card.crds.includes(by.crd)) &&
-  (!by.rule || card.rule === by.rule) &&
-  (!by.decision || (decisionOf(card) || "none") === by.decision) &&
-  by.words.every((word) => searchText(card).includes(word));
+const toggled = (index, value) => {
+  const picked = by.picked.slice();
+  const values = new Set(picked[index] || []);
+  if (!values.delete(value)) values.add(value);
+  picked[index] = values.size ? values : null;
+  return { ...by, picked };
+};
 
 const HEIGHT = 9.5;
 
-// Writes only what changed and reads no layout, so that thousands of changes cost one pass of style.
+// One pass: a card that fails one facet only still counts for the chips of that facet. Writes only what changed and reads no layout.
 const apply = () => {
-  const by = readFilters();
   let shown = 0;
-  for (const part of [...crds, ...versions, ...chunks]) part.shown = 0;
+  for (const part of [...parts, ...chunks]) part.shown = 0;
+  for (const facet of chips) for (const chip of facet.values()) [chip.count, chip.open, chip.decided] = [0, 0, 0];
+  const asks = by.picked.some(Boolean) || by.words.length > 0;
+  const wantsAside = by.picked[0];
   for (const card of cards) {
-    const show = matches(card, by);
+    let fails = 0;
+    let failed = -1;
+    if (!by.words.every((word) => searchText(card).includes(word))) fails = 2;
+    for (let index = 0; index < FACETS.length && fails < 2; index += 1) {
+      const picked = by.picked[index];
+      if (picked && !valuesOf(card, FACETS[index]).some((value) => picked.has(value))) {
+        fails += 1;
+        failed = index;
+      }
+    }
+    // What is folded away counts only where somebody asks for its class.
+    const counts = !card.aside || wantsAside?.has(card.sort);
+    const show = fails === 0;
+    if (fails < 2) {
+      for (let index = 0; index < FACETS.length; index += 1) {
+        if (fails === 1 && index !== failed || index > 0 && !counts) continue;
+        for (const value of valuesOf(card, FACETS[index])) {
+          const chip = chips[index].get(value);
+          if (!chip) continue;
+          chip.count += 1;
+          if (!card.aside && card.status === "new") {
+            chip.open += 1;
+            if (decisionOf(card)) chip.decided += 1;
+          }
+        }
+      }
+    }
     if (show !== card.shown) {
       card.shown = show;
       card.element.hidden = !show;
     }
     if (show) {
-      shown += 1;
+      shown += counts || asks ? 1 : 0;
       card.chunk.shown += 1;
-      card.version.shown += 1;
-      card.version.crd.shown += 1;
+      card.part.shown += 1;
     }
   }
   for (const chunk of chunks) {
@@ -100,22 +146,64 @@ const apply = () => {
       chunk.element.style.containIntrinsicBlockSize = `${chunk.shown * HEIGHT}rem`;
     }
   }
-  for (const part of [...versions, ...crds]) {
-    const hidden = part.shown === 0;
-    if (hidden !== part.hidden) {
-      part.hidden = hidden;
-      part.element.hidden = hidden;
-      if (part.nav) part.nav.hidden = hidden;
+  for (const part of parts) {
+    if (part.shown !== part.told) {
+      part.told = part.shown;
+      part.total.textContent = part.shown === part.cards.length ? part.shown : `${part.shown} of ${part.cards.length}`;
+      part.element.hidden = part.shown === 0;
+    }
+    // What is folded opens for a filter that asks for it.
+    if (part.element.localName === "details" && wantsAside && part.shown) part.element.open = true;
+  }
+  for (const [index, facet] of chips.entries()) {
+    for (const chip of facet.values()) {
+      const on = Boolean(by.picked[index]?.has(chip.value));
+      if (on !== chip.on) {
+        chip.on = on;
+        if (on) chip.link.setAttribute("aria-current", "true");
+        else chip.link.removeAttribute("aria-current");
+      }
+      if (chip.count !== chip.told) {
+        chip.told = chip.count;
+        if (chip.number) chip.number.textContent = chip.count;
+        chip.link.classList.toggle("zero", chip.count === 0);
+        if (chip.row) chip.row.hidden = chip.count === 0 && !on;
+      }
+      const hash = address(toggled(index, chip.value));
+      if (hash !== chip.hash) {
+        chip.hash = hash;
+        chip.link.setAttribute("href", hash);
+      }
+      if (chip.done) chip.done.textContent = chip.decided ? `${chip.decided} of ${chip.open} decided` : "";
+      if (chip.done) chip.done.style.setProperty("--part", chip.open ? `${(100 * chip.decided) / chip.open}%` : "0%");
     }
   }
-  $("count").textContent = shown === cards.length ? `${shown} shown` : `${shown} of ${cards.length} shown`;
-  $("nothing").hidden = shown > 0 || cards.length === 0;
+  $("clear").hidden = !asks;
+  $("count").textContent = asks ? `${shown} shown` : "";
+  $("nothing").hidden = shown > 0 || !asks;
+  progress();
+};
+
+const go = (next, at) => {
+  const hash = address(next, at);
+  if (hash === location.hash) return;
+  try {
+    history.pushState(null, "", hash);
+  } catch {
+    location.hash = hash;
+  }
+};
+
+const setFilters = (next) => {
+  by = next;
+  if ($("filter-text").value.trim() !== by.query.trim()) $("filter-text").value = by.query;
+  apply();
 };
 
 const clearFilters = () => {
-  for (const box of document.querySelectorAll("[data-filter] input")) box.checked = false;
-  for (const id of ["filter-text", "filter-crd", "filter-rule", "filter-decision"]) $(id).value = "";
-  apply();
+  const next = { picked: FACETS.map(() => null), words: [], query: "" };
+  go(next);
+  setFilters(next);
 };
 
 // ---- decisions, kept in the page's own storage where the browser allows it
@@ -123,6 +211,7 @@ const clearFilters = () => {
 const KEY = `crdwise:${document.body.dataset.review}`;
 const state = { decisions: {}, fields: {}, keys: true };
 let stored = true;
+const undone = [];
 
 const adopt = (id, decision, note, text) => {
   const card = byFingerprint.get(id);
@@ -159,19 +248,20 @@ const showKept = () => {
   $("storage-note").textContent = stored
     ? "Decisions are kept in this browser. Export the minutes to keep or share them."
     : "This browser keeps nothing for this page. Export the minutes before you close it.";
-  progress();
 };
 
 const decisionOf = (card) => state.decisions[card.id]?.decision || "";
 
 const progress = () => {
   const done = open.filter(decisionOf).length;
-  $("progress").textContent = open.length ? `${done} of ${open.length} decided` : "";
+  $("progress").firstElementChild.textContent = open.length ? `${done} of ${open.length} decided` : "";
+  $("progress").style.setProperty("--part", open.length ? `${(100 * done) / open.length}%` : "0%");
+  $("next-open").disabled = done === open.length;
 };
 
-// Buttons and note of a change are made when it comes near the screen.
+// Buttons and note of a card are made when it comes near the screen.
 const hydrate = (card) => {
-  if (card.decide || card.status === "pre-existing") return card.decide;
+  if (card.decide || card.sort === "earlier") return card.decide;
   card.decide = $("decide").content.firstElementChild.cloneNode(true);
   paint(card);
   card.element.append(card.decide);
@@ -179,77 +269,147 @@ const hydrate = (card) => {
 };
 
 const paint = (card) => {
-  if (!card.decide) return;
   const entry = state.decisions[card.id];
-  for (const button of card.decide.querySelectorAll("button")) button.setAttribute("aria-pressed", String(entry?.decision === button.value));
+  if (card.agenda && card.status === "new") {
+    card.agenda.textContent = DONE[entry?.decision] || "";
+    card.agenda.dataset.decision = entry?.decision || "";
+  }
+  if (!card.decide) return;
+  for (const button of all("button", card.decide)) button.setAttribute("aria-pressed", String(entry?.decision === button.value));
   const note = card.decide.querySelector("textarea");
   if (note.value !== (entry?.note || "")) note.value = entry?.note || "";
   card.decide.querySelector(".stale").hidden = !entry?.decision || entry.text === messageOf(card);
 };
 
-const messageOf = (card) => textOf(card.element.querySelector(".message"));
+const messageOf = (card) => textOf(card.element.querySelector(".sentence"));
 
 const decide = (card, decision) => {
   const entry = state.decisions[card.id];
-  adopt(card.id, entry?.decision === decision && entry.text === messageOf(card) ? "" : decision, entry?.note, messageOf(card));
+  const back = entry?.decision === decision && entry.text === messageOf(card);
+  undone.push([card, entry && { ...entry }]);
+  adopt(card.id, back ? "" : decision, entry?.note, messageOf(card));
   paint(card);
   save();
+  // The next undecided one is found before filters by decision hide this one.
+  const next = back ? null : nextOpen(card);
+  apply();
+  if (next) select(next);
 };
 
-// ---- going from change to change
+const undo = () => {
+  const last = undone.pop();
+  if (!last) return;
+  const [card, entry] = last;
+  adopt(card.id, entry?.decision, entry?.note, entry?.text);
+  paint(card);
+  save();
+  apply();
+  reveal(card);
+  select(card);
+};
+
+const acceptAll = (part) => {
+  const list = part.cards.filter((card) => card.shown && card.status === "new" && !decisionOf(card));
+  for (const card of list) {
+    adopt(card.id, "accept", state.decisions[card.id]?.note, messageOf(card));
+    paint(card);
+  }
+  save();
+  apply();
+  $("count").textContent = `${list.length} accepted`;
+};
+
+// ---- going from card to card
 
 let current = null;
 
-const select = (card, address = true) => {
+const mark = (card) => {
   current?.element.removeAttribute("aria-current");
   current = card;
   card.element.setAttribute("aria-current", "true");
+};
+
+const select = (card, keepAddress = false) => {
+  mark(card);
   hydrate(card);
+  if (card.part.element.localName === "details") card.part.element.open = true;
   card.element.scrollIntoView({ block: "start" });
   card.element.focus({ preventScroll: true });
-  if (address) {
+  if (!keepAddress) {
     try {
-      history.replaceState(null, "", `#f-${card.id}`);
+      history.replaceState(null, "", address(by, `f-${card.id}`));
     } catch {
       // A frame without a place of its own.
     }
   }
 };
 
+const reachable = () => cards.filter((card) => card.shown && (card.part.element.localName !== "details" || card.part.element.open));
+
 const step = (by, wanted = () => true) => {
-  const list = cards.filter((card) => card.shown);
+  const list = reachable();
   let at = current?.shown ? list.indexOf(current) : by > 0 ? -1 : list.length;
   for (at += by; at >= 0 && at < list.length; at += by) if (wanted(list[at])) return select(list[at]);
 };
 
-const stepCrd = (by) => {
-  const from = current?.version.crd;
-  if (by > 0) return step(1, (card) => card.version.crd !== from);
-  // Back to the first change of this CRD, or of the one before.
-  const list = cards.filter((card) => card.shown);
-  const at = list.indexOf(current);
-  const first = (crd) => list.find((card) => card.version.crd === crd);
-  if (at > 0) select(first(from) === current ? first(list[at - 1].version.crd) : first(from));
+const isOpen = (card) => card.status === "new" && !card.aside && !decisionOf(card);
+
+// The next undecided one behind a card, or the first before it.
+const nextOpen = (card) => {
+  const list = cards.filter((other) => other.shown);
+  const at = list.indexOf(card);
+  return list.slice(at + 1).find(isOpen) || list.slice(0, Math.max(at, 0)).find(isOpen);
 };
+
+const toOpen = () => {
+  const next = nextOpen(current);
+  if (next) return select(next);
+  const anywhere = cards.find(isOpen);
+  if (anywhere) {
+    reveal(anywhere);
+    select(anywhere);
+  }
+};
+
+const stepCrd = (by) => step(by, (card) => !current || !card.crds.some((crd) => current.crds.includes(crd)));
 
 const reveal = (card) => {
-  if (card.shown) return;
-  if (card.quiet) $("show-quiet").checked = true;
-  if (card.status === "pre-existing") $("show-before").checked = true;
-  if (card.status === "waived") $("show-waived").checked = true;
-  apply();
   if (!card.shown) clearFilters();
+  if (card.part.element.localName === "details") card.part.element.open = true;
 };
 
+// The address names filters, a card, a draft or a rule.
 const follow = () => {
-  const id = /^#f-([0-9a-f]+)$/.exec(location.hash)?.[1];
-  const card = id && byFingerprint.get(id);
+  const hash = location.hash;
+  if (hash.includes("=") || hash === "#all" || hash === "") {
+    const next = readAddress(hash);
+    setFilters(next);
+    if (!next.at) {
+      if (hash.includes("=")) $("changes").scrollIntoView({ block: "start" });
+      return;
+    }
+    return visit(next.at, true);
+  }
+  visit(hash.slice(1), false);
+};
+
+const visit = (name, filtered) => {
+  if (!/^[a-z]-[0-9a-f]+$/.test(name)) return;
+  const target = $(name);
+  const id = name.slice(2);
+  const card = name.startsWith("f-") ? byFingerprint.get(id) : cardOf.get(target?.closest(".card"));
+  if (name.startsWith("r-") && target) {
+    $("rules").open = true;
+    target.scrollIntoView({ block: "start" });
+    return;
+  }
   if (!card) return;
   reveal(card);
+  for (let at = target; at && at !== card.element; at = at.parentElement) if (at.localName === "details") at.open = true;
   const evidence = card.element.querySelector(".evidence");
   if (evidence) evidence.open = true;
-  select(card, card.id === id);
-  if (card.id !== id) $(`f-${id}`)?.scrollIntoView({ block: "nearest" });
+  select(card, filtered || card.id !== id);
+  if (target !== card.element) target?.scrollIntoView({ block: "center" });
 };
 
 const toggleEvidence = (card) => {
@@ -257,14 +417,20 @@ const toggleEvidence = (card) => {
   if (evidence) evidence.open = !evidence.open;
 };
 
-const toggleRule = (card) => {
+const toggleRule = (card, key = card.rule) => {
   const evidence = card.element.querySelector(".evidence");
-  const page = $(`r-${card.rule}`)?.querySelector(".page");
-  if (!evidence || !page) return;
+  const page = $(`r-${key}`)?.querySelector(".page");
+  if (!evidence || !page) return false;
   const there = evidence.querySelector(".page");
-  if (there && evidence.open) return there.remove();
-  if (!there) evidence.append(page.cloneNode(true));
-  evidence.open = true;
+  const same = there?.dataset.rule === key && evidence.open;
+  there?.remove();
+  if (!same) {
+    const copy = page.cloneNode(true);
+    copy.dataset.rule = key;
+    evidence.append(copy);
+    evidence.open = true;
+  }
+  return true;
 };
 
 // ---- minutes and waivers
@@ -284,53 +450,54 @@ const code = (text) => {
   return text ? `${fence}${pad}${text}${pad}${fence}` : "";
 };
 const told = (element) => Array.from(element?.childNodes || [], (node) =>
-  node.nodeName === "CODE" ? code(node.textContent) : node.nodeType === Node.TEXT_NODE || node.className === "also" ? markdown(node.textContent) : "",
+  node.nodeName === "CODE" ? code(node.textContent) : node.nodeType === Node.TEXT_NODE || node.className === "effect" ? (node.className === "effect" ? told(node) : markdown(node.textContent)) : "",
 ).join("").replace(/\s+/g, " ").trim();
 const indented = (text, by) => text.trim().split(/\r?\n/).join(`\n${" ".repeat(by)}`);
 
-const heading = (card) => {
-  const { crd, name } = card.version;
-  return [crd.name ? code(crd.name) : "The bundle", name && code(name)].filter(Boolean).join(" · ");
-};
+
+// The space before an effect that begins with a colon is its own.
+const sentence = (card) => told(card.element.querySelector(".sentence")).replace(/ : /, ": ");
 
 const line = (card) => {
   const { element } = card;
-  const path = textOf(element.querySelector("h5 .path"));
-  const to = textOf(element.querySelector("h5 .to"));
-  const message = element.querySelector(".message");
-  const named = message.firstChild?.nodeName === "CODE" && message.firstChild.textContent === path;
-  const where = path && !named ? `${code(path)}${to ? ` → ${code(to)}` : ""}: ` : "";
-  return `- **${markdown(textOf(element.querySelector(".tag")))}** ${where}${told(message)} · ${code(textOf(element.querySelector(".rule")))}`;
+  const where = textOf(element.querySelector(".subject"));
+  return `- **${markdown(textOf(element.querySelector(".tag")))}** ${sentence(card)} · ${markdown(where)} · ${code(textOf(element.querySelector(".rule")))}`;
+};
+
+const item = (card) => {
+  const entry = state.decisions[card.id];
+  const out = [`${line(card)} <!-- f-${card.id} -->`, `  - Decision: ${WORDS[entry?.decision] || ""}`.trimEnd()];
+  if (entry?.note) out.push(`  - Note: ${indented(entry.note, 4)}`);
+  return out;
 };
 
 const minutes = () => {
   const out = [`# ${markdown(textOf(document.querySelector("h1")).replace(/\s+/g, " "))}`, ""];
-  for (const side of document.querySelectorAll(".sides > div")) {
-    const [name, version] = [side.querySelector("h2"), side.querySelector(".version")];
-    const commit = side.querySelector("p code + code");
-    out.push(`- ${textOf(name.firstChild)}: ${code(textOf(side.querySelector(".source")))}${version ? ` (${markdown(textOf(version))})` : ""}${commit ? ` at ${code(textOf(commit))}` : ""}`);
+  for (const side of all(".sides > div")) {
+    const [version, commit] = [side.querySelector(".version"), side.querySelector(".commit")];
+    out.push(`- ${textOf(side.querySelector("h2"))}: ${code(textOf(side.querySelector(".source")))}${version ? ` (${markdown(textOf(version))})` : ""}${commit ? ` at ${code(textOf(commit))}` : ""}`);
   }
   out.push(`- Policy: ${code(textOf(document.querySelector(".policy")))}`);
-  out.push(`- Verdict: ${markdown(textOf(document.querySelector(".verdict > p")))}`);
-  out.push("", "## Checklist", "");
-  for (const [index, question] of document.querySelectorAll(".checklist > ol > li").entries()) {
+  out.push(`- Found: ${markdown(textOf(document.querySelector(".counts")))}`);
+  const next = textOf(document.querySelector(".next-text"));
+  if (next) out.push(`- Next version: ${markdown(next)}`);
+  const decided = cards.filter((card) => state.decisions[card.id]);
+  const counts = Object.entries(WORDS).map(([word, label]) => `${decided.filter((card) => decisionOf(card) === word).length} ${label}`);
+  out.push("", "## Decisions", "", `${counts.join(", ")}, ${open.filter((card) => !decisionOf(card)).length} without a decision.`, "");
+  for (const card of decided) out.push(...item(card));
+  const left = open.filter((card) => !state.decisions[card.id]);
+  const breaks = left.filter((card) => card.part.element.id === "p-breaking");
+  if (breaks.length) out.push("", "## Open breaking changes", "");
+  for (const card of breaks) out.push(...item(card));
+  const rest = left.length - breaks.length;
+  if (rest) out.push("", `Not discussed: ${rest} other ${rest === 1 ? "finding" : "findings"}.`);
+  if (document.querySelector(".checklist")) out.push("", "## Checklist", "");
+  for (const [index, question] of all(".checklist > ol > li").entries()) {
     out.push(`${index + 1}. ${textOf(question.querySelector("h3"))} ${markdown(textOf(question.querySelector(".answer")))}`);
   }
   out.push("", "## Contributor", "");
   for (const [name, label] of Object.entries(FIELDS)) out.push(`- ${label}: ${indented(state.fields[name] || "", 2)}`.trimEnd());
-  const counts = Object.entries(WORDS).map(([word, label]) => `${open.filter((card) => decisionOf(card) === word).length} ${label}`);
-  out.push("", "## Decisions", "", `${counts.join(", ")}, ${open.filter((card) => !decisionOf(card)).length} without a decision.`);
-  let under = null;
-  for (const card of cards) {
-    const entry = state.decisions[card.id];
-    if (!entry && (card.quiet || card.status !== "new")) continue;
-    if (card.version !== under) out.push("", `### ${heading(card)}`, "");
-    under = card.version;
-    out.push(`${line(card)} <!-- f-${card.id} -->`);
-    out.push(`  - Decision: ${WORDS[entry?.decision] || ""}`.trimEnd());
-    if (entry?.note) out.push(`  - Note: ${indented(entry.note, 4)}`);
-  }
-  return `${out.join("\n")}\n`;
+  return `${out.join("\n").replace(/\n{3,}/g, "\n\n")}\n`;
 };
 
 // A JSON string is a YAML string once what YAML can't print is escaped, too.
@@ -342,13 +509,12 @@ const waived = () => cards.filter((card) => decisionOf(card) === "accept" && car
 const waivers = () => {
   const out = ["# From the decisions of an API review. Add these to the waivers of crdwise.yaml.", "waivers:"];
   for (const card of waived()) {
-    const places = Array.from(card.element.querySelectorAll(".places li"), (place) => [textOf(place.querySelector(".p-crd")), textOf(place.querySelector(".p-version"))]);
     out.push(`  # f-${card.id}`);
-    for (const [crd, version] of places.length ? places : [[card.version.crd.name, card.version.name]]) {
-      const reason = (state.decisions[card.id].note || "accepted in the API review").trim().replace(/\s+/g, " ");
-      const pairs = [["rule", textOf(card.element.querySelector(".rule"))], ["crd", crd], ["version", version], ["path", textOf(card.element.querySelector("h5 .path"))], ["reason", reason]];
-      const link = /https?:\/\/[^\s<>()"'`]+/.exec(state.fields.links || "")?.[0];
-      if (link) pairs.push(["link", link]);
+    const reason = (state.decisions[card.id].note || "accepted in the API review").trim().replace(/\s+/g, " ");
+    const link = /https?:\/\/[^\s<>()"'`]+/.exec(state.fields.links || "")?.[0];
+    for (const place of all(".place", card.element)) {
+      const [crd, version, path] = ["crd", "version", "path"].map((part) => textOf(place.querySelector(`.p-${part}`)));
+      const pairs = [["rule", textOf(card.element.querySelector(".rule"))], ["crd", crd], ["version", version], ["path", path], ["reason", reason], ["link", link]];
       out.push(...pairs.filter(([, value]) => value).map(([key, value], index) => `  ${index ? " " : "-"} ${key}: ${quoted(value)}`));
     }
   }
@@ -357,7 +523,7 @@ const waivers = () => {
 
 // Minutes as this page or `--format minutes` writes them, filled in by whomever, or waivers as this page writes them.
 const take = (text) => {
-  let [known, unknown, id, note, field, pending] = [0, 0, null, null, null, ""];
+  let [known, unknown, id, note, field, pending, fields] = [0, 0, null, null, null, "", 0];
   const entries = new Map();
   const words = Object.fromEntries(Object.entries(WORDS).flatMap(([key, label]) => [[key, key], [label, key]]));
   const fieldOf = Object.fromEntries(Object.entries(FIELDS).map(([key, label]) => [label.toLowerCase(), key]));
@@ -377,8 +543,11 @@ const take = (text) => {
     }
     const named = section === "contributor" && /^- ([^:]+):\s*(.*)$/.exec(row);
     if (named && Object.hasOwn(fieldOf, named[1].toLowerCase())) {
-      field = fieldOf[named[1].toLowerCase()];
-      state.fields[field] = named[2];
+      if (named[2]) {
+        field = fieldOf[named[1].toLowerCase()];
+        state.fields[field] = named[2];
+        fields += 1;
+      }
       continue;
     }
     if (!id) continue;
@@ -393,7 +562,7 @@ const take = (text) => {
     const card = byFingerprint.get(key);
     if (!entry.decision && !entry.note) continue;
     if (!card) { unknown += 1; continue; }
-    const same = !entry.row.startsWith("-") || entry.row.startsWith(line(card)) || entry.row.includes(told(card.element.querySelector(".message")));
+    const same = !entry.row.startsWith("-") || entry.row.includes(sentence(card));
     adopt(key, entry.decision, entry.note, same ? messageOf(card) : "");
     known += 1;
   }
@@ -401,7 +570,9 @@ const take = (text) => {
   showFields();
   save();
   apply();
-  return `${known} taken over${unknown ? `, ${unknown} about changes that this page doesn't have` : ""}.`;
+  const about = unknown ? `${unknown} ${unknown === 1 ? "decision is" : "decisions are"} about changes that this page doesn't have.` : "";
+  if (known || fields) return { text: `${known} ${known === 1 ? "decision" : "decisions"} imported. ${about}`.trim(), failed: false };
+  return { text: about ? `Nothing was imported: ${about}` : "Nothing was imported: the text has no decision. Expected are minutes or waivers of such a page.", failed: true };
 };
 
 const exchange = (mode) => {
@@ -409,17 +580,22 @@ const exchange = (mode) => {
   $("exchange-title").textContent = { minutes: "Minutes", waivers: "Waivers", import: "Import" }[mode];
   $("exchange-note").textContent = {
     minutes: "Decisions, notes and the contributor's part as Markdown. Import takes it back.",
-    waivers: waived().length ? "For each accepted error or warning, to be added to crdwise.yaml." : "Accept an error or a warning to make a waiver of it.",
+    waivers: waived().length ? "For each accepted error or warning, to be added to crdwise.yaml." : "Accept an error or a warning to get a waiver for it.",
     import: "Minutes or waivers that were exported from such a page, or minutes filled in by hand.",
   }[mode];
   $("exchange-text").value = { minutes, waivers, import: () => "" }[mode]();
   $("exchange-text").readOnly = !taking;
-  $("exchange-result").textContent = "";
+  showResult("", false);
   $("exchange-file").value = "";
   for (const id of ["exchange-copy", "exchange-save"]) $(id).hidden = taking;
   for (const id of ["exchange-take", "exchange-file-row"]) $(id).hidden = !taking;
   $("exchange").dataset.mode = mode;
   $("exchange").showModal();
+};
+
+const showResult = (text, failed) => {
+  $("exchange-result").textContent = text;
+  $("exchange-result").className = failed ? "failed" : "";
 };
 
 const saveFile = () => {
@@ -431,14 +607,25 @@ const saveFile = () => {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 };
 
+const toClipboard = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return document.execCommand("copy");
+  }
+};
+
 const copy = async () => {
   $("exchange-text").select();
-  try {
-    await navigator.clipboard.writeText($("exchange-text").value);
-    $("exchange-result").textContent = "Copied.";
-  } catch {
-    $("exchange-result").textContent = document.execCommand("copy") ? "Copied." : "Selected: copy it with the keyboard.";
-  }
+  showResult((await toClipboard($("exchange-text").value)) ? "Copied." : "Selected: copy it with the keyboard.", false);
+};
+
+const copyDraft = async (button) => {
+  const draft = button.parentElement.querySelector("pre");
+  getSelection().selectAllChildren(draft);
+  button.textContent = (await toClipboard(draft.textContent)) ? "Copied" : "Selected";
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
 };
 
 const showFields = () => {
@@ -447,18 +634,20 @@ const showFields = () => {
 
 // ---- events
 
-const inside = (event) => cardOf.get(event.target.closest?.(".change"));
+const inside = (event) => cardOf.get(event.target.closest?.(".card"));
+const plain = (event) => !event.ctrlKey && !event.metaKey && !event.shiftKey;
 
 $("changes").addEventListener("click", (event) => {
+  const all = event.target.closest(".accept-all");
+  if (all) return acceptAll(partOf.get(all.closest(".part")));
   const card = inside(event);
   if (!card) return;
+  const draft = event.target.closest(".copy");
+  if (draft) return copyDraft(draft);
   const button = event.target.closest(".decide button");
-  if (button) decide(card, button.value);
-  const link = event.target.closest(".why a, a.rule");
-  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey && card.element.querySelector(".evidence")) {
-    event.preventDefault();
-    toggleRule(card);
-  }
+  if (button) return decide(card, button.value);
+  const link = event.target.closest("a.rule");
+  if (link && plain(event) && toggleRule(card, link.hash.slice(3))) event.preventDefault();
 });
 $("changes").addEventListener("input", (event) => {
   const card = inside(event);
@@ -469,47 +658,65 @@ $("changes").addEventListener("input", (event) => {
 });
 $("changes").addEventListener("focusin", (event) => {
   const card = inside(event);
-  if (!card || card === current) return;
-  current?.element.removeAttribute("aria-current");
-  current = card;
-  card.element.setAttribute("aria-current", "true");
+  if (card && card !== current) mark(card);
 });
-$("panel").addEventListener("input", apply);
-$("clear").addEventListener("click", clearFilters);
-for (const area of document.querySelectorAll("[data-field]")) {
+// A second click on the link to where one is goes there again.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href^='#']");
+  if (link && reviewing && plain(event) && !event.defaultPrevented && link.hash === location.hash) follow();
+});
+if (reviewing) {
+  $("filter-text").addEventListener("input", () => {
+    const query = $("filter-text").value;
+    by = { ...by, query, words: query.toLowerCase().split(/\s+/).filter(Boolean) };
+    apply();
+    try {
+      history.replaceState(null, "", address(by));
+    } catch {
+      // A frame without a place of its own.
+    }
+  });
+  $("next-open").addEventListener("click", toOpen);
+  $("export-minutes").addEventListener("click", () => exchange("minutes"));
+  $("export-waivers").addEventListener("click", () => exchange("waivers"));
+  $("import").addEventListener("click", () => exchange("import"));
+  $("open-help").addEventListener("click", () => $("help").showModal());
+  window.addEventListener("hashchange", follow);
+}
+for (const area of all("[data-field]")) {
   area.addEventListener("input", () => {
     state.fields[area.dataset.field] = area.value;
     save();
   });
 }
-$("export-minutes").addEventListener("click", () => exchange("minutes"));
-$("export-waivers").addEventListener("click", () => exchange("waivers"));
-$("import").addEventListener("click", () => exchange("import"));
-$("open-help").addEventListener("click", () => $("help").showModal());
 $("exchange-copy").addEventListener("click", copy);
 $("exchange-save").addEventListener("click", saveFile);
-$("exchange-take").addEventListener("click", () => { $("exchange-result").textContent = take($("exchange-text").value); });
+$("exchange-take").addEventListener("click", () => {
+  const { text, failed } = take($("exchange-text").value);
+  showResult(text, failed);
+});
 $("exchange-file").addEventListener("change", async (event) => {
   const file = event.target.files[0];
   if (file) $("exchange-text").value = await file.text();
 });
 $("keys-on").addEventListener("change", (event) => { state.keys = event.target.checked; save(); });
-for (const button of document.querySelectorAll("dialog [data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
+for (const button of all("dialog [data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
 
 const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   J: () => stepCrd(1),
   K: () => stepCrd(-1),
-  u: () => step(1, (card) => card.status === "new" && !decisionOf(card)),
+  u: toOpen,
   o: () => current && toggleEvidence(current),
   r: () => current && toggleRule(current),
   a: () => current && hydrate(current) && decide(current, "accept"),
   w: () => current && hydrate(current) && decide(current, "needs-work"),
   q: () => current && hydrate(current) && decide(current, "question"),
+  z: undo,
   n: () => current && hydrate(current)?.querySelector("textarea").focus(),
+  t: () => scrollTo(0, 0),
   "/": () => { $("panel").open = true; $("filter-text").focus(); },
-  d: () => { $("show-quiet").checked = !$("show-quiet").checked; apply(); },
   x: clearFilters,
   m: () => exchange("minutes"),
   "?": () => $("help").showModal(),
@@ -522,20 +729,19 @@ document.addEventListener("keydown", (event) => {
     current?.element.focus({ preventScroll: true });
     return;
   }
-  if (!state.keys || target.matches("textarea, select, input:not([type=checkbox])") || !Object.hasOwn(KEYS, key)) return;
+  if (!reviewing || !state.keys || target.matches("textarea, select, input:not([type=checkbox])") || !Object.hasOwn(KEYS, key)) return;
   event.preventDefault();
   KEYS[key]();
 });
-window.addEventListener("hashchange", follow);
 window.addEventListener("beforeunload", (event) => {
   if (!stored && Object.keys(state.decisions).length) event.preventDefault();
 });
 
-// On paper everything that is shown is open; style does it where it can.
+// On paper the breaks are open; style does it where it can.
 if (!CSS.supports("selector(::details-content)")) {
   let opened = [];
   window.addEventListener("beforeprint", () => {
-    opened = cards.filter((card) => card.shown).map((card) => card.element.querySelector(".evidence")).filter((evidence) => evidence && !evidence.open);
+    opened = all("#p-breaking .evidence:not([open])");
     for (const evidence of opened) evidence.open = true;
   });
   window.addEventListener("afterprint", () => { for (const evidence of opened) evidence.open = false; });
@@ -545,9 +751,12 @@ load();
 $("keys-on").checked = state.keys;
 showFields();
 showKept();
-if (matchMedia("(max-width: 60rem)").matches) $("panel").open = false;
-apply();
+for (const card of cards) paint(card);
 root.classList.add("js");
+if (!reviewing) return;
+// Beside the cards where there is room, above them and closed where there isn't.
+if (!matchMedia("(min-width: 100rem)").matches) $("panel").open = false;
+apply();
 const near = new IntersectionObserver((seen) => {
   for (const entry of seen) {
     if (!entry.isIntersecting) continue;

@@ -1,0 +1,472 @@
+//! One group of findings as the page shows it: what changed, what shows it, where, and what follows from it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::judge::finding::{Finding, Severity, Spot, Status, fingerprint};
+use crate::judge::overview::{Group, Section, plural};
+use crate::judge::rule::{Book, Need};
+use crate::model::fact::{Affected, Certainty};
+
+use super::super::escape::visible;
+use super::super::existing_objects;
+use super::super::human::{Texts, ratchet_note};
+use super::outline::Outline;
+use super::proof::{Proof, proof};
+use super::yaml_diff::{Spotted, YamlDiff, diff};
+
+/// So many changes of documentation are shown with their text; the rest with their places.
+const DOCUMENTED: usize = 300;
+/// Places of what nobody has to decide on.
+const PLACES: usize = 20;
+/// Different edits of an embedded type that are named.
+const EDITS: usize = 30;
+/// Names of CRDs, and drafts, that one line has room for.
+const NAMED: usize = 3;
+
+/// What attributes may say of a card: hexadecimal digits and words of closed lists. Text of files is only between tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::render) enum Sort {
+    Breaking,
+    Problem,
+    Compatible,
+    Note,
+    Documentation,
+    /// The old side has it, too.
+    Earlier,
+}
+
+impl Sort {
+    pub const ALL: [Sort; 6] = [Sort::Breaking, Sort::Problem, Sort::Compatible, Sort::Note, Sort::Documentation, Sort::Earlier];
+
+    pub fn of(group: &Group<'_>) -> Sort {
+        match (group.status(), group.section) {
+            (Status::PreExisting, _) => Sort::Earlier,
+            _ if group.is_breaking() => Sort::Breaking,
+            (_, Section::Break | Section::Problem | Section::Guideline) => Sort::Problem,
+            (_, Section::Compatible) => Sort::Compatible,
+            (_, Section::Quiet) if group.lead.rule != MEANING => Sort::Documentation,
+            (_, Section::Note | Section::Quiet) => Sort::Note,
+        }
+    }
+
+    /// The word in front of a card.
+    pub fn tag(group: &Group<'_>) -> &'static str {
+        match (Sort::of(group), group.severity()) {
+            (Sort::Breaking, _) => "Breaking",
+            (Sort::Compatible, Severity::Info) => "Compatible",
+            (Sort::Documentation, _) => "Documentation",
+            (_, Severity::Error) => "Error",
+            (_, Severity::Warning) => "Warning",
+            (_, Severity::Info) => "Note",
+        }
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Sort::Breaking => "Breaking",
+            Sort::Problem => "To fix",
+            Sort::Compatible => "Compatible",
+            Sort::Note => "Notes",
+            Sort::Documentation => "Documentation",
+            Sort::Earlier => "Already there",
+        }
+    }
+}
+
+/// Whom it affects, and what it does to them.
+pub(super) fn whom(affected: Affected) -> (&'static str, &'static str) {
+    match affected {
+        Affected::Writers => ("Writers", "requests that passed are rejected"),
+        Affected::Stored => ("Stored objects", "can't be updated"),
+        Affected::Readers => ("Readers", "see values they never had to handle"),
+        Affected::Data => ("Data", "values are dropped"),
+        Affected::Merge => ("Server-side apply", "fields change owners"),
+        Affected::Behaviour => ("Behaviour", "the same manifest has another effect"),
+        Affected::Refused => ("Installation", "the API server rejects the CRD"),
+    }
+}
+
+/// The rule that asks the author a question.
+pub(super) const MEANING: &str = "meaning-may-have-changed";
+
+/// Digits that replace a name of a file in attributes and addresses. They stay the same in the next report.
+pub(super) fn key(name: &str) -> String {
+    fingerprint(&[name]).chars().take(8).collect()
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Card {
+    /// The fingerprint of the lead.
+    pub id: String,
+    pub sort: Sort,
+    pub label: &'static str,
+    pub severity: Severity,
+    pub status: Status,
+    pub affects: Vec<Affected>,
+    /// Keys of its CRDs.
+    pub crds: Vec<String>,
+    /// The key of the rule, if its page is in the file.
+    pub rule: String,
+    pub has_page: bool,
+    pub rule_id: String,
+    pub title: String,
+    pub headline: String,
+    pub effect: Option<String>,
+    pub path: String,
+    /// Where it is, short.
+    pub subject: String,
+    pub harm: &'static str,
+    pub help: String,
+    pub waiver: Option<String>,
+    pub certainty: Option<Certainty>,
+    pub unreleased: bool,
+    pub ratchet: Option<&'static str>,
+    /// What it does to existing objects.
+    pub objects: Option<String>,
+    pub conversion: Conversion,
+    pub proof: Option<Proof>,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub diff: Option<YamlDiff>,
+    /// Which sides the comparison has.
+    pub sides: Sides,
+    pub edits: Vec<(String, usize)>,
+    pub places: Vec<Place>,
+    pub more_places: usize,
+    pub several_paths: bool,
+    pub consequences: Vec<Consequence>,
+    /// Drafts of conversions for it that are shown elsewhere: their keys and the CRDs.
+    pub drafts: Vec<(String, String)>,
+    pub suggestions: Vec<Suggestion>,
+    pub open: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Sides {
+    Both,
+    Old,
+    New,
+    /// One bundle was checked, or nothing changed here.
+    Checked,
+}
+
+/// Whether old objects can be converted.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase", tag = "word", content = "names")]
+pub(super) enum Conversion {
+    Covered(String),
+    Missing,
+    Needless,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Place {
+    /// Nothing where another element has the address already.
+    pub id: Option<String>,
+    pub crd: String,
+    pub version: Option<String>,
+    pub path: String,
+    pub file: String,
+    pub line: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Consequence {
+    pub id: String,
+    pub severity: Severity,
+    pub text: String,
+    pub rule: String,
+    pub rule_id: String,
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// A text to start from.
+#[derive(Debug, Serialize)]
+pub(super) struct Suggestion {
+    pub key: String,
+    pub crd: String,
+    pub text: String,
+}
+
+/// Names of CRDs without the part that most of them share.
+pub(super) struct ShortNames {
+    pub suffix: String,
+    /// Plurals that name one CRD only.
+    plurals: BTreeSet<String>,
+}
+
+impl ShortNames {
+    pub fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
+        let labels = |name: &str| name.split('.').skip(1).map(str::to_owned).collect::<Vec<_>>();
+        let mut shared: Option<Vec<String>> = None;
+        let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+        for name in &names {
+            let own = labels(name);
+            *groups.entry(own.join(".")).or_default() += 1;
+            shared = Some(match shared {
+                None => own,
+                Some(shared) => {
+                    let common = shared.iter().rev().zip(own.iter().rev()).take_while(|(a, b)| a == b).count();
+                    own.into_iter().rev().take(common).rev().collect()
+                }
+            });
+        }
+        // A shared `io` says nothing; the group that most of them are in does.
+        let shared = shared.filter(|shared| shared.len() > 1).map(|shared| shared.join("."));
+        let most = || groups.into_iter().max_by_key(|(_, count)| *count).map(|(group, _)| group);
+        let mut plurals: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in &names {
+            *plurals.entry(plural_of(name)).or_default() += 1;
+        }
+        let plurals = plurals.into_iter().filter(|(_, count)| *count == 1).map(|(plural, _)| plural.to_owned()).collect();
+        ShortNames { suffix: shared.or_else(most).unwrap_or_default(), plurals }
+    }
+
+    /// The plural alone, where it says enough.
+    pub fn brief(&self, name: &str) -> String {
+        let plural = plural_of(name);
+        if self.plurals.contains(plural) { visible(plural).into_owned() } else { self.of(name) }
+    }
+
+    pub fn of(&self, name: &str) -> String {
+        let short = name.strip_suffix(&*self.suffix).and_then(|short| short.strip_suffix('.')).filter(|short| !short.is_empty());
+        visible(short.unwrap_or(name)).into_owned()
+    }
+}
+
+fn plural_of(name: &str) -> &str {
+    name.split('.').next().unwrap_or_default()
+}
+
+/// Makes cards of groups.
+pub(super) struct Maker<'m> {
+    pub book: &'m Book,
+    pub texts: &'m dyn Texts,
+    /// Nothing where one bundle is checked.
+    pub old: Option<&'m str>,
+    pub new: &'m str,
+    pub names: &'m ShortNames,
+    /// Which draft covers a break: by its fingerprint, the key and the CRD.
+    pub drafts: HashMap<&'m str, (String, &'m str)>,
+    /// Files are read once.
+    pub outlines: RefCell<HashMap<(usize, usize), Rc<Outline<'m>>>>,
+    pub documented: RefCell<usize>,
+}
+
+impl<'m> Maker<'m> {
+    pub fn card(&self, group: &Group<'_>) -> Card {
+        let lead = group.lead;
+        let text = |text: &str| visible(text).into_owned();
+        let sort = Sort::of(group);
+        let crds: BTreeSet<String> = group.members.iter().map(|finding| key(&finding.crd)).collect();
+        let is_aside = matches!(sort, Sort::Documentation | Sort::Earlier);
+        let places = self.places(group, if is_aside { PLACES } else { usize::MAX });
+        let (diff, sides) = self.evidence(lead, sort);
+        let edits = group.edits();
+        let affects: BTreeSet<Affected> = group.members.iter().flat_map(|finding| finding.affects.iter()).collect();
+        Card {
+            id: lead.fingerprint.clone(),
+            sort,
+            label: Sort::tag(group),
+            severity: group.severity(),
+            status: group.status(),
+            affects: affects.into_iter().collect(),
+            crds: crds.into_iter().collect(),
+            rule: key(&visible(&lead.rule)),
+            has_page: !is_aside,
+            rule_id: text(&lead.rule),
+            title: text(&lead.title),
+            headline: text(&group.headline()),
+            effect: group.effect().map(text),
+            path: text(&lead.path),
+            subject: self.subject(group),
+            harm: group.harm.text(),
+            help: text(&lead.help),
+            waiver: lead.waiver.as_deref().map(text),
+            certainty: Some(lead.certainty).filter(|certainty| *certainty != Certainty::Proved),
+            unreleased: group.members.iter().all(|finding| finding.released == Some(false)),
+            ratchet: ratchet_note(lead),
+            objects: existing_objects::hits(group.members.iter().copied()),
+            conversion: self.conversion(group),
+            proof: lead.witness.as_ref().filter(|_| sort != Sort::Earlier).map(proof),
+            before: self.old.and_then(|old| lead.before.as_ref().map(|spot| place(spot, old))),
+            after: lead.after.as_ref().map(|spot| place(spot, self.new)),
+            diff,
+            sides,
+            edits: match edits.len() {
+                0 | 1 => Vec::new(),
+                _ => edits.iter().take(EDITS).map(|edit| (text(&edit.lead.message), edit.places)).collect(),
+            },
+            more_places: group.members.len() - places.len(),
+            places,
+            several_paths: group.paths().len() > 1,
+            consequences: group.consequences.iter().map(|consequence| self.consequence(consequence)).collect(),
+            drafts: self.drafts_of(group),
+            suggestions: self.suggestions(group),
+            open: false,
+        }
+    }
+
+    /// Where it is: "gateways v1, v1beta1", "gateways v1, 3 fields", "91 fields of 5 CRDs".
+    fn subject(&self, group: &Group<'_>) -> String {
+        let (crds, versions, fields) = (group.crds(), group.versions(), group.paths().len());
+        let fields = (fields > 1).then(|| plural(fields, "field"));
+        match (crds.as_slice(), fields) {
+            ([""], _) => "the bundle".to_owned(),
+            ([crd], fields) => {
+                let mut out = self.names.brief(crd);
+                if !versions.is_empty() && versions.len() <= NAMED {
+                    out = format!("{out} {}", visible(&versions.join(", ")));
+                }
+                fields.map(|fields| format!("{out}, {fields}")).unwrap_or(out)
+            }
+            (few, None) if few.len() <= NAMED => few.iter().map(|crd| self.names.brief(crd)).collect::<Vec<_>>().join(", "),
+            (many, None) => plural(many.len(), "CRD"),
+            (many, Some(fields)) => format!("{fields} of {}", plural(many.len(), "CRD")),
+        }
+    }
+
+    fn conversion(&self, group: &Group<'_>) -> Conversion {
+        let needs = self.book.get(&group.lead.rule).is_some_and(|rule| rule.conversion != Need::None);
+        match group.conversions().filter(|names| !names.is_empty()) {
+            Some(names) => Conversion::Covered(visible(&names.into_iter().collect::<Vec<_>>().join(", ")).into_owned()),
+            None if group.is_breaking() && needs => Conversion::Missing,
+            None => Conversion::Needless,
+        }
+    }
+
+    fn consequence(&self, group: &Group<'_>) -> Consequence {
+        let mut text = group.headline();
+        if let Some(effect) = group.effect() {
+            text = format!("{text}: {effect}");
+        }
+        if let Some(reach) = group.reach() {
+            text = format!("{text} ({reach})");
+        }
+        Consequence {
+            id: group.lead.fingerprint.clone(),
+            severity: group.severity(),
+            text: visible(&text).into_owned(),
+            rule: key(&visible(&group.lead.rule)),
+            rule_id: visible(&group.lead.rule).into_owned(),
+            suggestions: self.suggestions(group),
+        }
+    }
+
+    fn suggestions(&self, group: &Group<'_>) -> Vec<Suggestion> {
+        let mut seen = BTreeSet::new();
+        let with_text = group.members.iter().filter_map(|finding| Some((finding, finding.suggestion.as_deref()?)));
+        let fresh = with_text.filter(|(_, text)| seen.insert(*text));
+        let lines = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join("\n");
+        fresh
+            .map(|(finding, text)| Suggestion { key: finding.fingerprint.clone(), crd: self.names.of(&finding.crd), text: lines(text) })
+            .collect()
+    }
+
+    fn drafts_of(&self, group: &Group<'_>) -> Vec<(String, String)> {
+        if group.consequences.iter().any(|consequence| consequence.lead.suggestion.is_some()) {
+            return Vec::new();
+        }
+        let found: BTreeMap<&str, String> = group
+            .members
+            .iter()
+            .filter_map(|finding| self.drafts.get(&*finding.fingerprint))
+            .map(|(key, crd)| (*crd, key.clone()))
+            .collect();
+        found.into_iter().map(|(crd, key)| (key, self.names.of(crd))).collect()
+    }
+
+    fn places(&self, group: &Group<'_>, limit: usize) -> Vec<Place> {
+        group.members.iter().take(limit).map(|finding| self.place(finding, finding.fingerprint != group.lead.fingerprint)).collect()
+    }
+
+    fn place(&self, finding: &Finding, has_address: bool) -> Place {
+        let (spot, source) = match &finding.after {
+            Some(after) => (Some(after), self.new),
+            None => (finding.before.as_ref(), self.old.unwrap_or_default()),
+        };
+        Place {
+            id: has_address.then(|| finding.fingerprint.clone()),
+            crd: visible(&finding.crd).into_owned(),
+            version: finding.version.as_deref().map(|version| visible(version).into_owned()),
+            path: visible(&finding.path).into_owned(),
+            file: spot.map(|spot| within(&spot.file, source)).unwrap_or_default(),
+            line: spot.map_or(0, |spot| spot.line),
+        }
+    }
+
+    fn evidence(&self, finding: &Finding, sort: Sort) -> (Option<YamlDiff>, Sides) {
+        if sort == Sort::Documentation {
+            *self.documented.borrow_mut() += 1;
+        }
+        // What was there before is a line to know of, not a change to look at.
+        if sort == Sort::Earlier || sort == Sort::Documentation && *self.documented.borrow() > DOCUMENTED {
+            return (None, Sides::Checked);
+        }
+        let spotted = |spot: &Option<Spot>, old: bool| {
+            let spot = spot.as_ref()?;
+            let text = self.texts.text(spot, old)?;
+            Some((self.outline(text), spot.line.saturating_sub(1), spot.place?.span.range()))
+        };
+        let is_change = finding.class.is_some();
+        let before = spotted(&finding.before, true).filter(|_| self.old.is_some() && is_change);
+        let after = spotted(&finding.after, false);
+        let side = |found: &'_ Option<(Rc<Outline<'m>>, usize, std::ops::Range<usize>)>| {
+            found.as_ref().map(|(outline, line, span)| (outline.clone(), *line, span.clone()))
+        };
+        let (left, right) = (side(&before), side(&after));
+        let left = left.as_ref().map(|(outline, line, span)| Spotted { outline, line: *line, span: span.clone() });
+        let right = right.as_ref().map(|(outline, line, span)| Spotted { outline, line: *line, span: span.clone() });
+        let made = diff(left.as_ref(), right.as_ref());
+        if made.rows.is_empty() {
+            return (None, Sides::Checked);
+        }
+        let has = |pick: fn(&super::yaml_diff::Row) -> bool| made.rows.iter().any(pick);
+        let sides = match (has(|row| row.old.is_some()), has(|row| row.new.is_some())) {
+            _ if !is_change => Sides::Checked,
+            (true, false) => Sides::Old,
+            (false, true) => Sides::New,
+            _ => Sides::Both,
+        };
+        (Some(made), sides)
+    }
+
+    fn outline(&self, text: &'m str) -> Rc<Outline<'m>> {
+        let mut outlines = self.outlines.borrow_mut();
+        outlines.entry((text.as_ptr() as usize, text.len())).or_insert_with(|| Rc::new(Outline::new(text))).clone()
+    }
+}
+
+fn place(spot: &Spot, source: &str) -> String {
+    format!("{}:{}", within(&spot.file, source), spot.line)
+}
+
+/// The name of a file below the source that the top of the page names; its own name where it is the source.
+fn within(file: &str, source: &str) -> String {
+    let below = file.strip_prefix(source).map_or(file, |rest| rest.trim_start_matches(['/', '\\']));
+    visible(if below.is_empty() { file } else { below }).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_what_they_share() {
+        let short = |names: &[&str]| {
+            let short = ShortNames::new(names.iter().copied());
+            names.iter().map(|name| short.of(name)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(short(&["vpcs.ec2.aws.upbound.io", "budgets.budgets.aws.upbound.io"]), "vpcs.ec2 budgets.budgets");
+        assert_eq!(short(&["a.x.k8s.io", "b.x.k8s.io", "c.x.x-k8s.io", ""]), "a b c.x.x-k8s.io ");
+        assert_eq!(short(&["a.x.k8s.io"]), "a");
+        assert_eq!(short(&["a"]), "a");
+    }
+}

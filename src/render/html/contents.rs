@@ -1,0 +1,179 @@
+//! The cards of the page in the order of the agenda, the CRDs they are about, and whom they affect.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::judge::finding::{Severity, Status};
+use crate::judge::overview::{Overview, Section};
+use crate::model::fact::Affected;
+
+use super::super::escape::visible;
+use super::card::{Card, Maker, ShortNames, Sort, key, whom};
+
+/// So many of the worst cards show their evidence from the start.
+const OPEN: usize = 30;
+
+/// A part of the page.
+#[derive(Debug, Serialize)]
+pub(super) struct Part {
+    pub word: &'static str,
+    pub title: &'static str,
+    pub hint: &'static str,
+    /// Whether it is closed until somebody asks for it.
+    pub folded: bool,
+    pub cards: Vec<Card>,
+}
+
+const PARTS: [(&str, &str, &str, bool); 7] = [
+    ("breaking", "Breaking changes", "", false),
+    ("follows", "What follows from several of them", "", false),
+    ("problem", "To fix", "What rules and the API server say about the new CRDs.", false),
+    ("compatible", "Compatible changes", "What worked before still works.", false),
+    ("note", "Notes", "", false),
+    ("documentation", "Documentation, metadata and spelling", "Every object is accepted and kept as before.", true),
+    ("earlier", "Already there", "The old CRDs have these findings, too. They never fail the check.", true),
+];
+
+/// Parts that have cards.
+pub(super) fn parts(overview: &Overview<'_>, maker: &Maker<'_>) -> Vec<Part> {
+    let mut parts: Vec<Part> =
+        PARTS.iter().map(|&(word, title, hint, folded)| Part { word, title, hint, folded, cards: Vec::new() }).collect();
+    let groups = overview.groups.iter().map(|group| (group, false)).chain(overview.shared.iter().map(|group| (group, true)));
+    for (group, shared) in groups {
+        let card = maker.card(group);
+        let at = match card.sort {
+            Sort::Breaking => 0,
+            Sort::Earlier => 6,
+            _ if shared => 1,
+            Sort::Problem if group.section == Section::Break => 0,
+            Sort::Problem => 2,
+            Sort::Compatible => 3,
+            Sort::Note => 4,
+            Sort::Documentation => 5,
+        };
+        if let Some(part) = parts.get_mut(at) {
+            part.cards.push(card);
+        }
+    }
+    parts.retain(|part| !part.cards.is_empty());
+    let cards = parts.iter_mut().flat_map(|part| &mut part.cards);
+    for card in cards.filter(|card| card.severity == Severity::Error && card.status == Status::New).take(OPEN) {
+        card.open = true;
+    }
+    unique(&mut parts);
+    parts
+}
+
+/// An address leads to one place: of findings with the same fingerprint the first has it.
+fn unique(parts: &mut [Part]) {
+    let mut seen = BTreeSet::new();
+    for card in parts.iter_mut().flat_map(|part| &mut part.cards) {
+        while !seen.insert(card.id.clone()) {
+            card.id.push('0');
+        }
+    }
+    let mut drafts = BTreeSet::new();
+    for card in parts.iter_mut().flat_map(|part| &mut part.cards) {
+        for consequence in &mut card.consequences {
+            while !seen.insert(consequence.id.clone()) {
+                consequence.id.push('0');
+            }
+        }
+        for place in &mut card.places {
+            if place.id.as_ref().is_some_and(|id| !seen.insert(id.clone())) {
+                place.id = None;
+            }
+        }
+        let suggestions = card.suggestions.iter_mut().chain(card.consequences.iter_mut().flat_map(|one| &mut one.suggestions));
+        for suggestion in suggestions {
+            while !drafts.insert(suggestion.key.clone()) {
+                suggestion.key.push('0');
+            }
+        }
+    }
+    for card in parts.iter_mut().flat_map(|part| &mut part.cards) {
+        card.drafts.retain(|(key, _)| drafts.contains(key));
+    }
+}
+
+/// A CRD in the list of them.
+#[derive(Debug, Serialize)]
+pub(super) struct Crd {
+    pub key: String,
+    /// Empty for the bundle.
+    pub name: String,
+    pub full: String,
+    pub breaking: usize,
+    pub cards: usize,
+}
+
+/// CRDs with something to decide, the worst first.
+pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[Part], short: &ShortNames) -> Vec<Crd> {
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for card in parts.iter().filter(|part| !part.folded).flat_map(|part| &part.cards) {
+        for crd in &card.crds {
+            let count = counts.entry(crd).or_default();
+            count.0 += usize::from(card.sort == Sort::Breaking);
+            count.1 += 1;
+        }
+    }
+    let names: BTreeSet<&str> = names.collect();
+    let mut crds: Vec<Crd> = names
+        .into_iter()
+        .filter_map(|name| {
+            let key = key(name);
+            let (breaking, cards) = *counts.get(&*key)?;
+            let full = visible(name).into_owned();
+            Some(Crd { key, name: if name.is_empty() { String::new() } else { short.of(name) }, full, breaking, cards })
+        })
+        .collect();
+    crds.sort_by(|a, b| b.breaking.cmp(&a.breaking).then_with(|| a.name.cmp(&b.name)));
+    crds
+}
+
+/// Cards by whom they affect; documentation, and what was there before, isn't counted.
+#[derive(Debug, Serialize)]
+pub(super) struct Affects {
+    pub columns: Vec<(Sort, &'static str)>,
+    pub rows: Vec<Row>,
+    pub total: Vec<usize>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    /// Nothing for what affects nobody.
+    pub word: Option<Affected>,
+    pub whom: &'static str,
+    pub what: &'static str,
+    pub cells: Vec<usize>,
+}
+
+const COUNTED: [Sort; 4] = [Sort::Breaking, Sort::Problem, Sort::Compatible, Sort::Note];
+
+pub(super) fn affects(parts: &[Part]) -> Affects {
+    let by_sort = |keep: &dyn Fn(&Card) -> bool| {
+        let count = |sort: &Sort| parts.iter().flat_map(|part| &part.cards).filter(|card| card.sort == *sort && keep(card)).count();
+        COUNTED.iter().map(count).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Row> = Affected::ALL
+        .iter()
+        .map(|&affected| {
+            let (whom, what) = whom(affected);
+            Row { word: Some(affected), whom, what, cells: by_sort(&|card| card.affects.contains(&affected)) }
+        })
+        .collect();
+    rows.push(Row { word: None, whom: "Nobody", what: "", cells: by_sort(&|card| card.affects.is_empty()) });
+    rows.retain(|row| row.cells.iter().any(|count| *count > 0));
+    let mut table = Affects { columns: COUNTED.iter().map(|sort| (*sort, sort.label())).collect(), total: by_sort(&|_| true), rows };
+    for index in (0..table.columns.len()).rev() {
+        if table.total.get(index) == Some(&0) {
+            table.columns.remove(index);
+            table.total.remove(index);
+            for row in &mut table.rows {
+                row.cells.remove(index);
+            }
+        }
+    }
+    table
+}
