@@ -10,7 +10,7 @@ pub const MAX_WORK: usize = 1_000_000;
 pub const MAX_TOGETHER: usize = 5_000_000;
 /// Conditions that all searches of one comparison may hold against each other. Comparisons of real schemas need some ten thousands, and
 /// a hundred of these take about as long as a state of an automaton.
-const MAX_CONDITIONS: usize = 40_000_000;
+const MAX_CONDITIONS: usize = 80_000_000;
 /// What a search may still do when that is used up, and when twice as much is used up.
 const LITTLE: usize = 20_000;
 const LEAST: usize = 500;

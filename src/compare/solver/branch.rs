@@ -73,8 +73,9 @@ impl<'s> Solver<'s> {
             if branch.dead {
                 return Search::Impossible;
             }
-            let options: usize = branch.choices.iter().map(|choice| choice.options.len()).sum();
-            if !self.step((1 + options) * branch.atoms.len()) {
+            // An option of `oneOf` has as many conditions as there are clauses.
+            let conditions: usize = branch.choices.iter().flat_map(|choice| &choice.options).map(Vec::len).sum();
+            if !self.step((1 + conditions) * branch.atoms.len()) {
                 return Search::Undecided(UndecidedReason::Budget);
             }
             self.simplify_choices(&mut branch, goal, kind);
