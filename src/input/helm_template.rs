@@ -32,7 +32,7 @@ pub fn unwrap(text: &Text, budget: &Budget, documents: &mut [Document]) -> bool 
 /// The text with blanks in place of the lines that only wrap; nothing where leaving them out could change what is read.
 fn mask(text: &str) -> Option<String> {
     let mut masked = String::with_capacity(text.len());
-    let mut in_spec = false;
+    let (mut in_spec, mut started, mut open) = (false, false, 0usize);
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches(['\n', '\r']);
         let trimmed = body.trim();
@@ -40,6 +40,7 @@ fn mask(text: &str) -> Option<String> {
         let at_margin = !body.starts_with([' ', '\t', '-', '#']) && !trimmed.is_empty() && !is_action;
         if at_margin || body.starts_with("---") {
             in_spec = body.starts_with("spec:");
+            started = at_margin;
         }
         // Around a document, an action stands at the margin; deeper inside of `spec` it is a part of the schema.
         let wraps = is_action && (!in_spec || body.starts_with("{{"));
@@ -51,10 +52,20 @@ fn mask(text: &str) -> Option<String> {
         if matches!(word, "else" | "range" | "block" | "define" | "template") {
             return None;
         }
+        match word {
+            // In the middle of a document, a condition decides what the document holds.
+            "if" | "with" if started && body.starts_with("{{") => return None,
+            "if" | "with" => open += 1,
+            "end" => {
+                open = open.checked_sub(1)?;
+                started &= !body.starts_with("{{");
+            }
+            _ => {}
+        }
         masked.extend(std::iter::repeat_n(' ', body.len()));
         masked.push_str(line.get(body.len()..).unwrap_or_default());
     }
-    Some(masked)
+    (open == 0).then_some(masked)
 }
 
 #[cfg(test)]
@@ -76,6 +87,8 @@ mod tests {
         assert!(mask("spec:\n  {{- if .Values.x }}\n  a: 1\n  {{- end }}\n").unwrap().contains("{{- if"));
         assert!(mask("spec:\n  a: {{ .Values.x }}\n").unwrap().contains("{{"));
         assert_eq!(mask("{{- if .x }}\nkind: A\n{{- else }}\nkind: B\n{{- end }}\n"), None);
+        assert_eq!(mask("kind: A\n{{- if .x }}\nspec: {}\n{{- end }}\n"), None);
+        assert_eq!(mask("{{- if .x }}\nkind: A\n"), None);
         assert_eq!(mask("{{- range .x }}\nkind: A\n{{- end }}\n"), None);
     }
 }
