@@ -99,7 +99,7 @@ impl SchemaWalk<'_> {
             fact = fact.word(Word::Message, cut(message, RULE));
         }
         if on_new_fields {
-            self.push(fact.mark(Mark::NewFields));
+            self.push_rule(fact.mark(Mark::NewFields), None, rule, None);
             return;
         }
         if let Some(reason) = judgement.reason.filter(|_| effect == Effect::Added && judgement.lost.is_none()) {

@@ -113,7 +113,7 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
 /// Attaches objects to the facts that break requests or data.
 pub(super) fn attach(drafts: Vec<FactDraft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
-    if !drafts.iter().any(|draft| breaks(&draft.fact) || widens(&draft.fact)) {
+    if !drafts.iter().any(|draft| breaks(&draft.fact) || widens(&draft.fact) || is_transition_on_new_fields(&draft.fact)) {
         return drafts.into_iter().map(|draft| draft.fact).collect();
     }
     if roots.into_iter().any(is_oversized) {
@@ -159,6 +159,11 @@ fn widest(node: Node<'_>) -> usize {
     node.entries().count().max(below.unwrap_or(0))
 }
 
+/// A rule that only speaks of new fields, and yet fails where what they are a part of is absent.
+fn is_transition_on_new_fields(fact: &Fact) -> bool {
+    fact.aspect == Aspect::CelTransition && fact.is(Mark::NewFields)
+}
+
 /// Whether a fact says that more is accepted, by a condition that another one may have taken the place of.
 fn widens(fact: &Fact) -> bool {
     let aspect = match fact.aspect {
@@ -202,6 +207,15 @@ fn breaks(fact: &Fact) -> bool {
 
 fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
     let FactDraft { mut fact, mut lost, rule, .. } = draft;
+    if let (true, Some(text)) = (is_transition_on_new_fields(&fact), &rule) {
+        return match witnesses.sample_update(&fact.path, text) {
+            Trial::Shown(witness) => {
+                fact.marks.remove(&Mark::NewFields);
+                shown(fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never), *witness)
+            }
+            Trial::Passed { .. } | Trial::Open => fact,
+        };
+    }
     if !breaks(&fact) {
         return fact;
     }

@@ -12,6 +12,8 @@ use crate::testing::HEAD;
 
 mod changes;
 mod mutations;
+mod rule_changes;
+mod rule_pairs;
 mod rules;
 mod scale;
 mod server;

@@ -1,0 +1,136 @@
+//! Rules as real commits change them: rewrites that say the same, rules that ask less, and rules that ask more.
+
+use crate::judge::finding::Class;
+use crate::model::fact::{Certainty, Fact};
+
+use super::{facts, judged, with_root};
+
+/// A schema for rules to speak of; `FIELD` rules of other nodes are put in by name.
+fn spec(rules: &[&str], more: &str) -> String {
+    let quoted: Vec<String> = rules.iter().map(|rule| format!("{{rule: {}}}", serde_json::to_string(rule).expect("a string"))).collect();
+    let validations = if rules.is_empty() { String::new() } else { format!(", x-kubernetes-validations: [{}]", quoted.join(", ")) };
+    let text = "{type: string, maxLength: 20}";
+    let keyed = "{type: array, maxItems: 5, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, \
+                 required: [name], properties: {name: {type: string, maxLength: 9}, size: {type: integer}}}}";
+    with_root(&format!(
+        "{{type: object, properties: {{spec: {{type: object, properties: {{a: {{type: integer}}, b: {{type: integer}}, s: {text}, u: {text}, \
+         e: {{type: string, enum: [A, B, C]}}, l: {{type: array, maxItems: 5, items: {text}}}, n: {{type: array, maxItems: 5, items: {{type: \
+         integer}}}}, m: {{type: object, maxProperties: 5, additionalProperties: {text}}}, k: {keyed}{more}}}, required: [a, s, e, l, n, m, k]\
+         {validations}}}}}}}"
+    ))
+}
+
+fn reviewed(old: &str, new: &str) -> (Class, Vec<Fact>) {
+    let found = facts(&spec(&[old], ""), &spec(&[new], ""));
+    (judged(&found).0, found)
+}
+
+#[test]
+fn the_same_in_other_words_is_no_change() {
+    let mut wrong = Vec::new();
+    for (old, new) in [
+        ("self.e == 'A' || self.e == 'B'", "self.e in ['A', 'B']"),
+        ("!(self.a > 1 && self.b > 1)", "!(self.a > 1) || !(self.b > 1)"),
+        ("self.a > 1 && self.s != ''", "self.s != '' && self.a > 1"),
+        ("self.s.size() > 0", "self.s != ''"),
+        ("self.l.all(x, x != 'a')", "!self.l.exists(x, x == 'a')"),
+        ("self.a > 1 ? self.s != '' : true", "!(self.a > 1) || self.s != ''"),
+        ("has(self.m.x)", "'x' in self.m"),
+        ("self.s.contains('ab')", "self.s.indexOf('ab') >= 0"),
+        ("self.l.filter(x, x == 'a').size() == 0", "!self.l.exists(x, x == 'a')"),
+        ("sets.contains(self.l, ['a'])", "'a' in self.l"),
+        ("!has(self.b) || self.b > 2", "self.?b.orValue(3) > 2"),
+        ("self.a - 3 > 0", "self.a > 3"),
+        ("self.a == 1 || self.a == 2", "[1, 2].exists(x, x == self.a)"),
+        ("self.s.indexOf('ab') == 0", "self.s.startsWith('ab')"),
+        ("self.m.all(k, self.m[k] != '')", "self.m.all(k, self.m[k].size() > 0)"),
+        ("self.l.size() in [1, 2]", "self.l.size() >= 1 && self.l.size() <= 2"),
+    ] {
+        for (old, new) in [(old, new), (new, old)] {
+            let (class, _) = reviewed(old, new);
+            if class != Class::None {
+                wrong.push(format!("{old} -> {new}: {class}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn rules_that_ask_less_break_nobody() {
+    let mut wrong = Vec::new();
+    for (old, new) in [
+        ("self.e in ['A', 'B']", "self.e in ['A', 'B', 'C']"),
+        ("self.a == 1 ? self.e == 'A' : true", "self.a == 1 ? self.e in ['A', 'B'] : true"),
+        ("self.a > 1 && self.s != '' && self.l.size() > 0", "self.a > 1 && self.l.size() > 0"),
+        ("self.l.all(x, x == 'a')", "self.l.all(x, x in ['a', 'b'])"),
+        ("self.l.size() <= 2", "self.l.size() <= 3"),
+        ("self.l.filter(x, x == 'a').size() <= 1", "self.l.filter(x, x == 'a').size() <= 2"),
+        ("self.a > 3", "self.a > 3 || self.s == 'x'"),
+        ("self.l.all(x, x.startsWith('a'))", "(has(self.l) ? self.l : []).all(x, x.startsWith('a'))"),
+        ("isIP(self.s) && self.s.startsWith('10.')", "isIP(self.s)"),
+    ] {
+        let (class, _) = reviewed(old, new);
+        if class == Class::SemanticBreaking {
+            wrong.push(format!("{old} -> {new}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn rules_that_ask_more_are_shown_by_an_object() {
+    let mut wrong = Vec::new();
+    for (old, new) in [
+        ("true", "self.n.sum() < 10"),
+        ("true", "self.n.isSorted()"),
+        ("true", "self.l.join(',').size() < 12"),
+        ("has(self.u)", "has(self.u) && self.s.startsWith(self.u)"),
+        ("true", "!isCIDR(self.s) || self.a > 2"),
+        ("true", "self.l.filter(x, x == 'a').size() <= 1"),
+        ("true", "self.l.exists_one(x, x == 'a')"),
+        ("true", "self.l.all(x, self.l.filter(y, y == x).size() == 1)"),
+        ("true", "self.l.size() + self.n.size() < 6"),
+        ("true", "self.s.split('.')[0].size() < 3"),
+        ("true", "self.s != 'literal'"),
+        // The product overflows.
+        ("self.a > 3", "self.a * 2 > 6"),
+        ("self.a > 0", "self.a * self.a < 100 && self.a > 0"),
+    ] {
+        let (_, found) = reviewed(old, new);
+        let shown = |fact: &Fact| fact.evidence.certainty == Certainty::Proved && fact.evidence.witness.is_some();
+        if !found.iter().any(shown) {
+            wrong.push(format!("{old} -> {new}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn keywords_and_rules_say_the_same() {
+    let quoted = |rule: &str| format!("x-kubernetes-validations: [{{rule: {}}}]", serde_json::to_string(rule).expect("a string"));
+    let mut wrong = Vec::new();
+    for (keyword, rule, of_spec) in
+        [("minimum: 3", "self >= 3", "self.z >= 3"), ("minimum: 3, maximum: 9", "self >= 3 && self <= 9", "self.z >= 3 && self.z <= 9")]
+    {
+        let node = |conditions: &str| format!(", z: {{type: integer, default: 5{conditions}}}");
+        let by_keyword = spec(&["self.a != 7"], &node(&format!(", {keyword}")));
+        let by_rule = spec(&["self.a != 7"], &node(&format!(", {}", quoted(rule))));
+        let by_parent = spec(&["self.a != 7", of_spec], &node(""));
+        for (old, new) in [(&by_keyword, &by_rule), (&by_rule, &by_keyword), (&by_keyword, &by_parent), (&by_parent, &by_rule)] {
+            let (class, rules) = judged(&facts(old, new));
+            if class != Class::None {
+                wrong.push(format!("{keyword}: {class} {rules:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_transition_rule_on_a_new_field_fails_where_its_parent_is_absent() {
+    let o = |more: &str| format!(", o: {{type: object, properties: {{x: {{type: integer}}{more}}}}}");
+    let new = o(", y: {type: integer}");
+    let class = |rule: &str| judged(&facts(&spec(&["self.a != 7"], &o("")), &spec(&["self.a != 7", rule], &new))).0;
+    assert_eq!(class("!has(self.o.y) || !has(oldSelf.o.y) || self.o.y == oldSelf.o.y"), Class::SemanticBreaking);
+}
