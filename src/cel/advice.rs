@@ -128,7 +128,7 @@ fn unbounded(decl: &Decl, path: FieldPath, out: &mut Vec<(FieldPath, &'static st
 /// The cost of all runs of the rule with these bounds in place.
 fn total(site: &Site<'_>, program: &Program, bounds: &Bounds) -> u64 {
     let decl = with_bounds(&site.decl, &site.path, bounds);
-    let once = cost::cost(program.checked(), &decl);
+    let once = cost::cost(program.checked(), &decl, program.checked().environment.minor());
     let occurrences = site.around.iter().try_fold(1_u64, |product, container| {
         let max = container.max.or_else(|| bounds.get(&container.path).copied())?;
         Some(product.saturating_mul(max))
@@ -161,12 +161,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::cel::rule_check::{RULE_LIMIT, check_rules};
+    use crate::cel::rule_check::{RULE_LIMIT, StoredExpressions, check_rules};
     use crate::testing::shape;
 
     fn advice(schema: &Value) -> Option<Vec<(String, &'static str, u64)>> {
         let shape = shape(schema);
-        let sites = check_rules(&shape);
+        let sites = check_rules(&shape, &StoredExpressions::default());
         let site = sites.first().expect("a site");
         let rule = site.rules.first().expect("a rule");
         assert!(rule.cost > RULE_LIMIT);

@@ -1,11 +1,11 @@
-//! Does an expression compile? Types of all its parts, by cel-go's checker in the environment of a 1.36 API server.
+//! Does an expression compile? Types of all its parts, by cel-go's checker in the environment of an API server.
 //!
 //! Comes in: a parsed expression and the [`Decl`] of `self`. Goes out: the expression with names resolved, the type of
 //! every node and the overloads of every call — or why the server refuses it, or why we can't tell.
 
 use thiserror::Error;
 
-use super::ast::{Comprehension, Expr, ExprKind, Learnt, List, Literal, MapEntry};
+use super::ast::{ACCU, Comprehension, Expr, ExprKind, Learnt, List, Literal, MapEntry};
 use super::decl::{Decl, DeclKind};
 use super::library;
 use super::literals;
@@ -13,6 +13,7 @@ use super::name;
 use super::parse;
 use super::types::CelType;
 use super::unify::Substitution;
+use crate::model::kubernetes::{Environment, Feature};
 
 /// What an expression is for, hence what it must give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,40 +53,64 @@ pub struct CheckedExpr {
     /// Ids of the overloads that a call may turn out to be.
     pub overloads: Learnt<Vec<&'static str>>,
     pub uses_old_self: bool,
+    /// What compiled it, and runs it.
+    pub environment: Environment,
 }
 
 /// Parts of the type of an expression; real ones have a dozen.
 const MAX_TYPE_PARTS: usize = 1_000;
 
+/// What macros called their result before it was hidden.
+const OLD_ACCU: &str = "__result__";
+
 /// What objects of the schema are called among types; no expression can spell it.
 pub(super) const SELF_TYPE: &str = "@self";
 
 /// Compiles `source` for a node of the schema. With `optional_old_self`, `oldSelf` is an optional value.
-pub fn check(source: &str, purpose: Purpose, decl: &Decl, optional_old_self: bool) -> Result<CheckedExpr, CompileError> {
+pub fn check(
+    source: &str,
+    purpose: Purpose,
+    decl: &Decl,
+    optional_old_self: bool,
+    environment: Environment,
+) -> Result<CheckedExpr, CompileError> {
     let self_type = decl.cel_type(&|| SELF_TYPE.to_owned());
     let old_type = if optional_old_self { CelType::optional(self_type.clone()) } else { self_type.clone() };
-    check_in(source, purpose, decl, vec![("self".into(), self_type), ("oldSelf".into(), old_type)])
+    check_in(source, purpose, decl, vec![("self".into(), self_type), ("oldSelf".into(), old_type)], environment)
 }
 
 /// Compiles `source` over one variable: an expression in one of crdwise's own files.
 pub fn check_over(variable: &str, source: &str, decl: &Decl) -> Result<CheckedExpr, CompileError> {
-    check_in(source, Purpose::File, decl, vec![(variable.into(), decl.cel_type(&|| SELF_TYPE.to_owned()))])
+    let scope = vec![(variable.into(), decl.cel_type(&|| SELF_TYPE.to_owned()))];
+    check_in(source, Purpose::File, decl, scope, Environment::default())
 }
 
-fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, CelType)>) -> Result<CheckedExpr, CompileError> {
+fn check_in(
+    source: &str,
+    purpose: Purpose,
+    decl: &Decl,
+    scope: Vec<(String, CelType)>,
+    environment: Environment,
+) -> Result<CheckedExpr, CompileError> {
     let expr = parse::read(source).map_err(|e| match e.too_deep {
         true => CompileError::unsure(e.at, e.message),
         false => CompileError::refused(e.at, format!("Syntax error: {}", e.message)),
     })?;
     let mut checker = Checker {
         decl,
+        environment,
         substitution: Substitution::default(),
         types: Learnt::about(&expr),
         overloads: Learnt::about(&expr),
         scope,
+        entered: false,
         problem: None,
     };
     let mut expr = Expr::clone(&expr);
+    // The only macro that came after the functions it is made of.
+    if let Some(at) = source.find(".optFlatMap(") {
+        checker.require(at, Feature::OptFlatMap, "undeclared reference to 'optFlatMap'");
+    }
     checker.expr(&mut expr);
     if let Some(problem) = checker.problem {
         return Err(problem);
@@ -94,7 +119,7 @@ fn check_in(source: &str, purpose: Purpose, decl: &Decl, scope: Vec<(String, Cel
         *t = checker.substitution.apply(t, true);
     }
     let uses_old_self = expr.reads_old_self();
-    let checked = CheckedExpr { expr, types: checker.types, overloads: checker.overloads, uses_old_self };
+    let checked = CheckedExpr { expr, types: checker.types, overloads: checker.overloads, uses_old_self, environment };
     literals::validate(&checked, purpose)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
@@ -120,11 +145,14 @@ impl CheckedExpr {
 
 struct Checker<'d> {
     decl: &'d Decl,
+    environment: Environment,
     substitution: Substitution,
     types: Learnt<CelType>,
     overloads: Learnt<Vec<&'static str>>,
     /// Variables in scope, innermost last.
     scope: Vec<(String, CelType)>,
+    /// Whether the body of a macro was looked at: from there on, older checkers forget that they compare only numbers of one type.
+    entered: bool,
     /// The first thing that is wrong, or, if nothing is, the first doubt.
     problem: Option<CompileError>,
 }
@@ -133,6 +161,13 @@ impl Checker<'_> {
     fn refuse(&mut self, at: usize, reason: String) {
         if !matches!(self.problem, Some(CompileError::Refused { .. })) {
             self.problem = Some(CompileError::Refused { at, reason });
+        }
+    }
+
+    /// Refuses what the server's environment doesn't have.
+    fn require(&mut self, at: usize, feature: Feature, reason: &str) {
+        if !self.environment.has(feature) {
+            self.refuse(at, reason.to_owned());
         }
     }
 
@@ -182,15 +217,19 @@ impl Checker<'_> {
             let t = t.clone();
             return Some(t);
         }
-        library::type_name(name).map(|t| CelType::Type(Some(t.into())))
+        library::type_name_in(name, self.environment).map(|t| CelType::Type(Some(t.into())))
     }
 
-    fn ident(&mut self, e: &Expr) -> CelType {
-        let ExprKind::Ident(name) = &e.kind else { return CelType::Error };
+    fn ident(&mut self, e: &mut Expr) -> CelType {
+        let ExprKind::Ident(name) = &mut e.kind else { return CelType::Error };
+        if name == OLD_ACCU && self.scope.iter().any(|(n, _)| n == ACCU) && !self.environment.has(Feature::HiddenAccumulator) {
+            *name = ACCU.to_owned();
+        }
         if let Some(t) = self.lookup(name) {
             return t;
         }
-        self.refuse(e.at, undeclared(name));
+        let reason = undeclared(name);
+        self.refuse(e.at, reason);
         CelType::Error
     }
 
@@ -246,7 +285,9 @@ impl Checker<'_> {
         }
         // Reserved words can be written as they are after a dot.
         let escaped = name::reserved(field).then(|| format!("__{field}__"))?;
-        Some(declared.field(&escaped)?.1.cel_type(&|| format!("{object}.{escaped}")))
+        let found = declared.field(&escaped)?;
+        self.environment.has(Feature::ReservedFieldNames).then_some(found)?;
+        Some(found.1.cel_type(&|| format!("{object}.{escaped}")))
     }
 
     fn call(&mut self, e: &mut Expr) -> CelType {
@@ -254,6 +295,7 @@ impl Checker<'_> {
         let ExprKind::Call(call) = &mut e.kind else { return CelType::Error };
         if call.function == "_?._" {
             let [operand, field] = call.args.as_mut_slice() else { return CelType::Error };
+            self.require(at, Feature::OptionalValues, "unsupported syntax '.?'");
             let Some(Literal::String(name)) = field.literal().cloned() else { return CelType::Error };
             self.expr(operand);
             self.types.insert(field.id, CelType::String);
@@ -267,7 +309,7 @@ impl Checker<'_> {
         }
         if let Some(target) = &mut call.target {
             let namespaced = qualified(target).map(|prefix| format!("{prefix}.{}", call.function));
-            match namespaced.filter(|name| library::function(name).is_some()) {
+            match namespaced.filter(|name| library::function(name, self.environment).is_some()) {
                 Some(name) => {
                     call.function = name.into();
                     call.target = None;
@@ -281,7 +323,7 @@ impl Checker<'_> {
     }
 
     fn resolve(&mut self, at: usize, id: u32, function: &str, member: bool, args: &[CelType]) -> CelType {
-        let Some(overloads) = library::function(function) else {
+        let Some(overloads) = library::function(function, self.environment) else {
             self.refuse(at, undeclared(function));
             return CelType::Error;
         };
@@ -298,6 +340,7 @@ impl Checker<'_> {
         let mut result: Option<CelType> = None;
         let mut ids = vec![];
         for overload in overloads.iter().filter(|o| o.member == member && o.args.len() == args.len()) {
+            let mark = self.substitution.mark();
             let this = if overload.params == 0 {
                 if !self.substitution.assignable_all(args, &overload.args) {
                     continue;
@@ -311,6 +354,12 @@ impl Checker<'_> {
                 }
                 self.substitution.apply(&instantiate(&overload.result, &fresh), false)
             };
+            // Asked last: only where the overload fits does it matter whether the server has it.
+            let overlooked = overload.feature == Some(Feature::CrossTypeComparisons) && self.entered;
+            if !overlooked && !overload.is_in(self.environment) {
+                self.substitution.undo(mark);
+                continue;
+            }
             ids.push(overload.id);
             result = Some(match result {
                 Some(t) if t != CelType::Dyn && t != this => CelType::Dyn,
@@ -345,6 +394,7 @@ impl Checker<'_> {
     }
 
     fn optional_element(&mut self, at: usize, t: CelType) -> CelType {
+        self.require(at, Feature::OptionalValues, "unsupported syntax '?'");
         let (inner, was_optional) = t.unwrap_optional();
         if !was_optional && inner != CelType::Dyn {
             self.refuse(at, format!("expected type 'optional_type({inner})' but found '{inner}'"));
@@ -370,6 +420,9 @@ impl Checker<'_> {
     }
 
     fn comprehension(&mut self, c: &mut Comprehension) -> CelType {
+        if c.var2.is_some() {
+            self.require(c.range.at, Feature::TwoVariableMacros, "undeclared reference to a macro with two variables");
+        }
         self.expr(&mut c.range);
         self.expr(&mut c.init);
         let accu = self.type_of(&c.init);
@@ -387,6 +440,7 @@ impl Checker<'_> {
                 (CelType::Error, CelType::Error)
             }
         };
+        self.entered = true;
         let depth = self.scope.len();
         self.scope.push((c.accu.clone(), accu.clone()));
         self.scope.push((c.var.clone(), first));

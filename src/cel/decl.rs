@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
+use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Count, Extra, ListType, Type as JsonType};
 
@@ -21,6 +22,8 @@ pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 /// Longest `duration` and `date-time`, quotes included.
 const MAX_TIME: u64 = 32;
 const DATE: i64 = 12;
+/// Code points of the longest name; one that is generated is longer than what it is made from.
+const MAX_NAME: u64 = 253;
 const MIN_DATE_TIME: i64 = 21;
 const MIN_DURATION: i64 = 3;
 /// `""`, `{}` or `[]`.
@@ -145,7 +148,7 @@ impl Decl {
         let mut fields: BTreeMap<_, _> =
             shape.properties.iter().map(|(name, property)| (name.clone(), Arc::new(Decl::of(property, property.embedded)))).collect();
         if completed {
-            resource_fields(&mut fields);
+            resource_fields(&mut fields, shape);
         }
         let mut min_bytes = MIN_QUOTED;
         for name in &shape.required {
@@ -308,9 +311,16 @@ fn is_complete(shape: &Shape) -> bool {
 }
 
 /// `apiVersion`, `kind` and `metadata` of a resource that doesn't declare all of them, as a rule at its root sees them.
-fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>) {
-    let text = || Arc::new(Decl::new(DeclKind::String, false, request_text(), MIN_QUOTED, false));
-    let names = ["name", "generateName"].map(|key| (key.to_string(), text()));
+fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>, shape: &Shape) {
+    let sized = |bytes, bounded| Arc::new(Decl::new(DeclKind::String, false, bytes, MIN_QUOTED, bounded));
+    let text = || sized(request_text(), false);
+    let bounded = shape.kubernetes.has(Feature::BoundedNames);
+    let declared = |key| shape.property("metadata")?.property(key)?.length.max;
+    let name = |key, most: u64| match bounded {
+        true => sized(declared(key).map_or(most, |own: u64| own.min(most)) * 4, true),
+        false => text(),
+    };
+    let names = [("name", MAX_NAME), ("generateName", MAX_NAME - 1)].map(|(key, most)| (key.to_string(), name(key, most)));
     let metadata = Object { fields: names.into() };
     fields.insert("kind".into(), text());
     fields.insert("apiVersion".into(), text());

@@ -1,4 +1,4 @@
-//! The functions that a rule of a CRD may call in Kubernetes 1.36.
+//! The functions that a rule of a CRD may call, and which servers have them.
 //!
 //! Comes in: the table `library.txt`, one overload a line. Goes out: overloads by function name.
 
@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use foldhash::{HashMap, HashMapExt};
 
 use super::types::CelType;
+use crate::model::kubernetes::{Environment, Feature};
 
 /// One way to call a function.
 pub struct Overload {
@@ -18,16 +19,35 @@ pub struct Overload {
     pub result: CelType,
     /// How many type parameters (`CelType::Param(0..)`) the signature has.
     pub params: usize,
+    /// What a server must have for it; nothing if all servers have it.
+    pub feature: Option<Feature>,
+}
+
+impl Overload {
+    pub fn is_in(&self, environment: Environment) -> bool {
+        self.feature.is_none_or(|feature| environment.has(feature))
+    }
 }
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(load);
 
-/// The overloads of a function, or `None` if there is no such function.
-pub fn function(name: &str) -> Option<&'static [Overload]> {
-    FUNCTIONS.get(name).map(Vec::as_slice)
+/// All overloads of a function, or `None` if no server of the environment's minor has any.
+pub fn function(name: &str, environment: Environment) -> Option<&'static [Overload]> {
+    let overloads = FUNCTIONS.get(name).map(Vec::as_slice)?;
+    overloads.iter().any(|overload| overload.is_in(environment)).then_some(overloads)
 }
 
 /// The names of types that an expression can use as values.
+pub fn type_name_in(name: &str, environment: Environment) -> Option<CelType> {
+    let known = match name {
+        "net.IP" | "net.CIDR" => environment.has(Feature::NetworkAddresses),
+        "optional_type" => environment.has(Feature::OptionalValues),
+        _ => true,
+    };
+    if known { type_name(name) } else { None }
+}
+
+/// The same on any server.
 pub fn type_name(name: &str) -> Option<CelType> {
     let dynamic = || CelType::Dyn;
     Some(match name {
@@ -64,8 +84,12 @@ fn load() -> HashMap<&'static str, Vec<Overload>> {
     functions
 }
 
-/// `name id (args) result`, or `name id target.(args) result`.
+/// `name id (args) result`, or `name id target.(args) result`, with a feature and a colon before it where not all servers have it.
 fn overload(line: &'static str) -> Option<(&'static str, Overload)> {
+    let (feature, line) = match line.split_once(": ") {
+        Some((feature, line)) => (Some(Feature::parse(feature)?), line),
+        None => (None, line),
+    };
     let (name, rest) = line.split_once(' ')?;
     let (id, rest) = rest.split_once(' ')?;
     let member = !rest.starts_with('(');
@@ -81,7 +105,7 @@ fn overload(line: &'static str) -> Option<(&'static str, Overload)> {
         reader.skip(",");
     }
     let result = reader.read()?;
-    Some((name, Overload { id, member, args, result, params: reader.params.len() }))
+    Some((name, Overload { id, member, args, result, params: reader.params.len(), feature }))
 }
 
 struct Reader {
@@ -164,7 +188,7 @@ mod tests {
 
     #[test]
     fn signatures_are_read() {
-        let find = |name, id| function(name).and_then(|all| all.iter().find(|o| o.id == id));
+        let find = |name, id| function(name, Environment::default()).and_then(|all| all.iter().find(|o| o.id == id));
         let or_value = find("orValue", "optional_orValue_value").expect("there");
         assert_eq!(or_value.args, [CelType::optional(CelType::Param(0)), CelType::Param(0)]);
         assert_eq!((or_value.result.clone(), or_value.params, or_value.member), (CelType::Param(0), 1, true));

@@ -9,6 +9,7 @@ use super::eval;
 use super::eval::format::{Clause, clauses};
 use super::types::CelType;
 use crate::go::regexp::{Pattern, PatternError};
+use crate::model::kubernetes::Feature;
 
 pub fn validate(checked: &CheckedExpr, purpose: Purpose) -> Result<(), CompileError> {
     walk(checked, &checked.expr, purpose == Purpose::File)
@@ -27,14 +28,15 @@ fn walk(checked: &CheckedExpr, e: &Expr, exempt: bool) -> Result<(), CompileErro
                 let t = checked.type_of(item);
                 (item, if list.optional.binary_search(&i).is_ok() { t.unwrap_optional().0 } else { t })
             });
-            uniform(types)?;
+            uniform(checked, types)?;
         }
         ExprKind::Map(entries) if !exempt => {
-            uniform(entries.iter().map(|entry| (&entry.key, checked.type_of(&entry.key))))?;
-            uniform(entries.iter().map(|entry| {
+            uniform(checked, entries.iter().map(|entry| (&entry.key, checked.type_of(&entry.key))))?;
+            let values = entries.iter().map(|entry| {
                 let t = checked.type_of(&entry.value);
                 (&entry.value, if entry.optional { t.unwrap_optional().0 } else { t })
-            }))?;
+            });
+            uniform(checked, values)?;
         }
         _ => {}
     }
@@ -47,12 +49,16 @@ fn walk(checked: &CheckedExpr, e: &Expr, exempt: bool) -> Result<(), CompileErro
     found
 }
 
-fn uniform<'e>(types: impl Iterator<Item = (&'e Expr, CelType)>) -> Result<(), CompileError> {
+fn uniform<'e>(checked: &CheckedExpr, types: impl Iterator<Item = (&'e Expr, CelType)>) -> Result<(), CompileError> {
     let mut first: Option<CelType> = None;
     for (e, t) in types {
         match &first {
             None => first = Some(t),
             Some(first) if !first.equivalent(&t) => {
+                let dynamic = *first == CelType::Dyn || t == CelType::Dyn;
+                if dynamic && !checked.environment.has(Feature::UniformLiterals) {
+                    continue;
+                }
                 return Err(CompileError::refused(e.at, format!("expected type '{first}' but found '{t}'")));
             }
             Some(_) => {}

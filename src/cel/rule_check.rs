@@ -2,9 +2,12 @@
 //!
 //! The [`Shape`] of the schema's root comes in; each rule's programs, cost and the errors that the server would report go out.
 
+use std::collections::HashSet;
+
 use thiserror::Error;
 
 use crate::model::FieldPath;
+use crate::model::kubernetes::{Asked, Environment, Feature, Minor, observe_apart};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::CelRule;
 
@@ -18,6 +21,23 @@ use super::site::{Site, sites};
 pub const RULE_LIMIT: u64 = 10_000_000;
 /// The most that all rules of a version may cost together.
 pub const TOTAL_LIMIT: u64 = 100_000_000;
+
+/// The texts of the expressions in the CRD that is stored: on an update the server compiles them with all that it has.
+#[derive(Debug, Clone, Default)]
+pub struct StoredExpressions {
+    pub rules: HashSet<String>,
+    pub messages: HashSet<String>,
+}
+
+impl StoredExpressions {
+    fn environment(&self, purpose: Purpose, text: &str, kubernetes: Minor) -> Environment {
+        let stored = match purpose {
+            Purpose::Message => self.messages.contains(text) && kubernetes.has(Feature::StoredMessageExpressions),
+            _ => self.rules.contains(text),
+        };
+        if stored { kubernetes.stored_expressions() } else { kubernetes.new_expressions() }
+    }
+}
 
 /// Something for which the server refuses a CRD with this rule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -51,6 +71,8 @@ pub struct CheckedRule<'s> {
     pub cost_once: u64,
     pub cost: u64,
     pub message_cost: u64,
+    /// What the costs depended on. Whoever compares them with a limit knows whether that matters.
+    pub asked: Asked,
     pub errors: Vec<CelRuleError>,
 }
 
@@ -62,11 +84,11 @@ pub struct CheckedSite<'s> {
 }
 
 /// Compiles and costs all rules of the schema whose root is `root`. Their form was checked when the schema was read.
-pub fn check_rules(root: &Shape) -> Vec<CheckedSite<'_>> {
+pub fn check_rules<'s>(root: &'s Shape, stored: &StoredExpressions) -> Vec<CheckedSite<'s>> {
     let sites = sites(root).into_iter();
     sites
         .map(|site| {
-            let rules = site.rules().iter().enumerate().map(|(index, rule)| check_rule(&site, index, rule)).collect();
+            let rules = site.rules().iter().enumerate().map(|(index, rule)| check_rule(&site, index, rule, stored)).collect();
             CheckedSite { site, rules }
         })
         .collect()
@@ -78,14 +100,28 @@ pub fn runs(site: &Site<'_>) -> u64 {
     site.occurrences.unwrap_or(fitting.max(0) as u64)
 }
 
-fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> CheckedRule<'s> {
-    let mut checked = CheckedRule { index, rule, program: None, message: None, cost_once: 0, cost: 0, message_cost: 0, errors: Vec::new() };
+fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule, stored: &StoredExpressions) -> CheckedRule<'s> {
+    let mut checked = CheckedRule {
+        index,
+        rule,
+        program: None,
+        message: None,
+        cost_once: 0,
+        cost: 0,
+        message_cost: 0,
+        asked: Asked::NOTHING,
+        errors: Vec::new(),
+    };
     if site.untyped {
         checked.errors.extend((index == 0).then_some(CelRuleError::Untyped));
         return checked;
     }
     let optional = rule.optional_old_self == Some(true);
-    match Program::compile(&rule.rule, Purpose::Rule, &site.decl, optional) {
+    let compile = |text: &str, purpose| {
+        let environment = stored.environment(purpose, text, site.shape.kubernetes);
+        Program::compile(text, purpose, &site.decl, optional, environment)
+    };
+    match compile(&rule.rule, Purpose::Rule) {
         Ok(program) => checked.take_program(site, program),
         Err(problem) => {
             // Of a rule that doesn't compile the server doesn't know that it uses `oldSelf`.
@@ -96,9 +132,9 @@ fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> CheckedRu
         }
     }
     let expression = rule.message_expression.as_deref().filter(|text| !text.is_empty());
-    match expression.map(|text| Program::compile(text, Purpose::Message, &site.decl, optional)) {
+    match expression.map(|text| compile(text, Purpose::Message)) {
         Some(Ok(program)) => {
-            checked.message_cost = cost::cost(program.checked(), &site.decl);
+            checked.message_cost = checked.estimate(&program, site);
             if checked.message_cost > RULE_LIMIT {
                 checked.errors.push(CelRuleError::MessageCost { cost: checked.message_cost });
             }
@@ -111,8 +147,23 @@ fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule) -> CheckedRu
 }
 
 impl CheckedRule<'_> {
+    fn estimate(&mut self, program: &Program, site: &Site<'_>) -> u64 {
+        let (cost, asked) = observe_apart(|| cost::cost(program.checked(), &site.decl, site.shape.kubernetes));
+        self.asked = self.asked.and(asked);
+        cost
+    }
+
+    /// What it costs on another server that compiles it as well: the rule by all its runs, and its message.
+    pub fn costs_on(&self, site: &Site<'_>, kubernetes: Minor) -> (u64, u64) {
+        let cost = |program: &Option<Program>| {
+            let program = program.as_ref();
+            program.map_or(0, |program| observe_apart(|| cost::cost(program.checked(), &site.decl, kubernetes)).0)
+        };
+        (cost(&self.program).saturating_mul(runs(site)), cost(&self.message))
+    }
+
     fn take_program(&mut self, site: &Site<'_>, program: Program) {
-        self.cost_once = cost::cost(program.checked(), &site.decl);
+        self.cost_once = self.estimate(&program, site);
         self.cost = self.cost_once.saturating_mul(runs(site));
         if self.cost > RULE_LIMIT {
             self.errors.push(CelRuleError::RuleCost { cost: self.cost });

@@ -9,6 +9,7 @@ use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
 use crate::input::{ConversionPatch, File, Origin, generated, helm_template};
 
 use super::crd::{Api, Crd, Keys};
+use super::kubernetes::Minor;
 use super::read_bundle;
 
 /// Number of a file among those of its side.
@@ -164,6 +165,12 @@ pub struct Bundle<'t> {
 impl<'t> Bundle<'t> {
     pub fn read(documents: &'t Documents) -> Self {
         read_bundle::read(documents)
+    }
+
+    /// The same CRDs as a server of this minor reads them.
+    pub fn on(&self, kubernetes: Minor) -> Bundle<'t> {
+        let crds = self.crds.iter().map(|crd| crd.on(kubernetes)).collect();
+        Bundle { crds, files: self.files, documents: self.documents, ..Bundle::default() }
     }
 
     /// The CRDs of these names alone.

@@ -1,6 +1,7 @@
 //! A CRD as the server reads it, with the node behind each attribute.
 
 use crate::input::yaml::Node;
+use crate::model::kubernetes::{Feature, Minor};
 use crate::model::schema::Schema;
 
 use super::FileId;
@@ -187,6 +188,8 @@ pub struct Crd<'t> {
     /// The file's path, without a revision.
     pub path: &'t str,
     pub api: Api,
+    /// The server that reads it.
+    pub kubernetes: Minor,
     /// The whole document.
     pub node: Node<'t>,
     /// `spec`; the document itself where there is none.
@@ -214,6 +217,13 @@ pub(super) struct Marks<'t> {
     pub(super) file: Option<&'t str>,
 }
 
+impl Minor {
+    /// `selectableFields` of a version as far as a server keeps them.
+    pub fn selectable<'t>(self, list: Option<Node<'t>>) -> Option<Node<'t>> {
+        list.filter(|list| list.is_empty() || self.has(Feature::SelectableFields))
+    }
+}
+
 /// What distinguishes a CRD from others of its name: its channel, its feature set, and its file where that isn't enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Track<'a> {
@@ -223,6 +233,16 @@ pub struct Track<'a> {
 }
 
 impl<'t> Crd<'t> {
+    /// The same CRD as a server of this minor reads it, without what such a server drops.
+    pub fn on(&self, kubernetes: Minor) -> Crd<'t> {
+        let mut crd = Crd { kubernetes, ..self.clone() };
+        for version in &mut crd.versions {
+            version.schema = version.schema.take().map(|schema| schema.on(kubernetes));
+            version.selectable_fields = kubernetes.selectable(version.selectable_fields);
+        }
+        crd
+    }
+
     /// Whether the whole CRD keeps what its schemas don't declare. v1beta1 does unless it says otherwise, v1 never by itself.
     pub fn preserves_unknown(&self) -> bool {
         self.spec.get("preserveUnknownFields").and_then(Node::as_bool).unwrap_or(self.api == Api::V1Beta1)

@@ -7,6 +7,7 @@ pub mod fact;
 mod fact_collector;
 mod field_path;
 pub(crate) mod hash;
+pub mod kubernetes;
 pub mod number;
 mod read_bundle;
 mod read_crd;

@@ -64,7 +64,7 @@ fn updated_crds_are_judged_as_the_server_judges_them() {
     );
 }
 
-/// The version that the model knows best; the other versions are for later.
+/// The default version; the others are judged in the room of the server.
 #[test]
 fn crds_are_judged_as_kubernetes_1_36_judges_them() {
     let of_kind = |kind: &str| committed("servers").into_iter().filter(|record| record["kind"] == kind).collect::<Vec<_>>();

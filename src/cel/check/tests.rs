@@ -25,7 +25,7 @@ fn schema() -> Value {
 }
 
 fn judged(rule: &str) -> Result<CheckedExpr, CompileError> {
-    check(rule, Purpose::Rule, &decl(&schema()), false)
+    check(rule, Purpose::Rule, &decl(&schema()), false, Environment::default())
 }
 
 #[test]
@@ -277,6 +277,7 @@ fn what_does_not() {
         "contains(self.s, 'a')",
         "x.y",
         "authorizer.path('/x').check('get').allowed()",
+        "quantity('1').sign() == 1",
     ] {
         match judged(rule) {
             Err(CompileError::Refused { .. }) => {}
@@ -300,19 +301,19 @@ fn types_do_not_grow_without_end() {
 #[test]
 fn old_self_and_results() {
     let decl = decl(&json!({"type": "string"}));
-    let optional = |rule: &str| check(rule, Purpose::Rule, &decl, true);
+    let optional = |rule: &str| check(rule, Purpose::Rule, &decl, true, Environment::default());
     assert!(optional("oldSelf.orValue('') == self").is_ok_and(|c| c.uses_old_self));
     assert!(optional("oldSelf == self").is_err());
     assert!(optional("oldSelf.hasValue() ? oldSelf.value() == self : true").is_ok());
     assert!(judged("self.i > 0").is_ok_and(|c| !c.uses_old_self));
     let list = crate::testing::decl(&json!({"type": "array", "items": {"type": "string"}}));
-    let of_list = |rule: &str| check(rule, Purpose::Rule, &list, true);
+    let of_list = |rule: &str| check(rule, Purpose::Rule, &list, true, Environment::default());
     assert!(of_list("self.size() > 0 || oldSelf[?0].orValue('baz') == 'baz'").is_ok());
     assert!(of_list("oldSelf[0].orValue('baz') == 'baz'").is_ok());
     assert!(of_list("oldSelf[0] == 'foo'").is_err());
     assert!(of_list("oldSelf.all(x, x == x)").is_err());
     assert!(of_list("oldSelf.key == 'foo'").is_err());
-    let message = |text: &str| check(text, Purpose::Message, &decl, false);
+    let message = |text: &str| check(text, Purpose::Message, &decl, false, Environment::default());
     assert!(message("'must not be ' + self").is_ok());
     assert!(message("1 + 1").is_err());
     assert!(message("['a']").is_err());

@@ -4,6 +4,7 @@ use super::estimate::Estimate;
 use super::{CallCost, Coster, EntrySize, Node};
 use crate::cel::ast::{Expr, Literal};
 use crate::cel::types::CelType;
+use crate::model::kubernetes::Feature;
 
 /// Walking through one character.
 const TRAVERSAL: f64 = 0.1;
@@ -72,16 +73,20 @@ impl<'e> Coster<'e> {
 
     fn kubernetes(&self, function: &str, overload: &str, target: Option<&Node<'e>>, args: Args<'_, 'e>) -> Option<CallCost> {
         match (function, target, args) {
-            ("isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf", Some(target), _) => {
+            ("isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes", Some(target), _) => {
                 let size = self.size_of(target);
-                let Some(element) = self.element(target) else { return plain(size.scale(TRAVERSAL)) };
+                let Some(element) = self.element(target) else {
+                    return plain(if function == "includes" { size } else { size.scale(TRAVERSAL) });
+                };
                 let mut each = Estimate::fixed(1);
                 if matches!(element.t, CelType::String | CelType::Bytes) {
                     each = each.add(self.size_of(&element).scale(TRAVERSAL));
                 }
                 plain(size.multiply(each))
             }
+            ("url", _, [arg]) if !self.has(Feature::BoundedEquality) => plain(self.size_of(arg).scale(TRAVERSAL)),
             ("url", _, [arg]) => sized(self.size_of(arg).scale(TRAVERSAL), self.size_of(arg)),
+            ("quantity" | "isQuantity", ..) if !self.has(Feature::CountedQuantities) => None,
             ("lowerAscii" | "upperAscii" | "substring" | "trim", Some(target), _) => {
                 let size = self.size_of(target);
                 sized(size.scale(TRAVERSAL), size)
@@ -139,7 +144,7 @@ impl<'e> Coster<'e> {
                 | "getQuery",
                 ..,
             ) => plain(Estimate::fixed(1)),
-            ("_==_", _, [a, b]) if a.t == b.t => equality(&a.t, b),
+            ("_==_", _, [a, b]) if a.t == b.t => equality(&a.t, b).filter(|_| self.has(Feature::BoundedEquality)),
             _ => None,
         }
     }

@@ -9,22 +9,25 @@ mod path;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::ast::{Call, Comprehension, Expr, ExprKind, Learnt, Literal, MapEntry};
+use super::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Learnt, Literal, MapEntry};
 use super::check::CheckedExpr;
 use super::decl::{Decl, DeclKind};
 use super::types::CelType;
+use crate::model::kubernetes::{Feature, Minor};
 use estimate::Estimate;
 use path::Path;
 
 /// The estimated worst case of one evaluation.
-pub fn cost(checked: &CheckedExpr, decl: &Decl) -> u64 {
+pub fn cost(checked: &CheckedExpr, decl: &Decl, kubernetes: Minor) -> u64 {
     let mut coster = Coster {
         checked,
+        kubernetes,
         decl,
         paths: Learnt::about(&checked.expr),
         scope: HashMap::new(),
         sizes: Learnt::default(),
         entries: Learnt::default(),
+        known_elements: None,
     };
     coster.expr(&checked.expr).max
 }
@@ -35,6 +38,13 @@ struct EntrySize {
     is_list: bool,
     key: Estimate,
     val: Estimate,
+}
+
+impl Local {
+    /// Where the value of the variable comes from.
+    fn path(&self) -> Path {
+        self.step.map_or_else(|| self.path.clone(), |step| self.path.append(step))
+    }
 }
 
 impl EntrySize {
@@ -49,6 +59,8 @@ struct Local {
     path: Path,
     size: Option<Estimate>,
     entry: Option<EntrySize>,
+    /// For servers that don't know elements: the step that is taken each time the variable is read.
+    step: Option<&'static str>,
 }
 
 /// A node as functions see it: where its value comes from, and what its size is known to be.
@@ -66,12 +78,15 @@ struct CallCost {
 
 struct Coster<'e> {
     checked: &'e CheckedExpr,
+    kubernetes: Minor,
     decl: &'e Decl,
     /// By node: the fields that lead to its value.
     paths: Learnt<Path>,
     scope: HashMap<&'e str, Vec<Local>>,
     sizes: Learnt<Estimate>,
     entries: Learnt<EntrySize>,
+    /// See [`Coster::knows_elements`].
+    known_elements: Option<bool>,
 }
 
 const LIST_CREATION: u64 = 10;
@@ -79,18 +94,32 @@ const MAP_CREATION: u64 = 30;
 const MESSAGE_CREATION: u64 = 40;
 
 impl<'e> Coster<'e> {
+    fn has(&self, feature: Feature) -> bool {
+        self.kubernetes.has(feature)
+    }
+
+    /// Whether the server knows what lists and maps are made of, and what variables hold. Others only know where the elements
+    /// of a declared list are declared. Asked when it first matters: most rules have no variables.
+    fn knows_elements(&mut self) -> bool {
+        match self.known_elements {
+            Some(known) => known,
+            None => *self.known_elements.insert(self.has(Feature::SizedElements)),
+        }
+    }
+
     fn expr(&mut self, e: &'e Expr) -> Estimate {
         match &e.kind {
             ExprKind::Literal(_) => Estimate::ZERO,
             ExprKind::Ident(name) => {
-                let path = self.local(name).map_or_else(|| Path::new(name), |local| local.path.clone());
+                let path = self.local(name).map_or_else(|| Path::new(name), Local::path);
                 self.paths.insert(e.id, path);
                 Estimate::fixed(1)
             }
             ExprKind::Select(select) => {
                 let mut sum = self.expr(&select.operand);
                 if select.test {
-                    return sum;
+                    let own = if self.has(Feature::FreePresenceTests) { 0 } else { 1 };
+                    return sum.add(Estimate::fixed(own));
                 }
                 if matches!(self.checked.type_of(&select.operand), CelType::Map(..) | CelType::Struct(_)) {
                     sum = sum.add(Estimate::fixed(1));
@@ -115,7 +144,7 @@ impl<'e> Coster<'e> {
                 let sum = message.values.iter().fold(Estimate::ZERO, |sum, value| sum.add(self.expr(value)));
                 sum.add(Estimate::fixed(MESSAGE_CREATION))
             }
-            ExprKind::Comprehension(c) if is_bind(c) => self.bind(e, c),
+            ExprKind::Comprehension(c) if is_bind(c) && self.knows_elements() => self.bind(e, c),
             ExprKind::Comprehension(c) => self.comprehension(e, c),
         }
     }
@@ -135,7 +164,7 @@ impl<'e> Coster<'e> {
     }
 
     fn call(&mut self, e: &'e Expr, call: &'e Call) -> Estimate {
-        if call.function == "dyn" {
+        if call.function == "dyn" && self.knows_elements() {
             let Some(arg) = call.args.first() else { return Estimate::fixed(1) };
             let cost = self.expr(arg);
             self.copy_sizes(e, arg);
@@ -153,7 +182,7 @@ impl<'e> Coster<'e> {
             self.node(target)
         });
         let overloads = self.checked.overloads_of(e);
-        if overloads.is_empty() {
+        if overloads.is_empty() || call.function == "_?._" && !self.has(Feature::CountedOptionalReads) {
             return Estimate::ZERO;
         }
         let mut cost = Estimate::NONE;
@@ -171,7 +200,9 @@ impl<'e> Coster<'e> {
                 _ => None,
             };
             if let (Some(step), Some(of)) = (step, call.args.first()) {
-                result = self.entry_size(of).map(|entry| entry.val);
+                if self.entry_size(of).is_some() || result.is_some() {
+                    result = self.entry_size(of).map(|entry| entry.val).filter(|_| self.knows_elements());
+                }
                 let path = self.path(of).append(step);
                 self.paths.insert(e.id, path);
             }
@@ -184,8 +215,11 @@ impl<'e> Coster<'e> {
     }
 
     fn comprehension(&mut self, e: &'e Expr, c: &'e Comprehension) -> Estimate {
+        if !self.knows_elements() {
+            return self.plain_comprehension(e, c);
+        }
         let mut sum = self.expr(&c.range).add(self.expr(&c.init));
-        let accu = Local { path: self.path(&c.init), entry: self.entry_size(&c.init), size: self.size(&c.init) };
+        let accu = Local { path: self.path(&c.init), entry: self.entry_size(&c.init), size: self.size(&c.init), step: None };
         self.push(&c.accu, accu);
         let entry = self.entry_size(&c.range);
         let is_list = entry.map_or_else(|| matches!(self.checked.type_of(&c.range), CelType::List(_)), |entry| entry.is_list);
@@ -193,13 +227,13 @@ impl<'e> Coster<'e> {
         let val = |entry: EntrySize| entry.val;
         if let Some(var2) = &c.var2 {
             let path = self.path(&c.range).append(if is_list { "@indices" } else { "@keys" });
-            self.push(&c.var, Local { path, size: entry.map(key), entry: None });
+            self.push(&c.var, Local { path, size: entry.map(key), entry: None, step: None });
             let path = self.path(&c.range).append(if is_list { "@items" } else { "@values" });
-            self.push(var2, Local { path, size: entry.map(val), entry: None });
+            self.push(var2, Local { path, size: entry.map(val), entry: None, step: None });
         } else {
             let (step, size) = if is_list { ("@items", entry.map(val)) } else { ("@keys", entry.map(key)) };
             let path = self.path(&c.range).append(step);
-            self.push(&c.var, Local { path, size, entry: None });
+            self.push(&c.var, Local { path, size, entry: None, step: None });
         }
         let condition = self.expr(&c.condition);
         let step = self.expr(&c.step);
@@ -227,9 +261,29 @@ impl<'e> Coster<'e> {
         sum
     }
 
+    /// A comprehension for a server that follows one variable, and only to where it is declared.
+    fn plain_comprehension(&mut self, e: &'e Expr, c: &'e Comprehension) -> Estimate {
+        let mut sum = self.expr(&c.range).add(self.expr(&c.init));
+        let step = match self.checked.type_of(&c.range) {
+            CelType::List(_) => Some("@items"),
+            CelType::Map(..) => Some("@keys"),
+            _ => None,
+        };
+        let path = if step.is_some() { self.paths.get(&c.range).cloned().unwrap_or_default() } else { Path::default() };
+        self.push(&c.var, Local { path, step, size: None, entry: None });
+        let each = self.expr(&c.condition).add(self.expr(&c.step));
+        self.pop(&c.var);
+        sum = sum.add(self.expr(&c.result));
+        let times = self.size_or_unknown(&c.range);
+        if self.has(Feature::SizedComprehensions) {
+            self.set_size(e, Some(times));
+        }
+        sum.add(times.multiply(each))
+    }
+
     fn bind(&mut self, e: &'e Expr, c: &'e Comprehension) -> Estimate {
         let mut sum = self.expr(&c.range).add(self.expr(&c.init));
-        let local = Local { path: self.path(&c.init), entry: self.entry_size(&c.init), size: self.size(&c.init) };
+        let local = Local { path: self.path(&c.init), entry: self.entry_size(&c.init), size: self.size(&c.init), step: None };
         self.push(&c.accu, local);
         sum = sum.add(self.expr(&c.result));
         self.pop(&c.accu);
@@ -253,11 +307,11 @@ impl<'e> Coster<'e> {
 
     fn path(&self, e: &Expr) -> Path {
         if let ExprKind::Ident(name) = &e.kind
-            && let Some(local) = self.local(name)
+            && let Some(local) = self.local(name).filter(|local| local.step.is_none())
         {
             return local.path.clone();
         }
-        self.paths.get(e).cloned().unwrap_or_default()
+        self.paths.get(e).filter(|path| !path.starts_at(ACCU)).cloned().unwrap_or_default()
     }
 
     fn node(&mut self, e: &'e Expr) -> Node<'e> {

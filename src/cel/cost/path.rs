@@ -22,6 +22,11 @@ impl Path {
         Path { array: Rc::new(RefCell::new(vec![first.into()])), len: 1, capacity: 1 }
     }
 
+    /// Whether it leads away from this variable.
+    pub fn starts_at(&self, name: &str) -> bool {
+        self.len > 0 && self.array.borrow().first().is_some_and(|first| &**first == name)
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

@@ -8,6 +8,7 @@ use super::value::{Key, Map, Val};
 use crate::go::quantity::{Parsed, Quantity};
 use crate::go::strfmt::{Format, name};
 use crate::go::url::Url;
+use crate::model::kubernetes::{Environment, Feature};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -62,7 +63,7 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
 }
 
 /// A function on one of Kubernetes' values.
-pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
+pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>], environment: Environment) -> Option<Evaluated<'a>> {
     Some(match (target, name, args) {
         (Val::Url(url), _, []) => return url_part(url, name),
         (Val::Quantity(q), "asInteger", []) => q.as_int().map_or_else(|| failed("cannot convert value to integer"), |i| Ok(Val::Int(i))),
@@ -83,9 +84,11 @@ pub fn method<'a>(name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Option<Eval
         (Val::Cidr(address, bits), "masked", []) => Ok(Val::Cidr(mask(*address, *bits), *bits)),
         (Val::Cidr(network, bits), "containsIP", [Val::Ip(address)]) => Ok(Val::Bool(within(*network, *bits, *address))),
         (Val::Cidr(network, bits), "containsIP", [Val::Text(text)]) => ip(text).map(|address| Val::Bool(within(*network, *bits, address))),
-        (Val::Cidr(network, bits), "containsCIDR", [Val::Cidr(other, longer)]) => Ok(contains_network(*network, *bits, *other, *longer)),
+        (Val::Cidr(network, bits), "containsCIDR", [Val::Cidr(other, longer)]) => {
+            Ok(contains_network((*network, *bits), (*other, *longer), environment))
+        }
         (Val::Cidr(network, bits), "containsCIDR", [Val::Text(text)]) => {
-            cidr(text).map(|(other, longer)| contains_network(*network, *bits, other, longer))
+            cidr(text).map(|other| contains_network((*network, *bits), other, environment))
         }
         (Val::Format(format), "validate", [Val::Text(text)]) => validate(format, text),
         _ => return None,
@@ -202,9 +205,10 @@ fn within(network: IpAddr, bits: u8, address: IpAddr) -> bool {
     network.is_ipv4() == address.is_ipv4() && mask(network, bits) == mask(address, bits)
 }
 
-/// Whether the other network lies within this one.
-fn contains_network<'a>(network: IpAddr, bits: u8, other: IpAddr, longer: u8) -> Val<'a> {
-    Val::Bool(bits <= longer && within(network, bits, other))
+/// Whether the other network lies within this one. Older servers only recognise the first one of each length.
+fn contains_network<'a>((network, bits): (IpAddr, u8), (other, longer): (IpAddr, u8), environment: Environment) -> Val<'a> {
+    let contains = bits <= longer && within(network, bits, other);
+    Val::Bool(contains && (mask(network, bits) == other || environment.has(Feature::SubnetsContained)))
 }
 
 fn address_property<'a>(name: &str, address: IpAddr) -> Option<Evaluated<'a>> {

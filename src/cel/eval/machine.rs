@@ -8,7 +8,9 @@ use super::{EvalError, Fuel, STEP_BYTES, convert, kubernetes, lists, operators, 
 use crate::cel::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Literal, MapEntry, Select};
 use crate::cel::check::CheckedExpr;
 use crate::cel::library;
+use crate::go::quantity::Quantity;
 use crate::go::regexp::{Pattern, PatternError};
+use crate::model::kubernetes::Feature;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -188,12 +190,24 @@ impl<'a> Machine<'a> {
                     vals.push(self.expr(arg)?);
                 }
                 let result = self.apply(e, &call.function, call.target.is_some(), &vals);
+                self.overwrite(call, &vals, &result);
                 if matches!(&result, Err(error) if *error == EvalError::no_such_overload()) {
                     let types: Vec<&str> = vals.iter().map(Val::type_name).collect();
                     self.mismatch = Some(format!("found no matching overload for '{}' applied to '({})'", call.function, types.join(", ")));
                 }
                 result
             }
+        }
+    }
+
+    /// What older servers do to a long quantity when something is added to it: they change it, and the variable that holds it.
+    fn overwrite(&mut self, call: &Call, vals: &[Val<'a>], result: &Evaluated<'a>) {
+        if let ("add" | "sub", Some(target), [Val::Quantity(Quantity::Long { .. }), ..]) = (&*call.function, &call.target, vals)
+            && let (ExprKind::Ident(name), Ok(Val::Quantity(_))) = (&target.kind, result)
+            && let Some((_, held)) = self.scope.iter_mut().rev().find(|(own, _)| own == name)
+            && !self.checked.environment.has(Feature::QuantitiesCopied)
+        {
+            *held = result.clone();
         }
     }
 
@@ -368,6 +382,8 @@ impl<'a> Machine<'a> {
 
     fn method(&mut self, e: &Expr, name: &str, target: &Val<'a>, args: &[Val<'a>]) -> Evaluated<'a> {
         match (target, name, args) {
+            (Val::List(list), "includes", [item]) => lists::contains(list, item, &mut self.fuel).map(Val::Bool),
+            (target, "includes", [item]) => target.equals(item, &mut self.fuel).map(Val::Bool),
             (Val::Text(text), ..) => strings::call(self, name, text, args),
             (Val::List(list), ..) => {
                 let overloads = self.checked.overloads_of(e);
@@ -391,7 +407,7 @@ impl<'a> Machine<'a> {
                 "getMilliseconds" => Ok(Val::Int(d.nanos() / 1_000_000)),
                 _ => Err(EvalError::no_such_overload()),
             },
-            _ => kubernetes::method(name, target, args).unwrap_or_else(|| Err(EvalError::no_such_overload())),
+            _ => kubernetes::method(name, target, args, self.checked.environment).unwrap_or_else(|| Err(EvalError::no_such_overload())),
         }
     }
 }

@@ -28,6 +28,7 @@ use super::decl::Decl;
 use super::need::Need;
 use crate::go::bounded_cache::Memo;
 use crate::go::regexp::Pattern;
+use crate::model::kubernetes::{Asked, Environment, observe};
 pub use file_expression::FileExpression;
 pub use machine::Machine;
 use value::Val;
@@ -91,10 +92,14 @@ struct Question {
     purpose: Purpose,
     decl: Arc<Decl>,
     optional_old_self: bool,
+    environment: Environment,
 }
 
+/// A program, or why there is none, and what that depended on.
+type Compilation = (Result<Program, CompileError>, Asked);
+
 thread_local! {
-    static KNOWN: Memo<Question, Result<Program, CompileError>> = Memo::new(REMEMBERED);
+    static KNOWN: Memo<Question, Compilation> = Memo::new(REMEMBERED);
 }
 
 /// An expression ready to run: compiled once, run many times.
@@ -109,17 +114,33 @@ pub struct Program {
 
 impl Program {
     /// Compiles a rule or a messageExpression for the node `decl`, or finds it among those that this thread has compiled.
-    pub fn compile(source: &str, purpose: Purpose, decl: &Arc<Decl>, optional_old_self: bool) -> Result<Program, CompileError> {
+    pub fn compile(
+        source: &str,
+        purpose: Purpose,
+        decl: &Arc<Decl>,
+        optional_old_self: bool,
+        environment: Environment,
+    ) -> Result<Program, CompileError> {
         KNOWN.with(|known| {
             let decl = decl.reduced(&Need::of(source));
-            let question = Question { source: source.into(), purpose, decl, optional_old_self };
-            let weigh = |_: &Result<Program, CompileError>| source.len() + question.decl.nodes;
-            known.get(&question, weigh, || Self::read(source, purpose, Arc::clone(&question.decl), optional_old_self))
+            let question = Question { source: source.into(), purpose, decl, optional_old_self, environment };
+            let weigh = |_: &Compilation| source.len() + question.decl.nodes;
+            let (program, asked) = known.get(&question, weigh, || {
+                observe(|| Self::read(source, purpose, Arc::clone(&question.decl), optional_old_self, environment))
+            });
+            asked.note();
+            program
         })
     }
 
-    fn read(source: &str, purpose: Purpose, decl: Arc<Decl>, optional_old_self: bool) -> Result<Program, CompileError> {
-        let checked = Arc::new(check(source, purpose, &decl, optional_old_self)?);
+    fn read(
+        source: &str,
+        purpose: Purpose,
+        decl: Arc<Decl>,
+        optional_old_self: bool,
+        environment: Environment,
+    ) -> Result<Program, CompileError> {
+        let checked = Arc::new(check(source, purpose, &decl, optional_old_self, environment)?);
         let patterns = Arc::new(patterns(&checked));
         Ok(Program { checked, decl, optional_old_self, patterns })
     }

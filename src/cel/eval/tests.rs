@@ -34,7 +34,7 @@ fn object() -> Value {
 
 fn run(rule: &str) -> Result<bool, EvalError> {
     let decl = decl(&schema());
-    let program = Program::compile(rule, Purpose::Rule, &decl, false).unwrap_or_else(|e| panic!("{rule}: {e}"));
+    let program = Program::compile(rule, Purpose::Rule, &decl, false, Environment::default()).unwrap_or_else(|e| panic!("{rule}: {e}"));
     program.holds(&object(), None)
 }
 
@@ -260,7 +260,7 @@ fn shared_values_do_not_grow_without_end() {
 #[test]
 fn transitions_and_messages() {
     let decl = decl(&json!({"type": "string"}));
-    let rule = |text: &str, optional| Program::compile(text, Purpose::Rule, &decl, optional).expect("compiles");
+    let rule = |text: &str, optional| Program::compile(text, Purpose::Rule, &decl, optional, Environment::default()).expect("compiles");
     let immutable = rule("self == oldSelf", false);
     assert!(immutable.is_transition() && !immutable.applies(&json!("a"), None) && immutable.applies(&json!("a"), Some(&json!("b"))));
     assert_eq!(immutable.holds(&json!("a"), Some(&json!("b"))), Ok(false));
@@ -269,7 +269,7 @@ fn transitions_and_messages() {
     assert_eq!(optional.holds(&json!("a"), None), Ok(true));
     assert_eq!(optional.holds(&json!("a"), Some(&json!("b"))), Ok(false));
     assert!(!rule("self != ''", false).applies(&Value::Null, None));
-    let message = Program::compile("'got ' + self", Purpose::Message, &decl, false).expect("compiles");
+    let message = Program::compile("'got ' + self", Purpose::Message, &decl, false, Environment::default()).expect("compiles");
     assert_eq!(message.message(&json!("x"), None), Ok("got x".into()));
 }
 

@@ -6,7 +6,7 @@ use crate::testing::shape;
 /// The rules with errors, each with the field that the server points at.
 fn members(schema: &Value) -> Vec<String> {
     let shape = shape(schema);
-    let sites = check_rules(&shape);
+    let sites = check_rules(&shape, &StoredExpressions::default());
     let errors = sites.iter().flat_map(|site| site.rules.iter().flat_map(|rule| &rule.errors).map(move |error| (site, error)));
     errors.map(|(site, error)| format!("{} {}", site.site.path, member(error))).collect()
 }

@@ -103,7 +103,9 @@ impl Rules {
             return known.clone();
         }
         let optional = rule.optional_old_self == Some(true);
-        let program = Program::compile(&rule.rule, Purpose::Rule, &self.decl(shape), optional).ok().map(Rc::new);
+        let program = Program::compile(&rule.rule, Purpose::Rule, &self.decl(shape), optional, shape.kubernetes.stored_expressions())
+            .ok()
+            .map(Rc::new);
         self.programs.borrow_mut().insert(id, program.clone());
         program
     }

@@ -121,6 +121,8 @@ vocabulary! {
         Unserved = "unserved",
         /// A server refuses the update although the old CRD had the same mistake.
         RefusedAgain = "refused_again",
+        /// A server refuses to update a stored CRD because of this, even if the update doesn't touch it.
+        RefusedOnUpdate = "refused_on_update",
         /// A default that came or went is the zero value of its type: an absent field meant the same to most programs.
         ZeroDefault = "zero_default",
         /// The field or version was deprecated before it changed.

@@ -8,6 +8,7 @@ mod message_words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::model::kubernetes::Minors;
 use crate::model::{FieldPath, Maturity, Place, Repeat};
 
 pub use coordinates::{Aspect, Effect, Subject};
@@ -79,6 +80,10 @@ pub struct Fact {
     pub affects: Affects,
     pub evidence: Evidence,
     pub ratchet: Option<Ratchet>,
+    /// The servers of the range for which it holds; nothing if it holds for all of them.
+    pub kubernetes: Option<Minors>,
+    /// Servers of the range that don't tolerate updates which `ratchet` says are tolerated.
+    pub untolerated: Option<Minors>,
     /// Distinguishes several facts of one kind at one path (a CEL rule's text, a column's name): part of the fingerprint.
     pub key: Option<String>,
     /// For what the server refuses: its own path in the CRD document.
@@ -118,6 +123,8 @@ impl Fact {
             affects: Affects::NONE,
             evidence: Evidence::proved(),
             ratchet: None,
+            kubernetes: None,
+            untolerated: None,
             key: None,
             field: None,
             pre_existing: false,

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::input::yaml::NodeId;
 use crate::model::PathStep;
+use crate::model::kubernetes::Minor;
 
 use super::{Keyword, Schema};
 
@@ -123,6 +124,8 @@ pub struct CelRule {
 pub struct Shape {
     /// The mapping this was built from.
     pub at: NodeId,
+    /// The server that reads it.
+    pub kubernetes: Minor,
     /// `None`: any type (with int-or-string or preserve-unknown-fields, or inside `allOf`, `anyOf`, `oneOf` and `not`).
     pub ty: Option<Type>,
     pub int_or_string: bool,
@@ -185,6 +188,7 @@ impl Shape {
     pub fn any(at: NodeId) -> Self {
         Shape {
             at,
+            kubernetes: Minor::DEFAULT,
             ty: None,
             int_or_string: false,
             nullable: false,
@@ -232,6 +236,7 @@ impl Shape {
         let text = |word| schema.text(word).filter(|text| !text.is_empty()).map(Arc::from);
         let clauses = |word| schema.clauses(word).map(|clause| Shape::of(&clause)).collect();
         Shape {
+            kubernetes: schema.kubernetes(),
             ty: schema.ty().and_then(Type::parse),
             int_or_string: schema.is_int_or_string(),
             nullable: schema.flag(Keyword::Nullable),

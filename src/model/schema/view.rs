@@ -1,6 +1,7 @@
 //! One schema node as its author wrote it: each keyword with its place, nothing copied.
 
 use crate::input::yaml::{Entry, Node};
+use crate::model::kubernetes::{Feature, Minor};
 use crate::model::{FieldPath, PathStep};
 
 use super::keyword::{COUNT, Keyword};
@@ -21,6 +22,8 @@ pub struct Schema<'t> {
     places: [u16; COUNT],
     /// Whether its CRD keeps whatever no schema declares (`spec.preserveUnknownFields`).
     open: bool,
+    /// The server that reads it.
+    kubernetes: Minor,
 }
 
 /// The three things that `additionalProperties` can say.
@@ -35,6 +38,7 @@ pub enum Additional<'t> {
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationRule<'t> {
     pub node: Node<'t>,
+    kubernetes: Minor,
 }
 
 impl<'t> ValidationRule<'t> {
@@ -47,8 +51,10 @@ impl<'t> ValidationRule<'t> {
         self.text("rule").unwrap_or_default()
     }
 
+    /// Servers that don't know it drop it.
     pub fn optional_old_self(&self) -> Option<bool> {
-        self.node.get("optionalOldSelf").and_then(Node::as_bool)
+        let flag = self.node.get("optionalOldSelf").and_then(Node::as_bool)?;
+        self.kubernetes.has(Feature::OptionalOldSelf).then_some(flag)
     }
 }
 
@@ -86,7 +92,7 @@ impl<'t> Schema<'t> {
                 *slot = u16::try_from(number).unwrap_or(FAR);
             }
         }
-        Schema { node, present, places, open: false }
+        Schema { node, present, places, open: false, kubernetes: Minor::DEFAULT }
     }
 
     /// The same schema in a CRD that keeps, or prunes, what isn't declared.
@@ -94,9 +100,19 @@ impl<'t> Schema<'t> {
         Schema { open, ..self }
     }
 
+    /// The same schema as a server of this minor reads it.
+    pub fn on(self, kubernetes: Minor) -> Self {
+        Schema { kubernetes, ..self }
+    }
+
+    /// The server that reads it.
+    pub fn kubernetes(&self) -> Minor {
+        self.kubernetes
+    }
+
     /// A schema somewhere below this one.
     pub fn child(&self, node: Node<'t>) -> Self {
-        Schema::new(node).within(self.open)
+        Schema::new(node).within(self.open).on(self.kubernetes)
     }
 
     pub fn node(&self) -> Node<'t> {
@@ -199,8 +215,9 @@ impl<'t> Schema<'t> {
     /// Declared properties in the order of the file.
     pub fn properties(&self) -> impl ExactSizeIterator<Item = (Entry<'t>, Schema<'t>)> + 't {
         let map = self.word(Keyword::Properties);
-        let open = self.open;
-        map.map(Node::entries).unwrap_or_else(|| self.none().entries()).map(move |entry| (entry, Schema::new(entry.value).within(open)))
+        let (open, kubernetes) = (self.open, self.kubernetes);
+        let child = move |node| Schema::new(node).within(open).on(kubernetes);
+        map.map(Node::entries).unwrap_or_else(|| self.none().entries()).map(move |entry| (entry, child(entry.value)))
     }
 
     pub fn property_count(&self) -> usize {
@@ -239,15 +256,18 @@ impl<'t> Schema<'t> {
 
     /// Clauses of `allOf`, `anyOf` or `oneOf`.
     pub fn clauses(&self, word: Keyword) -> impl ExactSizeIterator<Item = Schema<'t>> + 't {
-        self.word(word).map(Node::items).unwrap_or_else(|| self.none().items()).map(Schema::new)
+        let kubernetes = self.kubernetes;
+        self.word(word).map(Node::items).unwrap_or_else(|| self.none().items()).map(move |node| Schema::new(node).on(kubernetes))
     }
 
     pub fn not(&self) -> Option<Schema<'t>> {
-        self.word(Keyword::Not).map(Schema::new)
+        self.word(Keyword::Not).map(|node| Schema::new(node).on(self.kubernetes))
     }
 
     pub fn cel_rules(&self) -> impl ExactSizeIterator<Item = ValidationRule<'t>> + 't {
-        self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(|node| ValidationRule { node })
+        let kubernetes = self.kubernetes;
+        let rule = move |node| ValidationRule { node, kubernetes };
+        self.word(Keyword::Validations).map(Node::items).unwrap_or_else(|| self.none().items()).map(rule)
     }
 
     /// A node that is sure to have no children of the other sort: an empty iterator of the right type.

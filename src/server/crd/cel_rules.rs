@@ -8,10 +8,11 @@ use foldhash::HashMap;
 use crate::cel::advice::{self, SuggestedBound};
 use crate::cel::check::CompileError;
 use crate::cel::need::Need;
-use crate::cel::rule_check::{self, CelRuleError, CheckedRule, RULE_LIMIT, TOTAL_LIMIT};
+use crate::cel::rule_check::{self, CelRuleError, CheckedRule, CheckedSite, RULE_LIMIT, TOTAL_LIMIT};
 use crate::cel::site::Site;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::kubernetes::{Asked, Minor};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
 use crate::model::{FieldPath, PathStep};
@@ -28,7 +29,9 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
     let shape = skeleton(root, &paths, None, true);
     let (mut total, mut rest) = (0_u64, 0_u64);
     let mut dearest: Option<(u64, &RuleSite<'t>, usize)> = None;
-    for checked in &rule_check::check_rules(&shape) {
+    let checked_sites = rule_check::check_rules(&shape, &walk.checks.stored);
+    note_costs(&checked_sites, shape.kubernetes);
+    for checked in &checked_sites {
         let Some(&place) = places.get(&checked.site.path) else { continue };
         for rule in &checked.rules {
             let Some(written) = place.schema.cel_rules().nth(rule.index) else { continue };
@@ -49,6 +52,31 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
     // A rule that exceeds its own limit is already reported; the total is only reported if the other rules exceed it as well.
     if rest > TOTAL_LIMIT {
         total_cost(walk, root, total, dearest);
+    }
+}
+
+/// Notes what the costs depend on, unless all stay below the limits on every server that is asked about.
+fn note_costs(sites: &[CheckedSite<'_>], kubernetes: Minor) {
+    let asked = sites.iter().flat_map(|site| &site.rules).fold(Asked::NOTHING, |asked, rule| asked.and(rule.asked));
+    let within = |minor: Minor| {
+        let costs = sites.iter().flat_map(|site| site.rules.iter().map(move |rule| (site, rule)));
+        let mut total = 0_u64;
+        for (site, rule) in costs {
+            let (cost, message) = match rule.asked == Asked::NOTHING {
+                true => (rule.cost, rule.message_cost),
+                false => rule.costs_on(&site.site, minor),
+            };
+            total = total.saturating_add(cost).saturating_add(message);
+            if cost.max(message) > RULE_LIMIT {
+                return false;
+            }
+        }
+        total <= TOTAL_LIMIT
+    };
+    let others = asked.other_answers(kubernetes);
+    let matters = || !within(kubernetes) || others.iter().any(|&minor| !within(minor));
+    if !others.is_empty() && matters() {
+        asked.note();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::kubernetes::Feature;
 use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{FactCollector, FieldPath};
 
@@ -142,7 +143,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
 
     /// Whether the cost limit of a single rule is waived: on update, if the schema didn't change.
     pub fn waives_rule_cost(&self) -> bool {
-        self.checks.unchanged.contains(self.budget_version)
+        self.checks.unchanged.contains(self.budget_version) && self.collector.crd.kubernetes.has(Feature::UnchangedCostWaived)
     }
 
     /// Returns whether the node and everything below it is free of schema faults (structural ones apart).
@@ -227,12 +228,15 @@ impl<'a, 't> SchemaWalk<'a, 't> {
             ..context
         };
         if entry.value.is_map() {
-            return self.visit(&Schema::new(entry.value), &position.child(SchemaStep::Items, entry.key), inner);
+            return self.visit(&Schema::new(entry.value).on(schema.kubernetes()), &position.child(SchemaStep::Items, entry.key), inner);
         }
         let mut sound = true;
         for (index, item) in entry.value.items().enumerate() {
-            sound &=
-                self.visit(&Schema::new(item), &position.child(SchemaStep::Item(index), entry.key), NodeContext { exempt: true, ..inner });
+            sound &= self.visit(
+                &Schema::new(item).on(schema.kubernetes()),
+                &position.child(SchemaStep::Item(index), entry.key),
+                NodeContext { exempt: true, ..inner },
+            );
         }
         sound
     }
@@ -243,7 +247,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         let inner = NodeContext { nested: true, may_pair: false, exempt: true, ..context };
         for word in [Keyword::Definitions, Keyword::Dependencies] {
             for entry in schema.word(word).into_iter().flat_map(Node::entries).filter(|entry| entry.value.is_map()) {
-                let child = Schema::new(entry.value);
+                let child = Schema::new(entry.value).on(schema.kubernetes());
                 sound &= self.visit(&child, &position.child(SchemaStep::Named(word, entry.name()), entry.key), inner);
             }
         }
@@ -275,10 +279,10 @@ pub(super) fn any_node<'t>(schema: &Schema<'t>, condition: &mut dyn FnMut(&Schem
     }
     for word in [K::Items, K::AdditionalProperties, K::AdditionalItems, K::Not] {
         if let Some(node) = schema.word(word) {
-            if node.is_map() && any_node(&Schema::new(node), condition) {
+            if node.is_map() && any_node(&Schema::new(node).on(schema.kubernetes()), condition) {
                 return true;
             }
-            if node.items().any(|item| any_node(&Schema::new(item), condition)) {
+            if node.items().any(|item| any_node(&Schema::new(item).on(schema.kubernetes()), condition)) {
                 return true;
             }
         }
@@ -288,8 +292,7 @@ pub(super) fn any_node<'t>(schema: &Schema<'t>, condition: &mut dyn FnMut(&Schem
             return true;
         }
     }
-    [K::Properties, K::PatternProperties, K::Definitions, K::Dependencies]
-        .iter()
-        .filter_map(|&word| schema.word(word))
-        .any(|map| map.entries().any(|entry| entry.value.is_map() && any_node(&Schema::new(entry.value), condition)))
+    [K::Properties, K::PatternProperties, K::Definitions, K::Dependencies].iter().filter_map(|&word| schema.word(word)).any(|map| {
+        map.entries().any(|entry| entry.value.is_map() && any_node(&Schema::new(entry.value).on(schema.kubernetes()), condition))
+    })
 }

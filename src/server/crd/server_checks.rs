@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::cel::rule_check::StoredExpressions;
+
 /// Which checks the server makes. Each switch holds for the whole CRD, not for the node that failed the check.
 #[derive(Debug, Clone)]
 pub(super) struct ServerChecks {
@@ -29,6 +31,8 @@ pub(super) struct ServerChecks {
     pub unchanged: BTreeSet<String>,
     /// Versions whose selectable fields did not change: there may be more of them than allowed.
     pub unchanged_selectable: BTreeSet<String>,
+    /// Expressions that the old CRD had.
+    pub stored: StoredExpressions,
 }
 
 impl ServerChecks {
@@ -46,6 +50,7 @@ impl ServerChecks {
             approval: None,
             unchanged: BTreeSet::new(),
             unchanged_selectable: BTreeSet::new(),
+            stored: StoredExpressions::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::input::yaml::Node;
 use crate::model::Crd;
 use crate::model::fact::{Aspect, Effect, Word};
+use crate::model::kubernetes::Feature;
 use crate::model::schema::{Keyword, Schema};
 
 use super::pattern;
@@ -169,8 +170,7 @@ pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>
             K::Type | K::Title | K::Description if schema.text(word).is_some_and(|text| !text.is_empty()) => {
                 "must be empty to be structural"
             }
-            // The server's conversion to a structural schema sees no difference between `false` and nothing.
-            K::AdditionalProperties if entry.value.as_bool() == Some(false) => continue,
+            K::AdditionalProperties if entry.value.as_bool() == Some(false) && schema.kubernetes().has(Feature::ClosedClauses) => continue,
             K::AdditionalProperties | K::Default | K::ListType | K::MapType => "must be undefined to be structural",
             K::Nullable | K::PreserveUnknownFields | K::EmbeddedResource | K::IntOrString if schema.flag(word) => {
                 "must be false to be structural"

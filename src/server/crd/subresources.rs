@@ -3,6 +3,7 @@
 use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Subject, Word};
+use crate::model::kubernetes::Feature;
 use crate::model::schema::Schema;
 
 use super::json_path;
@@ -87,6 +88,7 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
     let Some(list) = version.selectable.filter(|list| !list.is_empty()) else { return };
     let field = versions.selectable_field(version);
     let key = version.key("selectableFields");
+    let kubernetes = collector.crd.kubernetes;
     let mut refuse = |effect, node: Node<'t>, field: String, path: &str, reason: String| {
         let fact = collector.refuse((Subject::Version, Aspect::SelectableField, effect), node, field, reason);
         fact.version = Some(version.name.to_owned());
@@ -134,7 +136,8 @@ fn selectable<'t>(collector: &mut FactCollector<'t>, versions: &VersionList<'t>,
             }
         }
     }
-    if seen.len() > SELECTABLE_MAX && !checks.unchanged_selectable.contains(version.name) {
+    let tolerated = || checks.unchanged_selectable.contains(version.name) && kubernetes.has(Feature::UnchangedSelectableFields);
+    if seen.len() > SELECTABLE_MAX && !tolerated() {
         let reason = format!("must have at most {SELECTABLE_MAX} items");
         refuse(Effect::Excessive, key, field, "", reason);
     }

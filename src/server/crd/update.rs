@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use crate::cel::rule_check::StoredExpressions;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::kubernetes::Feature;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Api, Crd, FactCollector, Place, Version};
 use crate::server::object::{self, Kind};
@@ -98,9 +100,13 @@ impl ServerChecks {
             atomic_sets: !schemas().any(has_loose_set),
             map_keys: !schemas().any(has_loose_keys),
             review_version: reviews.is_none_or(Node::is_empty) || knows_review(names),
-            ca_bundle: established(old) && ca_bundle(old).is_none_or(holds_certificate),
+            ca_bundle: ca_bundle(new).is_some()
+                && established(old)
+                && ca_bundle(old).is_none_or(holds_certificate)
+                && new.kubernetes.has(Feature::CheckedCaBundle),
             no_preserve: !old.preserves_unknown(),
             approval: Some(Approval::of(old)),
+            stored: stored_expressions(old),
             unchanged: unchanged(old, new, |old, new| {
                 old.node.get("schema").is_some() == new.node.get("schema").is_some()
                     && same_schema(old.schema.as_ref(), new.schema.as_ref())
@@ -110,6 +116,21 @@ impl ServerChecks {
             }),
         }
     }
+}
+
+/// The expressions of all versions, wherever they are.
+fn stored_expressions(old: &Crd<'_>) -> StoredExpressions {
+    let mut stored = StoredExpressions::default();
+    for schema in old.versions.iter().filter_map(|version| version.schema.as_ref()) {
+        any_node(schema, &mut |schema| {
+            for rule in schema.cel_rules() {
+                stored.rules.insert(rule.rule().to_owned());
+                stored.messages.extend(rule.text("messageExpression").map(str::to_owned));
+            }
+            false
+        });
+    }
+    stored
 }
 
 pub(super) fn ca_bundle<'t>(crd: &Crd<'t>) -> Option<Node<'t>> {

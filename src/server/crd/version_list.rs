@@ -27,7 +27,7 @@ pub(crate) struct VersionEntry<'t> {
 }
 
 impl<'t> VersionEntry<'t> {
-    fn read(index: usize, node: Node<'t>) -> Self {
+    fn read(crd: &Crd<'t>, index: usize, node: Node<'t>) -> Self {
         let flag = |key: &str| node.get(key).and_then(Node::as_bool).unwrap_or(false);
         let wrapper = node.get("schema");
         VersionEntry {
@@ -38,16 +38,16 @@ impl<'t> VersionEntry<'t> {
             storage: flag("storage"),
             deprecated: flag("deprecated"),
             wrapper,
-            schema: wrapper.and_then(|wrapper| wrapper.get("openAPIV3Schema")).map(Schema::new),
+            schema: wrapper.and_then(|wrapper| wrapper.get("openAPIV3Schema")).map(|node| Schema::new(node).on(crd.kubernetes)),
             subresources: node.get("subresources"),
             columns: node.get("additionalPrinterColumns"),
-            selectable: node.get("selectableFields"),
+            selectable: crd.kubernetes.selectable(node.get("selectableFields")),
         }
     }
 
     /// A version in `apiextensions.k8s.io/v1beta1`, where versions can share a schema and subresources.
     fn outdated(crd: &Crd<'t>, version: &Version<'t>) -> Self {
-        let read = Self::read(version.index, version.node);
+        let read = Self::read(crd, version.index, version.node);
         VersionEntry {
             name: version.name,
             served: version.served,
@@ -93,7 +93,7 @@ impl<'t> VersionList<'t> {
     pub fn of(crd: &Crd<'t>) -> Self {
         let listed = crd.spec.get("versions").into_iter().flat_map(Node::items).enumerate();
         let entries: Vec<_> = match crd.api {
-            Api::V1 => listed.map(|(index, node)| VersionEntry::read(index, node)).collect(),
+            Api::V1 => listed.map(|(index, node)| VersionEntry::read(crd, index, node)).collect(),
             Api::V1Beta1 => crd.versions.iter().map(|version| VersionEntry::outdated(crd, version)).collect(),
         };
         let first = entries.first();

@@ -161,7 +161,7 @@ fn check<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, correlated: O
     let Some(correlated) = correlated else { return validate(value, node, trail, None, out) };
     let mut own = Findings { seen: out.seen.is_some().then(Vec::new), ..out.like() };
     validate(value, node, trail, Some(correlated), &mut own);
-    if own.failures > 0 && correlated.is_unchanged() {
+    if own.failures > 0 && correlated.is_tolerated() {
         own.failures = 0;
         own.seen.iter_mut().for_each(|seen| seen.retain(|seen| seen.holds));
         let tolerated = |error| Tolerated { error, because: Tolerance::Unchanged(trail.path()) };

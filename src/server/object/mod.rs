@@ -28,6 +28,7 @@ mod upgrade;
 use serde_json::Value;
 
 use crate::model::FieldPath;
+use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
 use crate::server::key_fate::Pruning;
 
@@ -45,6 +46,7 @@ pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;
 pub use trace::{Check, Seen};
 pub(crate) use types::{JsonKind, JsonKinds, number_domains};
+pub(crate) use types::{JsonKind, JsonKinds, enforced_format, number_domains};
 pub use updates::check_updates;
 pub use upgrade::Upgrade;
 
@@ -246,7 +248,11 @@ impl Compiled {
             Some(old) => metadata::check_update(old, object, &mut errors),
             None => metadata::check_root(object, &mut errors),
         }
-        let correlated = old.map(|old| Correlated { old, new: object, shape: &self.root.shape });
+        let by = match part {
+            Part::Whole => Feature::Ratcheting,
+            Part::Status => Feature::StatusRatcheting,
+        };
+        let correlated = old.map(|old| Correlated { old, new: object, shape: &self.root.shape, by });
         match part {
             Part::Whole => {
                 let findings = check::run(object, &&self.root, correlated, self.trace);

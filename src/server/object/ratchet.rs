@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType};
 
@@ -55,20 +56,27 @@ pub(super) struct Correlated<'a> {
     pub old: &'a Value,
     pub new: &'a Value,
     pub shape: &'a Shape,
+    /// What a server must have to tolerate what is unchanged.
+    pub by: Feature,
 }
 
 impl<'a> Correlated<'a> {
     /// Only a declared key that both have can be followed.
     pub fn key(self, name: &str) -> Option<Self> {
         let (old, new) = (self.old.as_object()?.get(name)?, self.new.as_object()?.get(name)?);
-        Some(Correlated { old, new, shape: value_shape(self.shape, name)? })
+        Some(Correlated { old, new, shape: value_shape(self.shape, name)?, ..self })
     }
 
     /// Only items of a map list can be followed, by their keys.
     pub fn index(self, index: usize) -> Option<Self> {
         let new = self.new.as_array()?.get(index)?;
         let old = by_key(self.shape, self.old.as_array()?, new)?;
-        Some(Correlated { old, new, shape: self.shape.items.as_deref()? })
+        Some(Correlated { old, new, shape: self.shape.items.as_deref()?, ..self })
+    }
+
+    /// Whether the server tolerates what is wrong here: nothing changed.
+    pub fn is_tolerated(self) -> bool {
+        self.is_unchanged() && self.shape.kubernetes.has(self.by)
     }
 
     /// Whether nothing changed here, as far as can be followed: an undeclared key counts as a change.

@@ -40,7 +40,7 @@ impl<'n> Rule<'n> {
 
     fn compile(&self, source: &str, purpose: Purpose) -> Result<Program, CompileError> {
         let optional = self.text.optional_old_self.unwrap_or(false);
-        Program::compile(source, purpose, self.node.decl(), optional)
+        Program::compile(source, purpose, self.node.decl(), optional, self.node.shape.kubernetes.stored_expressions())
     }
 
     fn program(&self) -> Result<&'n Program, &'n CompileError> {
@@ -138,7 +138,7 @@ impl<'a> Ratchet<'a> {
 
     /// Why an error here is tolerated, if it is.
     fn tolerance(self, trail: &Trail<'_>) -> Option<Tolerance> {
-        self.current.or(self.nearest).filter(|known| known.is_unchanged()).map(|_| Tolerance::Unchanged(trail.path().prefix(self.depth)))
+        self.current.or(self.nearest).filter(|known| known.is_tolerated()).map(|_| Tolerance::Unchanged(trail.path().prefix(self.depth)))
     }
 
     fn below(self, current: Correlated<'a>, child: Option<Correlated<'a>>) -> Self {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::go::strfmt::Format;
+use crate::model::kubernetes::Feature;
 use crate::model::number::{NumberDomain, NumberFormat, NumberKind};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
@@ -175,7 +176,13 @@ impl JsonKinds {
 /// The format that strings must have, if the server knows it.
 pub(super) fn string_format(shape: &Shape, purpose: Purpose) -> Option<Format> {
     let name = shape.format.as_deref()?;
-    matches!(purpose.only_type(shape), None | Some(Type::String)).then(|| Format::of(name))?
+    let format = matches!(purpose.only_type(shape), None | Some(Type::String)).then(|| Format::of(name))??;
+    let known = match (format, purpose) {
+        (Format::K8sLongName | Format::K8sShortName, Purpose::Request) => shape.kubernetes.has(Feature::NameFormats),
+        (Format::K8sLongName | Format::K8sShortName, Purpose::Default) => shape.kubernetes.has(Feature::NameFormatsInDefaults),
+        _ => true,
+    };
+    known.then_some(format)
 }
 
 /// Whether a format takes part in the type check: one that the server knows; for defaults, any.
@@ -201,8 +208,17 @@ pub(super) fn number_domain(shape: &Shape, purpose: Purpose) -> NumberDomain {
         maximum: bounds.maximum,
         exclusive_maximum: bounds.exclusive_maximum && bounds.maximum.is_some(),
         multiple_of: bounds.multiple_of,
-        format: shape.format.as_deref().and_then(|name| NumberFormat::of(kind, name)).filter(|format| *format != NumberFormat::Text),
+        format: shape
+            .format
+            .as_deref()
+            .and_then(|name| NumberFormat::of(kind, name))
+            .filter(|format| *format != NumberFormat::Text && shape.kubernetes.has(Feature::NumberFormats)),
     }
+}
+
+/// Whether the server enforces the format of a node.
+pub(crate) fn enforced_format(shape: &Shape) -> bool {
+    string_format(shape, Purpose::Request).is_some() || number_domain(shape, Purpose::Request).format.is_some()
 }
 
 /// The numbers that a node accepts, its type included: a number must be in each of these domains.

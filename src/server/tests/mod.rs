@@ -4,4 +4,5 @@
 mod defaults;
 mod objects;
 mod requests;
+mod servers;
 mod versions;

@@ -1,0 +1,125 @@
+//! What each minor of Kubernetes introduced for CRDs and custom resources: the only place that compares versions.
+//!
+//! Each row names the first minor that has a feature and a recorded case that shows it (`testdata/server`). Minors stand for
+//! servers with default feature gates and their default compatibility version.
+
+use super::Minor;
+
+/// To what a feature belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The server: it holds for whatever that server does.
+    Server,
+    /// The environment that compiles CEL expressions. A server compiles expressions that its stored CRD has with its own
+    /// environment, and new ones with that of the minor before, so that a rollback finds nothing that it can't compile.
+    Expressions,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Row {
+    pub feature: Feature,
+    pub scope: Scope,
+    pub since: Minor,
+    /// A recorded case.
+    pub case: &'static str,
+    /// What a server that has it does.
+    pub what: &'static str,
+}
+
+macro_rules! table {
+    ($($scope:ident $minor:literal $feature:ident $case:literal $what:literal;)*) => {
+        /// Something that some servers have and others don't.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Feature { $(#[doc = $what] $feature,)* }
+
+        /// In the order of [`Feature`].
+        pub static TABLE: &[Row] = &[
+            $(Row { feature: Feature::$feature, scope: Scope::$scope, since: Minor($minor), case: $case, what: $what },)*
+        ];
+    };
+}
+
+// A minor that the model doesn't know yet is a new number here, in `Minor::NEWEST`, and recorded cases.
+table! {
+    // Expressions: what rules may call.
+    Expressions 28 CrossTypeComparisons   "cel-std-cross-lt-new"          "compares numbers of different types with <, <=, > and >=";
+    Expressions 28 OptionalValues         "cel-opt-select-new"            "has optional values: self.?a, [?0], optional.of(), optMap()";
+    Expressions 28 Quantities             "cel-quantity-isquantity-new"   "has quantity() and isQuantity()";
+    Expressions 29 StringFormatting       "cel-str-format-new"            "has format() and strings.quote()";
+    Expressions 29 Sets                   "cel-sets-contains-new"         "has sets.contains(), sets.equivalent() and sets.intersects()";
+    Expressions 30 NetworkAddresses       "cel-net-ip-family-new"         "has ip(), cidr() and their checks";
+    Expressions 31 NamedFormats           "cel-format-dns1123label-new"   "has format.named() and named formats such as format.dns1123Label()";
+    Expressions 31 ReservedFieldNames     "cel-word-namespace-new"        "reads fields that are named like a reserved word without escapes";
+    Expressions 32 TwoVariableMacros      "cel-macro-all2-list-new"       "has all(), exists() and others with two variables, transformList(), transformMap()";
+    Expressions 33 SemanticVersions       "cel-semver-semver-new"         "has semver() and isSemver()";
+    Expressions 34 ListFunctions          "cel-list-slice-new"            "has slice(), flatten(), sort(), sortBy(), distinct(), reverse() and lists.range()";
+    Expressions 37 Includes               "cel-list-includes-good"        "has includes()";
+
+    // Expressions: what changed with the library in the server, whatever the environment.
+    Server 29 OptFlatMap                  "cel-opt-optflatmap-stored"     "has optFlatMap()";
+    Server 29 UniformLiterals             "cel-lit-mixed-dyn-stored"      "refuses list and map literals of mixed types even behind dyn()";
+    Server 32 SubnetsContained            "cel-net-cidr-containscidr-good" "answers containsCIDR() by the prefix lengths";
+    Server 33 OptionalListFunctions       "cel-list-first-new"            "has first(), last(), optional.unwrap() and unwrapOpt()";
+    Server 33 HiddenAccumulator           "cel-syntax-accu-stored"        "hides __result__ from rules";
+    Server 37 QuantitiesCopied            "cel-quantity-aliasing-big-good" "leaves a quantity unchanged when something is added to it";
+
+    // Cost estimates.
+    Server 29 FreePresenceTests           "cost-107-limit"                "estimates has() to cost nothing itself";
+    Server 29 CountedOptionalReads        "cost-106"                      "estimates what optional selection costs";
+    Server 30 SizedComprehensions         "cost-026-limit"                "knows the size of what map() and filter() return";
+    Server 30 CountedQuantities           "cost-007"                      "estimates quantity() and isQuantity() by the length of their argument";
+    Server 32 BoundedEquality             "cel-quantity-eq-new"           "estimates the equality of quantities, URLs, IPs and CIDRs";
+    Server 33 SizedElements               "cost-060"                      "knows the sizes of elements, of two variables, and behind dyn()";
+    Server 37 BoundedNames                "cost-name-root"                "counts metadata.name as at most 253 bytes long";
+
+    // CRDs: create and update.
+    Server 29 UnchangedCostWaived         "upd-cost-mid-unchanged"        "waives the cost limit of single rules in versions whose schema is unchanged";
+    Server 30 OptionalOldSelf             "oos-create"                    "knows optionalOldSelf; others drop it";
+    Server 31 SelectableFields            "sel-missing"                   "knows selectableFields; others drop them";
+    Server 31 ClosedClauses               "upd-unchanged-junctor-ap-false" "allows additionalProperties: false inside of allOf, anyOf, oneOf and not";
+    Server 31 CheckedCaBundle             "ca-none-to-invalid"            "checks the caBundle of an established CRD";
+    Server 31 StoredMessageExpressions    "rule-msgexpr-ip-stored"        "compiles an unchanged messageExpression as a stored one";
+    Server 34 NameFormatsInDefaults       "default-short-name"            "checks defaults for the formats k8s-short-name and k8s-long-name";
+    Server 35 UnchangedSelectableFields   "sel-nine-unchanged"            "tolerates more than eight selectable fields that are unchanged";
+
+    // Objects.
+    Server 30 Ratcheting                  "ratchet-maxlength"             "tolerates invalid parts that an update doesn't change";
+    Server 33 StatusRatcheting            "ratchet-status-maxlength"      "tolerates them in writes to /status";
+    Server 35 NameFormats                 "fmt-s-k8s-short-name-bad"      "enforces the formats k8s-short-name and k8s-long-name";
+    Server 36 NumberFormats               "fmt-int32-over"                "enforces the ranges of the formats int32 and float";
+
+    // Warnings.
+    Server 34 StringFormatWarnings        "fmt-warn-string-nope"          "warns about unknown formats of strings";
+    Server 36 FormatWarnings              "fmt-warn-integer-uint32"       "warns about unknown formats of other types";
+    Server 37 ObjectSetWarnings           "warn-set-object"               "warns about new sets of objects or lists";
+
+    // Wording.
+    Server 36 FractionsReportedTwice      "value-float-for-int"           "reports a fraction for an integer by its format as well";
+}
+
+impl Feature {
+    pub fn parse(name: &str) -> Option<Feature> {
+        TABLE.iter().map(|row| row.feature).find(|feature| format!("{feature:?}") == name)
+    }
+
+    pub fn row(self) -> &'static Row {
+        // One row for each, in their order.
+        TABLE.get(self as usize).unwrap_or(&TABLE[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_feature_has_its_row() {
+        assert!(TABLE.len() <= 64, "one bit for each feature");
+        for (number, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.feature as usize, number);
+            assert!(Minor::ALL.contains(&row.since), "{}", row.what);
+            assert!(row.what.starts_with(char::is_lowercase), "{}", row.what);
+        }
+    }
+}

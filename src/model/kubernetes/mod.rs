@@ -1,0 +1,136 @@
+//! Kubernetes versions: the minors that the model of the server knows, ranges of them, and what each introduced.
+
+mod asked;
+mod features;
+mod range;
+
+use std::fmt;
+
+pub use asked::{Asked, observe, observe_apart};
+pub use features::{Feature, Scope};
+pub use range::{Minors, RangeError};
+
+/// A minor version, which stands for its last patch release with default settings.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Minor(u8);
+
+impl Minor {
+    pub const OLDEST: Minor = Minor(28);
+    /// Not released yet; see [`Minor::is_prerelease`].
+    pub const NEWEST: Minor = Minor(37);
+    /// The newest that is released: what a run is about unless it says otherwise.
+    pub const DEFAULT: Minor = Minor(36);
+    pub const ALL: [Minor; 10] =
+        [Minor(28), Minor(29), Minor(30), Minor(31), Minor(32), Minor(33), Minor(34), Minor(35), Minor(36), Minor(37)];
+
+    /// Whether the model has it from a release candidate.
+    pub fn is_prerelease(self) -> bool {
+        self > Minor::DEFAULT
+    }
+
+    /// Whether a server of this minor has a feature; of CEL, in expressions that its stored CRD has.
+    pub fn has(self, feature: Feature) -> bool {
+        asked::record(feature, false);
+        self.knows(feature, false)
+    }
+
+    /// The environment for expressions that the stored CRD has.
+    pub fn stored_expressions(self) -> Environment {
+        Environment { minor: self, new: false }
+    }
+
+    /// The environment for new expressions.
+    pub fn new_expressions(self) -> Environment {
+        Environment { minor: self, new: true }
+    }
+
+    fn knows(self, feature: Feature, new: bool) -> bool {
+        let row = feature.row();
+        let own = if new && row.scope == Scope::Expressions { self.0 - 1 } else { self.0 };
+        own >= row.since.0
+    }
+
+    /// The first minor whose servers have it in expressions that are new.
+    pub fn first_with(feature: Feature) -> Minor {
+        Minor::ALL.into_iter().find(|minor| minor.knows(feature, true)).unwrap_or(Minor::NEWEST)
+    }
+
+    fn parse(text: &str) -> Option<Minor> {
+        let number = text.trim().trim_start_matches('v').strip_prefix("1.")?.parse::<u8>().ok()?;
+        Minor::ALL.into_iter().find(|minor| minor.0 == number)
+    }
+
+    const fn bit(self) -> u16 {
+        1 << (self.0 - Minor::OLDEST.0)
+    }
+}
+
+impl Default for Minor {
+    fn default() -> Self {
+        Minor::DEFAULT
+    }
+}
+
+impl fmt::Display for Minor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.0)
+    }
+}
+
+impl fmt::Debug for Minor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.0)
+    }
+}
+
+impl serde::Serialize for Minor {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What compiles an expression: the libraries of a minor, for new expressions those of the minor before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Environment {
+    minor: Minor,
+    new: bool,
+}
+
+impl Environment {
+    /// The same environment of another server.
+    pub fn on(self, minor: Minor) -> Environment {
+        Environment { minor, ..self }
+    }
+
+    pub fn minor(self) -> Minor {
+        self.minor
+    }
+
+    pub fn has(self, feature: Feature) -> bool {
+        asked::record(feature, self.new);
+        self.minor.knows(feature, self.new)
+    }
+}
+
+/// The newest that there is: for expressions that no server compiles.
+impl Default for Environment {
+    fn default() -> Self {
+        Minor::DEFAULT.stored_expressions()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_expressions_lag_behind() {
+        let (older, newer) = (Minor(30), Minor(31));
+        assert!(older.stored_expressions().has(Feature::NetworkAddresses));
+        assert!(!older.new_expressions().has(Feature::NetworkAddresses));
+        assert!(newer.new_expressions().has(Feature::NetworkAddresses));
+        // What the server does by itself doesn't.
+        assert!(Minor(33).new_expressions().has(Feature::OptionalListFunctions));
+        assert_eq!(Minor::first_with(Feature::NetworkAddresses), newer);
+    }
+}
