@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::judge::finding::Severity;
 use crate::judge::policy::Policy;
 use crate::judge::rule::{Book, Family};
+use crate::model::kubernetes::Minors;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -175,6 +176,7 @@ impl BaselineRun {
             against: self.against.clone(),
             merge_base: false,
             against_tag: None,
+            upgrade: None,
             staged: false,
             versions: Versions::default(),
             old_may_be_empty: false,
@@ -227,6 +229,10 @@ pub struct Review {
     /// Compare staged files with HEAD; without INPUT, all staged files that contain CRDs
     #[arg(long, conflicts_with_all = ["against", "against_tag"], help_heading = "Sides")]
     pub staged: bool,
+
+    /// Instead of comparing, show what an upgrade of the cluster changes for these CRDs, such as 1.35..1.36
+    #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["against", "against_tag", "staged", "kubernetes"], help_heading = "Sides")]
+    pub upgrade: Option<Minors>,
 
     /// Conversion manifests [default: `conversions/` beside NEW or in the current directory]
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
@@ -301,6 +307,9 @@ pub struct Validate {
     /// Objects that are stored: each OBJECT is checked as an update of the one with its kind, namespace and name
     #[arg(long, value_name = "OBJECT", conflicts_with = "old")]
     pub previous: Vec<OsString>,
+    /// Servers to check for: 1.33, 1.30..1.36, 1.31.. or >=1.31 [default: the newest release]
+    #[arg(long, value_name = "RANGE")]
+    pub kubernetes: Option<Minors>,
     /// With --previous: write to this subresource. For `scale`, OBJECT can be a Scale
     #[arg(long, value_name = "NAME", requires = "previous")]
     pub subresource: Option<SubresourceName>,
@@ -475,6 +484,7 @@ impl ChangeSides {
             inputs: self.inputs.clone(),
             against: self.against.clone(),
             merge_base: self.merge_base,
+            upgrade: None,
             against_tag: self.against_tag.clone(),
             staged: false,
             versions: self.versions.clone(),
@@ -613,6 +623,10 @@ pub struct Judging {
     /// Date used to expire waivers [default: SOURCE_DATE_EPOCH, or today]
     #[arg(long, value_name = "YYYY-MM-DD", hide_short_help = true)]
     pub today: Option<String>,
+
+    /// Servers to judge for: 1.33, 1.30..1.36, 1.31.. or >=1.31 [default: from the configuration, or the newest release]
+    #[arg(long, value_name = "RANGE")]
+    pub kubernetes: Option<Minors>,
 
     /// Standard-channel CRDs, if the input is the experimental channel: their fields count as standard
     #[arg(long, value_name = "INPUT")]

@@ -10,6 +10,7 @@ use crate::input::{Against, against};
 use crate::judge::existing_objects::ObjectTally;
 use crate::judge::report::{ChangeArguments, Report};
 use crate::judge::review::{self, Judgement, ReadRelease, Side};
+use crate::model::kubernetes::{Minor, Minors};
 use crate::server::object::ImpactChecker;
 
 use super::existing_objects::{Resource, each_page};
@@ -34,6 +35,8 @@ pub(super) struct Case<'r> {
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
     old_may_be_empty: bool,
+    /// The servers before and after an upgrade of the cluster, where that is what is reviewed.
+    upgrade: Option<(Minor, Minor)>,
     change: Option<ChangeArguments>,
 }
 
@@ -55,6 +58,9 @@ impl<'r> Case<'r> {
         accept: bool,
         streams: &mut Streams<'_>,
     ) -> Result<Option<Case<'r>>, Stop> {
+        if let Some(minors) = arguments.upgrade {
+            return Case::upgrade(reader, arguments, minors, accept, streams).map(Some);
+        }
         let progress = streams.progress("reading");
         let (Sides { mut old, mut new, base }, least) = if arguments.staged {
             match reader.staged(arguments)? {
@@ -89,8 +95,30 @@ impl<'r> Case<'r> {
             objects: (!arguments.objects.is_empty()).then(|| (reader, arguments.objects.clone())),
             least: arguments.judging.min_crds.unwrap_or(least),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
+            upgrade: None,
             change: Some(ChangeArguments { sides: arguments.change_words(), conversions: manifests::directory(arguments) }),
         }))
+    }
+
+    /// One bundle on two servers.
+    fn upgrade(
+        reader: &'r Reader,
+        arguments: &arguments::Review,
+        minors: Minors,
+        accept: bool,
+        streams: &mut Streams<'_>,
+    ) -> Result<Self, Stop> {
+        let (Some(from), Some(to)) = (minors.first(), minors.last().filter(|_| minors.count() > 1)) else {
+            return Err(Stop::usage("--upgrade needs two versions, such as 1.35..1.36"));
+        };
+        let lint = arguments::Lint {
+            inputs: arguments.inputs.clone(),
+            crds_only: false,
+            judging: arguments.judging.clone(),
+            output: arguments::Output { format: Vec::new(), all: false, quiet: false },
+            limits: arguments.limits.clone(),
+        };
+        Ok(Case { upgrade: Some((from, to)), ..Case::lint(reader, &lint, accept, streams)? })
     }
 
     pub fn lint(reader: &Reader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Self, Stop> {
@@ -111,6 +139,7 @@ impl<'r> Case<'r> {
             objects: None,
             least,
             old_may_be_empty: false,
+            upgrade: None,
             change: None,
         })
     }
@@ -132,9 +161,10 @@ impl<'r> Case<'r> {
         let read_release = read.as_ref().map(|read| read as &ReadRelease<'_>);
         let judgement = Judgement { context, history: &releases, conversions: self.manifests.manifests(), read_release, ..judgement };
         let progress = streams.progress(if old.is_some() { "comparing" } else { "checking" });
-        let mut report = match &old {
-            Some(old) => Report { change: self.change.clone(), ..review::review(old, &new, &judgement) },
-            None => review::lint(&new, &judgement),
+        let mut report = match (&old, self.upgrade) {
+            (None, Some(minors)) => review::upgrade(&new, minors, &judgement),
+            (Some(old), _) => Report { change: self.change.clone(), ..review::review(old, &new, &judgement) },
+            (None, None) => review::lint(&new, &judgement),
         };
         drop(progress);
         self.release.iter().for_each(|release| release.report(streams));

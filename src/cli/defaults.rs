@@ -18,6 +18,9 @@ pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>
     let root = repo_root(Path::new("")).map_err(|_| Stop::usage("not in a git repository: give OLD and NEW, or NEW with --against REV"))?;
     let (inputs, shown) = directories(&root)?;
     arguments.inputs = inputs;
+    if arguments.upgrade.is_some() {
+        return Ok(arguments);
+    }
     if arguments.against.is_none() && arguments.against_tag.is_none() {
         let base = Base::from_environment(|name| std::env::var(name).ok());
         arguments.merge_base = matches!(base, Base::Branch(_));

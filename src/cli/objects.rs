@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::cli::arguments::{self, Format};
 use crate::find::conversion::text::as_yaml;
 use crate::input::Input;
+use crate::model::kubernetes::Minor;
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{Crd, Version};
 use crate::render::{Anchors, objects};
@@ -36,8 +37,12 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         streams.error(&format!("no CRD was found in {}", crd_side.source));
         exit = exit.or(Exit::Unread);
     }
-    let reports = if arguments.previous.is_empty() {
-        object::check_objects(given.documents(), &crd_side.bundle, old_side.as_ref().map(|side| &side.bundle))
+    let kubernetes = arguments.kubernetes.unwrap_or_default();
+    let crds_on = |minor| crd_side.bundle.on(minor);
+    let reports: Vec<(Minor, Vec<object::ObjectReport>)> = if arguments.previous.is_empty() {
+        let old_on = |minor| old_side.as_ref().map(|side| side.bundle.on(minor));
+        let check = |minor| object::check_objects(given.documents(), &crds_on(minor), old_on(minor).as_ref());
+        kubernetes.iter().rev().map(|minor| (minor, check(minor))).collect()
     } else {
         let previous = reader.one(&arguments.previous, false)?;
         exit = exit.or(previous.unread(streams));
@@ -45,7 +50,9 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
             arguments::SubresourceName::Status => Subresource::Status,
             arguments::SubresourceName::Scale => Subresource::Scale,
         });
-        let updates = object::check_updates(given.documents(), previous.documents(), &crd_side.bundle, subresource);
+        let check = |minor| object::check_updates(given.documents(), previous.documents(), &crds_on(minor), subresource);
+        let mut checked = kubernetes.iter().rev().map(|minor| (minor, check(minor)));
+        let Some((newest, updates)) = checked.next() else { return Ok(exit) };
         for report in objects::judged(&updates.unreadable, previous.documents()) {
             streams.error(&format!("{}:{}: {}", report.file, report.line, report.remarks.first().map_or("", |remark| &remark.message)));
             exit = exit.or(Exit::Unread);
@@ -56,17 +63,21 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
                 streams.note(&format!("no object updates the previous one at {}:{line}", file.name));
             }
         }
-        updates.reports
+        let older = checked.map(|(minor, updates)| (minor, updates.reports));
+        std::iter::once((newest, updates.reports)).chain(older).collect()
     };
-    let mut judged = objects::judged(&reports, given.documents());
-    let skipped = objects::skipped(&reports);
+    let mut judged = objects::judged_on(&reports, given.documents());
+    let reports = reports.first().map_or(&[][..], |(_, reports)| reports);
+    let skipped = objects::skipped(reports);
     let mut unhurt = 0;
     if !clusters.is_empty() {
         let progress = streams.progress("checking objects");
         let resources: Vec<Resource> = crd_side.bundle.crds.iter().filter_map(Resource::of).collect();
-        let old = old_side.as_ref().map(|side| &side.bundle);
+        let sides: Vec<_> =
+            kubernetes.iter().rev().map(|minor| (minor, crds_on(minor), old_side.as_ref().map(|side| side.bundle.on(minor)))).collect();
         exit = exit.or(each_page(&reader, &clusters, &resources, streams, |documents| {
-            let page = objects::judged(&object::check_objects(documents, &crd_side.bundle, old), documents);
+            let check = |(minor, crds, old): &(Minor, _, Option<_>)| (*minor, object::check_objects(documents, crds, old.as_ref()));
+            let page = objects::judged_on(&sides.iter().map(check).collect::<Vec<_>>(), documents);
             let (failing, fine): (Vec<_>, Vec<_>) = page.into_iter().partition(objects::Judged::fails);
             unhurt += fine.len();
             judged.extend(failing.into_iter().map(objects::Judged::of_cluster));
@@ -88,7 +99,7 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
     let formats = json.as_ref().map_or(arguments.format.as_slice(), std::slice::from_ref);
     let anchors = Anchors::new(None, given.documents(), reader.loader.repository().ok());
     write_formats(formats, streams, |format, style| match format {
-        Format::Json => objects::json(&judged, &skipped),
+        Format::Json => objects::json(&judged, &skipped, kubernetes),
         Format::Github => objects::github(&judged, unhurt, &anchors),
         Format::Sarif => objects::sarif(&judged, &anchors, complete),
         Format::Junit => objects::junit(&judged, complete),

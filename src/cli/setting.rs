@@ -16,6 +16,7 @@ use crate::judge::review::{Judgement, Side};
 use crate::judge::rule::Book;
 use crate::judge::waiver::Waivers;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::kubernetes::Minors;
 use crate::model::{Documents, FileId, Place};
 use crate::render::human;
 
@@ -29,6 +30,8 @@ pub(super) struct Setting {
     policy: Policy,
     pub gate: Option<Severity>,
     config: Config,
+    /// The servers that matter.
+    kubernetes: Minors,
     file: FileId,
     baseline: Option<(Baseline, FileId)>,
     today: Date,
@@ -111,7 +114,8 @@ impl Setting {
         let own = Arc::clone(&judges.own);
         let (policy, gate) = choose(judging, &config, &own)?;
         let today = today(judging)?;
-        Ok(Setting { own, policy, gate, config, file, baseline, today, changed, baseline_file })
+        let kubernetes = judging.kubernetes.or(config.kubernetes).unwrap_or_default();
+        Ok(Setting { kubernetes, own, policy, gate, config, file, baseline, today, changed, baseline_file })
     }
 
     pub fn book(&self) -> &Book {
@@ -125,7 +129,7 @@ impl Setting {
             baseline: self.baseline.as_ref().map(|(baseline, file)| (baseline, *file)),
             today: Some(self.today),
         };
-        let context = ReviewContext { assigned: &self.config.maturity, ..ReviewContext::default() };
+        let context = ReviewContext { assigned: &self.config.maturity, kubernetes: self.kubernetes, ..ReviewContext::default() };
         Judgement { waivers, context, changed: &self.changed, ..Judgement::new(self.book(), &self.policy) }
     }
 }

@@ -5,4 +5,5 @@ pub mod conversion;
 pub mod lint;
 mod maturity_marker;
 pub mod review_context;
+pub mod servers;
 pub mod vocabulary;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use crate::input::glob::Glob;
 use crate::model::fact::{Effect, Fact, Subject};
+use crate::model::kubernetes::{Minor, Minors};
 use crate::model::schema::{Keyword, Schema};
 use crate::model::{Bundle, Crd, FieldPath, Maturity, Version};
 
@@ -30,11 +31,14 @@ pub struct ReviewContext<'a> {
     pub versioned: bool,
     /// Some of the old bundle could not be read: what it seems to lack isn't new.
     pub old_incomplete: bool,
+    /// The servers that matter.
+    pub kubernetes: Minors,
 }
 
 impl ReviewContext<'_> {
     /// Nothing is known but the bundles.
-    pub const NONE: ReviewContext<'static> = ReviewContext { assigned: &[], standard: None, versioned: false, old_incomplete: false };
+    pub const NONE: ReviewContext<'static> =
+        ReviewContext { assigned: &[], standard: None, versioned: false, old_incomplete: false, kubernetes: Minors::only(Minor::DEFAULT) };
 
     /// The field's maturity, or that of the nearest object around it that has one. `None` for a field that isn't declared.
     pub fn field_maturity(&self, crd: &Crd<'_>, version: &Version<'_>, path: &FieldPath) -> Option<Option<Maturity>> {

@@ -7,6 +7,7 @@ use crate::judge::rule::{Family, Kind};
 use crate::model::Place;
 use crate::model::fact::{Affected, Affects, Certainty, Ratchet, Witness, vocabulary};
 use crate::model::hash::fnv1a;
+use crate::model::kubernetes::Minors;
 pub use crate::model::release::Bump;
 
 vocabulary! {
@@ -74,6 +75,9 @@ pub struct Finding {
     pub certainty: Certainty,
     /// When updates of existing objects pass all the same.
     pub ratchet: Option<Ratchet>,
+    /// The servers of the range for which it holds; absent if it holds for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<Minors>,
     pub status: Status,
     pub before: Option<Spot>,
     pub after: Option<Spot>,

@@ -10,6 +10,7 @@ pub mod report;
 pub mod review;
 pub mod rule;
 pub mod scope;
+pub mod servers;
 pub(crate) mod suite;
 pub mod waiver;
 

@@ -6,6 +6,8 @@ use crate::judge::bump::Recommendation;
 use crate::judge::existing_objects::ExistingObjects;
 use crate::judge::finding::{Class, Finding, Severity, Status};
 use crate::judge::overview::{Counts, Overview};
+use crate::judge::servers::Servers;
+use crate::model::kubernetes::Minors;
 use crate::model::{Bundle, Skipped};
 
 pub const SCHEMA: &str = "crdwise.report/v1";
@@ -55,6 +57,11 @@ pub struct Report {
     /// The release that breaks were compared with, where that was necessary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<String>,
+    /// The servers that the findings are about.
+    pub kubernetes: Minors,
+    /// What each server says to the bundle; for `lint`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Servers>,
     /// Counted once, for every format.
     pub summary: Counts,
     /// How other commands are told about the same change.

@@ -23,8 +23,10 @@ use crate::judge::policy::Policy;
 use crate::judge::report::{self, Report};
 use crate::judge::rule::Book;
 use crate::judge::scope::Scope;
+use crate::judge::servers::Servers;
 use crate::judge::waiver::Waivers;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
+use crate::model::kubernetes::{Minor, Minors};
 
 use conversions::Covering;
 pub use conversions::Manifests;
@@ -126,7 +128,18 @@ pub fn lint(side: &Side<'_>, judgement: &Judgement<'_>) -> Report {
     facts.extend(lint::guidelines(&side.bundle, &context));
     facts.extend(mixed_versions(side));
     let findings = accept(&rule_all(&facts, judgement, None), &Context { old: None, new: side, judgement, release: None });
-    report(None, side, judgement, findings)
+    let servers = Servers::of(side, judgement.context.kubernetes);
+    Report { servers: Some(servers), ..report(None, side, judgement, findings) }
+}
+
+/// What an upgrade of the cluster changes for a bundle that stays the same.
+pub fn upgrade(side: &Side<'_>, minors: (Minor, Minor), judgement: &Judgement<'_>) -> Report {
+    let facts = change::upgrade(&side.bundle, minors, &judgement.context);
+    let rulings = rule_all(&facts, judgement, None);
+    let (class, _) = verdict(&rulings);
+    let findings = accept(&rulings, &Context { old: Some(side), new: side, judgement, release: None });
+    let kubernetes = Minors::only(minors.0).and(Minors::only(minors.1));
+    Report { verdict: Some(class), kubernetes, ..report(Some(side), side, judgement, findings) }
 }
 
 /// Judges facts about manifests alone.
@@ -147,6 +160,8 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
         bump: None,
         objects: None,
         release: None,
+        kubernetes: judgement.context.kubernetes,
+        servers: None,
         summary: Counts::of(&findings),
         change: None,
         findings,

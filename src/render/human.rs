@@ -13,6 +13,7 @@ use super::accept::{Acceptance, acceptance, accepted};
 use super::escape::visible;
 use super::existing_objects;
 use super::group::{Group, fold, gather, place_consequences, plural};
+use super::servers;
 pub use super::snippet::Style;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts};
 
@@ -328,6 +329,13 @@ fn summary(out: &mut String, report: &Report, options: &Options) {
         counts_line(out, "new", &report.new, options.style.width);
     } else {
         counts_line(out, "checked", &report.new, options.style.width);
+    }
+    wrapped(out, "kubernetes: ", &servers::summary(report), options.style.width);
+    for refusal in servers::refusals(report) {
+        wrapped(out, "  ", &visible(&refusal), options.style.width);
+    }
+    for row in servers::table(report) {
+        let _ = writeln!(out, "  {}", visible(&row));
     }
 }
 

@@ -11,6 +11,7 @@ use crate::judge::report::Report;
 use super::accept::acceptance;
 use super::escape::visible;
 use super::group::{Group, gather, plural};
+use super::servers;
 use super::view::View;
 
 /// By this line a later run finds its comment again. It is the first line; text of files can't hold it.
@@ -71,7 +72,8 @@ fn head(out: &mut String, view: &View<'_>) {
         }
         None => out.push_str("## CRD lint\n\n"),
     }
-    let _ = write!(out, "**{}** · policy {}", view.counts(), code(&cut(&view.report.policy)));
+    let servers = servers::summary(view.report);
+    let _ = write!(out, "**{}** · policy {} · Kubernetes {servers}", view.counts(), code(&cut(&view.report.policy)));
     if let Some(bump) = bump {
         let _ = write!(out, " · next version: **{}**", bump.required);
         if let (Some(from), Some(next)) = (&bump.from, &bump.recommended) {

@@ -20,6 +20,7 @@ pub mod objects;
 #[cfg(test)]
 mod sample;
 pub mod sarif;
+mod servers;
 pub mod short;
 mod snippet;
 pub mod suite;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::input::{Origin, shorten};
 use crate::judge::finding::Severity;
+use crate::model::kubernetes::{Minor, Minors};
 use crate::model::{Documents, Place, Skipped};
 use crate::server::object::{ObjectReport, Request, Subresource, Upgrade, Verdict};
 
@@ -30,6 +31,9 @@ pub struct Remark {
     pub file: String,
     pub line: usize,
     pub column: usize,
+    /// The servers of the range that say so; absent if all of them do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<Minors>,
     #[serde(skip)]
     place: Option<Place>,
     /// The message without anything that the object holds.
@@ -85,6 +89,38 @@ pub fn judged(reports: &[ObjectReport], documents: &Documents) -> Vec<Judged> {
     reports.iter().filter(|report| !is_skipped(report)).map(|report| one(report, documents)).collect()
 }
 
+/// What servers say, newest first, as one: a remark that not all of them make says which do.
+pub fn judged_on(reports: &[(Minor, Vec<ObjectReport>)], documents: &Documents) -> Vec<Judged> {
+    let mut answers = reports.iter().map(|(minor, reports)| (*minor, judged(reports, documents)));
+    let Some((newest, mut merged)) = answers.next() else { return Vec::new() };
+    let all: Minors = reports.iter().map(|(minor, _)| *minor).collect();
+    if all == Minors::only(newest) {
+        return merged;
+    }
+    let said = |remark: &Remark| (remark.what, remark.path.clone(), remark.message.clone());
+    let mut on: Vec<Vec<Minors>> = merged.iter().map(|object| vec![Minors::only(newest); object.remarks.len()]).collect();
+    for (minor, older) in answers {
+        for ((object, minors), before) in merged.iter_mut().zip(&mut on).zip(older) {
+            for remark in before.remarks {
+                match object.remarks.iter().position(|known| said(known) == said(&remark)) {
+                    Some(known) => minors.get_mut(known).into_iter().for_each(|on| *on = on.and(Minors::only(minor))),
+                    None => {
+                        object.remarks.push(remark);
+                        minors.push(Minors::only(minor));
+                    }
+                }
+            }
+        }
+    }
+    for (object, minors) in merged.iter_mut().zip(on) {
+        for (remark, minors) in object.remarks.iter_mut().zip(minors).filter(|(_, minors)| *minors != all) {
+            remark.kubernetes = Some(minors);
+            remark.message.push_str(&format!(" (only on Kubernetes {minors})"));
+        }
+    }
+    merged
+}
+
 fn is_skipped(report: &ObjectReport) -> bool {
     matches!(report.verdict, Verdict::OtherGroup)
 }
@@ -109,7 +145,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     let mut bare = Vec::new();
     let mut say = |what: &'static str, place: Place, path: String, message: String| {
         let (file, line, column) = spot(place);
-        remarks.push(Remark { what, path, message, file, line, column, place: Some(place), bare: None });
+        remarks.push(Remark { what, path, message, file, line, column, kubernetes: None, place: Some(place), bare: None });
     };
     match &report.verdict {
         Verdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
@@ -292,8 +328,9 @@ pub fn junit(judged: &[Judged], complete: bool) -> String {
     annotation::junit("validate", &cases, complete)
 }
 
-pub fn json(judged: &[Judged], skipped: &[Skipped]) -> String {
-    let report = serde_json::json!({ "schema": SCHEMA, "tool": crate::judge::report::TOOL, "objects": judged, "skipped": skipped });
+pub fn json(judged: &[Judged], skipped: &[Skipped], kubernetes: Minors) -> String {
+    let tool = crate::judge::report::TOOL;
+    let report = serde_json::json!({ "schema": SCHEMA, "tool": tool, "kubernetes": kubernetes, "objects": judged, "skipped": skipped });
     let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
     text.push('\n');
     text

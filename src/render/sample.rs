@@ -7,6 +7,7 @@ use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
 use crate::judge::report::{self, Report, SideSummary};
 use crate::judge::rule::{Book, Family, Kind};
 use crate::model::fact::{Affected, Affects, Certainty, Outcome, Witness};
+use crate::model::kubernetes::Minors;
 use crate::model::{Documents, Place};
 
 use super::anchor::Anchors;
@@ -31,6 +32,7 @@ pub fn finding() -> Finding {
         affects: Affects::of(&[Affected::Writers, Affected::Data]),
         certainty: Certainty::Proved,
         ratchet: None,
+        kubernetes: None,
         status: Status::New,
         before: None,
         after: None,
@@ -69,6 +71,8 @@ pub fn report(findings: Vec<Finding>) -> Report {
         verdict: Some(verdict),
         bump: Some(Recommendation::new(bump, crate::model::release::parse("v1.2.0"), None)),
         release: None,
+        kubernetes: Minors::default(),
+        servers: None,
         summary: crate::judge::overview::Counts::of(&findings),
         change: None,
         objects: None,

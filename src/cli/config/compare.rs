@@ -38,6 +38,7 @@ pub fn changes(old: &Config, new: &Config, file: FileId) -> Vec<Fact> {
         ("the paths that are read", old.include != new.include || old.exclude != new.exclude),
         ("the annotation keys", old.keys != new.keys),
         ("the maturity of fields", old.maturity != new.maturity),
+        ("the range of servers", old.kubernetes != new.kubernetes),
     ] {
         if differs {
             said.push((Aspect::Policy, Effect::Changed, format!("{what} changed"), None));

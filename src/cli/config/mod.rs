@@ -11,6 +11,7 @@ use crate::input::yaml::Span;
 use crate::judge::finding::Severity;
 use crate::judge::waiver::Waiver;
 use crate::model::Keys;
+use crate::model::kubernetes::Minors;
 
 pub use compare::changes;
 pub use read::own_directories;
@@ -60,6 +61,8 @@ pub struct Config {
     pub maturity: Vec<AssignedMaturity>,
     pub waivers: Vec<Waiver>,
     pub baseline: Option<Placed<String>>,
+    /// The servers that matter.
+    pub kubernetes: Option<Minors>,
 }
 
 impl Config {

@@ -8,6 +8,7 @@ use crate::input::yaml::{self, Budget, Node, Span};
 use crate::judge::finding::Severity;
 use crate::judge::rule::{Book, Family};
 use crate::judge::waiver::Waiver;
+use crate::model::kubernetes::{Minors, RangeError};
 use crate::model::{Keys, Maturity};
 
 use super::{Config, Judging, Level, OwnDirectories, Placed};
@@ -46,6 +47,9 @@ impl Words<'_> {
             let rules = settings.get("rules").into_iter().flat_map(Node::entries).filter(|entry| entry.name() != FROM);
             faults.extend(rules.filter_map(|entry| self.level(entry.name(), entry.key, entry.value)));
             faults.extend(settings.get("policy").and_then(|policy| self.policy(policy)));
+        }
+        if let (Some(Err(error)), Some(node)) = (kubernetes(root), root.get("kubernetes")) {
+            faults.push(Fault::new(error.to_string(), node.span()));
         }
         for waiver in root.get("waivers").into_iter().flat_map(Node::items) {
             if let Some(rule) = waiver.get("rule") {
@@ -123,8 +127,15 @@ fn config(root: Node<'_>, book: &Book) -> Config {
         },
         maturity: part("maturity").into_iter().flat_map(Node::items).filter_map(assigned).collect(),
         waivers: part("waivers").into_iter().flat_map(Node::items).filter_map(|node| waiver(node, book)).collect(),
+        kubernetes: kubernetes(root).and_then(Result::ok),
         baseline: placed(root, "baseline").map(|placed| Placed { value: placed.value.to_owned(), span: placed.span }),
     }
+}
+
+/// The range of servers. `1.33` without quotes is a number, and its text is what counts.
+fn kubernetes(root: Node<'_>) -> Option<Result<Minors, RangeError>> {
+    let node = root.get("kubernetes")?;
+    Some(node.as_str().unwrap_or_else(|| node.source().trim()).parse())
 }
 
 fn judging(node: Node<'_>, book: &Book) -> Judging {

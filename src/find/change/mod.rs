@@ -22,16 +22,21 @@ mod scale;
 mod storage;
 mod types;
 mod undeclared_keys;
+mod upgrade;
 mod value_text;
 mod version;
 mod version_attributes;
 mod walk;
 mod witness;
 
+pub use upgrade::upgrade;
+
 use rayon::prelude::*;
 
 use crate::find::review_context::{ReviewContext, Stability};
+use crate::find::servers::facts_for;
 use crate::model::fact::Fact;
+use crate::model::kubernetes::Minor;
 use crate::model::{Bundle, Crd};
 
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +64,16 @@ struct Sides<'b, 't> {
 }
 
 impl Sides<'_, '_> {
+    /// The facts for servers of a minor.
+    fn facts_on(&self, minor: Minor, options: &ChangeOptions<'_>) -> Vec<Fact> {
+        let sides = [self.old, self.new, self.beside];
+        if sides.into_iter().flatten().all(|crd| crd.kubernetes == minor) {
+            return self.facts(options);
+        }
+        let [old, new, beside] = sides.map(|crd| crd.map(|crd| crd.on(minor)));
+        Sides { old: old.as_ref(), new: new.as_ref(), beside: beside.as_ref() }.facts(options)
+    }
+
     fn facts(&self, options: &ChangeOptions<'_>) -> Vec<Fact> {
         let mut facts = match (self.old, self.new) {
             (Some(old), Some(new)) => {
@@ -80,7 +95,10 @@ impl Sides<'_, '_> {
 /// Every change from `old` to `new`. The result doesn't depend on the number of threads, nor on the order of files or keys.
 pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, &options.context);
-    let facts: Vec<Vec<Fact>> = pairs(old, new).into_par_iter().map(|sides| stability.complete(sides.facts(options))).collect();
+    let facts: Vec<Vec<Fact>> = pairs(old, new)
+        .into_par_iter()
+        .map(|sides| stability.complete(facts_for(options.context.kubernetes, |minor| sides.facts_on(minor, options))))
+        .collect();
     facts.into_iter().flatten().collect()
 }
 

@@ -105,6 +105,7 @@ impl<'t> CrdComparison<'_, 't> {
             version: after.name,
             old_file: old.file,
             new_file: new.file,
+            kubernetes: new.kubernetes,
             subject: Subject::Field,
             against: Some(before.name),
             scales: &scales,

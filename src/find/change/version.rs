@@ -98,6 +98,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
             version: version.name,
             old_file: self.old.file,
             new_file: self.new.file,
+            kubernetes: self.new.kubernetes,
             subject,
             against,
             scales,

@@ -5,6 +5,7 @@
 use crate::compare::{Budget, Sample};
 use crate::input::yaml::{Entry, Node};
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
+use crate::model::kubernetes::{Feature, Minor};
 use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{FieldPath, FileId, PathStep, Place};
 use crate::server::object::Scale;
@@ -23,6 +24,8 @@ pub(super) struct FactScope<'a> {
     pub version: &'a str,
     pub old_file: FileId,
     pub new_file: FileId,
+    /// The server that reads both.
+    pub kubernetes: Minor,
     /// [`Subject::Field`], or [`Subject::NewVersion`] for a new version beside an older one that stays.
     pub subject: Subject,
     /// The older version that a new one is compared with.
@@ -294,7 +297,7 @@ impl<'a> SchemaWalk<'a> {
     /// How far ratcheting reaches for an error at this node; `container` for errors about what the node holds.
     pub(super) fn ratchet(&self, container: bool) -> Ratchet {
         match () {
-            () if self.new_path.is_root() => Ratchet::Never,
+            () if self.new_path.is_root() || !self.scope.kubernetes.has(Feature::Ratcheting) => Ratchet::Never,
             () if container || !self.correlatable => Ratchet::Container,
             () => Ratchet::Field,
         }

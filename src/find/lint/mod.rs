@@ -24,6 +24,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use crate::find::review_context::{ReviewContext, Stability};
+use crate::find::servers::{facts_for, read_by};
 use crate::input::yaml::Node;
 use crate::model::fact::{Fact, Mark};
 use crate::model::{Api, Bundle, Crd, FactCollector, Repeat};
@@ -34,7 +35,8 @@ use walk::LintWalk;
 /// Facts about each CRD by itself, in the order of the bundle.
 pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let stability = Stability::new(None, bundle, context);
-    bundle.crds.par_iter().flat_map_iter(|crd| stability.complete(facts(crd, crd::create))).collect()
+    let of_crd = |crd: &Crd<'_>| facts_for(context.kubernetes, |minor| read_by(crd, minor, |crd| facts(crd, crd::create)));
+    bundle.crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
 }
 
 /// Facts about the new bundle, given the old one.
@@ -43,7 +45,16 @@ pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
 /// update all the same ([`Mark::RefusedAgain`]), the change didn't bring it.
 pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let stability = Stability::new(Some(old), new, context);
-    new.crds.par_iter().flat_map_iter(|crd| stability.complete(compare(predecessor(old, crd), crd))).collect()
+    let of_crd = |crd: &Crd<'_>| {
+        let before = predecessor(old, crd);
+        facts_for(context.kubernetes, |minor| {
+            read_by(crd, minor, |crd| match before {
+                Some(before) => read_by(before, minor, |before| compare(Some(before), crd)),
+                None => compare(None, crd),
+            })
+        })
+    };
+    new.crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
 }
 
 /// The CRD of the same name, in the same channel and file if it is in several.

@@ -59,11 +59,11 @@ impl<'t> LintWalk<'_, 't> {
         let Some(entry) = schema.entry(Keyword::Items) else { return };
         let inner = LintContext { level: Level::Item, ..inner };
         if entry.value.is_map() {
-            self.visit(&Schema::new(entry.value), &position.child(SchemaStep::Items, entry.key), inner);
+            self.visit(&Schema::new(entry.value).on(schema.kubernetes()), &position.child(SchemaStep::Items, entry.key), inner);
         }
         for (index, item) in entry.value.items().enumerate() {
             let position = position.child(SchemaStep::Item(index), entry.key);
-            self.visit(&Schema::new(item), &position, LintContext { parent: None, ..inner });
+            self.visit(&Schema::new(item).on(schema.kubernetes()), &position, LintContext { parent: None, ..inner });
         }
     }
 }

@@ -130,8 +130,17 @@ impl Ruling<'_> {
         if fact.is(Mark::RefusedAgain) {
             message.push_str(" (the old CRD has the same mistake, and the API server refuses the update all the same)");
         }
+        if fact.is(Mark::RefusedOnUpdate) {
+            message.push_str(" (a stored CRD that has it can't be updated either)");
+        }
         if let (Some(false), Some(release)) = (released, release) {
             message.push_str(&format!(" (the last release, {release}, doesn't contain it)"));
+        }
+        if let Some(minors) = fact.kubernetes {
+            message.push_str(&format!(" (only on Kubernetes {minors})"));
+        }
+        if let Some(minors) = fact.untolerated {
+            message.push_str(&format!(" (Kubernetes {minors} also refuses updates that leave it unchanged)"));
         }
         Finding {
             rule: rule.id.clone(),
@@ -152,6 +161,7 @@ impl Ruling<'_> {
             affects: fact.affects,
             certainty: fact.evidence.certainty,
             ratchet: fact.ratchet,
+            kubernetes: fact.kubernetes,
             status: if fact.pre_existing { Status::PreExisting } else { Status::New },
             before: old.and_then(|old| old.spot(fact.before)),
             after: new.spot(fact.after).or_else(|| manifest_spot(judgement, fact.after?)),

@@ -45,7 +45,6 @@ pub use path::{ObjectPath, ObjectStep};
 pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;
 pub use trace::{Check, Seen};
-pub(crate) use types::{JsonKind, JsonKinds, number_domains};
 pub(crate) use types::{JsonKind, JsonKinds, enforced_format, number_domains};
 pub use updates::check_updates;
 pub use upgrade::Upgrade;

@@ -1,0 +1,105 @@
+//! The servers of a range: facts that hold for some of them only say for which, and what each server refuses in a CRD.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::model::fact::{Fact, Mark, Ratchet};
+use crate::model::kubernetes::{Minor, Minors};
+use crate::model::{Api, Bundle, Crd};
+use crate::server::crd;
+
+/// A CRD as a server reads it. Nothing is copied for the server that it was read for.
+pub(super) fn read_by<'t, R>(crd: &Crd<'t>, minor: Minor, then: impl FnOnce(&Crd<'t>) -> R) -> R {
+    if crd.kubernetes == minor { then(crd) } else { then(&crd.on(minor)) }
+}
+
+/// The facts for all servers of a range; each is found once for servers that can't differ in it.
+pub(super) fn facts_for(range: Minors, mut facts: impl FnMut(Minor) -> Vec<Fact>) -> Vec<Fact> {
+    match range.last() {
+        Some(only) if range == Minors::only(only) => facts(only),
+        _ => merge(range, range.each(facts)),
+    }
+}
+
+/// One list of facts out of those for each server, newest first. The words are those for the newest server.
+fn merge(range: Minors, answers: Vec<(Minors, Vec<Fact>)>) -> Vec<Fact> {
+    if answers.len() == 1 {
+        return answers.into_iter().flat_map(|(_, facts)| facts).collect();
+    }
+    let mut merged: Vec<(Fact, Minors)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (minors, facts) in answers {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        for fact in facts {
+            // What one server tolerates another one refuses: these are two facts.
+            let tolerated = (fact.pre_existing, fact.is(Mark::RefusedAgain));
+            let identity = format!("{:?}{:?}{tolerated:?}", fact.identity(), fact.against);
+            let twin = times.entry(identity.clone()).or_default();
+            *twin += 1;
+            match known.get(&format!("{twin} {identity}")).and_then(|at| merged.get_mut(*at)) {
+                Some((same, on)) => {
+                    *on = on.and(minors);
+                    join(same, fact, minors);
+                }
+                None => {
+                    known.insert(format!("{twin} {identity}"), merged.len());
+                    merged.push((fact, minors));
+                }
+            }
+        }
+    }
+    let limit = |(fact, on): (Fact, Minors)| Fact { kubernetes: (on != range).then_some(on), ..fact };
+    merged.into_iter().map(limit).collect()
+}
+
+/// The same fact on older servers: whoever is affected on one of them is affected.
+fn join(fact: &mut Fact, older: Fact, minors: Minors) {
+    fact.affects = fact.affects.union(older.affects);
+    fact.marks.extend(older.marks);
+    if fact.ratchet.is_some_and(|ratchet| ratchet != Ratchet::Never) && older.ratchet == Some(Ratchet::Never) {
+        fact.untolerated = Some(fact.untolerated.unwrap_or(Minors::NONE).and(minors));
+    }
+    if fact.evidence.witness.is_none() && older.evidence.witness.is_some() {
+        fact.evidence = older.evidence;
+    }
+}
+
+/// What servers say to one CRD when it is created.
+#[derive(Debug)]
+pub struct CrdAcceptance {
+    pub crd: String,
+    pub channel: Option<String>,
+    /// The servers that accept it.
+    pub accepted: Minors,
+    /// What the others refuse: the first refusal that each of them reports, and the servers on which it is one.
+    pub refused: Vec<(Minors, Fact)>,
+}
+
+/// What each of these servers says to each CRD of a bundle.
+pub fn acceptance(bundle: &Bundle<'_>, range: Minors) -> Vec<CrdAcceptance> {
+    bundle.crds.par_iter().filter(|crd| crd.api == Api::V1).map(|crd| of_crd(crd, range)).collect()
+}
+
+fn of_crd(crd: &Crd<'_>, range: Minors) -> CrdAcceptance {
+    let refusals = |minor| {
+        let answer = read_by(crd, minor, crd::create);
+        answer.facts.into_iter().filter(Fact::is_refusal).collect::<Vec<_>>()
+    };
+    let answers = range.each(refusals);
+    let accepted = answers.iter().filter(|(_, facts)| facts.is_empty()).fold(Minors::NONE, |set, (minors, _)| set.and(*minors));
+    let everywhere = |fact: &Fact| {
+        let with = answers.iter().filter(|(_, facts)| facts.iter().any(|other| other.identity() == fact.identity()));
+        with.fold(Minors::NONE, |set, (minors, _)| set.and(*minors))
+    };
+    let mut refused: Vec<(Minors, Fact)> = Vec::new();
+    for (_, facts) in &answers {
+        // What is refused on the fewest servers says most about these.
+        if let Some(fact) = facts.iter().min_by_key(|fact| everywhere(fact).count())
+            && !refused.iter().any(|(_, known)| known.identity() == fact.identity())
+        {
+            refused.push((everywhere(fact), fact.clone()));
+        }
+    }
+    CrdAcceptance { crd: crd.name.to_owned(), channel: crd.channel().map(|channel| channel.value.to_owned()), accepted, refused }
+}
