@@ -101,7 +101,7 @@ fn formats(name: &str, old: &Path, new: &Path, rounds: usize) {
             View { report: &report, book: Book::builtin(), anchors: &anchors, all: false, gate: Some(Severity::Error), complete: true };
         let texts = Texts { old: old.documents, new: new.documents };
         let style = human::Style { color: false, unicode: true, width: 80 };
-        let options = human::Options { style, all: false, quiet: None, incomplete: false, gate: None };
+        let options = human::Options { style, all: false, proof: false, quiet: None, incomplete: false, gate: None };
         let sized = |work: &dyn Fn() -> String| {
             let (duration, text) = time(work);
             (duration, text.len())

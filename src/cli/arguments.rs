@@ -164,7 +164,7 @@ impl BaselineRun {
             inputs: self.inputs.clone(),
             crds_only: false,
             judging: self.judging.clone(),
-            output: Output { format: Vec::new(), all: false, quiet: false },
+            output: Output { format: Vec::new(), all: false, proof: false, quiet: false },
             limits: self.limits.clone(),
         }
     }
@@ -496,7 +496,7 @@ impl ChangeSides {
             witnesses: None,
             conversions: conversions.cloned(),
             judging: judging.clone(),
-            output: Output { format: Vec::new(), all: false, quiet: false },
+            output: Output { format: Vec::new(), all: false, proof: false, quiet: false },
             limits: limits.clone(),
         }
     }
@@ -679,9 +679,13 @@ pub struct Output {
     #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser(Format::value_variants()))]
     pub format: Vec<FormatFlag>,
 
-    /// Also show documentation changes, pre-existing and waived findings
+    /// Show everything: every place, documentation changes, pre-existing and waived findings
     #[arg(long)]
     pub all: bool,
+
+    /// Show the whole example object of each proof
+    #[arg(long)]
+    pub proof: bool,
 
     /// Show only findings that fail the run, and nothing if there are none
     #[arg(long, short)]
@@ -705,6 +709,8 @@ pub enum Format {
     Gitlab,
     Junit,
     Markdown,
+    /// Markdown for release notes: changes by CRD, with what users have to do
+    Changelog,
     /// A self-contained review page that works offline
     Html,
     /// Review minutes to fill in

@@ -115,7 +115,7 @@ impl<'r> Case<'r> {
             inputs: arguments.inputs.clone(),
             crds_only: false,
             judging: arguments.judging.clone(),
-            output: arguments::Output { format: Vec::new(), all: false, quiet: false },
+            output: arguments::Output { format: Vec::new(), all: false, proof: false, quiet: false },
             limits: arguments.limits.clone(),
         };
         Ok(Case { upgrade: Some((from, to)), ..Case::lint(reader, &lint, accept, streams)? })

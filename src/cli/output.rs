@@ -9,7 +9,7 @@ use crate::input::{Origin, is_manifest};
 use crate::judge::finding::{Severity, Spot};
 use crate::judge::review::Side;
 use crate::render::human::{self, Style, Texts};
-use crate::render::{Anchors, View, env, github, gitlab, html, json, junit, markdown, minutes, sarif, short, visible};
+use crate::render::{Anchors, View, changelog, env, github, gitlab, html, json, junit, markdown, minutes, sarif, short, visible};
 
 use super::case::Judged;
 use super::input::Reader;
@@ -196,7 +196,7 @@ pub(super) fn write(
 ) -> Result<(), Stop> {
     let sides = &TwoSides { old: judged.old, new: judged.new, conversions: judged.judgement.conversions.now };
     // Only formats for platforms ask where a file stands in the repository.
-    let plain = |format: Format| matches!(format, Format::Human | Format::Short | Format::Json | Format::Env);
+    let plain = |format: Format| matches!(format, Format::Human | Format::Short | Format::Changelog | Format::Json | Format::Env);
     let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
         Anchors::default()
     } else {
@@ -217,6 +217,7 @@ pub(super) fn write(
             &human::Options {
                 style: *style,
                 all: output.all,
+                proof: output.proof,
                 quiet: output.quiet.then_some(gate.unwrap_or(Severity::Error)),
                 incomplete: !view.complete,
                 gate,
@@ -228,6 +229,7 @@ pub(super) fn write(
         Format::Sarif => sarif::render(&view),
         Format::Gitlab => gitlab::render(&view),
         Format::Junit => junit::render(&view),
+        Format::Changelog => changelog::render(&view),
         Format::Markdown => markdown::render(&view),
         Format::Env => env::render(&view),
         Format::Minutes => minutes::render(&view, &sides.commits()),

@@ -116,6 +116,17 @@ impl Finding {
         self.affects.contains(Affected::Refused)
     }
 
+    /// The edit itself, wherever it is made: the rule, the values, and the name of the field.
+    pub fn edit(&self) -> String {
+        let values = self.values.as_ref().map(|values| format!("{} {}", values.old, values.new)).unwrap_or_default();
+        format!("{} {} {values}", self.rule, self.name())
+    }
+
+    /// The last name of the path.
+    pub fn name(&self) -> &str {
+        self.path.trim_end_matches("[]").trim_end_matches("{}").rsplit(['.', ']']).next().unwrap_or_default()
+    }
+
     /// What nobody has to act on: documentation, metadata, rewrites that accept the same objects.
     pub fn is_quiet(&self) -> bool {
         (self.kind == Kind::Docs || self.rule == "metadata-changed") && self.severity == Severity::Info

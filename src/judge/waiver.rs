@@ -15,7 +15,7 @@ use crate::model::{FileId, Place};
 /// Accepts findings, with a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiver {
-    /// One finding, or one edit: it accepts nothing else.
+    /// One finding, or one edit wherever it is made (a group): it accepts nothing else.
     pub fingerprint: Option<String>,
     /// Without one there is a fingerprint.
     pub rule: Option<Glob>,
@@ -32,7 +32,9 @@ pub struct Waiver {
 impl Waiver {
     fn takes(&self, finding: &Finding, book: &Book) -> bool {
         let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
-        self.fingerprint.as_ref().is_none_or(|fingerprint| *fingerprint == finding.fingerprint)
+        let names =
+            |fingerprint: &String| *fingerprint == finding.fingerprint || (finding.class.is_some() && *fingerprint == finding.group);
+        self.fingerprint.as_ref().is_none_or(names)
             && self.rule.as_ref().is_none_or(|rule| book.is_meant(&finding.rule, rule))
             && fits(&self.crd, &finding.crd)
             && fits(&self.version, finding.version.as_deref().unwrap_or_default())

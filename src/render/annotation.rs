@@ -12,9 +12,9 @@ use crate::model::Place;
 use super::Anchors;
 use super::escape::visible;
 use super::github::{LONGEST, MOST, data, property};
-use super::group::plural;
 use super::junit::attribute;
 use super::sarif;
+use crate::judge::overview::plural;
 
 /// Something to show at a place of a file.
 #[derive(Debug, Clone)]

@@ -2,20 +2,23 @@
 
 use std::fmt::Write as _;
 
-use crate::judge::finding::{Class, Finding, Severity};
+use crate::judge::finding::{Class, Severity};
+use crate::judge::overview::Overview;
 use crate::judge::report::Report;
 
 use super::escape::visible;
-use super::group::gather;
+use super::short::sentence;
 
 /// Changes, and what a server refuses; what else lint has to say was there before or is said elsewhere.
 pub fn render(report: &Report, color: bool) -> String {
     let mut out = String::new();
-    let mut findings: Vec<&Finding> = report.fresh().filter(|finding| finding.class.is_some() || finding.is_refusal()).collect();
-    findings.sort_by(|a, b| (&a.crd, &a.version).cmp(&(&b.crd, &b.version)).then_with(|| a.order(b)));
+    let findings = report.fresh().filter(|finding| finding.class.is_some() || finding.is_refusal());
+    let mut groups = Overview::new(findings).groups;
+    // A stable sort: within a version the worst is first.
+    groups.sort_by(|a, b| (&a.lead.crd, &a.lead.version).cmp(&(&b.lead.crd, &b.lead.version)));
     let mut section = None;
-    for group in gather(findings.into_iter()) {
-        let finding = group.first;
+    for group in groups {
+        let finding = group.lead;
         let here = (&finding.crd, &finding.version);
         if section != Some(here) {
             let version = finding.version.as_deref().map(|version| format!(" {}", visible(version))).unwrap_or_default();
@@ -27,8 +30,7 @@ pub fn render(report: &Report, color: bool) -> String {
             (Some(Class::Additive), _) => ('+', "32"),
             _ => (' ', "0"),
         };
-        let also = group.also().map(|also| format!(" ({also})")).unwrap_or_default();
-        let line = format!("{sign}{}: {}{also}", visible(&finding.rule), visible(&finding.message));
+        let line = format!("{sign}{}: {}", visible(&finding.rule), visible(&sentence(&group)));
         let _ = if color { writeln!(out, "\u{1b}[{paint}m{line}\u{1b}[0m") } else { writeln!(out, "{line}") };
     }
     let verdict = report.verdict.unwrap_or(Class::None);

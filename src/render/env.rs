@@ -10,7 +10,9 @@ pub fn render(view: &View<'_>) -> String {
     let verdict = report.verdict.map_or("none", |verdict| verdict.name());
     let bump = report.bump.as_ref().map_or("none", |bump| bump.required.name());
     format!(
-        "verdict={verdict}\nbump={bump}\nerrors={}\nwarnings={}\nnotes={}\ncomplete={}\n",
+        "verdict={verdict}\nbump={bump}\nbreaking={}\nplaces={}\nerrors={}\nwarnings={}\nnotes={}\ncomplete={}\n",
+        report.summary.breaking.changes,
+        report.summary.breaking.places,
         count(Severity::Error),
         count(Severity::Warning),
         count(Severity::Info),
@@ -26,6 +28,6 @@ mod tests {
     #[test]
     fn keys_are_fixed_and_values_closed() {
         let out = sample::rendered_hostile(render);
-        assert_eq!(out, "verdict=semantic-breaking\nbump=minor\nerrors=1\nwarnings=1\nnotes=1\ncomplete=true\n");
+        assert_eq!(out, "verdict=semantic-breaking\nbump=minor\nbreaking=4\nplaces=4\nerrors=1\nwarnings=1\nnotes=1\ncomplete=true\n");
     }
 }

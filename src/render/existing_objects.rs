@@ -6,7 +6,7 @@ use crate::judge::existing_objects::{ExistingObjects, ObjectHits};
 use crate::judge::finding::Finding;
 
 use super::escape::visible;
-use super::group::plural;
+use crate::judge::overview::plural;
 
 /// So many objects and managers are named.
 const NAMED: usize = 5;

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use crate::input::shorten;
 use crate::judge::finding::Severity;
+use crate::judge::overview::{Group, plural};
 
 use super::escape::visible;
-use super::group::{Group, gather, plural};
+use super::proof::Proof;
+use super::short::{answer, sentence};
 use super::view::{View, subject};
 
 /// GitHub shows so many annotations of each level for one step, and drops the rest without a word.
@@ -16,11 +18,12 @@ pub(super) const LONGEST: usize = 1_500;
 
 pub fn render(view: &View<'_>) -> String {
     let mut out = String::new();
-    let groups = gather(view.worst_first().into_iter());
+    let overview = view.report.overview(view.all);
     for (severity, command, word) in
         [(Severity::Error, "error", "error"), (Severity::Warning, "warning", "warning"), (Severity::Info, "notice", "note")]
     {
-        let level: Vec<&Group<'_>> = groups.iter().filter(|group| group.first.severity == severity).collect();
+        // What follows from a change has no annotation of its own.
+        let level: Vec<&Group<'_>> = overview.groups.iter().filter(|group| group.severity() == severity).collect();
         // The last place is taken by the count of what didn't fit.
         let told = if level.len() > MOST { MOST - 1 } else { level.len() };
         for group in level.iter().take(told) {
@@ -35,18 +38,12 @@ pub fn render(view: &View<'_>) -> String {
         let text = format!("{}: {}", visible(&unread.what), visible(&unread.why));
         let _ = writeln!(out, "::error title=crdwise%3A not everything could be read::{}", data(&text));
     }
-    if !view.complete {
-        let _ = writeln!(out, "crdwise: no verdict, because not everything could be read; {} in the rest", view.counts());
-        return out;
-    }
-    let verdict = view.report.verdict.map(|verdict| format!("verdict {verdict}, ")).unwrap_or_default();
-    let bump = view.report.bump.as_ref().map(|bump| format!("bump {}, ", bump.required)).unwrap_or_default();
-    let _ = writeln!(out, "crdwise: {verdict}{bump}{}", view.counts());
+    out.push_str(&answer(view));
     out
 }
 
 fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_>) {
-    let finding = group.first;
+    let finding = group.lead;
     let _ = write!(out, "::{command} ");
     if let Some(anchor) = view.anchors.of(finding) {
         let _ = write!(out, "file={},line={},endLine={}", property(&visible(anchor.path)), anchor.line, anchor.line);
@@ -56,15 +53,15 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
         out.push(',');
     }
     let _ = write!(out, "title={}::", property(&visible(&finding.rule)));
-    let mut message = format!("{}{}", subject(finding), visible(&finding.message));
-    if let Some(also) = group.also() {
-        let _ = write!(message, " ({also})");
-    }
+    let mut message = format!("{}{}", subject(finding), visible(&sentence(group)));
     if !finding.help.is_empty() {
-        let _ = write!(message, "\nhelp: {}", visible(&finding.help));
+        let _ = write!(message, "\nfix: {}", visible(&finding.help));
     }
-    if let Some(witness) = &finding.witness {
-        let _ = write!(message, "\nproof: {} before, {} now: {}", witness.old, witness.new, visible(&witness.because));
+    if let Some(proof) = Proof::of(finding) {
+        let _ = write!(message, "\nproof: {}", visible(&proof.text()));
+    }
+    for consequence in &group.consequences {
+        let _ = write!(message, "\nso: {}", visible(&sentence(consequence)));
     }
     out.push_str(&data(&shorten(&message, LONGEST)));
     out.push('\n');
@@ -112,12 +109,16 @@ mod tests {
             assert_eq!(properties["line"], "1");
             assert!(text.contains("evil\\n::error"), "{text}");
         }
-        assert_eq!(lines[5], "crdwise: verdict semantic-breaking, bump minor, 1 error, 1 warning, 1 note, 1 accepted");
+        assert_eq!(
+            lines[5],
+            "crdwise: breaking: 4 breaking changes in 4 places (1 accepted); next version: 1.3.0 or later (minor; 1.2.0 before)"
+        );
     }
 
     #[test]
     fn the_platforms_limit_is_kept_and_the_rest_counted() {
-        let finding = |n: usize, severity| Finding { path: format!("spec.f{n}"), severity, ..sample::finding() };
+        let finding =
+            |n: usize, severity| Finding { path: format!("spec.f{n}"), group: format!("{n:016x}"), severity, ..sample::finding() };
         let mut findings: Vec<Finding> = (0..25).map(|n| finding(n, Severity::Error)).collect();
         findings.extend((0..10).map(|n| finding(n + 100, Severity::Warning)));
         let out = sample::rendered(findings, render);
@@ -131,7 +132,7 @@ mod tests {
         let out = sample::rendered_unread(render);
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines[0], "::error title=crdwise%3A not everything could be read::crd.yaml:3:1: not read: a\\n::error::tab");
-        assert!(lines[1].starts_with("crdwise: no verdict, because not everything could be read;"), "{out}");
+        assert!(lines[1].starts_with("crdwise: no verdict, because not every input could be read:"), "{out}");
     }
 
     #[test]
@@ -139,6 +140,6 @@ mod tests {
         let other = Finding { version: Some("v1beta1".into()), ..sample::finding() };
         let out = sample::rendered(vec![sample::finding(), other], render);
         assert_eq!(out.lines().filter(|line| line.starts_with("::")).count(), 1);
-        assert!(out.contains("(also in v1beta1)"), "{out}");
+        assert!(out.contains("`spec.size` was removed in v1 and v1beta1"), "{out}");
     }
 }

@@ -1,17 +1,21 @@
 //! A comment on a pull request, or a job summary: Markdown in which nothing of the reviewed files is Markdown.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::find::conversion::text::as_yaml;
 use crate::input::shorten;
-use crate::judge::finding::{Finding, Severity, Status};
+use crate::judge::finding::{Class, Finding, Severity, Status};
+use crate::judge::overview::{Group, Overview, Section, plural};
 use crate::judge::report::Report;
 
 use super::accept::acceptance;
 use super::escape::visible;
-use super::group::{Group, gather, plural};
+use super::proof::Proof;
 use super::servers;
+use super::short::sentence;
 use super::view::View;
 
 /// By this line a later run finds its comment again. It is the first line; text of files can't hold it.
@@ -26,94 +30,125 @@ const PROOF_LINES: usize = 24;
 /// One finding can't take the room of all.
 const LONGEST_TEXT: usize = 300;
 
+/// Items that a comment has; the review page has the rest.
+const ITEMS: usize = 15;
+/// CRDs in the table.
+const ROWS: usize = 40;
+
 pub fn render(view: &View<'_>) -> String {
     let mut out = format!("{MARKER}\n");
     head(&mut out, view);
-    let groups = gather(view.worst_first().into_iter());
-    let mut left_out = 0;
-    for (severity, title) in [(Severity::Error, "Errors"), (Severity::Warning, "Warnings"), (Severity::Info, "Notes")] {
-        let level: Vec<&Group<'_>> = groups.iter().filter(|group| group.first.severity == severity).collect();
-        if level.is_empty() {
-            continue;
+    let overview = view.report.overview(view.all);
+    let mut shown = 0;
+    for (index, group) in overview.groups.iter().take(ITEMS).enumerate() {
+        if index == 0 || overview.groups.get(index - 1).is_some_and(|before| title(before) != title(group)) {
+            let _ = writeln!(out, "\n### {}\n", title(group));
         }
-        let folded = severity == Severity::Info;
-        // The same finding in several places is shown once; the counts above include each place.
-        let places: usize = level.iter().map(|group| group.others.len() + 1).sum();
-        let count = if places > level.len() { format!("{} in {places} places", level.len()) } else { places.to_string() };
-        let heading = if folded {
-            format!("\n<details><summary><b>{title}</b> ({count})</summary>\n\n")
-        } else {
-            format!("\n### {title} ({count})\n\n")
-        };
-        out.push_str(&heading);
-        for (told, group) in level.iter().enumerate() {
-            let item = item(group, view);
-            if out.len() + item.len() + FOOT > LONGEST {
-                left_out += level.len() - told;
-                break;
-            }
-            out.push_str(&item);
+        let item = item(group, view);
+        if out.len() + item.len() + FOOT > LONGEST {
+            break;
         }
-        if folded {
-            out.push_str("\n</details>\n");
+        out.push_str(&item);
+        shown += 1;
+    }
+    let left = overview.groups.len() - shown;
+    if left > 0 {
+        let breaking = overview.groups.iter().skip(shown).filter(|group| group.is_breaking()).count();
+        let which = if breaking > 0 { format!(", {breaking} of them breaking") } else { String::new() };
+        let _ = writeln!(out, "\n*{}{which}: the review page has them all.*", plural(left, "more item"));
+    }
+    if !overview.shared.is_empty() {
+        out.push_str("\n**Because of these changes:**\n\n");
+        for group in &overview.shared {
+            let _ = writeln!(out, "- {} ({})", inline(&cut(&sentence(group))), rule(group, view));
         }
     }
+    table(&mut out, &overview);
     accept(&mut out, view);
-    foot(&mut out, view, left_out);
+    foot(&mut out, view);
     out
+}
+
+fn title(group: &Group<'_>) -> &'static str {
+    match group.section {
+        Section::Break => "What breaks",
+        Section::Problem | Section::Guideline => "What to fix",
+        Section::Compatible => "Compatible changes",
+        Section::Note | Section::Quiet => "Notes",
+    }
+}
+
+/// What happened to each CRD, in numbers.
+fn table(out: &mut String, overview: &Overview<'_>) {
+    let mut crds: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for group in overview.all().filter(|group| group.section != Section::Quiet) {
+        let column = match group.section {
+            Section::Break => 0,
+            Section::Compatible => 1,
+            _ => 2,
+        };
+        for crd in group.crds().into_iter().filter(|crd| !crd.is_empty()) {
+            if let Some(count) = crds.entry(crd).or_default().get_mut(column) {
+                *count += 1;
+            }
+        }
+    }
+    if crds.len() < 2 {
+        return;
+    }
+    let mut rows: Vec<(&str, [usize; 3])> = crds.into_iter().collect();
+    rows.sort_by_key(|(name, counts)| (Reverse(*counts), *name));
+    out.push_str("\n| CRD | breaking | compatible | other |\n|---|--:|--:|--:|\n");
+    for (name, [breaking, compatible, other]) in rows.iter().take(ROWS) {
+        let _ = writeln!(out, "| {} | {breaking} | {compatible} | {other} |", code(&cut(name)));
+    }
+    if rows.len() > ROWS {
+        let _ = writeln!(out, "| {} more | | | |", rows.len() - ROWS);
+    }
 }
 
 fn head(out: &mut String, view: &View<'_>) {
     let Report { verdict, bump, .. } = view.report;
     match verdict {
         Some(_) if !view.complete => out.push_str("## API review: incomplete, no verdict\n\n"),
-        Some(verdict) => {
-            let _ = writeln!(out, "## API review: {verdict}\n");
-        }
+        Some(Class::SemanticBreaking) => out.push_str("## API review: breaking\n\n"),
+        Some(Class::Additive) => out.push_str("## API review: compatible\n\n"),
+        Some(Class::None) => out.push_str("## API review: no API change\n\n"),
         None => out.push_str("## CRD lint\n\n"),
     }
     let servers = servers::summary(view.report);
-    let _ = write!(out, "**{}** · policy {} · Kubernetes {servers}", view.counts(), code(&cut(&view.report.policy)));
+    let _ = writeln!(out, "**{}** · policy {} · Kubernetes {servers}", view.report.summary.text(), code(&cut(&view.report.policy)));
     if let Some(bump) = bump {
-        let _ = write!(out, " · next version: **{}**", bump.required);
-        if let (Some(from), Some(next)) = (&bump.from, &bump.recommended) {
-            let _ = write!(out, " ({} → {} or later)", code(&from.to_string()), code(&next.to_string()));
-        }
-        if let (Some(declared), Some(false)) = (&bump.declared, bump.sufficient) {
-            let _ = write!(out, ", but {} is declared", code(&declared.to_string()));
-        }
+        let _ = writeln!(out, "\nNext version: {}", inline(&bump.to_string()));
     }
-    out.push('\n');
     if !view.complete {
         out.push_str("\n**Not every input could be read**; the log of the run has the reasons.\n");
     }
 }
 
+fn rule(group: &Group<'_>, view: &View<'_>) -> String {
+    let rule = inline(&group.lead.rule);
+    view.book.address(&group.lead.rule).map_or(rule.clone(), |address| format!("<a href=\"{address}\">{rule}</a>"))
+}
+
 fn item(group: &Group<'_>, view: &View<'_>) -> String {
-    let finding = group.first;
-    let rule = inline(&finding.rule);
-    let rule = view.book.address(&finding.rule).map_or(rule.clone(), |address| format!("<a href=\"{address}\">{rule}</a>"));
-    let mut out = format!("- **{rule}**: {}", inline(&cut(&finding.message)));
-    if let Some(also) = group.also() {
-        let _ = write!(out, " ({})", inline(&cut(&also)));
+    let finding = group.lead;
+    let reach = group.reach().map(|reach| format!(" {}", inline(&reach))).unwrap_or_default();
+    let mut out = format!("- **{}{reach}** ({})", inline(&cut(&group.headline())), rule(group, view));
+    if let Some(effect) = group.effect() {
+        let _ = write!(out, ": {}", inline(&cut(effect)));
     }
     if finding.status != Status::New {
         let reason = finding.waiver.as_deref().map(|reason| format!(": {}", inline(&cut(reason)))).unwrap_or_default();
         let _ = write!(out, " · *{}*{reason}", finding.status);
     }
     let _ = write!(out, "<br>\n  {}", place(finding, view));
-    if !finding.help.is_empty() {
-        let _ = write!(out, "<br>\n  Help: {}", inline(&cut(&finding.help)));
+    if group.severity() > Severity::Info && !finding.help.is_empty() {
+        let _ = write!(out, "<br>\n  Fix: {}", inline(&cut(&finding.help)));
     }
     out.push('\n');
-    if let Some(witness) = &finding.witness {
-        let _ = write!(
-            out,
-            "  <details><summary>Proof: {} before, {} now: {}</summary>\n\n",
-            witness.old,
-            witness.new,
-            inline(&cut(&witness.because))
-        );
+    if let (Some(witness), Some(proof)) = (&finding.witness, Proof::of(finding)) {
+        let _ = write!(out, "  <details><summary>Proof: {}</summary>\n\n", inline(&cut(&proof.text())));
         // Not a fence: inside `<pre>` no line ends it, and no text can hold the marker.
         let yaml = as_yaml(&witness.object);
         out.push_str("  <pre lang=\"yaml\">\n");
@@ -121,6 +156,9 @@ fn item(group: &Group<'_>, view: &View<'_>) -> String {
             let _ = writeln!(out, "  {}", cut(&visible(line)).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
         }
         out.push_str("  </pre>\n\n  </details>\n");
+    }
+    for consequence in &group.consequences {
+        let _ = writeln!(out, "  - {} ({})", inline(&cut(&sentence(consequence))), rule(consequence, view));
     }
     out
 }
@@ -154,25 +192,10 @@ fn accept(out: &mut String, view: &View<'_>) {
     out.push_str("\n</details>\n");
 }
 
-fn foot(out: &mut String, view: &View<'_>, left_out: usize) {
-    if left_out > 0 {
-        let _ = writeln!(
-            out,
-            "\n*{} not shown here: a comment has no room for more. The report has them all.*",
-            plural(left_out, "more finding")
-        );
-    }
-    let count = |keep: &dyn Fn(&Finding) -> bool| view.report.findings.iter().filter(|finding| keep(finding)).count();
-    let folded = [
-        (count(&|f| f.status == Status::New && f.is_quiet()), "change", " of documentation, metadata or spelling"),
-        (count(&|f| f.status == Status::PreExisting), "pre-existing finding", ""),
-        (count(&|f| f.status == Status::Waived), "waived finding", ""),
-    ];
-    let folded = folded.iter().filter(|(count, ..)| *count > 0 && !view.all);
-    let folded: Vec<String> = folded.map(|(count, word, of)| plural(*count, word) + of).collect();
+fn foot(out: &mut String, view: &View<'_>) {
     let mut lines = Vec::new();
-    if !folded.is_empty() {
-        lines.push(format!("Not shown: {}.", folded.join(", ")));
+    if let Some(hidden) = view.report.summary.hidden_text().filter(|_| !view.all) {
+        lines.push(format!("Not shown: {hidden}."));
     }
     let new = &view.report.new;
     let compared = match &view.report.old {
@@ -192,7 +215,7 @@ fn cut(text: &str) -> Cow<'_, str> {
 }
 
 /// A message: text between backticks as code, and all of it inert.
-fn inline(text: &str) -> String {
+pub(super) fn inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::new();
     let mut rest = &*text;
@@ -308,10 +331,10 @@ mod tests {
             assert!(!seen.contains("www.x") && !seen.contains("0123456"), "{seen}");
         }
         for line in text.lines() {
-            let own = ["- **", "  ", "## ", "### ", "**", "*", "<"];
+            let own = ["- **", "  ", "## ", "### ", "**", "*", "<", "Next version: "];
             assert!(line.is_empty() || own.iter().any(|begin| line.starts_with(begin)), "{line}");
             let outside = line.split("<code>").map(|part| part.rsplit("</code>").next().unwrap_or_default()).collect::<String>();
-            let is_object = line.starts_with("  ") && !line.contains("<br>") && !line.contains("Help: ") && !line.contains("<summary>");
+            let is_object = line.starts_with("  ") && !line.contains("<br>") && !line.contains("Fix: ") && !line.contains("<summary>");
             assert!(is_object || !outside.contains(['|', '[', ']', '`', '_', '\\']), "{outside}");
         }
     }
@@ -325,10 +348,15 @@ mod tests {
 
     #[test]
     fn a_comment_has_room_for_its_end() {
-        let many = (0..2_000).map(|n| Finding { path: format!("spec.f{n}"), message: "@".repeat(5_000), ..sample::finding() });
+        let many = (0..2_000).map(|n| Finding {
+            path: format!("spec.f{n}"),
+            group: format!("{n:016x}"),
+            message: "@".repeat(5_000),
+            ..sample::finding()
+        });
         let text = sample::rendered(many.collect(), render);
         assert!(text.len() < LONGEST, "{}", text.len());
-        assert!(text.contains("more findings not shown here"), "{}", &text[text.len() - 400..]);
+        assert!(text.contains("1985 more items, 1985 of them breaking: the review page has them all"), "{}", &text[text.len() - 400..]);
         assert!(text.ends_with("</sub>\n"));
         assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     }

@@ -14,8 +14,8 @@ use crate::server::object::{ObjectReport, Request, Subresource, Upgrade, Verdict
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
-use super::group::plural;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts, Style};
+use crate::judge::overview::plural;
 
 pub const SCHEMA: &str = "crdwise.objects/v1";
 /// Longer defaults are shortened.

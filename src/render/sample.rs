@@ -134,7 +134,8 @@ pub fn hostile_documents() -> Documents {
 /// Renders the hostile report by a format: errors, a warning and a note, several times.
 pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
     let documents = hostile_documents();
-    let with = |severity, rule: &str| Finding { severity, rule: rule.into(), ..hostile(&documents) };
+    let group = |rule: &str| crate::judge::finding::fingerprint(&[rule]);
+    let with = |severity, rule: &str| Finding { severity, rule: rule.into(), group: group(rule), ..hostile(&documents) };
     let mut report = report(vec![
         with(Severity::Error, "field-removed"),
         with(Severity::Warning, "default-changed"),

@@ -12,6 +12,7 @@ use crate::model::fact::{Affects, Certainty};
 
 use super::anchor::Anchor;
 use super::escape::visible;
+use super::proof::Proof;
 use super::view::View;
 
 /// GitHub takes so many results of a run and refuses a file with more.
@@ -128,6 +129,7 @@ struct Properties<'r> {
     affects: Affects,
     certainty: Certainty,
     status: Status,
+    group: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
@@ -176,6 +178,7 @@ pub fn render(view: &View<'_>) -> String {
                 "policy": visible(&view.report.policy),
                 "verdict": view.report.verdict,
                 "bump": view.report.bump.as_ref().map(|bump| bump.required),
+                "summary": view.report.summary,
             }),
             results: [],
         }],
@@ -294,6 +297,7 @@ fn entry<'r>(finding: &'r Finding, rule_index: usize, twin: usize, view: &View<'
             affects: finding.affects,
             certainty: finding.certainty,
             status: finding.status,
+            group: &finding.group,
             before: finding.before.as_ref().map(|Spot { file, line, column, .. }| format!("{}:{line}:{column}", visible(file))),
         },
     }
@@ -328,11 +332,11 @@ pub(super) fn physical(anchor: Anchor<'_>) -> PhysicalLocation {
 fn message(finding: &Finding) -> Cow<'_, str> {
     let mut text = visible(&finding.message).into_owned();
     if !finding.help.is_empty() {
-        text.push_str(".\nHelp: ");
+        text.push_str(".\nFix: ");
         text.push_str(&visible(&finding.help));
     }
-    if let Some(witness) = &finding.witness {
-        text.push_str(&format!(".\nProof: {} before, {} now: {}", witness.old, witness.new, visible(&witness.because)));
+    if let Some(proof) = Proof::of(finding) {
+        text.push_str(&format!(".\nProof: {}", visible(&proof.text())));
     }
     text.push('.');
     if text.contains("](") { text.replace("](", "\\](").into() } else { text.into() }

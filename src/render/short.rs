@@ -62,16 +62,16 @@ pub(super) fn paint(group: &Group<'_>) -> Option<&'static str> {
 }
 
 /// The last line: the verdict, the counts and the next version.
-fn answer(view: &View<'_>) -> String {
+pub(super) fn answer(view: &View<'_>) -> String {
     let report = view.report;
     let verdict = match report.verdict {
-        _ if !view.complete => "incomplete, not every input could be read",
+        _ if !view.complete => "no verdict, because not every input could be read",
         Some(Class::SemanticBreaking) => "breaking",
         Some(Class::Additive) => "compatible",
         Some(Class::None) => "no API change",
         None => "lint",
     };
-    let bump = report.bump.as_ref().map(|bump| format!("; next version: {bump}")).unwrap_or_default();
+    let bump = report.bump.as_ref().filter(|_| view.complete).map(|bump| format!("; next version: {bump}")).unwrap_or_default();
     format!("crdwise: {verdict}: {}{bump}\n", report.summary.text())
 }
 

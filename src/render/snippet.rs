@@ -66,6 +66,17 @@ impl Excerpt {
     }
 }
 
+impl Excerpt {
+    pub fn line(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of the line that are underlined.
+    pub fn mark(&self) -> std::ops::Range<usize> {
+        self.mark.clone()
+    }
+}
+
 fn boundary(text: &str, mut at: usize) -> usize {
     while at < text.len() && !text.is_char_boundary(at) {
         at += 1;

@@ -14,8 +14,8 @@ use crate::model::{Documents, Place};
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
-use super::group::plural;
 use super::snippet::Style;
+use crate::judge::overview::plural;
 
 pub const SCHEMA: &str = "crdwise.tests/v1";
 /// Longer constraints are cut in the table.

@@ -4,10 +4,8 @@ use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
 use crate::judge::rule::Book;
 
-use super::accept::accepted;
 use super::anchor::Anchors;
 use super::escape::visible;
-use super::group::plural;
 
 /// A report, and what a format may look up beside it.
 #[derive(Clone, Copy)]
@@ -29,17 +27,6 @@ impl<'v> View<'v> {
         let mut findings: Vec<&Finding> = self.report.findings.iter().filter(|finding| self.all || finding.is_shown()).collect();
         findings.sort_by(|a, b| a.order(b));
         findings
-    }
-
-    /// Errors, warnings and notes that are new, and what is accepted, in words; hidden findings aren't counted.
-    pub fn counts(&self) -> String {
-        let of = |severity, word| {
-            let fresh = self.report.fresh().filter(|finding| finding.severity == severity && !finding.is_quiet());
-            plural(fresh.count(), word)
-        };
-        let mut words = vec![of(Severity::Error, "error"), of(Severity::Warning, "warning"), of(Severity::Info, "note")];
-        words.extend(Some(accepted(self.report)).filter(|count| *count > 0).map(|count| format!("{count} accepted")));
-        words.join(", ")
     }
 
     pub fn fails(&self, finding: &Finding) -> bool {

@@ -137,3 +137,14 @@ fn every_case_says_what_it_said() {
     }
     assert!(wrong.is_empty(), "{} differ; CRDWISE_BLESS=1 writes down what is said now\n\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// A change is said once: these were 68 and thousands of lines when every place had its own finding.
+#[test]
+fn one_cause_is_one_block() {
+    for (case, most) in [("one-required-field", 25), ("embedded-types-updated", 60)] {
+        let said =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cases").join(case).join("expected.txt")).unwrap();
+        assert!(said.lines().count() <= most, "{case}: {} lines, at most {most}\n{said}", said.lines().count());
+        assert!(said.lines().all(|line| line.chars().count() <= 80 || !line.contains(' ')), "{case} fits in 80 columns\n{said}");
+    }
+}

@@ -97,7 +97,7 @@ fn without_a_tag_everything_counts_as_released() {
     let said = says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 1, &["everything counts as released"]);
     assert_eq!(said.matches("everything counts as released").count(), 1, "{said}");
     scratch.commit(FILE, &crd(BOTH, ""));
-    let quiet = says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["additive"]);
+    let quiet = says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["COMPATIBLE"]);
     assert!(!quiet.contains("released"), "{quiet}");
 }
 
@@ -124,9 +124,9 @@ fn crds_that_move_are_found_by_name() {
     scratch.commit(FILE, &crd(BOTH, ""));
     scratch.git(&["mv", "config", "deploy"]);
     scratch.commit("README", "moved");
-    says(&scratch, &["review", "HEAD~1:deploy/crd", "HEAD:deploy/crd"], 0, &["verdict: none"]);
-    says(&scratch, &["review", "deploy/crd", "--against", "HEAD~1"], 0, &["verdict: none"]);
-    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["verdict: none"]);
+    says(&scratch, &["review", "HEAD~1:deploy/crd", "HEAD:deploy/crd"], 0, &["NO API CHANGE"]);
+    says(&scratch, &["review", "deploy/crd", "--against", "HEAD~1"], 0, &["NO API CHANGE"]);
+    says(&scratch, &["review", "HEAD~1:config/crd", "HEAD:config/crd"], 0, &["NO API CHANGE"]);
     // Moved and broken is broken.
     scratch.git(&["mv", "deploy", "charts"]);
     scratch.commit("charts/crd/widgets.yaml", &crd(SIZE, ""));
@@ -135,7 +135,7 @@ fn crds_that_move_are_found_by_name() {
     scratch.commit("config/crd/gadgets.yaml", &named_crd("gadgets", SIZE, ""));
     scratch.commit("config/crd/gizmos.yaml", &named_crd("gizmos", SIZE, ""));
     scratch.git(&["mv", "config/crd/gizmos.yaml", "charts/crd/gizmos.yaml"]);
-    says(&scratch, &["review", "config/crd", "--against", "HEAD"], 0, &["verdict: none"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD"], 0, &["NO API CHANGE"]);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn what_a_server_refused_before_does_not_fail_the_change() {
     let scratch = Scratch::new();
     scratch.commit(FILE, &crd("size: {type: string, pattern: '('}", ""));
     scratch.commit(FILE, &crd("size: {type: string, pattern: '('}, colour: {type: string}", ""));
-    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["additive"]);
+    says(&scratch, &["review", "config/crd", "--against", "HEAD~1"], 0, &["COMPATIBLE"]);
     says(&scratch, &["review", "config/crd", "--against", "HEAD~1", "--all"], 0, &["pre-existing"]);
     // The mistake moves with a renamed field.
     scratch.commit(FILE, &crd("length: {type: string, pattern: '('}, colour: {type: string}", ""));
@@ -187,7 +187,7 @@ fn a_bare_run_finds_the_crds_of_the_repository() {
     says(&scratch, &["review"], 3, &["no CRD was found in this repository"]);
     scratch.commit(FILE, &crd(BOTH, ""));
     scratch.commit("charts/shop/crds/gadgets.yaml", &named_crd("gadgets", SIZE, ""));
-    says(&scratch, &["review"], 0, &["reviewing", "config/crd", "charts/shop/crds", "against HEAD", "verdict: none"]);
+    says(&scratch, &["review"], 0, &["reviewing", "config/crd", "charts/shop/crds", "against HEAD", "NO API CHANGE"]);
     says(&scratch, &["lint"], 0, &["checking", "config/crd"]);
     scratch.write(FILE, &crd(SIZE, ""));
     says(&scratch, &["review"], 1, &["field-removed"]);

@@ -4,6 +4,7 @@
 mod broken;
 mod cases;
 mod conversion_loop;
+mod counts;
 mod disagreements;
 mod existing_objects;
 mod formats;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::compare::CONDITIONS;
+use crate::input::yaml::Node;
 use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema};
@@ -97,7 +98,16 @@ impl<'a> SchemaWalk<'a> {
         let mut fact = self.keyword_fact(pair, aspect, effect, before, after);
         fact = match (part.aspect, values) {
             (Aspect::Type, _) => typed(fact, type_name(&pair.old), type_name(&pair.new)),
-            (_, Some((old, new))) => enum_words(fact, &old.unwrap_or_default(), &new.unwrap_or_default()),
+            (_, Some((old, new))) => {
+                // The value that went or came, rather than the keyword above it.
+                if let Some(gone) = only_in(&pair.old, &pair.new).filter(|_| new.is_some()) {
+                    fact.before = Some(self.old_place(gone));
+                }
+                if let Some(come) = only_in(&pair.new, &pair.old).filter(|_| old.is_some()) {
+                    fact.after = Some(self.new_place(come));
+                }
+                enum_words(fact, &old.unwrap_or_default(), &new.unwrap_or_default())
+            }
             _ => fact
                 .word(Word::Old, value_text::value(before.map(|entry| entry.value)))
                 .word(Word::New, value_text::value(after.map(|entry| entry.value))),
@@ -162,6 +172,12 @@ fn object_items<'t>(list: &Schema<'t>, object: &Schema<'_>) -> Option<Schema<'t>
     let items = list.items()?;
     let are_objects = items.ty() == Some("object") && object.ty() == Some("object") && items.property_count() > 0;
     (are_objects && shares_names(&items, object)).then_some(items)
+}
+
+/// The first value of an enum that another one doesn't have.
+fn only_in<'t>(one: &Schema<'t>, other: &Schema<'_>) -> Option<Node<'t>> {
+    let known: BTreeSet<String> = other.enum_values()?.map(|value| value_text::value(Some(value))).collect();
+    one.enum_values()?.find(|value| !known.contains(&value_text::value(Some(*value))))
 }
 
 fn enum_words(fact: Fact, old: &BTreeSet<String>, new: &BTreeSet<String>) -> Fact {

@@ -157,10 +157,8 @@ impl<'r> Group<'r> {
     /// The different edits: one, or several for an embedded type; most places first.
     pub fn edits(&self) -> Vec<Edit<'r>> {
         let mut edits: BTreeMap<_, Edit<'r>> = BTreeMap::new();
-        let name = |finding: &'r Finding| finding.path.rsplit(['.', ']']).next().unwrap_or_default();
         for &finding in &self.members {
-            let key = (&*finding.rule, finding.values.as_ref().map(|values| (&*values.old, &*values.new)), name(finding));
-            let key = if finding.embedded.is_some() { key } else { ("", None, "") };
+            let key = if finding.embedded.is_some() { finding.edit() } else { String::new() };
             edits.entry(key).or_insert(Edit { lead: finding, places: 0 }).places += 1;
         }
         let mut edits: Vec<Edit<'r>> = edits.into_values().collect();

@@ -81,7 +81,7 @@ fn an_embedded_type_is_one_group_with_its_name() {
         format!("properties: {{main: {container}, sidecar: {container}}}")
     };
     let report = report(&crd(&["v1"], &fields("")), &crd(&["v1"], &fields(", stdin: {type: string}, tty: {type: string}")));
-    assert_eq!(said(&report), ["embedded Container: 2 fields added in 4 fields"]);
+    assert_eq!(said(&report), ["embedded Container: 2 fields added in 4 places of 1 CRD"]);
     assert_eq!(report.summary.compatible, super::counts::Count { changes: 1, places: 4 });
     let overview = report.overview(false);
     assert_eq!(overview.groups[0].edits().iter().map(|edit| edit.places).collect::<Vec<_>>(), [2, 2]);

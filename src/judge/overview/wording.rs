@@ -21,10 +21,17 @@ impl Group<'_> {
             let said: Vec<String> = sorts.into_iter().map(|(rule, count)| sort_of_edit(rule, count)).collect();
             return format!("embedded {name}: {}", said.join(", "));
         }
+        let embedded = self.lead.embedded.as_ref().filter(|_| self.lead.class.is_some());
+        let embedded = embedded.map(|name| format!(" (embedded {name})")).unwrap_or_default();
+        format!("{}{embedded}", self.one_edit())
+    }
+
+    /// The only edit of the group.
+    fn one_edit(&self) -> String {
         let paths = self.paths();
         let message = &self.lead.message;
         let same = self.members.iter().all(|finding| finding.message == *message);
-        if self.lead.class.is_none() && !same && self.members.len() > 1 {
+        if self.lead.class.is_none() && !same {
             return self.lead.title.clone();
         }
         let (what, _) = split(message, &self.lead.path);
@@ -35,9 +42,8 @@ impl Group<'_> {
         if let Some(rest) = what.strip_prefix(&format!("{quoted}: ")) {
             return rest.to_owned();
         }
-        let name = |path: &str| path.rsplit(['.', ']']).next().unwrap_or_default().to_owned();
-        let own = name(&self.lead.path);
-        if !own.is_empty() && paths.iter().all(|path| name(path) == own) {
+        let own = self.lead.name();
+        if !own.is_empty() && self.members.iter().all(|finding| finding.name() == own) {
             return what.replacen(&quoted, &format!("`{own}`"), 1);
         }
         what.replacen(&quoted, &format!("{quoted} (and {})", plural(paths.len() - 1, "other field")), 1)
@@ -45,8 +51,17 @@ impl Group<'_> {
 
     /// What it does to whom, if its message says.
     pub fn effect(&self) -> Option<&str> {
-        let several = self.edits().len() > 1 || self.lead.class.is_none() && self.headline() == self.lead.title;
-        split(&self.lead.message, &self.lead.path).1.filter(|_| !several)
+        match self.says_several_things() {
+            true if self.lead.class.is_none() => Some(&self.lead.message),
+            true => None,
+            false => split(&self.lead.message, &self.lead.path).1,
+        }
+    }
+
+    /// Whether its places have more in common than what is said of one: the rule, or the embedded type.
+    pub fn says_several_things(&self) -> bool {
+        let same = || self.members.iter().all(|finding| finding.message == self.lead.message);
+        self.edits().len() > 1 || self.lead.class.is_none() && !same()
     }
 
     /// Where: "in 91 fields of 5 CRDs", "in v1 and v1beta1", "in 3 CRDs"; nothing for one place.
@@ -54,6 +69,9 @@ impl Group<'_> {
         let (crds, versions, paths) = (self.crds(), self.versions(), self.paths());
         if self.members.len() == 1 {
             return None;
+        }
+        if self.edits().len() > 1 {
+            return Some(format!("in {} of {}", plural(self.members.len(), "place"), plural(crds.len(), "CRD")));
         }
         let fields = self.members.iter().map(|finding| (&*finding.crd, &*finding.path)).collect::<BTreeSet<_>>().len();
         let of_crds = (crds.len() > 1).then(|| plural(crds.len(), "CRD"));

@@ -1,5 +1,7 @@
 //! What is decided about a fact before anything is written: the rule that takes it, its severity, its bump, and its conversion.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rayon::prelude::*;
 
 use crate::find::conversion::coverage::Cover;
@@ -203,7 +205,30 @@ pub(super) fn findings(rulings: &[Ruling<'_>], context: &Context<'_, '_>) -> Vec
     });
     let mut findings: Vec<Finding> = written.collect();
     findings.sort_by(|a, b| a.coordinates().cmp(&b.coordinates()).then_with(|| a.message.cmp(&b.message)));
+    name_embedded_groups(&mut findings);
     findings
+}
+
+/// The name of a group is that of its edits: whoever accepts those of one dependency update has not accepted those of the next.
+fn name_embedded_groups(findings: &mut [Finding]) {
+    let mut edits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let is_grouped = |finding: &Finding| finding.embedded.is_some() && finding.class.is_some_and(|class| class != Class::None);
+    for finding in findings.iter().filter(|finding| is_grouped(finding)) {
+        edits.entry(finding.group.clone()).or_default().insert(finding.edit());
+    }
+    let names: BTreeMap<String, String> = edits
+        .into_iter()
+        .map(|(group, edits)| {
+            let parts: Vec<&str> = std::iter::once(&*group).chain(edits.iter().map(String::as_str)).collect();
+            let name = fingerprint(&parts);
+            (group, name)
+        })
+        .collect();
+    for finding in findings.iter_mut().filter(|finding| is_grouped(finding)) {
+        if let Some(name) = names.get(&finding.group) {
+            finding.group.clone_from(name);
+        }
+    }
 }
 
 /// The worst class and the highest bump of all changes; waivers don't lower them.

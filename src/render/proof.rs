@@ -1,0 +1,119 @@
+//! A proof, reduced to the line that matters.
+
+use serde_json::Value;
+
+use crate::input::shorten;
+use crate::judge::finding::Finding;
+use crate::model::fact::{Outcome, Witness};
+
+/// Characters of a value that are shown.
+const VALUE: usize = 60;
+
+/// What an object shows: its line that matters, and what became of it.
+pub(super) struct Proof {
+    /// `spec.receivers[0].name: ""`, or nothing where the message says it all.
+    pub line: Option<String>,
+    /// "was accepted and is now rejected: should be at least 1 chars long".
+    pub outcome: String,
+}
+
+impl Proof {
+    pub fn of(finding: &Finding) -> Option<Self> {
+        let witness = finding.witness.as_ref()?;
+        let Witness { object, new, because, previous, .. } = witness;
+        let (path, reason) = because.split_once(": ").filter(|(path, _)| is_path(path)).unwrap_or(("", because));
+        let dropped = because.strip_suffix(" is dropped");
+        let stored = because.split_once(" is stored as ");
+        let (path, reason) = match (dropped, stored) {
+            (Some(path), _) if is_path(path) => (path, ""),
+            (_, Some((path, _))) if is_path(path) => (path, because.as_str()),
+            _ => (path, reason),
+        };
+        // The server repeats the path inside of its message.
+        let reason = match reason.split_once(&format!("{path} in body ")) {
+            Some((_, rest)) if !path.is_empty() => rest,
+            _ => reason,
+        };
+        let reason = without_value(reason);
+        let verb = if previous.is_some() { "an update to it was accepted" } else { "was accepted" };
+        let outcome = match new {
+            Outcome::Rejected | Outcome::Accepted => format!("{verb} and is now rejected: {reason}"),
+            Outcome::Pruned if reason.is_empty() => "was kept and is now dropped".to_owned(),
+            Outcome::Pruned => format!("was kept and is now dropped: {reason}"),
+            Outcome::Changed => format!("{verb} and now has another effect: {reason}"),
+        };
+        Some(Proof { line: line(object, path), outcome })
+    }
+
+    /// In one sentence.
+    pub fn text(&self) -> String {
+        match &self.line {
+            Some(line) => format!("`{line}` {}", self.outcome),
+            None => format!("an object {}", self.outcome),
+        }
+    }
+}
+
+/// The object is shown, so its value needs no repeating.
+fn without_value(reason: &str) -> &str {
+    let Some(rest) = reason.strip_prefix("Invalid value: ") else { return reason };
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+    let is_value = matches!(values.next(), Some(Ok(_)));
+    rest.get(values.byte_offset()..).filter(|_| is_value).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(reason)
+}
+
+fn is_path(text: &str) -> bool {
+    !text.is_empty() && !text.contains(' ') && text.trim_start_matches('.').starts_with(|c: char| c.is_alphabetic())
+}
+
+/// The part of the object at a path, or the nearest part around it, as one line.
+fn line(object: &Value, path: &str) -> Option<String> {
+    let mut value = object;
+    let mut shown = String::new();
+    let mut rest = path.trim_start_matches('.');
+    while !rest.is_empty() {
+        let (next, segment, tail) = match rest.strip_prefix('[') {
+            Some(inner) => {
+                let (index, tail) = inner.split_once(']')?;
+                let index: usize = index.parse().ok()?;
+                (value.get(index), format!("[{index}]"), tail)
+            }
+            None => {
+                let end = rest.find(['.', '[']).unwrap_or(rest.len());
+                let (name, tail) = rest.split_at(end);
+                let dot = if shown.is_empty() { "" } else { "." };
+                (value.get(name), format!("{dot}{name}"), tail)
+            }
+        };
+        let Some(next) = next else { break };
+        value = next;
+        shown.push_str(&segment);
+        rest = tail.strip_prefix('.').unwrap_or(tail);
+    }
+    let text = shorten(&value.to_string(), VALUE).into_owned();
+    (!shown.is_empty()).then(|| format!("{shown}: {text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::sample;
+    use serde_json::json;
+
+    fn said(object: Value, new: Outcome, because: &str) -> String {
+        let witness = Some(Witness { previous: None, object, old: Outcome::Accepted, new, because: because.into() });
+        Proof::of(&Finding { witness, ..sample::finding() }).unwrap().text()
+    }
+
+    #[test]
+    fn only_the_line_that_matters_is_said() {
+        let object = json!({"spec": {"list": [{"name": ""}], "size": 3}});
+        let because = "spec.list[0].name: Invalid value: \"\": spec.list[0].name in body should be at least 1 chars long";
+        let expected = "`spec.list[0].name: \"\"` was accepted and is now rejected: should be at least 1 chars long";
+        assert_eq!(said(object.clone(), Outcome::Rejected, because), expected);
+        assert_eq!(said(object.clone(), Outcome::Pruned, "spec.size is dropped"), "`spec.size: 3` was kept and is now dropped");
+        let required = said(object.clone(), Outcome::Rejected, "spec.list[0].kind: Required value");
+        assert_eq!(required, "`spec.list[0]: {\"name\":\"\"}` was accepted and is now rejected: Required value");
+        assert!(said(object, Outcome::Rejected, "it is too large").starts_with("an object was accepted"));
+    }
+}
