@@ -215,7 +215,7 @@ mod tests {
     fn one_line_for_each_change_whatever_it_says() {
         let text = sample::rendered_hostile(|view| render(view, &Commits::default()));
         let items: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
-        assert_eq!(items.len(), 1, "one group: {text}");
+        assert_eq!(items.len(), 3, "an error, a warning and a note are new: {text}");
         for item in items {
             assert!(item.ends_with(" <!-- f-0123456789abcdef -->"), "{item}");
         }
