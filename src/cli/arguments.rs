@@ -451,6 +451,33 @@ pub enum Conversions {
     Plan(ConversionsPlan),
     /// Name the release of manifests that convert to the next one
     Release(ConversionsRelease),
+    /// Write code that converts objects to their newest form
+    #[command(subcommand)]
+    Generate(ConversionsGenerate),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConversionsGenerate {
+    /// Write a Go package for each kind, with tests: standard library only, objects as map[string]any
+    Go(ConversionsGenerateGo),
+}
+
+#[derive(Debug, Args)]
+pub struct ConversionsGenerateGo {
+    /// Conversion manifests [default: `conversions/` beside the CRDs or in the current directory]
+    #[arg(long, value_name = "INPUT")]
+    pub conversions: Option<OsString>,
+
+    /// CRDs to generate test objects from; may be repeated
+    #[arg(long, value_name = "INPUT")]
+    pub crd: Vec<OsString>,
+
+    /// Directory to write the packages to, one directory each
+    #[arg(long, short, value_name = "DIR")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub limits: LimitFlags,
 }
 
 /// The two bundles of a change, as `review` takes them.

@@ -7,6 +7,7 @@ use crate::cli::arguments;
 use crate::find::change;
 use crate::find::conversion::check::{self, CheckedManifest};
 use crate::find::conversion::coverage::Coverage;
+use crate::find::conversion::generate;
 use crate::find::conversion::laws::Verdict;
 use crate::find::conversion::manifest::{BundleVersion, Manifest};
 use crate::find::conversion::release as conversion_release;
@@ -123,6 +124,37 @@ pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut S
     }
     if named == 0 {
         streams.note("no manifest converts to the next release");
+    }
+    Ok(exit)
+}
+
+/// `conversions generate go`: writes a package for each kind. The files are the tool's own, so existing ones are replaced.
+pub(super) fn generate_go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
+    let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
+    let mut exit = found.problems(streams);
+    let Some(conversions) = found.now() else { return Err(no_manifest()) };
+    let crds = if arguments.crd.is_empty() { None } else { Some(reader.one(&arguments.crd, false)?) };
+    let side = crds.as_ref().map(|crds| crds.side());
+    if let (Some(crds), Some(side)) = (&crds, &side) {
+        exit = exit.or(crds.unread(streams));
+        if side.bundle.crds.is_empty() {
+            streams.error(&format!("no CRD was found in {}", side.source));
+            exit = exit.or(Exit::Unread);
+        }
+    }
+    let packages = generate::packages(conversions, side.as_ref().map(|side| &side.bundle))
+        .map_err(|message| Stop { exit: Exit::Findings, message })?;
+    for package in &packages {
+        for (name, text) in &package.files {
+            let file = arguments.output.join(&package.name).join(name);
+            if let Some(parent) = file.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            output::replace(&file, text)?;
+        }
+        streams.note(&format!("wrote {}", arguments.output.join(&package.name).display()));
     }
     Ok(exit)
 }

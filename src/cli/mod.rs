@@ -132,6 +132,9 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
         Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
         Command::Conversions(arguments::Conversions::Plan(arguments)) => conversion_plan::plan(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Generate(arguments::ConversionsGenerate::Go(arguments))) => {
+            conversions::generate_go(&arguments, streams)
+        }
         Command::Conversions(arguments::Conversions::Release(arguments)) => conversions::release(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),

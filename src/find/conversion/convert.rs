@@ -97,6 +97,7 @@ pub struct Converter<'m> {
     direction: Direction,
     steps: Arc<[DirectedStep]>,
     keys: Arc<ListKeys>,
+    preserves: bool,
 }
 
 impl<'m> Converter<'m> {
@@ -111,7 +112,12 @@ impl<'m> Converter<'m> {
                 _ => "a step has no inverse".to_owned(),
             },
         })?;
-        Ok(Converter { manifest, direction, steps, keys: Arc::default() })
+        Ok(Converter { manifest, direction, steps, keys: Arc::default(), preserves: true })
+    }
+
+    /// A converter that neither stores nor restores preserved values, as a controller converts that never writes the result back.
+    pub(crate) fn without_preserve(manifest: &'m Manifest, direction: Direction, steps: Arc<[DirectedStep]>) -> Self {
+        Converter { manifest, direction, steps, keys: Arc::default(), preserves: false }
     }
 
     /// Identifies list items by the keys that schemas declare, to restore preserved values.
@@ -148,7 +154,7 @@ impl<'m> Converter<'m> {
     }
 
     fn run(&self, object: &mut Value, mut log: Option<&mut ConversionLog>) -> Result<Vec<Note>, ConvertError> {
-        let preserve = self.manifest.preserve.as_ref();
+        let preserve = self.manifest.preserve.as_ref().filter(|_| self.preserves);
         let mut preserved = preserve.map(|preserve| PreservedValues::load(preserve, object, self.direction));
         let mut notes = Vec::new();
         let keys = preserved.as_ref().map(|preserved| ListKeys::clone(&self.keys).add_labels(preserved.labels()));

@@ -8,6 +8,7 @@ pub(crate) mod convert;
 pub(crate) mod convert_files;
 pub(crate) mod coverage;
 mod directed_step;
+pub(crate) mod generate;
 pub(crate) mod graph;
 pub(crate) mod laws;
 mod lossless;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::never_there;
@@ -29,6 +30,16 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Add { path: step.field("path")?, value: step.json("value") }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func addField(c any, inner []path, value any) (any, error) {
+	if len(inner) > 0 {
+		putIfMissing(c, inner[0], value)
+	}
+	return c, nil
+}
+"#;
+
 impl StepKind for Add {
     fn fields(&self) -> Fields<'_> {
         Fields::written(&self.path)
@@ -43,6 +54,14 @@ impl StepKind for Add {
             put_if_missing(container, path, value);
         }
         Ok(())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let call = match &self.value {
+            Some(value) => format!("addField(c, INNER, {})", go_literal(value)),
+            None => "addField(c, nil, nil)".to_owned(),
+        };
+        Ok(GoStep { source: GO, call })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

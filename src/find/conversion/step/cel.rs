@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::cel::decl::{Decl, DeclKind as Kind};
 use crate::cel::eval::FileExpression;
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::shape_edit::anything;
 use crate::input::yaml::Node;
@@ -79,6 +80,10 @@ impl StepKind for Cel {
 
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         change_value(container, inner, conflict, |value| self.forward.run(value))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Err("Go has no CEL in its standard library; use other steps".to_owned())
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

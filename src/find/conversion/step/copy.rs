@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, move_is_lossless};
 use crate::find::conversion::path_through_steps::rebased;
 use crate::find::conversion::rename_references::drop_references;
@@ -33,6 +34,17 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Copy { ends: step.ends()? }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func copyValue(c any, inner []path, conflict conflictRule) (any, error) {
+	value, ok := get(c, inner[0])
+	if !ok {
+		return c, nil
+	}
+	return putValue(c, inner[len(inner)-1], deepCopy(value), conflict)
+}
+"#;
+
 impl StepKind for Copy {
     fn fields(&self) -> Fields<'_> {
         Fields::Several { reads: vec![&self.ends.from], writes: vec![&self.ends.to] }
@@ -56,6 +68,10 @@ impl StepKind for Copy {
 
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         rebased(path, &self.ends.to, &self.ends.from)
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: "copyValue(c, INNER, CONFLICT)".to_owned() })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
@@ -89,6 +105,14 @@ impl StepKind for Copy {
     }
 }
 
+/// The step in Go.
+const GO_REMOVE: &str = r#"
+func removeCopy(c any, inner []path) (any, error) {
+	take(c, inner[len(inner)-1])
+	return c, nil
+}
+"#;
+
 impl StepKind for RemoveCopy {
     fn fields(&self) -> Fields<'_> {
         Fields::read(&self.ends.to)
@@ -107,6 +131,10 @@ impl StepKind for RemoveCopy {
             take(container, to);
         }
         Ok(())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO_REMOVE, call: "removeCopy(c, INNER)".to_owned() })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::with_value;
 use crate::find::conversion::rename_references::drop_references;
@@ -34,6 +35,14 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Default { path: step.field("path")?, value: step.json("value")? }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func defaultField(c any, inner []path, value any) (any, error) {
+	putIfMissing(c, inner[0], value)
+	return c, nil
+}
+"#;
+
 impl StepKind for Default {
     fn fields(&self) -> Fields<'_> {
         Fields::written(&self.path)
@@ -46,6 +55,10 @@ impl StepKind for Default {
     fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
         inner.iter().for_each(|path| put_if_missing(container, path, &self.value));
         Ok(())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: format!("defaultField(c, INNER, {})", go_literal(&self.value)) })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
@@ -88,6 +101,16 @@ impl StepKind for Default {
     }
 }
 
+/// The step in Go.
+const GO_REMOVE: &str = r#"
+func removeDefault(c any, inner []path, value any) (any, error) {
+	if object, name, ok := parentOf(c, inner[0]); ok && reflect.DeepEqual(object[name], value) {
+		delete(object, name)
+	}
+	return c, nil
+}
+"#;
+
 impl StepKind for RemoveDefault {
     fn fields(&self) -> Fields<'_> {
         Fields::read(&self.path)
@@ -104,6 +127,10 @@ impl StepKind for RemoveDefault {
             map.remove(&name);
         }
         Ok(())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO_REMOVE, call: format!("removeDefault(c, INNER, {})", go_literal(&self.value)) })
     }
 
     fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {

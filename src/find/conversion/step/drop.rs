@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_there, declared, detach, never_there};
@@ -45,6 +46,16 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Drop { path: step.field("path")?, inverse: Inverse::Add(step.json("restore")) }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func dropField(c any, inner []path) (any, error) {
+	if object, name, ok := parentOf(c, inner[0]); ok {
+		delete(object, name)
+	}
+	return c, nil
+}
+"#;
+
 impl StepKind for Drop {
     fn fields(&self) -> Fields<'_> {
         Fields::read(&self.path)
@@ -61,6 +72,10 @@ impl StepKind for Drop {
     fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
         inner.iter().for_each(|path| remove(container, path));
         Ok(())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: "dropField(c, INNER)".to_owned() })
     }
 
     fn output_schema(&self, shape: &mut Shape, _container: usize) -> Option<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::path_through_steps::rebased;
 use crate::find::conversion::shape_edit::open;
@@ -28,6 +29,49 @@ pub(super) struct ListToMap {
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(ListToMap { ends: step.ends()?, item: ItemFields::parse(step)? }))
 }
+
+/// The step in Go.
+const GO: &str = r#"
+func listToMap(c any, inner []path, conflict conflictRule, key, valueField string) (any, error) {
+	from, to := inner[0], inner[len(inner)-1]
+	value, ok := take(c, from)
+	if !ok || value == nil {
+		return c, nil
+	}
+	if object, isObject := value.(map[string]any); isObject && reflect.DeepEqual(from, to) {
+		return putValue(c, to, object, conflict)
+	}
+	list, isList := value.([]any)
+	if !isList {
+		return nil, fmt.Errorf("expected a list, found %v", value)
+	}
+	object := map[string]any{}
+	for _, one := range list {
+		item, isObject := one.(map[string]any)
+		if !isObject {
+			return nil, fmt.Errorf("expected an object, found %v", one)
+		}
+		name, isString := item[key].(string)
+		if !isString {
+			return nil, fmt.Errorf("an item has no string in its key field %q", key)
+		}
+		delete(item, key)
+		if _, taken := object[name]; taken {
+			return nil, fmt.Errorf("duplicate key %q", name)
+		}
+		if valueField == "" {
+			object[name] = item
+			continue
+		}
+		object[name] = item[valueField]
+		delete(item, valueField)
+		if len(item) > 0 {
+			return nil, fmt.Errorf("an item has other fields than %q and %q", key, valueField)
+		}
+	}
+	return putValue(c, to, object, conflict)
+}
+"#;
 
 impl StepKind for ListToMap {
     fn fields(&self) -> Fields<'_> {
@@ -61,6 +105,17 @@ impl StepKind for ListToMap {
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         let Ends { from, to } = &self.ends;
         rebased(path, &to.values(), &from.items()).or_else(|| rebased(path, to, from))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep {
+            source: GO,
+            call: format!(
+                "listToMap(c, INNER, CONFLICT, {}, {})",
+                quoted(&self.item.key),
+                quoted(self.item.value.as_deref().unwrap_or_default())
+            ),
+        })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

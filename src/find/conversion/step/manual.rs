@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get};
+use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::Obstacle;
 use crate::find::conversion::search::Wanted;
 use crate::model::FieldPath;
@@ -28,6 +29,16 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Manual { path, effect, guidance: step.text("guidance")?.to_owned() }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func manualStep(c any, inner []path, gone bool, guidance string) (any, error) {
+	if value, _ := get(c, inner[0]); gone && value != nil {
+		return nil, errors.New("needs a manual step: " + guidance)
+	}
+	return c, nil
+}
+"#;
+
 impl StepKind for Manual {
     fn fields(&self) -> Fields<'_> {
         Fields::read(&self.path)
@@ -42,6 +53,11 @@ impl StepKind for Manual {
         let gone = matches!(self.effect, Effect::Removed | Effect::Renamed | Effect::Moved);
         let present = inner.first().and_then(|path| get(container, path)).is_some_and(|value| !value.is_null());
         if gone && present { Err(Reason::Manual(self.guidance.clone())) } else { Ok(()) }
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let gone = matches!(self.effect, Effect::Removed | Effect::Renamed | Effect::Moved);
+        Ok(GoStep { source: GO, call: format!("manualStep(c, INNER, {gone}, {})", quoted(&self.guidance)) })
     }
 
     fn output_schema(&self, _shape: &mut Shape, _container: usize) -> Option<()> {

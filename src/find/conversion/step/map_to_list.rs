@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::without_absence;
 use crate::find::conversion::path_through_steps::rebased;
@@ -29,6 +30,44 @@ pub(super) struct MapToList {
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(MapToList { ends: step.ends()?, item: ItemFields::parse(step)? }))
 }
+
+/// The step in Go.
+const GO: &str = r#"
+func mapToList(c any, inner []path, conflict conflictRule, key, valueField string) (any, error) {
+	from, to := inner[0], inner[len(inner)-1]
+	value, ok := take(c, from)
+	if !ok || value == nil {
+		return c, nil
+	}
+	if list, isList := value.([]any); isList && reflect.DeepEqual(from, to) {
+		return putValue(c, to, list, conflict)
+	}
+	object, isObject := value.(map[string]any)
+	if !isObject {
+		return nil, fmt.Errorf("expected an object, found %v", value)
+	}
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	list := []any{}
+	for _, name := range names {
+		item, isObject := object[name].(map[string]any)
+		if valueField != "" {
+			item = map[string]any{valueField: object[name]}
+		} else if !isObject {
+			return nil, fmt.Errorf("expected an object, found %v", object[name])
+		}
+		if _, taken := item[key]; taken {
+			return nil, fmt.Errorf("duplicate key %q", key)
+		}
+		item[key] = name
+		list = append(list, item)
+	}
+	return putValue(c, to, list, conflict)
+}
+"#;
 
 impl StepKind for MapToList {
     fn fields(&self) -> Fields<'_> {
@@ -56,6 +95,17 @@ impl StepKind for MapToList {
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         let Ends { from, to } = &self.ends;
         rebased(path, &to.items(), &from.values()).or_else(|| rebased(path, to, from))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep {
+            source: GO,
+            call: format!(
+                "mapToList(c, INNER, CONFLICT, {}, {})",
+                quoted(&self.item.key),
+                quoted(self.item.value.as_deref().unwrap_or_default())
+            ),
+        })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::output_schema::{fits_type, has_only_type};
 use crate::find::conversion::search::Wanted;
@@ -78,6 +79,27 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(MapValues { ends, table }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func mapValues(c any, inner []path, conflict conflictRule, strict bool, table [][2]any) (any, error) {
+	return changeValue(c, inner, conflict, func(value any) (any, error) {
+		known := !strict
+		for _, pair := range table {
+			if same(pair[0], value) {
+				return pair[1], nil
+			}
+		}
+		for _, pair := range table {
+			known = known || same(pair[1], value)
+		}
+		if !known {
+			return nil, fmt.Errorf("no entry for %v", value)
+		}
+		return value, nil
+	})
+}
+"#;
+
 impl StepKind for MapValues {
     fn fields(&self) -> Fields<'_> {
         Fields::Value(&self.ends)
@@ -89,6 +111,13 @@ impl StepKind for MapValues {
 
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         change_value(container, inner, conflict, |value| self.table.look_up(value))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let pairs: Vec<String> =
+            self.table.pairs.iter().map(|(old, new)| format!("{{{}, {}}}", go_literal(old), go_literal(new))).collect();
+        let strict = self.table.otherwise == Otherwise::Error;
+        Ok(GoStep { source: GO, call: format!("mapValues(c, INNER, CONFLICT, {strict}, [][2]any{{{}}})", pairs.join(", ")) })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach_with_parents, never_there};
@@ -36,6 +37,48 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Merge { parts, to, form }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func mergeValues(c any, inner []path, conflict conflictRule, pieces []piece) (any, error) {
+	parts, to := inner[:len(inner)-1], inner[len(inner)-1]
+	missing := 0
+	for _, names := range parts {
+		if value, _ := get(c, names); value == nil {
+			missing++
+		}
+	}
+	if missing == len(parts) {
+		return c, nil
+	}
+	text := ""
+	for _, one := range pieces {
+		if one.part < 0 {
+			text += one.text
+			continue
+		}
+		value, _ := get(c, parts[one.part])
+		switch known := value.(type) {
+		case string:
+			if one.integer {
+				return nil, fmt.Errorf("expected an integer, found %q", known)
+			}
+			text += known
+		case int64:
+			if !one.integer {
+				return nil, fmt.Errorf("expected a string, found %d", known)
+			}
+			text += strconv.FormatInt(known, 10)
+		default:
+			return nil, fmt.Errorf("a field of the template is missing or has another type: %v", value)
+		}
+	}
+	for _, names := range parts {
+		take(c, names)
+	}
+	return putValue(c, to, text, conflict)
+}
+"#;
+
 impl StepKind for Merge {
     fn fields(&self) -> Fields<'_> {
         Fields::Several { reads: self.parts.iter().collect(), writes: vec![&self.to] }
@@ -64,6 +107,11 @@ impl StepKind for Merge {
 
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         path.starts_with(&self.to).then(|| self.parts.first().cloned()).flatten()
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let pieces = self.form.go();
+        Ok(GoStep { source: GO, call: format!("mergeValues(c, INNER, CONFLICT, {pieces})") })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

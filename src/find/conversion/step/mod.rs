@@ -43,6 +43,7 @@ use crate::model::fact::Fact;
 use crate::model::schema::Shape;
 
 use super::address::{Containers, Names, get};
+use super::generate::GoStep;
 use super::lossless::Obstacle;
 use super::path_through_steps::rebased;
 use super::search::Wanted;
@@ -153,6 +154,9 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
 
     /// Changes one container. `inner` are the paths of [`StepKind::paths`] inside of it.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason>;
+
+    /// The same in Go; else the reason why there is none.
+    fn go(&self) -> Result<GoStep, String>;
 
     /// Turns the schema of the objects before the step into one that accepts all objects after it, and in simple cases no
     /// others. `None` where there is nothing to act on, so that nothing changes.

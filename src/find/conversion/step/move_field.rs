@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, move_is_lossless};
 use crate::find::conversion::rename_references::rename_references;
 use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents};
@@ -32,6 +33,17 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Move { ends }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func moveValue(c any, inner []path, conflict conflictRule) (any, error) {
+	value, ok := take(c, inner[0])
+	if !ok {
+		return c, nil
+	}
+	return putValue(c, inner[len(inner)-1], value, conflict)
+}
+"#;
+
 impl StepKind for Move {
     fn fields(&self) -> Fields<'_> {
         Fields::Value(&self.ends)
@@ -48,6 +60,10 @@ impl StepKind for Move {
             Some(value) => put_value(container, to, value, conflict),
             None => Ok(()),
         }
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: "moveValue(c, INNER, CONFLICT)".to_owned() })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

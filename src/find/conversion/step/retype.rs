@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Number, Value};
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::anything;
@@ -115,6 +116,98 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Retype { ends: step.ends_or_path()?, was, becomes }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func retypeValue(c any, inner []path, conflict conflictRule, was, becomes string) (any, error) {
+	return changeValue(c, inner, conflict, func(value any) (any, error) {
+		if value == nil || (isScalar(value, becomes) && !(isScalar(value, was) && becomes != "number")) {
+			return value, nil
+		}
+		if !isScalar(value, was) {
+			return nil, fmt.Errorf("expected %s, found %v", was, value)
+		}
+		unreadable := fmt.Errorf("%v can't be read as %s", value, becomes)
+		switch known := value.(type) {
+		case string:
+			whole, err := strconv.ParseInt(known, 10, 64)
+			switch {
+			case becomes == "boolean" && (known == "true" || known == "false"):
+				return known == "true", nil
+			case (becomes == "integer" || becomes == "number") && err == nil:
+				return whole, nil
+			case becomes == "number":
+				float, err := strconv.ParseFloat(known, 64)
+				if err == nil && !math.IsInf(float, 0) && !math.IsNaN(float) {
+					return float, nil
+				}
+			}
+			return nil, unreadable
+		case int64:
+			switch becomes {
+			case "string":
+				return strconv.FormatInt(known, 10), nil
+			case "boolean":
+				if known == 0 || known == 1 {
+					return known == 1, nil
+				}
+				return nil, unreadable
+			}
+			return known, nil
+		case float64:
+			switch becomes {
+			case "string":
+				return floatText(known), nil
+			case "integer":
+				if math.Abs(known) < 9.0e15 && known == math.Trunc(known) {
+					return int64(known), nil
+				}
+				return nil, unreadable
+			case "boolean":
+				return nil, unreadable
+			}
+			return known, nil
+		case bool:
+			switch {
+			case becomes == "string":
+				return strconv.FormatBool(known), nil
+			case becomes != "boolean" && known:
+				return int64(1), nil
+			case becomes != "boolean":
+				return int64(0), nil
+			}
+		}
+		return value, nil
+	})
+}
+
+func isScalar(value any, name string) bool {
+	switch value.(type) {
+	case string:
+		return name == "string"
+	case bool:
+		return name == "boolean"
+	case int64:
+		return name == "integer" || name == "number"
+	case float64:
+		return name == "number"
+	}
+	return false
+}
+
+// floatText writes a number as JSON encoders do: with a fraction, or with an exponent if it is very large or small.
+func floatText(value float64) string {
+	size := math.Abs(value)
+	switch {
+	case value == math.Trunc(value) && size < 1e16:
+		return strconv.FormatFloat(value, 'f', 1, 64)
+	case size >= 1e-5 && size < 1e16:
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	}
+	text := strconv.FormatFloat(value, 'e', -1, 64)
+	return strings.Replace(strings.Replace(text, "e+", "e", 1), "e-0", "e-", 1)
+}
+"#;
+
 impl StepKind for Retype {
     fn fields(&self) -> Fields<'_> {
         Fields::Value(&self.ends)
@@ -126,6 +219,11 @@ impl StepKind for Retype {
 
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         change_value(container, inner, conflict, |value| retype(value, self.was, self.becomes))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let name = |scalar: Scalar| scalar.schema_type().name();
+        Ok(GoStep { source: GO, call: format!("retypeValue(c, INNER, CONFLICT, \"{}\", \"{}\")", name(self.was), name(self.becomes)) })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

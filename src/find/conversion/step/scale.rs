@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::search::Wanted;
 use crate::find::conversion::shape_edit::declared;
@@ -82,6 +83,42 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Scale { ends: step.ends_or_path()?, factor }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func scaleValue(c any, inner []path, conflict conflictRule, multiply, divide int64, round string) (any, error) {
+	return changeValue(c, inner, conflict, func(value any) (any, error) {
+		switch known := value.(type) {
+		case nil:
+			return nil, nil
+		case float64:
+			scaled := known * float64(multiply) / float64(divide)
+			if math.IsInf(scaled, 0) || math.IsNaN(scaled) {
+				return nil, fmt.Errorf("%v is too large", known)
+			}
+			return scaled, nil
+		case int64:
+			product := new(big.Int).Mul(big.NewInt(known), big.NewInt(multiply))
+			quotient, rest := new(big.Int).QuoRem(product, big.NewInt(divide), new(big.Int))
+			twice := new(big.Int).Mul(new(big.Int).Abs(rest), big.NewInt(2))
+			up := round == "up" && rest.Sign() != 0
+			nearest := round == "nearest" && twice.Cmp(big.NewInt(divide)) >= 0
+			if up || nearest {
+				away := int64(1)
+				if product.Sign() < 0 {
+					away = -1
+				}
+				quotient.Add(quotient, big.NewInt(away))
+			}
+			if !quotient.IsInt64() {
+				return nil, fmt.Errorf("%d is too large for 64 bits after scaling", known)
+			}
+			return quotient.Int64(), nil
+		}
+		return nil, fmt.Errorf("expected a number, found %v", value)
+	})
+}
+"#;
+
 impl StepKind for Scale {
     fn fields(&self) -> Fields<'_> {
         Fields::Value(&self.ends)
@@ -93,6 +130,16 @@ impl StepKind for Scale {
 
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         change_value(container, inner, conflict, |value| self.factor.apply(value))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let Factor { multiply, divide, round } = self.factor;
+        let round = match round {
+            Round::Down => "down",
+            Round::Up => "up",
+            Round::Nearest => "nearest",
+        };
+        Ok(GoStep { source: GO, call: format!("scaleValue(c, INNER, CONFLICT, {multiply}, {divide}, \"{round}\")") })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::Names;
+use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::search::Wanted;
@@ -27,6 +28,16 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Set { path: step.field("path")?, value: step.json("value")? }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func setField(c any, inner []path, value any) (any, error) {
+	if object, name, ok := parentOf(c, inner[0]); ok {
+		object[name] = value
+	}
+	return c, nil
+}
+"#;
+
 impl StepKind for Set {
     fn fields(&self) -> Fields<'_> {
         Fields::written(&self.path)
@@ -41,6 +52,10 @@ impl StepKind for Set {
             map.insert(name, self.value.clone());
         }
         Ok(())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: format!("setField(c, INNER, {})", go_literal(&self.value)) })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, detach_with_parents, never_there};
@@ -34,6 +35,72 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Split { from, into, form }))
 }
 
+/// The step in Go.
+const GO: &str = r#"
+func splitValue(c any, inner []path, conflict conflictRule, pieces []piece) (any, error) {
+	value, _ := get(c, inner[0])
+	if value == nil {
+		return c, nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("expected a string, found %v", value)
+	}
+	texts, err := splitText(text, pieces, len(inner)-1)
+	if err != nil {
+		return nil, err
+	}
+	take(c, inner[0])
+	for _, one := range pieces {
+		if one.part < 0 {
+			continue
+		}
+		var part any = texts[one.part]
+		if one.integer {
+			if part, err = strconv.ParseInt(texts[one.part], 10, 64); err != nil {
+				return nil, err
+			}
+		}
+		if c, err = putValue(c, inner[one.part+1], part, conflict); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// splitText divides a text. Each part ends at the first occurrence of the text after it; the last part takes the rest.
+func splitText(text string, pieces []piece, parts int) ([]string, error) {
+	wrong := fmt.Errorf("%q doesn't match the template", text)
+	found := make([]string, parts)
+	for index, one := range pieces {
+		if one.part < 0 {
+			if !strings.HasPrefix(text, one.text) {
+				return nil, wrong
+			}
+			text = text[len(one.text):]
+			continue
+		}
+		end := len(text)
+		switch {
+		case index+2 == len(pieces):
+			if !strings.HasSuffix(text, pieces[index+1].text) {
+				return nil, wrong
+			}
+			end -= len(pieces[index+1].text)
+		case index+1 < len(pieces):
+			if end = strings.Index(text, pieces[index+1].text); end < 0 {
+				return nil, wrong
+			}
+		}
+		found[one.part], text = text[:end], text[end:]
+	}
+	if text != "" {
+		return nil, wrong
+	}
+	return found, nil
+}
+"#;
+
 impl StepKind for Split {
     fn fields(&self) -> Fields<'_> {
         Fields::Several { reads: vec![&self.from], writes: self.into.iter().collect() }
@@ -60,6 +127,11 @@ impl StepKind for Split {
 
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         self.into.iter().any(|part| path.starts_with(part)).then(|| self.from.clone())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        let pieces = self.form.go();
+        Ok(GoStep { source: GO, call: format!("splitValue(c, INNER, CONFLICT, {pieces})") })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

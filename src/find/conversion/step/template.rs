@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::find::conversion::generate::quoted;
 use crate::input::yaml::Node;
 use crate::model::FieldPath;
 
@@ -171,6 +172,18 @@ impl TypedTemplate {
             types.push(if integer { PartType::Integer } else { PartType::String });
         }
         Some((TypedTemplate { template, types }, paths))
+    }
+
+    /// The pieces of the template as a Go value.
+    pub fn go(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => format!("{{text: {}, part: -1}}", quoted(text)),
+            Piece::Part(index) => match self.types.get(*index) {
+                Some(PartType::Integer) => format!("{{part: {index}, integer: true}}"),
+                _ => format!("{{part: {index}}}"),
+            },
+        };
+        format!("[]piece{{{}}}", self.template.pieces.iter().map(piece).collect::<Vec<_>>().join(", "))
     }
 
     /// The value of a part from its text.

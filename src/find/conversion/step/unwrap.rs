@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::path_through_steps::rebased;
 use crate::model::FieldPath;
@@ -25,6 +26,27 @@ pub(super) struct Unwrap {
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Unwrap { ends: step.ends()? }))
 }
+
+/// The step in Go.
+const GO: &str = r#"
+func unwrapValue(c any, inner []path, conflict conflictRule) (any, error) {
+	from, to := inner[0], inner[len(inner)-1]
+	value, ok := take(c, from)
+	if !ok || value == nil {
+		return c, nil
+	}
+	list, isList := value.([]any)
+	switch {
+	case isList && len(list) == 0:
+		return c, nil
+	case isList:
+		return putValue(c, to, list[0], conflict)
+	case reflect.DeepEqual(from, to):
+		return putValue(c, to, value, conflict)
+	}
+	return nil, fmt.Errorf("expected a list, found %v", value)
+}
+"#;
 
 impl StepKind for Unwrap {
     fn fields(&self) -> Fields<'_> {
@@ -51,6 +73,10 @@ impl StepKind for Unwrap {
 
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         rebased(path, &self.ends.to, &self.ends.from.items())
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: "unwrapValue(c, INNER, CONFLICT)".to_owned() })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

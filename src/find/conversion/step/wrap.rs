@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::without_absence;
 use crate::find::conversion::path_through_steps::rebased;
@@ -26,6 +27,24 @@ pub(super) struct Wrap {
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     Some(Arc::new(Wrap { ends: step.ends()? }))
 }
+
+/// The step in Go.
+const GO: &str = r#"
+func wrapValue(c any, inner []path, conflict conflictRule) (any, error) {
+	from, to := inner[0], inner[len(inner)-1]
+	value, ok := take(c, from)
+	if !ok {
+		return c, nil
+	}
+	if list, isList := value.([]any); isList && reflect.DeepEqual(from, to) {
+		return putValue(c, to, list, conflict)
+	}
+	if value == nil {
+		return c, nil
+	}
+	return putValue(c, to, []any{value}, conflict)
+}
+"#;
 
 impl StepKind for Wrap {
     fn fields(&self) -> Fields<'_> {
@@ -50,6 +69,10 @@ impl StepKind for Wrap {
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         let Ends { from, to } = &self.ends;
         rebased(path, &to.items(), from).or_else(|| rebased(path, to, from))
+    }
+
+    fn go(&self) -> Result<GoStep, String> {
+        Ok(GoStep { source: GO, call: "wrapValue(c, INNER, CONFLICT)".to_owned() })
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {

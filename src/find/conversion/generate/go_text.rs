@@ -1,0 +1,42 @@
+//! Values, paths and strings as Go source.
+
+use serde_json::Value;
+
+use crate::find::conversion::address::Names;
+
+/// What a kind of step is in Go.
+#[derive(Debug)]
+pub(crate) struct GoStep {
+    /// The functions that the kind needs.
+    pub source: &'static str,
+    /// An expression of type `(any, error)`: the container `c` after the step. `INNER` and `CONFLICT` stand for the step's paths inside
+    /// the container and its conflict rule.
+    pub call: String,
+}
+
+/// A string as a Go literal: JSON escapes nothing that Go doesn't know.
+pub(crate) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// A JSON value as a Go expression, a new one each time it is evaluated.
+pub(crate) fn go_literal(value: &Value) -> String {
+    match value {
+        Value::Null => "nil".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) if number.is_i64() => format!("int64({number})"),
+        Value::Number(number) => format!("float64({number})"),
+        Value::String(text) => quoted(text),
+        Value::Array(items) => format!("[]any{{{}}}", items.iter().map(go_literal).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let entries: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", quoted(key), go_literal(value))).collect();
+            format!("map[string]any{{{}}}", entries.join(", "))
+        }
+    }
+}
+
+/// The paths of a step inside its container.
+pub(crate) fn paths(inner: &[Names]) -> String {
+    let path = |names: &Names| format!("{{{}}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "));
+    format!("[]path{{{}}}", inner.iter().map(path).collect::<Vec<_>>().join(", "))
+}
