@@ -1,16 +1,23 @@
-//! Objects that show one constraint of a schema: one that has to do with it and is accepted, one that is rejected for it alone.
+//! Objects that show one constraint of a schema: one that has to do with it and is accepted, one that is rejected for it, if possible for it
+//! alone.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::model::fact::Aspect;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
+use crate::model::schema::shape::Extra;
 use crate::model::{FieldPath, fact::Witness};
 use crate::server::object::{Check, Kind};
 
 use super::generate::Maker;
 use super::solver::{Pin, Preference, Target};
 use super::{Budget, Cause, Trial, What, Witnesses};
+
+/// The longest text that is made to be too long.
+const MAX_TEXT: u64 = 1 << 16;
 
 /// Makes objects of one version.
 pub(crate) struct CaseMaker<'s> {
@@ -62,6 +69,9 @@ impl<'s> CaseMaker<'s> {
         if !transition && let Search::Found(witness) = witnesses.show(&at, what, cause) {
             return Some(witness.into());
         }
+        if !matches!(check, Check::Rule(_)) {
+            return self.forced(&at, check);
+        }
         let trial = match cause {
             Cause::Rule(rule) if transition => witnesses.sample_update(&at, rule),
             _ => witnesses.sample(&at, cause),
@@ -70,6 +80,24 @@ impl<'s> CaseMaker<'s> {
             Trial::Shown(witness) => Some((*witness).into()),
             Trial::Passed { .. } | Trial::Open => None,
         }
+    }
+
+    /// An object with a value that breaks the check, whatever else is wrong with it: other conditions of the node and all rules are left
+    /// out of the search.
+    fn forced(&self, at: &FieldPath, check: &Check) -> Option<Rejected> {
+        let mut root = self.root.clone();
+        without_rules(&mut root);
+        let body = if let Check::Required(name) = check {
+            root.at_mut(at.parent()?.steps())?.required.remove(&**name);
+            let pin = Pin { steps: at.steps(), target: Target::Missing };
+            Maker::new(&root, Preference::Small, &Budget::of_each()).make(Some(pin))
+        } else {
+            let node = root.at_mut(at.steps())?;
+            let was = node.clone();
+            *node = Shape { preserve_unknown: true, ..Shape::any(node.at) };
+            breaking(&was, check).into_iter().find_map(|value| super::embed(&root, at, &value))
+        };
+        Some(Rejected { previous: None, object: self.whole(body?) })
     }
 
     /// The schema without the check.
@@ -123,4 +151,35 @@ fn aspect(kind: Kind) -> Option<Aspect> {
         Kind::Not => Aspect::Not,
         _ => return None,
     })
+}
+
+/// Recursion is bounded by the depth of the shape.
+fn without_rules(shape: &mut Shape) {
+    shape.rules.clear();
+    for property in shape.properties.values_mut() {
+        without_rules(Arc::make_mut(property));
+    }
+    if let Some(items) = &mut shape.items {
+        without_rules(Arc::make_mut(items));
+    }
+    if let Extra::Values(values) = &mut shape.extra {
+        without_rules(Arc::make_mut(values));
+    }
+}
+
+/// Values that break a check of the node.
+fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
+    let Check::Keyword(kind) = check else { return Vec::new() };
+    let text = |length: u64| Value::from("a".repeat(usize::try_from(length.min(MAX_TEXT)).unwrap_or_default()));
+    match kind {
+        Kind::MinLength => vec![text(node.length.min.saturating_sub(1))],
+        Kind::MaxLength => node.length.max.map(|max| text(max.saturating_add(1))).into_iter().collect(),
+        Kind::Pattern => vec![Value::from("!"), Value::from(""), Value::from(" "), Value::from("a")],
+        Kind::Format | Kind::Enum => vec![Value::from("?"), Value::from(-7)],
+        Kind::Minimum => node.bounds.minimum.map(|bound| Value::from(bound as i64 - 1)).into_iter().collect(),
+        Kind::Maximum => node.bounds.maximum.map(|bound| Value::from(bound as i64 + 1)).into_iter().collect(),
+        Kind::MinItems => vec![Value::Array(Vec::new())],
+        Kind::MinProperties => vec![Value::Object(serde_json::Map::new())],
+        _ => Vec::new(),
+    }
 }

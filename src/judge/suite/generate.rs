@@ -11,7 +11,7 @@ use crate::find::conversion::text::as_yaml;
 use crate::input::shorten;
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Crd, Version};
-use crate::server::object::{Endpoint, Kind, Outcome};
+use crate::server::object::{Endpoint, Kind, Outcome, Subresource};
 
 use super::coverage::{Constraint, Coverage, Sides, constraints};
 
@@ -31,6 +31,8 @@ pub(crate) struct NewCase {
     name: String,
     version: String,
     previous: Option<Value>,
+    /// Whether the status is written.
+    status: bool,
     object: Value,
     /// Nothing for a request that is accepted.
     errors: Vec<(String, String)>,
@@ -66,8 +68,13 @@ struct Writer<'v> {
 }
 
 impl Writer<'_> {
-    fn send(&self, previous: Option<&Value>, object: &Value) -> Outcome {
+    fn send(&self, previous: Option<&Value>, object: &Value, status: bool) -> Outcome {
         match previous {
+            Some(previous) if status => {
+                let old = self.endpoint.read(previous.clone());
+                let outcome = self.endpoint.update_subresource(Subresource::Status, &old, object.clone());
+                outcome.unwrap_or_else(|| self.endpoint.update(&old, object.clone()))
+            }
             Some(previous) => self.endpoint.update(&self.endpoint.read(previous.clone()), object.clone()),
             None => self.endpoint.create(object.clone()),
         }
@@ -75,7 +82,26 @@ impl Writer<'_> {
 
     /// Keeps a request if it is answered in full and shows what is wanted.
     fn keep(&mut self, name: &str, previous: Option<Value>, object: Value, shows: impl Fn(&Sides) -> bool, accepted: bool) -> bool {
-        let outcome = self.send(previous.as_ref(), &object);
+        self.keep_write(name, previous, object, false, shows, accepted)
+    }
+
+    /// The same by a write of the status behind the rest of the object.
+    fn keep_status(&mut self, name: &str, object: Value, shows: impl Fn(&Sides) -> bool, accepted: bool) -> bool {
+        let mut previous = object.clone();
+        previous.as_object_mut().map(|map| map.remove("status"));
+        self.keep_write(name, Some(previous), object, true, shows, accepted)
+    }
+
+    fn keep_write(
+        &mut self,
+        name: &str,
+        previous: Option<Value>,
+        object: Value,
+        status: bool,
+        shows: impl Fn(&Sides) -> bool,
+        accepted: bool,
+    ) -> bool {
+        let outcome = self.send(previous.as_ref(), &object, status);
         let mut sides = self.sides.clone();
         sides.add(&outcome.seen);
         if !outcome.undecided.is_empty() || outcome.accepted() != accepted || !shows(&sides) {
@@ -91,7 +117,7 @@ impl Writer<'_> {
             number += 1;
             unique = format!("{name} ({number})");
         }
-        self.cases.push(NewCase { name: unique, version: self.version.to_owned(), previous, object, errors });
+        self.cases.push(NewCase { name: unique, version: self.version.to_owned(), previous, status, object, errors });
         true
     }
 }
@@ -108,23 +134,38 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, sides: Sides) -> Vec<NewCase
     for (body, name) in maker.extremes().into_iter().zip(["every field that can be there", "only what is required"]) {
         let before = lacks(&writer.sides);
         let object = maker.whole(body);
+        if writer.endpoint.has_status() && object.get("status").is_some() {
+            writer.keep_status(&format!("{}: {name}: status", version.name), object.clone(), |sides| lacks(sides) < before, true);
+        }
+        let before = lacks(&writer.sides);
         writer.keep(&format!("{}: {name}", version.name), None, object, |sides| lacks(sides) < before, true);
     }
     for (constraint, subject) in wanted.iter().zip(&subjects) {
         if !writer.sides.passes(constraint) {
             let object = maker.with(subject).map(|body| maker.whole(body));
             let previous = object.clone().filter(|_| constraint.transition);
-            if let Some(object) = object {
+            if let Some(object) = object.clone().filter(|_| is_status(constraint, &writer.endpoint) && !constraint.transition) {
+                writer.keep_status(&title(constraint, "accepted"), object, |sides| sides.passes(constraint), true);
+            } else if let Some(object) = object {
                 writer.keep(&title(constraint, "accepted"), previous, object, |sides| sides.passes(constraint), true);
             }
         }
         if !writer.sides.fails(constraint)
             && let Some(found) = maker.rejected(&constraint.path, &constraint.check)
         {
-            writer.keep(&title(constraint, "rejected"), found.previous, found.object, |sides| sides.fails(constraint), false);
+            let (title, shows) = (title(constraint, "rejected"), |sides: &Sides| sides.fails(constraint));
+            match found.previous {
+                None if is_status(constraint, &writer.endpoint) => writer.keep_status(&title, found.object, shows, false),
+                previous => writer.keep(&title, previous, found.object, shows, false),
+            };
         }
     }
     writer.cases
+}
+
+/// Whether a create doesn't see what the constraint is about.
+fn is_status(constraint: &Constraint, endpoint: &Endpoint) -> bool {
+    endpoint.has_status() && constraint.path.head() == Some("status")
 }
 
 /// A name that says what the case shows: `spec.size: maximum: 5: rejected`.
@@ -147,6 +188,9 @@ impl Generated {
         for case in &self.cases {
             let _ = writeln!(out, "{margin}- name: {}", scalar(&case.name));
             let _ = writeln!(out, "{margin}  version: {}", scalar(&case.version));
+            if case.status {
+                let _ = writeln!(out, "{margin}  subresource: status");
+            }
             let mut block = |key: &str, value: &Value| {
                 let _ = writeln!(out, "{margin}  {key}:");
                 for line in as_yaml(value).lines() {
