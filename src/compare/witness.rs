@@ -103,21 +103,34 @@ impl<'s> Witnesses<'s> {
         }
     }
 
-    /// Whether the path leads to the whole resource, or to what the server itself puts into it: there it knows more than the schema says.
+    /// Whether the path leads to a resource, or to what the server itself puts into one: there it knows more than the schema says.
     pub fn is_reserved(&self, path: &FieldPath) -> bool {
-        let own = match path.steps().first() {
+        let steps = path.steps();
+        let own = match steps.first() {
             None => true,
             Some(PathStep::Key(name)) => is_meta(name),
             Some(_) => false,
         };
-        own || self.is_embedded_metadata(path)
+        let put_there = match steps.split_last() {
+            Some((PathStep::Key(name), around)) => is_meta(name) && self.is_embedded(around),
+            _ => false,
+        };
+        own || put_there || self.is_embedded(steps)
+    }
+
+    /// Whether the path leads to an embedded resource.
+    pub fn is_embedded_resource(&self, path: &FieldPath) -> bool {
+        !path.steps().is_empty() && self.is_embedded(path.steps())
+    }
+
+    fn is_embedded(&self, way: &[PathStep]) -> bool {
+        [self.old, self.new].iter().any(|root| root.at(way).is_some_and(|node| node.embedded))
     }
 
     /// Whether the path leads to the metadata of an embedded resource, where undeclared keys are kept.
     fn is_embedded_metadata(&self, path: &FieldPath) -> bool {
         let Some((PathStep::Key(name), around)) = path.steps().split_last() else { return false };
-        let embedded = |root: &Shape| root.at(around).is_some_and(|node| node.embedded);
-        &**name == "metadata" && (embedded(self.old) || embedded(self.new))
+        &**name == "metadata" && self.is_embedded(around)
     }
 
     /// Whether the old schema accepts no object that has anything at the path.

@@ -196,6 +196,11 @@ fn widened(draft: FactDraft, reversed: &Witnesses<'_>, inhabited: &dyn Fn() -> b
     }
 }
 
+/// Whether a fact is about too few keys of an embedded resource: those that the schema doesn't say are no help to break it.
+fn needs_fewer_keys(fact: &Fact, witnesses: &Witnesses<'_>) -> bool {
+    fact.aspect == Aspect::MinProperties && witnesses.is_embedded_resource(&fact.path)
+}
+
 fn breaks(fact: &Fact) -> bool {
     match fact.aspect {
         Aspect::Deprecation => false,
@@ -290,7 +295,7 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         }
         Search::Impossible
             if fact.to.is_none()
-                && !witnesses.is_reserved(&fact.path)
+                && (!witnesses.is_reserved(&fact.path) || needs_fewer_keys(&fact, witnesses))
                 && inhabited()
                 && (is_condition(&fact) || witnesses.is_unreachable(&fact.path)) =>
         {
