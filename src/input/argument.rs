@@ -138,11 +138,20 @@ impl std::fmt::Display for Input {
         match &self.kind {
             InputKind::Stdin => f.write_str("-"),
             InputKind::Path(path) => f.write_str(&path.to_string_lossy()),
-            InputKind::Revision { rev, path } => write!(f, "{rev}:{path}"),
+            InputKind::Revision { rev, path } => write!(f, "{}:{path}", shown_revision(rev)),
             InputKind::Index { path } => write!(f, ":{path}"),
             InputKind::Cluster { context } => write!(f, "{CLUSTER}:{}", context.as_deref().unwrap_or_default()),
         }
     }
+}
+
+/// Digits of a commit's id that people and git tell commits apart by.
+const SHOWN_DIGITS: usize = 12;
+
+/// A revision as it is shown: an id without most of its digits.
+pub(super) fn shown_revision(rev: &str) -> &str {
+    let is_id = matches!(rev.len(), 40 | 64) && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
+    rev.get(..SHOWN_DIGITS).filter(|_| is_id).unwrap_or(rev)
 }
 
 /// `REV:path` → both parts; nothing for what can only be a path.

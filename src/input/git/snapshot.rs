@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::super::argument::shown_revision;
 use super::super::limits::Limits;
 use super::super::{Problem, SkippedInput, Why};
 use super::blobs::{Blob, Blobs};
@@ -46,7 +47,7 @@ impl<'r> Snapshot<'r> {
     /// How a path in it is shown.
     pub(in super::super) fn name(&self, path: &str) -> String {
         match &self.revision {
-            Some(revision) => format!("{}:{path}", revision.rev),
+            Some(revision) => format!("{}:{path}", shown_revision(&revision.rev)),
             None => format!(":{path}"),
         }
     }

@@ -17,6 +17,15 @@ fn history() -> Scratch {
 }
 
 #[test]
+fn ids_are_shown_short() {
+    let scratch = history();
+    let head = scratch.git(&["rev-parse", "HEAD"]);
+    let loaded = scratch.load(&[format!("{head}:a.yaml")]);
+    assert_eq!(loaded.files[0].name, format!("{}:a.yaml", &head[..12]));
+    assert_eq!(scratch.load(&["v1.2.0:a.yaml".to_owned()]).files[0].name, "v1.2.0:a.yaml");
+}
+
+#[test]
 fn revisions_are_commits() {
     let scratch = history();
     let repository = scratch.around();
