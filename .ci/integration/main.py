@@ -137,7 +137,7 @@ def a_pull_request(world, name):
     return clone, {"event": {"pull_request": request}}
 
 
-KEYS = {"verdict", "bump", "errors", "warnings", "notes", "complete"}
+KEYS = {"verdict", "bump", "breaking", "places", "errors", "warnings", "notes", "complete"}
 
 
 def the_action_in_a_pull_request(world):
