@@ -242,6 +242,16 @@ impl<'s> Witnesses<'s> {
     /// An update that the old schema accepts and a rule of the new one refuses, by trying random ones; or an object, if the rule also
     /// runs when one is created.
     pub fn sample_update(&self, path: &FieldPath, rule: &str) -> Trial {
+        self.sample_updates(path, rule, &|_| true)
+    }
+
+    /// The same with objects that have a `spec`, if the old schema declares one: without it, nobody uses a resource.
+    pub fn sample_update_with_spec(&self, path: &FieldPath, rule: &str) -> Trial {
+        let declared = self.old.properties.contains_key("spec");
+        self.sample_updates(path, rule, &|object| !declared || object.get("spec").is_some())
+    }
+
+    fn sample_updates(&self, path: &FieldPath, rule: &str, fits: &dyn Fn(&Value) -> bool) -> Trial {
         let (at, cause) = (path.steps(), Cause::Rule(rule));
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
@@ -251,6 +261,9 @@ impl<'s> Witnesses<'s> {
             let (Some(previous), Some(object)) = (self.whole(&before), after) else { continue };
             if !self.may_try() {
                 return Trial::Open;
+            }
+            if !fits(&previous) || !fits(&object) {
+                continue;
             }
             let stored = self.before.request(previous.clone());
             if !is_kept(&stored) || !stored.accepted() {

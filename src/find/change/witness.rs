@@ -213,7 +213,7 @@ fn breaks(fact: &Fact) -> bool {
 fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> bool, left: &mut usize) -> Fact {
     let FactDraft { mut fact, mut lost, rule, .. } = draft;
     if let (true, Some(text)) = (is_transition_on_new_fields(&fact), &rule) {
-        return match witnesses.sample_update(&fact.path, text) {
+        return match witnesses.sample_update_with_spec(&fact.path, text) {
             Trial::Shown(witness) => {
                 fact.marks.remove(&Mark::NewFields);
                 shown(fact.affects(&[Affected::Writers]).ratchet(Ratchet::Never), *witness)

@@ -130,7 +130,22 @@ fn keywords_and_rules_say_the_same() {
 #[test]
 fn a_transition_rule_on_a_new_field_fails_where_its_parent_is_absent() {
     let o = |more: &str| format!(", o: {{type: object, properties: {{x: {{type: integer}}{more}}}}}");
-    let new = o(", y: {type: integer}");
+    let new = o(", z: {type: integer}");
     let class = |rule: &str| judged(&facts(&spec(&["self.a != 7"], &o("")), &spec(&["self.a != 7", rule], &new))).0;
-    assert_eq!(class("!has(self.o.y) || !has(oldSelf.o.y) || self.o.y == oldSelf.o.y"), Class::SemanticBreaking);
+    assert_eq!(class("!has(self.o.z) || !has(oldSelf.o.z) || self.o.z == oldSelf.o.z"), Class::SemanticBreaking);
+    let guarded = "!has(self.o) || !has(oldSelf.o) || !has(self.o.z) || !has(oldSelf.o.z) || self.o.z == oldSelf.o.z";
+    assert_eq!(class(guarded), Class::Additive);
+}
+
+#[test]
+fn a_transition_rule_of_the_whole_object_may_take_its_spec_for_granted() {
+    let root = |more: &str, rules: &str| {
+        with_root(&format!(
+            "{{type: object, properties: {{spec: {{type: object, properties: {{x: {{type: integer}}{more}}}}}, status: {{type: object, \
+             properties: {{on: {{type: boolean}}}}}}}}{rules}}}"
+        ))
+    };
+    let rule = "has(self.status) ? (has(oldSelf.spec.z) ? oldSelf.spec.z : 0) == (has(self.spec.z) ? self.spec.z : 0) : true";
+    let new = root(", z: {type: integer}", &format!(", x-kubernetes-validations: [{{rule: \"{rule}\"}}]"));
+    assert_eq!(judged(&facts(&root("", ""), &new)).0, Class::Additive);
 }
