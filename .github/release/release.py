@@ -53,7 +53,8 @@ def build_environment():
     home = os.environ.get("CARGO_HOME") or pathlib.Path.home() / ".cargo"
     target = os.environ.get("CARGO_TARGET_DIR") or ROOT / "target"
     flags = [f"--remap-path-prefix={home}=/cargo", f"--remap-path-prefix={ROOT}=/crdwise", f"--remap-path-prefix={target}=/target"]
-    flags += ["-C", "force-unwind-tables=no"]  # nothing unwinds: the profile aborts on a panic
+    if sys.platform == "linux":  # elsewhere the system may need them
+        flags += ["-C", "force-unwind-tables=no"]  # nothing unwinds: the profile aborts on a panic
     return {**os.environ, "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags), "SOURCE_DATE_EPOCH": str(epoch())}
 
 
