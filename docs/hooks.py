@@ -1,5 +1,6 @@
 """Pages that are generated, so that nothing is written twice: rules, policies, the JSON report and the configuration."""
 
+import functools
 import json
 import pathlib
 import re
@@ -164,7 +165,7 @@ def inside(schema, document):
 
 def resolve(schema, document):
     while "$ref" in schema:
-        schema = document["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+        schema = functools.reduce(lambda node, key: node[key], schema["$ref"].removeprefix("#/").split("/"), document)
     return schema
 
 
