@@ -34,7 +34,7 @@ impl Resource {
     }
 }
 
-/// Reads objects and hands them on, a file or a page at a time. What can't be read is told, and makes the exit code 3.
+/// Reads objects and hands them on, a file or a page at a time. What can't be read is reported, and the exit code is 3.
 pub(super) fn each_page(
     reader: &Reader,
     inputs: &[OsString],

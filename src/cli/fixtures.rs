@@ -1,6 +1,6 @@
 //! Fixtures of past releases: objects that this release must still read, and its own objects under the CRDs of an earlier one.
 //!
-//! `fixtures/<release>/` holds the objects of one release. The newest two are checked; a newest release without fixtures is told.
+//! `fixtures/<release>/` holds the objects of one release. The newest two are checked; a newest release without fixtures gets a warning.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

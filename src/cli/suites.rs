@@ -74,7 +74,7 @@ fn takes(file: &File) -> bool {
     suite::is_suite_name(&file.name) || names_a_crd(&file.text) || file.text.contains("onCreate:") || file.text.contains("onUpdate:")
 }
 
-/// The suites; what is wrong with one is told, and makes the exit code 3.
+/// The suites; a mistake in one is reported, and the exit code is 3.
 fn suites(documents: &Documents, streams: &mut Streams<'_>, exit: &mut Exit) -> Vec<Suite> {
     let mut found = Vec::new();
     for suite in suite::suites(documents) {
