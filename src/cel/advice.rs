@@ -128,7 +128,7 @@ fn unbounded(decl: &Decl, path: FieldPath, out: &mut Vec<(FieldPath, &'static st
 /// The cost of all runs of the rule with these bounds in place.
 fn total(site: &Site<'_>, program: &Program, bounds: &Bounds) -> u64 {
     let decl = with_bounds(&site.decl, &site.path, bounds);
-    let once = cost::cost(program.checked(), &decl, program.checked().environment.minor());
+    let once = cost::cost(program.checked(), &decl, site.shape.kubernetes.minor().server());
     let occurrences = site.around.iter().try_fold(1_u64, |product, container| {
         let max = container.max.or_else(|| bounds.get(&container.path).copied())?;
         Some(product.saturating_mul(max))

@@ -124,6 +124,17 @@ impl Comprehension {
     }
 }
 
+impl Call {
+    /// Whether `optFlatMap` was expanded to this: a choice whose first branch names a value. Nothing else that can be written is one.
+    pub fn is_opt_flat_map(&self) -> bool {
+        let binds = |e: &Expr| {
+            matches!(&e.kind, ExprKind::Comprehension(c)
+                if matches!(&c.range.kind, ExprKind::List(list) if list.items.is_empty()) && c.condition.literal() == Some(&Literal::Bool(false)))
+        };
+        self.function == "_?_:_" && self.args.get(1).is_some_and(binds)
+    }
+}
+
 /// What is learnt about nodes, under their numbers.
 #[derive(Clone, Debug)]
 pub struct Learnt<T>(Vec<Option<T>>);

@@ -53,8 +53,6 @@ pub struct CheckedExpr {
     /// Ids of the overloads that a call may turn out to be.
     pub overloads: Learnt<Vec<&'static str>>,
     pub uses_old_self: bool,
-    /// What compiled it, and runs it.
-    pub environment: Environment,
 }
 
 /// Parts of the type of an expression; real ones have a dozen.
@@ -107,10 +105,6 @@ fn check_in(
         problem: None,
     };
     let mut expr = Expr::clone(&expr);
-    // The only macro that came after the functions it is made of.
-    if let Some(at) = source.find(".optFlatMap(") {
-        checker.require(at, Feature::OptFlatMap, "undeclared reference to 'optFlatMap'");
-    }
     checker.expr(&mut expr);
     if let Some(problem) = checker.problem {
         return Err(problem);
@@ -119,8 +113,8 @@ fn check_in(
         *t = checker.substitution.apply(t, true);
     }
     let uses_old_self = expr.reads_old_self();
-    let checked = CheckedExpr { expr, types: checker.types, overloads: checker.overloads, uses_old_self, environment };
-    literals::validate(&checked, purpose)?;
+    let checked = CheckedExpr { expr, types: checker.types, overloads: checker.overloads, uses_old_self };
+    literals::validate(&checked, purpose, environment)?;
     let result = checked.type_of(&checked.expr);
     match purpose {
         Purpose::Rule if result != CelType::Bool => {
@@ -303,6 +297,10 @@ impl Checker<'_> {
             let result = self.field(at, &operand, &name, true);
             self.overloads.insert(id, vec!["select_optional_field"]);
             return self.substitution.apply(&result, false);
+        }
+        // The only macro that came after the functions it is made of.
+        if call.is_opt_flat_map() {
+            self.require(at, Feature::OptFlatMap, "undeclared reference to 'optFlatMap'");
         }
         for arg in &mut call.args {
             self.expr(arg);

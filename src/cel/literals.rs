@@ -9,14 +9,18 @@ use super::eval;
 use super::eval::format::{Clause, clauses};
 use super::types::CelType;
 use crate::go::regexp::{Pattern, PatternError};
-use crate::model::kubernetes::Feature;
+use crate::model::kubernetes::{Environment, Feature};
 
-pub fn validate(checked: &CheckedExpr, purpose: Purpose) -> Result<(), CompileError> {
-    walk(checked, &checked.expr, purpose == Purpose::File)
+/// An expression, and what compiles it.
+type Compiled<'e> = (&'e CheckedExpr, Environment);
+
+pub fn validate(checked: &CheckedExpr, purpose: Purpose, environment: Environment) -> Result<(), CompileError> {
+    walk((checked, environment), &checked.expr, purpose == Purpose::File)
 }
 
 /// `exempt` where lists may be mixed: inside the arguments of `format`, and in expressions that no server reads.
-fn walk(checked: &CheckedExpr, e: &Expr, exempt: bool) -> Result<(), CompileError> {
+fn walk(compiled: Compiled<'_>, e: &Expr, exempt: bool) -> Result<(), CompileError> {
+    let (checked, environment) = compiled;
     let mut exempt_below = exempt;
     match &e.kind {
         ExprKind::Call(call) => {
@@ -28,35 +32,35 @@ fn walk(checked: &CheckedExpr, e: &Expr, exempt: bool) -> Result<(), CompileErro
                 let t = checked.type_of(item);
                 (item, if list.optional.binary_search(&i).is_ok() { t.unwrap_optional().0 } else { t })
             });
-            uniform(checked, types)?;
+            uniform(environment, types)?;
         }
         ExprKind::Map(entries) if !exempt => {
-            uniform(checked, entries.iter().map(|entry| (&entry.key, checked.type_of(&entry.key))))?;
+            uniform(environment, entries.iter().map(|entry| (&entry.key, checked.type_of(&entry.key))))?;
             let values = entries.iter().map(|entry| {
                 let t = checked.type_of(&entry.value);
                 (&entry.value, if entry.optional { t.unwrap_optional().0 } else { t })
             });
-            uniform(checked, values)?;
+            uniform(environment, values)?;
         }
         _ => {}
     }
     let mut found = Ok(());
     e.each_child(&mut |child| {
         if found.is_ok() {
-            found = walk(checked, child, exempt_below);
+            found = walk(compiled, child, exempt_below);
         }
     });
     found
 }
 
-fn uniform<'e>(checked: &CheckedExpr, types: impl Iterator<Item = (&'e Expr, CelType)>) -> Result<(), CompileError> {
+fn uniform<'e>(environment: Environment, types: impl Iterator<Item = (&'e Expr, CelType)>) -> Result<(), CompileError> {
     let mut first: Option<CelType> = None;
     for (e, t) in types {
         match &first {
             None => first = Some(t),
             Some(first) if !first.equivalent(&t) => {
                 let dynamic = *first == CelType::Dyn || t == CelType::Dyn;
-                if dynamic && !checked.environment.has(Feature::UniformLiterals) {
+                if dynamic && !environment.has(Feature::UniformLiterals) {
                     continue;
                 }
                 return Err(CompileError::refused(e.at, format!("expected type '{first}' but found '{t}'")));

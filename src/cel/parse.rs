@@ -61,7 +61,12 @@ pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
     if source.len() > MAX_CODE_POINTS && source.chars().count() > MAX_CODE_POINTS {
         return Err(SyntaxError::new(0, "expression code point size exceeds limit".into()));
     }
-    let mut parser = Parser { tokens: lex::tokens(source)?, next: 0, ids: 0, depth: 0, height: 0 };
+    let tokens = lex::tokens(source)?;
+    let (closing, nested) = closing(&tokens);
+    if nested > OUR_DEPTH && nesting::exceeds(tokens.iter().map(|(token, _)| token), CEL_GO_HEIGHT) {
+        return Err(SyntaxError::new(0, format!("expression recursion limit exceeded: {CEL_GO_HEIGHT}")));
+    }
+    let mut parser = Parser { tokens, closing, next: 0, ids: 0, depth: 0, height: 0 };
     let expr = parser.expr()?;
     match parser.peek() {
         Token::End => Ok(expr),
@@ -71,6 +76,8 @@ pub fn parse(source: &str) -> Result<Expr, SyntaxError> {
 
 pub(super) struct Parser {
     tokens: Vec<(Token, usize)>,
+    /// For each opening parenthesis the number of the token that closes it.
+    closing: Vec<Option<usize>>,
     next: usize,
     ids: u32,
     /// How many whole expressions are open around the current token.
@@ -80,6 +87,37 @@ pub(super) struct Parser {
 }
 
 type Parsed = Result<Expr, SyntaxError>;
+
+/// A choice whose last branch is being read.
+struct Choice {
+    at: usize,
+    condition: Expr,
+    yes: Expr,
+    /// Of the higher of both.
+    height: usize,
+    /// Around it.
+    parentheses: usize,
+}
+
+/// For each opening parenthesis the number of the token that closes it, and the most brackets and choices that can be open at once.
+fn closing(tokens: &[(Token, usize)]) -> (Vec<Option<usize>>, usize) {
+    let mut closing = vec![None; tokens.len()];
+    let (mut open, mut choices, mut most) = (vec![], 0, 0);
+    for (number, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign("(" | "[" | "{") => open.push(number),
+            Token::Sign(")" | "]" | "}") => {
+                if let Some(start) = open.pop().and_then(|start: usize| closing.get_mut(start)) {
+                    *start = Some(number);
+                }
+            }
+            Token::Sign("?") => choices += 1,
+            _ => {}
+        }
+        most = most.max(open.len());
+    }
+    (closing, most + choices)
+}
 
 /// Operators between two operands, by how tightly they bind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -176,30 +214,52 @@ impl Parser {
         Ok(())
     }
 
+    /// A whole expression. Choices in the last branch of choices and parentheses around all of it take no recursion: whoever
+    /// generates rules nests these.
     fn expr(&mut self) -> Parsed {
         self.depth += 1;
         if self.depth > OUR_DEPTH {
-            if nesting::exceeds(self.tokens.iter().map(|(token, _)| token), CEL_GO_HEIGHT) {
-                return Err(SyntaxError::new(self.at(), format!("expression recursion limit exceeded: {CEL_GO_HEIGHT}")));
-            }
             let message = "nested too deeply to be followed".to_string();
             return Err(SyntaxError { at: self.at(), message, too_deep: true });
         }
-        let condition = self.logical("||", "_||_")?;
-        let at = self.at();
-        let result = if self.eat("?") {
-            let highest = self.height;
+        let mut open: Vec<Choice> = Vec::new();
+        let mut parentheses = self.parentheses_around();
+        let mut result = loop {
+            let condition = self.logical("||", "_||_")?;
+            let at = self.at();
+            if !self.eat("?") {
+                break condition;
+            }
+            let height = self.height;
             let yes = self.logical("||", "_||_")?;
-            let highest = highest.max(self.height);
             self.expect(":")?;
-            let no = self.expr()?;
-            self.rise(highest)?;
-            self.call(at, "_?_:_", vec![condition, yes, no])
-        } else {
-            condition
+            open.push(Choice { at, condition, yes, height: height.max(self.height), parentheses });
+            parentheses = self.parentheses_around();
         };
+        self.close(parentheses)?;
+        for choice in open.into_iter().rev() {
+            self.rise(choice.height)?;
+            result = self.call(choice.at, "_?_:_", vec![choice.condition, choice.yes, result]);
+            self.close(choice.parentheses)?;
+        }
         self.depth -= 1;
         Ok(result)
+    }
+
+    /// Reads the parentheses that enclose the whole expression that comes next, and says how many they are.
+    fn parentheses_around(&mut self) -> usize {
+        let first = self.next;
+        while self.sees("(")
+            && let Some(end) = self.closing.get(self.next).copied().flatten()
+            && self.tokens.get(end + 1).is_none_or(|(token, _)| matches!(token, Token::End | Token::Sign(")" | "]" | "}" | "," | ":")))
+        {
+            self.next += 1;
+        }
+        self.next - first
+    }
+
+    fn close(&mut self, parentheses: usize) -> Result<(), SyntaxError> {
+        (0..parentheses).try_for_each(|_| self.expect(")"))
     }
 
     /// An expression beside others: `highest` becomes the height of the highest of them.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use crate::model::FieldPath;
-use crate::model::kubernetes::{Asked, Environment, Feature, Minor, observe_apart};
+use crate::model::kubernetes::{Asked, Environment, Feature, Minor, Server};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::CelRule;
 
@@ -30,7 +30,7 @@ pub struct StoredExpressions {
 }
 
 impl StoredExpressions {
-    fn environment(&self, purpose: Purpose, text: &str, kubernetes: Minor) -> Environment {
+    fn environment(&self, purpose: Purpose, text: &str, kubernetes: Server) -> Environment {
         let stored = match purpose {
             Purpose::Message => self.messages.contains(text) && kubernetes.has(Feature::StoredMessageExpressions),
             _ => self.rules.contains(text),
@@ -148,7 +148,7 @@ fn check_rule<'s>(site: &Site<'s>, index: usize, rule: &'s CelRule, stored: &Sto
 
 impl CheckedRule<'_> {
     fn estimate(&mut self, program: &Program, site: &Site<'_>) -> u64 {
-        let (cost, asked) = observe_apart(|| cost::cost(program.checked(), &site.decl, site.shape.kubernetes));
+        let (cost, asked) = site.shape.kubernetes.observe(|server| cost::cost(program.checked(), &site.decl, server));
         self.asked = self.asked.and(asked);
         cost
     }
@@ -157,7 +157,7 @@ impl CheckedRule<'_> {
     pub fn costs_on(&self, site: &Site<'_>, kubernetes: Minor) -> (u64, u64) {
         let cost = |program: &Option<Program>| {
             let program = program.as_ref();
-            program.map_or(0, |program| observe_apart(|| cost::cost(program.checked(), &site.decl, kubernetes)).0)
+            program.map_or(0, |program| cost::cost(program.checked(), &site.decl, kubernetes.server()))
         };
         (cost(&self.program).saturating_mul(runs(site)), cost(&self.message))
     }

@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::model::fact::{Fact, Mark, Ratchet};
-use crate::model::kubernetes::{Minor, Minors};
+use crate::model::kubernetes::{Minors, Server};
 use crate::model::{Api, Bundle, Crd};
 use crate::server::crd;
 
 /// A CRD as a server reads it. Nothing is copied for the server that it was read for.
-pub(super) fn read_by<'t, R>(crd: &Crd<'t>, minor: Minor, then: impl FnOnce(&Crd<'t>) -> R) -> R {
-    if crd.kubernetes == minor { then(crd) } else { then(&crd.on(minor)) }
+pub(super) fn read_by<'t, R>(crd: &Crd<'t>, server: Server, then: impl FnOnce(&Crd<'t>) -> R) -> R {
+    if crd.kubernetes.is(server) { then(crd) } else { then(&crd.on(server)) }
 }
 
 /// The facts for all servers of a range; each is found once for servers that can't differ in it.
-pub(super) fn facts_for(range: Minors, mut facts: impl FnMut(Minor) -> Vec<Fact>) -> Vec<Fact> {
+pub(super) fn facts_for(range: Minors, mut facts: impl FnMut(Server) -> Vec<Fact>) -> Vec<Fact> {
     match range.last() {
-        Some(only) if range == Minors::only(only) => facts(only),
+        Some(only) if range == Minors::only(only) => facts(only.into()),
         _ => merge(range, range.each(facts)),
     }
 }
@@ -82,8 +82,8 @@ pub fn acceptance(bundle: &Bundle<'_>, range: Minors) -> Vec<CrdAcceptance> {
 }
 
 fn of_crd(crd: &Crd<'_>, range: Minors) -> CrdAcceptance {
-    let refusals = |minor| {
-        let answer = read_by(crd, minor, crd::create);
+    let refusals = |server| {
+        let answer = read_by(crd, server, crd::create);
         answer.facts.into_iter().filter(Fact::is_refusal).collect::<Vec<_>>()
     };
     let answers = range.each(refusals);

@@ -9,7 +9,7 @@ use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
 use crate::input::{ConversionPatch, File, Origin, generated, helm_template};
 
 use super::crd::{Api, Crd, Keys};
-use super::kubernetes::Minor;
+use super::kubernetes::Server;
 use super::read_bundle;
 
 /// Number of a file among those of its side.
@@ -168,7 +168,8 @@ impl<'t> Bundle<'t> {
     }
 
     /// The same CRDs as a server of this minor reads them.
-    pub fn on(&self, kubernetes: Minor) -> Bundle<'t> {
+    pub fn on(&self, kubernetes: impl Into<Server>) -> Bundle<'t> {
+        let kubernetes = kubernetes.into();
         let crds = self.crds.iter().map(|crd| crd.on(kubernetes)).collect();
         Bundle { crds, files: self.files, documents: self.documents, ..Bundle::default() }
     }

@@ -1,7 +1,7 @@
 //! A CRD as the server reads it, with the node behind each attribute.
 
 use crate::input::yaml::Node;
-use crate::model::kubernetes::{Feature, Minor};
+use crate::model::kubernetes::{Feature, Server};
 use crate::model::schema::Schema;
 
 use super::FileId;
@@ -189,7 +189,7 @@ pub struct Crd<'t> {
     pub path: &'t str,
     pub api: Api,
     /// The server that reads it.
-    pub kubernetes: Minor,
+    pub kubernetes: Server,
     /// The whole document.
     pub node: Node<'t>,
     /// `spec`; the document itself where there is none.
@@ -217,7 +217,7 @@ pub(super) struct Marks<'t> {
     pub(super) file: Option<&'t str>,
 }
 
-impl Minor {
+impl Server {
     /// `selectableFields` of a version as far as a server keeps them.
     pub fn selectable<'t>(self, list: Option<Node<'t>>) -> Option<Node<'t>> {
         list.filter(|list| list.is_empty() || self.has(Feature::SelectableFields))
@@ -233,8 +233,9 @@ pub struct Track<'a> {
 }
 
 impl<'t> Crd<'t> {
-    /// The same CRD as a server of this minor reads it, without what such a server drops.
-    pub fn on(&self, kubernetes: Minor) -> Crd<'t> {
+    /// The same CRD as this server reads it, without what such a server drops.
+    pub fn on(&self, kubernetes: impl Into<Server>) -> Crd<'t> {
+        let kubernetes = kubernetes.into();
         let mut crd = Crd { kubernetes, ..self.clone() };
         for version in &mut crd.versions {
             version.schema = version.schema.take().map(|schema| schema.on(kubernetes));

@@ -1,7 +1,7 @@
 //! One document → one CRD. What is malformed is left out here and reported by the checks of a single bundle.
 
 use crate::input::yaml::Node;
-use crate::model::kubernetes::Minor;
+use crate::model::kubernetes::Server;
 use crate::model::schema::Schema;
 
 use super::FileId;
@@ -85,7 +85,7 @@ pub(super) fn crd<'t>(file: FileId, api: Api, node: Node<'t>, keys: &Keys) -> Cr
         file,
         path: "",
         api,
-        kubernetes: Minor::DEFAULT,
+        kubernetes: Server::default(),
         node,
         spec,
         name: name.map_or("", |name| name.value),

@@ -13,12 +13,12 @@ use super::ast::{ACCU, Call, Comprehension, Expr, ExprKind, Learnt, Literal, Map
 use super::check::CheckedExpr;
 use super::decl::{Decl, DeclKind};
 use super::types::CelType;
-use crate::model::kubernetes::{Feature, Minor};
+use crate::model::kubernetes::{Feature, Server};
 use estimate::Estimate;
 use path::Path;
 
 /// The estimated worst case of one evaluation.
-pub fn cost(checked: &CheckedExpr, decl: &Decl, kubernetes: Minor) -> u64 {
+pub fn cost(checked: &CheckedExpr, decl: &Decl, kubernetes: Server) -> u64 {
     let mut coster = Coster {
         checked,
         kubernetes,
@@ -78,7 +78,7 @@ struct CallCost {
 
 struct Coster<'e> {
     checked: &'e CheckedExpr,
-    kubernetes: Minor,
+    kubernetes: Server,
     decl: &'e Decl,
     /// By node: the fields that lead to its value.
     paths: Learnt<Path>,

@@ -2,14 +2,14 @@ use serde_json::{Value, json};
 
 use super::cost;
 use crate::cel::check::{Purpose, check};
-use crate::model::kubernetes::{Environment, Minor};
+use crate::model::kubernetes::{Environment, Server};
 use crate::testing::decl;
 
 /// The estimate for a rule on a node with this schema.
 fn estimate(schema: &Value, rule: &str) -> u64 {
     let decl = decl(schema);
     let checked = check(rule, Purpose::Rule, &decl, false, Environment::default()).unwrap_or_else(|e| panic!("{rule}: {e}"));
-    cost(&checked, &decl, Minor::DEFAULT)
+    cost(&checked, &decl, Server::default())
 }
 
 fn array(item: Value, max: Option<i64>) -> Value {

@@ -13,6 +13,7 @@ use crate::cel::check::{CheckedExpr, CompileError, SELF_TYPE, check_over};
 use crate::cel::decl::Decl;
 use crate::cel::types::CelType;
 use crate::go::regexp::Pattern;
+use crate::model::kubernetes::Environment;
 
 /// An expression over one variable, compiled once and run many times.
 #[derive(Clone, Debug)]
@@ -59,6 +60,6 @@ impl FileExpression {
     }
 
     fn machine<'a>(&'a self, value: &'a Json) -> Machine<'a> {
-        Machine::new(&self.checked, &self.patterns, vec![(self.variable, data::read(value, &self.decl))])
+        Machine::new(&self.checked, Environment::default(), &self.patterns, vec![(self.variable, data::read(value, &self.decl))])
     }
 }

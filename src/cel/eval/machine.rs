@@ -10,7 +10,7 @@ use crate::cel::check::CheckedExpr;
 use crate::cel::library;
 use crate::go::quantity::Quantity;
 use crate::go::regexp::{Pattern, PatternError};
-use crate::model::kubernetes::Feature;
+use crate::model::kubernetes::{Environment, Feature};
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
@@ -21,6 +21,7 @@ const MAX_RANGE: i64 = 1_000_000;
 
 pub struct Machine<'a> {
     checked: &'a CheckedExpr,
+    environment: Environment,
     /// Variables, innermost last. A variable can hold an error, which counts once it is looked at.
     scope: Vec<(&'a str, Evaluated<'a>)>,
     pub(super) fuel: Fuel,
@@ -45,8 +46,13 @@ pub fn constant(literal: &Literal) -> Val<'_> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(checked: &'a CheckedExpr, known: &'a HashMap<String, Pattern>, variables: Vec<(&'a str, Evaluated<'a>)>) -> Self {
-        Machine { checked, scope: variables, fuel: Fuel::full(), known, made: HashMap::new(), mismatch: None }
+    pub fn new(
+        checked: &'a CheckedExpr,
+        environment: Environment,
+        known: &'a HashMap<String, Pattern>,
+        variables: Vec<(&'a str, Evaluated<'a>)>,
+    ) -> Self {
+        Machine { checked, environment, scope: variables, fuel: Fuel::full(), known, made: HashMap::new(), mismatch: None }
     }
 
     pub fn run(&mut self) -> Evaluated<'a> {
@@ -205,7 +211,7 @@ impl<'a> Machine<'a> {
         if let ("add" | "sub", Some(target), [Val::Quantity(Quantity::Long { .. }), ..]) = (&*call.function, &call.target, vals)
             && let (ExprKind::Ident(name), Ok(Val::Quantity(_))) = (&target.kind, result)
             && let Some((_, held)) = self.scope.iter_mut().rev().find(|(own, _)| own == name)
-            && !self.checked.environment.has(Feature::QuantitiesCopied)
+            && !self.environment.has(Feature::QuantitiesCopied)
         {
             *held = result.clone();
         }
@@ -407,7 +413,7 @@ impl<'a> Machine<'a> {
                 "getMilliseconds" => Ok(Val::Int(d.nanos() / 1_000_000)),
                 _ => Err(EvalError::no_such_overload()),
             },
-            _ => kubernetes::method(name, target, args, self.checked.environment).unwrap_or_else(|| Err(EvalError::no_such_overload())),
+            _ => kubernetes::method(name, target, args, self.environment).unwrap_or_else(|| Err(EvalError::no_such_overload())),
         }
     }
 }

@@ -28,7 +28,7 @@ use super::decl::Decl;
 use super::need::Need;
 use crate::go::bounded_cache::Memo;
 use crate::go::regexp::Pattern;
-use crate::model::kubernetes::{Asked, Environment, observe};
+use crate::model::kubernetes::{Asked, Environment, Feature};
 pub use file_expression::FileExpression;
 pub use machine::Machine;
 use value::Val;
@@ -108,6 +108,8 @@ pub struct Program {
     checked: Arc<CheckedExpr>,
     decl: Arc<Decl>,
     optional_old_self: bool,
+    /// Of the server that runs it: another one of its minor may have compiled it.
+    environment: Environment,
     /// Patterns that stand in the expression, so that no run compiles them again.
     patterns: Arc<HashMap<String, Pattern>>,
 }
@@ -126,10 +128,11 @@ impl Program {
             let question = Question { source: source.into(), purpose, decl, optional_old_self, environment };
             let weigh = |_: &Compilation| source.len() + question.decl.nodes;
             let (program, asked) = known.get(&question, weigh, || {
-                observe(|| Self::read(source, purpose, Arc::clone(&question.decl), optional_old_self, environment))
+                let decl = Arc::clone(&question.decl);
+                environment.server().observe(|server| Self::read(source, purpose, decl, optional_old_self, environment.on(server)))
             });
-            asked.note();
-            program
+            environment.server().note(asked);
+            program.map(|program| Program { environment, ..program })
         })
     }
 
@@ -142,11 +145,24 @@ impl Program {
     ) -> Result<Program, CompileError> {
         let checked = Arc::new(check(source, purpose, &decl, optional_old_self, environment)?);
         let patterns = Arc::new(patterns(&checked));
-        Ok(Program { checked, decl, optional_old_self, patterns })
+        Ok(Program { checked, decl, optional_old_self, environment, patterns })
     }
 
     pub fn checked(&self) -> &CheckedExpr {
         &self.checked
+    }
+
+    /// Whether a server that has a feature may evaluate it otherwise than one that lacks it, though both compile it.
+    pub fn is_evaluated_by(&self, feature: Feature) -> bool {
+        let calls = |overloads: &[&str]| {
+            let nodes = self.checked.expr.descendants().into_iter();
+            nodes.flat_map(|e| self.checked.overloads_of(e)).any(|overload| overloads.contains(overload))
+        };
+        match feature {
+            Feature::SubnetsContained => calls(&["cidr_contains_cidr_string", "cidr_contains_cidr"]),
+            Feature::QuantitiesCopied => calls(&["quantity_add", "quantity_add_int", "quantity_sub", "quantity_sub_int"]),
+            _ => false,
+        }
     }
 
     /// Whether it needs a previous state: such a rule runs on updates only, unless `oldSelf` is optional.
@@ -185,7 +201,7 @@ impl Program {
             (Some(old), false) => old,
             (None, false) => Err(EvalError::failed("no such attribute: oldSelf")),
         };
-        Machine::new(&self.checked, &self.patterns, vec![("self", this), ("oldSelf", old)]).run()
+        Machine::new(&self.checked, self.environment, &self.patterns, vec![("self", this), ("oldSelf", old)]).run()
     }
 }
 

@@ -135,8 +135,14 @@ fn refuses_what_cel_go_refuses() {
 #[test]
 fn depth_is_bounded() {
     let deep = |n: usize| format!("{}1{}", "(".repeat(n), ")".repeat(n));
-    assert!(parse(&deep(70)).is_ok());
-    assert_eq!(parse(&deep(249)).map_err(|e| e.too_deep).err(), Some(true));
+    assert!(parse(&deep(249)).is_ok());
+    let lists = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+    assert!(parse(&lists(70)).is_ok());
+    assert_eq!(parse(&lists(249)).map_err(|e| e.too_deep).err(), Some(true));
+    assert_eq!(parse(&lists(250)).map_err(|e| e.too_deep).err(), Some(false));
+    let choices = |n: usize| format!("{}1{}", "a ? b : (".repeat(n), ")".repeat(n));
+    assert!(parse(&choices(124)).is_ok());
+    assert_eq!(parse(&choices(125)).map_err(|e| e.too_deep).err(), Some(false));
     assert_eq!(parse(&deep(250)).map_err(|e| e.too_deep).err(), Some(false));
     assert_eq!(parse(&deep(100_000 / 2 - 1)).map_err(|e| e.too_deep).err(), Some(false));
     assert!(parse(&vec!["a"; 3_000].join(" || ")).is_ok());
@@ -155,4 +161,35 @@ fn depth_is_bounded() {
     let chain = format!("a{}", ".optMap(x, x)".repeat(60));
     assert_eq!(parse(&chain).map_err(|e| e.too_deep).err(), Some(true));
     assert!(parse(&"!".repeat(90_000)).is_err());
+}
+
+#[test]
+fn parentheses_around_all_of_it_change_nothing() {
+    for (with, without) in [
+        ("((a) ? (b) : ((c ? d : (e))))", "a ? b : c ? d : e"),
+        ("f(((a)), (b).c, (a) + (b), [(a)], {(a): (b)})", "f(a, b.c, a + b, [a], {a: b})"),
+        ("(a || (b && (c)))", "a || b && c"),
+        ("((a)).b((c))[(d)]", "a.b(c)[d]"),
+    ] {
+        let kinds = |source: &str| {
+            let expr = parse(source).expect("an expression");
+            expr.descendants().into_iter().map(|e| format!("{:?}", std::mem::discriminant(&e.kind))).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(with), kinds(without), "{with}");
+    }
+    for source in ["(a", "((a)", "(a))", "(a]", "a ? (b", "a ? b : (c", "a ? b : (c))", "()", "(a ? b) : c"] {
+        assert!(parse(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn opt_flat_map_is_known_in_the_tree() {
+    let used = |source: &str| {
+        let expr = parse(source).expect("an expression");
+        expr.descendants().into_iter().any(|e| matches!(&e.kind, ExprKind::Call(call) if call.is_opt_flat_map()))
+    };
+    assert!(used("self.?a.optFlatMap (x, x.?b).hasValue()"));
+    assert!(used("[self.?a . optFlatMap(x, x.?b)].size() == 1"));
+    assert!(!used("self.?a.optMap(x, x).hasValue() && self.s != '.optFlatMap('"));
+    assert!(!used("self.ls.sortBy(x, x) == [] ? self.ls.all(x, x) : self.a"));
 }

@@ -36,7 +36,7 @@ use rayon::prelude::*;
 use crate::find::review_context::{ReviewContext, Stability};
 use crate::find::servers::facts_for;
 use crate::model::fact::Fact;
-use crate::model::kubernetes::Minor;
+use crate::model::kubernetes::Server;
 use crate::model::{Bundle, Crd};
 
 #[derive(Debug, Clone, Copy)]
@@ -64,13 +64,13 @@ struct Sides<'b, 't> {
 }
 
 impl Sides<'_, '_> {
-    /// The facts for servers of a minor.
-    fn facts_on(&self, minor: Minor, options: &ChangeOptions<'_>) -> Vec<Fact> {
+    /// The facts for a server.
+    fn facts_on(&self, server: Server, options: &ChangeOptions<'_>) -> Vec<Fact> {
         let sides = [self.old, self.new, self.beside];
-        if sides.into_iter().flatten().all(|crd| crd.kubernetes == minor) {
+        if sides.into_iter().flatten().all(|crd| crd.kubernetes.is(server)) {
             return self.facts(options);
         }
-        let [old, new, beside] = sides.map(|crd| crd.map(|crd| crd.on(minor)));
+        let [old, new, beside] = sides.map(|crd| crd.map(|crd| crd.on(server)));
         Sides { old: old.as_ref(), new: new.as_ref(), beside: beside.as_ref() }.facts(options)
     }
 
@@ -97,7 +97,7 @@ pub fn diff(old: &Bundle<'_>, new: &Bundle<'_>, options: &ChangeOptions<'_>) -> 
     let stability = Stability::new(Some(old), new, &options.context);
     let facts: Vec<Vec<Fact>> = pairs(old, new)
         .into_par_iter()
-        .map(|sides| stability.complete(facts_for(options.context.kubernetes, |minor| sides.facts_on(minor, options))))
+        .map(|sides| stability.complete(facts_for(options.context.kubernetes, |server| sides.facts_on(server, options))))
         .collect();
     facts.into_iter().flatten().collect()
 }

@@ -16,7 +16,7 @@ use crate::compare::Sample;
 use crate::find::review_context::{ReviewContext, Stability};
 use crate::find::servers::read_by;
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Ratchet, Subject, Word};
-use crate::model::kubernetes::{Feature, Minor};
+use crate::model::kubernetes::{Feature, Minor, Server};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::model::{Api, Bundle, Crd, FieldPath, PathStep, Place, Version};
@@ -31,6 +31,7 @@ const RULE: usize = 80;
 
 /// Everything that changes for the CRDs of a bundle when its cluster goes from one minor to another.
 pub fn upgrade(bundle: &Bundle<'_>, (from, to): (Minor, Minor), context: &ReviewContext<'_>) -> Vec<Fact> {
+    let (from, to) = (from.server(), to.server());
     let stability = Stability::new(None, bundle, context);
     let of_crd = |crd: &Crd<'_>| {
         let mut facts = refusals(crd, from, to);
@@ -43,10 +44,10 @@ pub fn upgrade(bundle: &Bundle<'_>, (from, to): (Minor, Minor), context: &Review
 }
 
 /// What only the newer server refuses when the CRD is created, or when a stored one is updated.
-fn refusals(crd: &Crd<'_>, from: Minor, to: Minor) -> Vec<Fact> {
-    let created = |minor| read_by(crd, minor, crd::create).facts;
-    let updated = |minor| {
-        let facts = read_by(crd, minor, |crd| crd::update(crd, crd)).facts;
+fn refusals(crd: &Crd<'_>, from: Server, to: Server) -> Vec<Fact> {
+    let created = |server| read_by(crd, server, crd::create).facts;
+    let updated = |server| {
+        let facts = read_by(crd, server, |crd| crd::update(crd, crd)).facts;
         facts.into_iter().filter(|fact| fact.is_refusal() && !fact.pre_existing).collect::<Vec<_>>()
     };
     let (before, stuck_before) = (created(from), updated(from));
@@ -65,7 +66,7 @@ fn refusals(crd: &Crd<'_>, from: Minor, to: Minor) -> Vec<Fact> {
     facts
 }
 
-fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Minor, to: Minor) -> Vec<Fact> {
+fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) -> Vec<Fact> {
     let Some(schema) = &version.schema else { return Vec::new() };
     let (old, new) = (schema.clone().on(from), schema.clone().on(to));
     let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new() };
@@ -84,8 +85,8 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Minor, to: Minor) -> V
 struct UpgradeWalk<'w, 't> {
     crd: &'w Crd<'t>,
     version: &'w str,
-    from: Minor,
-    to: Minor,
+    from: Server,
+    to: Server,
     drafts: Vec<FactDraft>,
 }
 
@@ -110,7 +111,7 @@ impl UpgradeWalk<'_, '_> {
         let Some(effect) = format_effect(&before, &after) else { return };
         let at = new.entry(Keyword::Format).map_or(new.node(), |entry| entry.value);
         let format = after.format.as_deref().unwrap_or("in a clause");
-        let state = |minor: Minor, enforced: bool| format!("{format} ({} by {minor})", if enforced { "enforced" } else { "ignored" });
+        let state = |server: Server, enforced: bool| format!("{format} ({} by {server})", if enforced { "enforced" } else { "ignored" });
         let fact = self
             .fact(Aspect::Format, effect, path, at.span())
             .word(Word::Old, state(self.from, effect == Effect::Widened))
@@ -135,13 +136,13 @@ impl UpgradeWalk<'_, '_> {
         for rule in old.cel_rules() {
             let text = rule.rule();
             let (before, after) = (compiles(old, text), compiles(new, text));
-            let differs = |feature: Feature| !self.from.has(feature) && self.to.has(feature);
+            let differs =
+                |program: &Program, feature: Feature| self.from.has(feature) != self.to.has(feature) && program.is_evaluated_by(feature);
             let (effect, state) = match (&before, &after) {
                 (Ok(_), Err(error)) => (Effect::Narrowed, format!("doesn't compile on {}: {error}", self.to)),
                 (Err(_), Ok(_)) => (Effect::Widened, format!("compiles since {}", self.to)),
-                (Ok(_), Ok(_))
-                    if text.contains("containsCIDR(") && differs(Feature::SubnetsContained)
-                        || text.contains("quantity(") && differs(Feature::QuantitiesCopied) && text.contains(".add(") =>
+                (Ok(program), Ok(_))
+                    if [Feature::SubnetsContained, Feature::QuantitiesCopied].into_iter().any(|feature| differs(program, feature)) =>
                 {
                     (Effect::Undecided, format!("is evaluated differently on {}", self.to))
                 }

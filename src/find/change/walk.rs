@@ -5,7 +5,7 @@
 use crate::compare::{Budget, Sample};
 use crate::input::yaml::{Entry, Node};
 use crate::model::fact::{Affected, Aspect, Effect, Fact, Ratchet, Subject, Word};
-use crate::model::kubernetes::{Feature, Minor};
+use crate::model::kubernetes::{Feature, Server};
 use crate::model::schema::{Additional, Keyword, Schema};
 use crate::model::{FieldPath, FileId, PathStep, Place};
 use crate::server::object::Scale;
@@ -25,7 +25,7 @@ pub(super) struct FactScope<'a> {
     pub old_file: FileId,
     pub new_file: FileId,
     /// The server that reads both.
-    pub kubernetes: Minor,
+    pub kubernetes: Server,
     /// [`Subject::Field`], or [`Subject::NewVersion`] for a new version beside an older one that stays.
     pub subject: Subject,
     /// The older version that a new one is compared with.

@@ -35,7 +35,7 @@ use walk::LintWalk;
 /// Facts about each CRD by itself, in the order of the bundle.
 pub fn inspect(bundle: &Bundle<'_>, context: &ReviewContext<'_>) -> Vec<Fact> {
     let stability = Stability::new(None, bundle, context);
-    let of_crd = |crd: &Crd<'_>| facts_for(context.kubernetes, |minor| read_by(crd, minor, |crd| facts(crd, crd::create)));
+    let of_crd = |crd: &Crd<'_>| facts_for(context.kubernetes, |server| read_by(crd, server, |crd| facts(crd, crd::create)));
     bundle.crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
 }
 
@@ -47,9 +47,9 @@ pub fn review(old: &Bundle<'_>, new: &Bundle<'_>, context: &ReviewContext<'_>) -
     let stability = Stability::new(Some(old), new, context);
     let of_crd = |crd: &Crd<'_>| {
         let before = predecessor(old, crd);
-        facts_for(context.kubernetes, |minor| {
-            read_by(crd, minor, |crd| match before {
-                Some(before) => read_by(before, minor, |before| compare(Some(before), crd)),
+        facts_for(context.kubernetes, |server| {
+            read_by(crd, server, |crd| match before {
+                Some(before) => read_by(before, server, |before| compare(Some(before), crd)),
                 None => compare(None, crd),
             })
         })

@@ -6,7 +6,7 @@ mod range;
 
 use std::fmt;
 
-pub use asked::{Asked, observe, observe_apart};
+pub use asked::{Asked, Server};
 pub use features::{Feature, Scope};
 pub use range::{Minors, RangeError};
 
@@ -28,20 +28,9 @@ impl Minor {
         self > Minor::DEFAULT
     }
 
-    /// Whether a server of this minor has a feature; of CEL, in expressions that its stored CRD has.
-    pub fn has(self, feature: Feature) -> bool {
-        asked::record(feature, false);
-        self.knows(feature, false)
-    }
-
-    /// The environment for expressions that the stored CRD has.
-    pub fn stored_expressions(self) -> Environment {
-        Environment { minor: self, new: false }
-    }
-
-    /// The environment for new expressions.
-    pub fn new_expressions(self) -> Environment {
-        Environment { minor: self, new: true }
+    /// Servers of this minor, when nobody notes what is asked of them.
+    pub fn server(self) -> Server {
+        self.into()
     }
 
     fn knows(self, feature: Feature, new: bool) -> bool {
@@ -92,30 +81,29 @@ impl serde::Serialize for Minor {
 /// What compiles an expression: the libraries of a minor, for new expressions those of the minor before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Environment {
-    minor: Minor,
+    server: Server,
     new: bool,
 }
 
 impl Environment {
     /// The same environment of another server.
-    pub fn on(self, minor: Minor) -> Environment {
-        Environment { minor, ..self }
+    pub fn on(self, server: Server) -> Environment {
+        Environment { server, ..self }
     }
 
-    pub fn minor(self) -> Minor {
-        self.minor
+    pub fn server(self) -> Server {
+        self.server
     }
 
     pub fn has(self, feature: Feature) -> bool {
-        asked::record(feature, self.new);
-        self.minor.knows(feature, self.new)
+        self.server.answers(feature, self.new)
     }
 }
 
 /// The newest that there is: for expressions that no server compiles.
 impl Default for Environment {
     fn default() -> Self {
-        Minor::DEFAULT.stored_expressions()
+        Server::default().stored_expressions()
     }
 }
 
@@ -125,12 +113,12 @@ mod tests {
 
     #[test]
     fn new_expressions_lag_behind() {
-        let (older, newer) = (Minor(30), Minor(31));
+        let (older, newer) = (Minor(30).server(), Minor(31).server());
         assert!(older.stored_expressions().has(Feature::NetworkAddresses));
         assert!(!older.new_expressions().has(Feature::NetworkAddresses));
         assert!(newer.new_expressions().has(Feature::NetworkAddresses));
         // What the server does by itself doesn't.
-        assert!(Minor(33).new_expressions().has(Feature::OptionalListFunctions));
-        assert_eq!(Minor::first_with(Feature::NetworkAddresses), newer);
+        assert!(Minor(33).server().new_expressions().has(Feature::OptionalListFunctions));
+        assert_eq!(Minor::first_with(Feature::NetworkAddresses), newer.minor());
     }
 }

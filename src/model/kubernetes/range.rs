@@ -50,6 +50,14 @@ impl Minors {
         Minors(self.0 & other.0)
     }
 
+    pub(super) fn bits(self) -> u16 {
+        self.0
+    }
+
+    pub(super) fn of_bits(bits: u16) -> Self {
+        Minors(bits)
+    }
+
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::input::yaml::NodeId;
 use crate::model::PathStep;
-use crate::model::kubernetes::Minor;
+use crate::model::kubernetes::Server;
 
 use super::{Keyword, Schema};
 
@@ -125,7 +125,7 @@ pub struct Shape {
     /// The mapping this was built from.
     pub at: NodeId,
     /// The server that reads it.
-    pub kubernetes: Minor,
+    pub kubernetes: Server,
     /// `None`: any type (with int-or-string or preserve-unknown-fields, or inside `allOf`, `anyOf`, `oneOf` and `not`).
     pub ty: Option<Type>,
     pub int_or_string: bool,
@@ -188,7 +188,7 @@ impl Shape {
     pub fn any(at: NodeId) -> Self {
         Shape {
             at,
-            kubernetes: Minor::DEFAULT,
+            kubernetes: Server::default(),
             ty: None,
             int_or_string: false,
             nullable: false,

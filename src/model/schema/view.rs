@@ -1,7 +1,7 @@
 //! One schema node as its author wrote it: each keyword with its place, nothing copied.
 
 use crate::input::yaml::{Entry, Node};
-use crate::model::kubernetes::{Feature, Minor};
+use crate::model::kubernetes::{Feature, Server};
 use crate::model::{FieldPath, PathStep};
 
 use super::keyword::{COUNT, Keyword};
@@ -23,7 +23,7 @@ pub struct Schema<'t> {
     /// Whether its CRD keeps whatever no schema declares (`spec.preserveUnknownFields`).
     open: bool,
     /// The server that reads it.
-    kubernetes: Minor,
+    kubernetes: Server,
 }
 
 /// The three things that `additionalProperties` can say.
@@ -38,7 +38,7 @@ pub enum Additional<'t> {
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationRule<'t> {
     pub node: Node<'t>,
-    kubernetes: Minor,
+    kubernetes: Server,
 }
 
 impl<'t> ValidationRule<'t> {
@@ -92,7 +92,7 @@ impl<'t> Schema<'t> {
                 *slot = u16::try_from(number).unwrap_or(FAR);
             }
         }
-        Schema { node, present, places, open: false, kubernetes: Minor::DEFAULT }
+        Schema { node, present, places, open: false, kubernetes: Server::default() }
     }
 
     /// The same schema in a CRD that keeps, or prunes, what isn't declared.
@@ -100,13 +100,13 @@ impl<'t> Schema<'t> {
         Schema { open, ..self }
     }
 
-    /// The same schema as a server of this minor reads it.
-    pub fn on(self, kubernetes: Minor) -> Self {
-        Schema { kubernetes, ..self }
+    /// The same schema as this server reads it.
+    pub fn on(self, kubernetes: impl Into<Server>) -> Self {
+        Schema { kubernetes: kubernetes.into(), ..self }
     }
 
     /// The server that reads it.
-    pub fn kubernetes(&self) -> Minor {
+    pub fn kubernetes(&self) -> Server {
         self.kubernetes
     }
 

@@ -12,7 +12,7 @@ use crate::cel::rule_check::{self, CelRuleError, CheckedRule, CheckedSite, RULE_
 use crate::cel::site::Site;
 use crate::input::yaml::Node;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
-use crate::model::kubernetes::{Asked, Minor};
+use crate::model::kubernetes::{Asked, Minor, Server};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
 use crate::model::{FieldPath, PathStep};
@@ -56,7 +56,7 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
 }
 
 /// Notes what the costs depend on, unless all stay below the limits on every server that is asked about.
-fn note_costs(sites: &[CheckedSite<'_>], kubernetes: Minor) {
+fn note_costs(sites: &[CheckedSite<'_>], kubernetes: Server) {
     let asked = sites.iter().flat_map(|site| &site.rules).fold(Asked::NOTHING, |asked, rule| asked.and(rule.asked));
     let within = |minor: Minor| {
         let costs = sites.iter().flat_map(|site| site.rules.iter().map(move |rule| (site, rule)));
@@ -73,10 +73,10 @@ fn note_costs(sites: &[CheckedSite<'_>], kubernetes: Minor) {
         }
         total <= TOTAL_LIMIT
     };
-    let others = asked.other_answers(kubernetes);
-    let matters = || !within(kubernetes) || others.iter().any(|&minor| !within(minor));
+    let others = kubernetes.other_answers(asked);
+    let matters = || !within(kubernetes.minor()) || others.iter().any(|&minor| !within(minor));
     if !others.is_empty() && matters() {
-        asked.note();
+        kubernetes.note(asked);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cel::rule_check::{self, StoredExpressions};
 use crate::input::yaml::Budget;
 use crate::input::{File, Origin};
 use crate::model::fact::Fact;
-use crate::model::kubernetes::{Minor, Minors};
+use crate::model::kubernetes::{Minor, Minors, Server};
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
 use crate::server::crd::{create, update};
@@ -29,7 +29,7 @@ fn stored(record: &Value) -> Value {
 }
 
 /// What the server says of a request: nothing if it accepts it.
-fn answer(record: &Value, minor: Minor) -> Vec<String> {
+fn answer(record: &Value, server: Server) -> Vec<String> {
     let refused = |facts: &[Fact]| {
         let open = facts.iter().filter(|fact| fact.is_refusal() && !fact.pre_existing);
         open.map(|fact| format!("{}: {:?}", fact.field.as_deref().unwrap_or_default(), fact.words)).collect::<Vec<_>>()
@@ -37,15 +37,15 @@ fn answer(record: &Value, minor: Minor) -> Vec<String> {
     match record["kind"].as_str().unwrap_or_default() {
         "crd-create" => {
             let documents = documents(&record["crd"]);
-            refused(&create(&Bundle::read(&documents).crds[0].on(minor)).facts)
+            refused(&create(&Bundle::read(&documents).crds[0].on(server)).facts)
         }
         "crd-update" => {
             let (old, new) = (documents(&stored(record)), documents(&record["new"]));
-            refused(&update(&Bundle::read(&old).crds[0].on(minor), &Bundle::read(&new).crds[0].on(minor)).facts)
+            refused(&update(&Bundle::read(&old).crds[0].on(server), &Bundle::read(&new).crds[0].on(server)).facts)
         }
         kind => {
             let documents = documents(&record["crd"]);
-            let crd = Bundle::read(&documents).crds[0].on(minor);
+            let crd = Bundle::read(&documents).crds[0].on(server);
             let version = &crd.versions[0];
             let endpoint = Endpoint::new(version).expect("a schema");
             let complete = |object: &Value| {
@@ -77,7 +77,7 @@ fn each_minor_says_what_it_said() {
     let mut wrong = Vec::new();
     for record in records("servers") {
         let kind = kinds.into_iter().find(|kind| record["kind"] == *kind).expect("a known kind");
-        for (minors, said) in Minors::ALL.each(|minor| answer(&record, minor)) {
+        for (minors, said) in Minors::ALL.each(|server| answer(&record, server)) {
             for minor in minors.iter() {
                 let recorded = &record["verdicts"][minor.to_string()];
                 let tally = right.entry((minor, kind)).or_default();
