@@ -287,11 +287,29 @@ impl Review {
         words.extend(against.into_iter().flat_map(|rev| ["--against".to_owned(), rev]));
         words.extend(self.against_tag.iter().flat_map(|tag| ["--against-tag".to_owned(), tag.clone()]));
         words.extend(self.merge_base.then(|| "--merge-base".to_owned()));
-        let plain = |c: char| c.is_ascii_alphanumeric() || "./:_-~^@=+,%".contains(c);
-        let quoted =
-            |word: &String| if word.chars().all(plain) { format!(" {word}") } else { format!(" '{}'", word.replace('\'', "'\\''")) };
-        words.iter().map(quoted).collect()
+        shell_words(&words)
     }
+
+    /// The words by which `baseline write` looks at the same two sides, each after a blank.
+    pub fn baseline_words(&self) -> String {
+        let text = |word: &OsString| word.to_string_lossy().into_owned();
+        let against = |inputs: &[OsString], old: &OsString| {
+            let words: Vec<String> = inputs.iter().map(text).chain(["--against".to_owned(), text(old)]).collect();
+            shell_words(&words)
+        };
+        match (&*self.inputs, &self.against) {
+            ([old, new], None) if self.against_tag.is_none() && !self.staged => against(std::slice::from_ref(new), old),
+            (inputs, Some(old)) if !self.merge_base => against(inputs, old),
+            _ => " --against REV".to_owned(),
+        }
+    }
+}
+
+/// Words as a shell takes them, each after a blank.
+fn shell_words(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "./:_-~^@=+,%".contains(c);
+    let quoted = |word: &String| if word.chars().all(plain) { format!(" {word}") } else { format!(" '{}'", word.replace('\'', "'\\''")) };
+    words.iter().map(quoted).collect()
 }
 
 #[derive(Debug, Args)]

@@ -96,7 +96,11 @@ impl<'r> Case<'r> {
             least: arguments.judging.min_crds.unwrap_or(least),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
             upgrade: None,
-            change: Some(ChangeArguments { sides: arguments.change_words(), conversions: manifests::directory(arguments) }),
+            change: Some(ChangeArguments {
+                sides: arguments.change_words(),
+                baseline: arguments.baseline_words(),
+                conversions: manifests::directory(arguments),
+            }),
         }))
     }
 

@@ -78,6 +78,8 @@ pub struct Report {
 pub struct ChangeArguments {
     /// The sides, with a blank before each word; empty if the command finds them by itself.
     pub sides: String,
+    /// The same for `baseline write`.
+    pub baseline: String,
     /// The directory where the review looks for conversion manifests.
     pub conversions: String,
 }

@@ -52,10 +52,9 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
             said.collect::<Vec<_>>().join(" ")
         });
         // One change is accepted wherever it was made; what else is wrong, place by place or by its rule.
-        let named = match (group.members.len(), group.class()) {
-            (1, _) => format!("fingerprint: \"{}\"", finding.fingerprint),
-            (_, Some(_)) => format!("fingerprint: \"{}\"", group.id),
-            (_, None) => format!("rule: {}", finding.rule),
+        let named = match group.fingerprint() {
+            Some(fingerprint) => format!("fingerprint: \"{fingerprint}\""),
+            None => format!("rule: {}", finding.rule),
         };
         // A single one needs no name.
         if groups.len() > 1 {
@@ -64,8 +63,12 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
         let _ = writeln!(waivers, "  - {{{named}, reason: TODO, until: YYYY-MM-DD}}");
     }
     let more = groups.len().saturating_sub(LISTED);
-    let flags = if report.verdict.is_some() { " --against REV" } else { "" };
-    let more = (more > 0).then(|| format!("and {more} more: `crdwise baseline write{flags}` accepts them all"));
+    let sides = match (&report.change, report.verdict) {
+        (Some(change), _) => &change.baseline,
+        (None, Some(_)) => " --against REV",
+        (None, None) => "",
+    };
+    let more = (more > 0).then(|| visible(&format!("and {more} more: `crdwise baseline write{sides}` accepts them all")).into_owned());
     Some(Acceptance { advice, waivers, more })
 }
 

@@ -82,9 +82,9 @@ fn title(group: &Group<'_>) -> &'static str {
 fn table(out: &mut String, overview: &Overview<'_>) {
     let mut crds: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for group in overview.all().filter(|group| group.section != Section::Quiet) {
-        let column = match group.section {
-            Section::Break => 0,
-            Section::Compatible => 1,
+        let column = match group.class() {
+            Some(Class::SemanticBreaking) => 0,
+            Some(Class::Additive) => 1,
             _ => 2,
         };
         for crd in group.crds().into_iter().filter(|crd| !crd.is_empty()) {

@@ -356,7 +356,7 @@ await test("decisions and notes are kept, exported, and imported again", pages.d
   assert.ok(minutes.includes("- Why: Trains are shorter.\n  So are bookings."), minutes);
   waivers = await exported(page, "#export-waivers");
   const message = await page.textContent(`#${ids[0]} .sentence`);
-  assert.ok(waivers.includes(`  # ${ids[0]}\n  - rule: "${await page.textContent(`#${ids[0]} .rule`)}"\n    crd: "bookings.rail.example.com"\n    version: "v1"\n`), waivers);
+  assert.ok(waivers.includes(`  # ${ids[0]}\n  - rule: "${await page.textContent(`#${ids[0]} .rule`)}"\n    fingerprint: "${await page.getAttribute(`#${ids[0]}`, "data-fingerprint")}"\n`), waivers);
   assert.ok(waivers.includes("    link: \"https://tracker.example/42\"\n"), waivers);
   assert.ok(!waivers.includes(ids[1]), "a question is no waiver");
 
@@ -440,7 +440,7 @@ await test("hostile text is inert, on the page and in what it exports", pages.ho
   await page.fill("#filter-text", "");
   const waivers = await exported(page, "#export-waivers");
   assert.ok(waivers.split("\n").length > 5);
-  for (const line of waivers.split("\n")) assert.match(line, /^($|# From the decisions.*|waivers:|  # f-[0-9a-f]{16}|  [- ] (rule|crd|version|path|reason|link): "([^"\\]|\\.)*")$/);
+  for (const line of waivers.split("\n")) assert.match(line, /^($|# From the decisions.*|waivers:|  # f-[0-9a-f]{16}|  [- ] (rule|fingerprint|crd|version|path|reason|link): "([^"\\]|\\.)*")$/);
   assert.match(await imported(page, minutes), /imported\.$/);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
 });

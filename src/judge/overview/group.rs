@@ -142,6 +142,20 @@ impl<'r> Group<'r> {
         self.members.iter().map(|finding| &*finding.path).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// How many fields it changes; the same path in two CRDs is two, in two versions of one it is one.
+    pub fn fields(&self) -> usize {
+        self.members.iter().map(|finding| (&*finding.crd, &*finding.path)).collect::<BTreeSet<_>>().len()
+    }
+
+    /// What a waiver names to accept all of it and nothing else. Several places of what isn't a change have none in common.
+    pub fn fingerprint(&self) -> Option<&'r str> {
+        match (&*self.members, self.class()) {
+            ([one], _) => Some(&one.fingerprint),
+            (_, Some(_)) => Some(self.id),
+            (_, None) => None,
+        }
+    }
+
     /// The conversion manifests that cover all of it; nothing if one place isn't covered.
     pub fn conversions(&self) -> Option<BTreeSet<&'r str>> {
         self.members.iter().map(|finding| finding.conversion.as_deref()).collect()

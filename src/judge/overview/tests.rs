@@ -1,10 +1,13 @@
 //! Two bundles, and what is said of them once.
 
 use super::*;
+use crate::input::yaml::Span;
+use crate::judge::finding::Status;
 use crate::judge::policy::Policy;
 use crate::judge::report::Report;
 use crate::judge::review::{Judgement, Side, review};
 use crate::judge::rule::Book;
+use crate::judge::waiver::{Waiver, Waivers};
 use crate::model::Documents;
 use crate::testing::HEAD;
 
@@ -85,4 +88,31 @@ fn an_embedded_type_is_one_group_with_its_name() {
     assert_eq!(report.summary.compatible, super::counts::Count { changes: 1, places: 4 });
     let overview = report.overview(false);
     assert_eq!(overview.groups[0].edits().iter().map(|edit| edit.places).collect::<Vec<_>>(), [2, 2]);
+}
+
+#[test]
+fn one_fingerprint_accepts_a_change_in_all_its_places() {
+    let fields = |limit: &str| format!("properties: {{a: {{type: string{limit}}}, b: {{type: string{limit}}}, c: {{type: string}}}}");
+    let (old, new) = (crd(&["v1"], &fields("")), crd(&["v1"], &fields(", minLength: 1")));
+    let first = report(&old, &new);
+    let fingerprint = first.overview(false).groups[0].fingerprint().unwrap().to_owned();
+    let waiver = Waiver {
+        fingerprint: Some(fingerprint),
+        rule: None,
+        crd: None,
+        version: None,
+        path: None,
+        reason: "nobody leaves them empty".to_owned(),
+        link: None,
+        until: None,
+        span: Span::default(),
+    };
+    let (old, new) = (Documents::of_text("old.yaml", &old), Documents::of_text("new.yaml", &new));
+    let policy = Policy::find("recommended").unwrap();
+    let waivers = Waivers { list: &[waiver], ..Waivers::default() };
+    let report =
+        review(&Side::new("old", &old), &Side::new("new", &new), &Judgement { waivers, ..Judgement::new(Book::builtin(), &policy) });
+    let waived = report.findings.iter().filter(|finding| finding.status == Status::Waived && finding.rule == "bound-narrowed");
+    assert_eq!(waived.map(|finding| &*finding.path).collect::<Vec<_>>(), ["spec.a", "spec.b"]);
+    assert_eq!(report.summary.breaking, super::counts::Count { changes: 1, places: 2 });
 }

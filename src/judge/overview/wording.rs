@@ -1,6 +1,6 @@
 //! A group in words: what changed, what that does, and where.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::counts::plural;
 use super::group::Group;
@@ -32,7 +32,7 @@ impl Group<'_> {
         let message = &self.lead.message;
         let same = self.members.iter().all(|finding| finding.message == *message);
         if self.lead.class.is_none() && !same {
-            return self.lead.title.clone();
+            return lower_first(&self.lead.title);
         }
         let (what, _) = split(message, &self.lead.path);
         if paths.len() == 1 || same {
@@ -46,7 +46,7 @@ impl Group<'_> {
         if !own.is_empty() && self.members.iter().all(|finding| finding.name() == own) {
             return what.replacen(&quoted, &format!("`{own}`"), 1);
         }
-        what.replacen(&quoted, &format!("{quoted} (and {})", plural(paths.len() - 1, "other field")), 1)
+        what.replacen(&quoted, &format!("{quoted} (and {})", plural(self.fields() - 1, "other field")), 1)
     }
 
     /// What it does to whom, if its message says.
@@ -73,9 +73,12 @@ impl Group<'_> {
         if self.edits().len() > 1 {
             return Some(format!("in {} of {}", plural(self.members.len(), "place"), plural(crds.len(), "CRD")));
         }
-        let fields = self.members.iter().map(|finding| (&*finding.crd, &*finding.path)).collect::<BTreeSet<_>>().len();
+        let fields = self.fields();
+        // Said behind the field that stands for the others.
+        let is_counted = self.headline().contains(&format!("` (and {})", plural(fields.saturating_sub(1), "other field")));
         let of_crds = (crds.len() > 1).then(|| plural(crds.len(), "CRD"));
         Some(match (paths.len(), of_crds) {
+            (_, crds) if is_counted => return crds.map(|crds| format!("in {crds}")),
             (1, None) if versions.len() > 1 => format!("in {}", list(&versions)),
             (1, None) => format!("in {}", plural(self.members.len(), "place")),
             (1, Some(crds)) => format!("in {crds}"),
@@ -83,6 +86,15 @@ impl Group<'_> {
             (_, None) => format!("in {}", plural(fields, "field")),
             (_, Some(crds)) => format!("in {} of {crds}", plural(fields, "field")),
         })
+    }
+}
+
+/// A title in the middle of a line; an abbreviation keeps its capitals.
+fn lower_first(title: &str) -> String {
+    let mut chars = title.chars();
+    match chars.next() {
+        Some(first) if !chars.clone().next().is_some_and(char::is_uppercase) => first.to_lowercase().chain(chars).collect(),
+        _ => title.to_owned(),
     }
 }
 

@@ -110,6 +110,8 @@ pub(super) struct Card {
     pub affects: Vec<Affected>,
     /// Keys of its CRDs.
     pub crds: Vec<String>,
+    /// What a waiver for all of it names.
+    pub fingerprint: Option<String>,
     /// The key of the rule, if its page is in the file.
     pub rule: String,
     pub has_page: bool,
@@ -279,6 +281,7 @@ impl<'m> Maker<'m> {
             status: group.status(),
             affects: affects.into_iter().collect(),
             crds: crds.into_iter().collect(),
+            fingerprint: group.fingerprint().map(str::to_owned),
             rule: key(&visible(&lead.rule)),
             has_page: !is_aside,
             rule_id: text(&lead.rule),
@@ -316,8 +319,8 @@ impl<'m> Maker<'m> {
 
     /// Where it is: "gateways v1, v1beta1", "gateways v1, 3 fields", "91 fields of 5 CRDs".
     fn subject(&self, group: &Group<'_>) -> String {
-        let (crds, versions, fields) = (group.crds(), group.versions(), group.paths().len());
-        let fields = (fields > 1).then(|| plural(fields, "field"));
+        let (crds, versions) = (group.crds(), group.versions());
+        let fields = (group.paths().len() > 1).then(|| plural(group.fields(), "field"));
         match (crds.as_slice(), fields) {
             ([""], _) => "the bundle".to_owned(),
             ([crd], fields) => {

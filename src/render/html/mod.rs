@@ -38,7 +38,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// What the page's policy admits. A test computes them anew.
 const STYLE_HASH: &str = "sha256-5JJfhh8fhHjQcwQtb3Q58WIrYV8OiZlmqr+N+w8xgvs=";
-const SCRIPT_HASH: &str = "sha256-p9esulvIpjIQ8WvbzwmgaXWMNkXX2IXaDdEo1pgApAc=";
+const SCRIPT_HASH: &str = "sha256-SbkEOI8Lt3iAI0JyqsCSM5/Qii/bqYLLFQ4kViHMwMQ=";
 
 /// Commits that the sides were read from, where they came from git.
 #[derive(Debug, Clone, Default)]

@@ -512,9 +512,13 @@ const waivers = () => {
     out.push(`  # f-${card.id}`);
     const reason = (state.decisions[card.id].note || "accepted in the API review").trim().replace(/\s+/g, " ");
     const link = /https?:\/\/[^\s<>()"'`]+/.exec(state.fields.links || "")?.[0];
-    for (const place of all(".place", card.element)) {
-      const [crd, version, path] = ["crd", "version", "path"].map((part) => textOf(place.querySelector(`.p-${part}`)));
-      const pairs = [["rule", textOf(card.element.querySelector(".rule"))], ["crd", crd], ["version", version], ["path", path], ["reason", reason], ["link", link]];
+    const rule = textOf(card.element.querySelector(".rule"));
+    const { fingerprint } = card.element.dataset;
+    // A change is accepted as it is, wherever it was made; what else is wrong, place by place.
+    const places = fingerprint ? [[["fingerprint", fingerprint]]] : all(".place", card.element).map((place) =>
+      ["crd", "version", "path"].map((part) => [part, textOf(place.querySelector(`.p-${part}`))]));
+    for (const place of places) {
+      const pairs = [["rule", rule], ...place, ["reason", reason], ["link", link]];
       out.push(...pairs.filter(([, value]) => value).map(([key, value], index) => `  ${index ? " " : "-"} ${key}: ${quoted(value)}`));
     }
   }

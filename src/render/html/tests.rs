@@ -78,6 +78,7 @@ fn only_what_is_made_here_is_taken_as_markup() {
         "card.rule",
         "card.sides",
         "card.conversion.word",
+        "card.fingerprint",
         "one.id",
         "one.severity",
         "one.rule",

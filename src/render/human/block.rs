@@ -14,7 +14,7 @@ use super::super::escape::visible;
 use super::super::existing_objects;
 use super::super::proof::Proof;
 use super::super::snippet::Excerpt;
-use super::layout::{Paint, fitted, wrapped};
+use super::layout::{Paint, fitted, with_place, wrapped};
 use super::{Options, Style, Texts};
 
 /// So many further places, and so many edits of an embedded type, are listed.
@@ -186,10 +186,17 @@ pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options) {
         if member.path != group.lead.path {
             let _ = write!(text, "{} ", visible(&member.path));
         }
-        if let Some(spot) = member.after.as_ref().or(member.before.as_ref()) {
-            let _ = write!(text, "{}:{}:{}", visible(&spot.file), spot.line, spot.column);
+        let spot = member.after.as_ref().or(member.before.as_ref());
+        let of_lead = group.lead.after.as_ref().or(group.lead.before.as_ref());
+        let same_file = spot.zip(of_lead).filter(|(spot, lead)| spot.file == lead.file);
+        match (spot, same_file) {
+            (_, Some((spot, _))) => wrapped(out, "  also ", &format!("{text}(line {})", spot.line), options.style.width),
+            (Some(spot), None) => {
+                let place = format!("{}:{}:{}", visible(&spot.file), spot.line, spot.column);
+                with_place(out, "  also ", text.trim_end(), &place, options.style.width);
+            }
+            (None, None) => wrapped(out, "  also ", text.trim_end(), options.style.width),
         }
-        wrapped(out, "  also ", text.trim_end(), options.style.width);
     }
 }
 

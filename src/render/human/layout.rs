@@ -72,6 +72,17 @@ pub(super) fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
     }
 }
 
+/// Text, and a place that stays in one piece: behind the text if both fit in a line, otherwise in a line of its own.
+pub(super) fn with_place(out: &mut String, lead: &str, text: &str, place: &str, width: usize) {
+    let length = |text: &str| textwrap::core::display_width(text);
+    if length(lead) + length(text) + 1 + length(place) <= width {
+        let _ = writeln!(out, "{lead}{}", format!("{text} {place}").trim());
+        return;
+    }
+    wrapped(out, lead, text, width);
+    let _ = writeln!(out, "  │{}{place}", " ".repeat(length(lead).saturating_sub(3).max(1)));
+}
+
 /// As much of a text as fits in a line behind what is there already.
 pub(super) fn fitted(text: &str, room: usize) -> Cow<'_, str> {
     if textwrap::core::display_width(text) <= room {
