@@ -1,6 +1,7 @@
 //! One INPUT of the command line → what it names: a file or directory, standard input, a path at a
 //! git revision, a staged path, or a cluster.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -149,9 +150,16 @@ impl std::fmt::Display for Input {
 const SHOWN_DIGITS: usize = 12;
 
 /// A revision as it is shown: an id without most of its digits.
-pub(super) fn shown_revision(rev: &str) -> &str {
-    let is_id = matches!(rev.len(), 40 | 64) && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
-    rev.get(..SHOWN_DIGITS).filter(|_| is_id).unwrap_or(rev)
+pub(super) fn shown_revision(rev: &str) -> Cow<'_, str> {
+    let digits = rev.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let rest = rev.get(digits..).unwrap_or_default();
+    // `ID~1` and `ID^` are about an id, too; a branch may begin like one.
+    let is_id = matches!(digits, 40 | 64) && (rest.is_empty() || rest.starts_with(['~', '^', '@']));
+    match rev.get(..SHOWN_DIGITS).filter(|_| is_id) {
+        Some(shown) if rest.is_empty() => shown.into(),
+        Some(shown) => format!("{shown}{rest}").into(),
+        None => rev.into(),
+    }
 }
 
 /// `REV:path` → both parts; nothing for what can only be a path.
@@ -219,6 +227,15 @@ mod tests {
     fn parse(text: &str) -> Result<InputKind, InputError> {
         let empty = tempfile::tempdir().unwrap();
         Input::parse_in(empty.path(), text.as_ref()).map(|input| input.kind)
+    }
+
+    #[test]
+    fn a_commit_id_is_shown_with_few_digits() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(shown_revision(id), "0123456789ab");
+        assert_eq!(shown_revision(&format!("{id}~1^2")), "0123456789ab~1^2");
+        assert_eq!(shown_revision(&format!("{id}-fix")), format!("{id}-fix"));
+        assert_eq!(shown_revision("HEAD~1"), "HEAD~1");
     }
 
     fn revision(rev: &str, path: &str) -> Result<InputKind, InputError> {
