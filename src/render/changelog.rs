@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use crate::judge::finding::{Class, Finding};
 use crate::judge::overview::{Group, Overview};
+use crate::judge::rule::Kind;
 
 use super::markdown::inline;
 use super::view::View;
@@ -24,7 +25,9 @@ pub fn render(view: &View<'_>) -> String {
         out.push_str("No API changes.\n");
         return out;
     }
-    let _ = writeln!(out, "{}.", inline(&report.summary.text()));
+    if let Some(counts) = report.summary.changes_text() {
+        let _ = writeln!(out, "{counts}.");
+    }
     let mut crds: Vec<(&str, Overview<'_>)> =
         findings.into_iter().map(|(crd, findings)| (crd, Overview::new(findings.into_iter()))).collect();
     crds.sort_by_key(|(crd, overview)| (!overview.groups.iter().any(Group::is_breaking), *crd));
@@ -73,6 +76,9 @@ const PATHS: usize = 10;
 fn migration(group: &Group<'_>) -> &'static str {
     use crate::judge::overview::Harm;
     match group.harm {
+        _ if group.lead.kind == Kind::Rename => {
+            "use the new name in manifests, and copy the values of existing objects before you upgrade."
+        }
         Harm::Data => "save the values that you need before you upgrade, and move them to another field.",
         Harm::Crd => "the API server rejects the update of this CRD.",
         Harm::Requests => "change manifests and existing objects to values that the new schema accepts before you upgrade.",

@@ -90,6 +90,13 @@ impl Counts {
         if said.is_empty() { format!("no findings{accepted}") } else { format!("{}{accepted}", said.join(", ")) }
     }
 
+    /// Only what changed, for those who don't judge it; nothing without a change.
+    pub fn changes_text(&self) -> Option<String> {
+        let breaking = (self.breaking.changes > 0).then(|| self.breaking_text());
+        let said: Vec<String> = [breaking, self.compatible.text("compatible change")].into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+
     /// What a short report leaves out; nothing if it leaves out nothing.
     pub fn hidden_text(&self) -> Option<String> {
         let part = |count: Count, word: &str, of: &str| (count.places > 0).then(|| plural(count.places, word) + of);
