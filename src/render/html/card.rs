@@ -73,7 +73,7 @@ impl Sort {
             Sort::Compatible => "Compatible",
             Sort::Note => "Notes",
             Sort::Documentation => "Documentation",
-            Sort::Earlier => "Already there",
+            Sort::Earlier => "Pre-existing",
         }
     }
 }

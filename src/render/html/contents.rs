@@ -32,7 +32,7 @@ const PARTS: [(&str, &str, &str, bool); 7] = [
     ("compatible", "Compatible changes", "What worked before still works.", false),
     ("note", "Notes", "", false),
     ("documentation", "Documentation, metadata and spelling", "Every object is accepted and kept as before.", true),
-    ("earlier", "Already there", "The old CRDs have these findings, too. They never fail the check.", true),
+    ("earlier", "Pre-existing", "The old CRDs have these findings, too. They never fail the check.", true),
 ];
 
 /// Parts that have cards.

@@ -132,7 +132,8 @@ fn excerpt(out: &mut String, finding: &Finding, spot: &Spot, old: bool, texts: &
     let before = line.get(indent..mark.start).unwrap_or_default();
     let width = textwrap::core::display_width(line.get(mark.clone()).unwrap_or_default()).max(1);
     let _ = writeln!(out, "  │   {}", line.get(indent..).unwrap_or_default());
-    let under = style.paint(Paint::Bad, &"^".repeat(width)).into_owned();
+    let paint = if old || finding.class.is_none() { Paint::Bad } else { Paint::Good };
+    let under = style.paint(paint, &"^".repeat(width)).into_owned();
     let _ = writeln!(out, "  │   {}{under}", " ".repeat(textwrap::core::display_width(before)));
 }
 
