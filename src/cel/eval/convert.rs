@@ -7,8 +7,18 @@ use crate::go::time::Timestamp;
 
 type Evaluated<'a> = Result<Val<'a>, EvalError>;
 
+/// A text that isn't one of the type.
 fn bad<'a>(to: &str) -> Evaluated<'a> {
-    Err(EvalError::failed(format!("type conversion error to '{to}'")))
+    let to = match to {
+        "duration" => "google.protobuf.Duration",
+        "timestamp" => "google.protobuf.Timestamp",
+        to => to,
+    };
+    Err(EvalError::failed(format!("type conversion error from 'string' to '{to}'")))
+}
+
+fn overflow<'a>(words: &str) -> Evaluated<'a> {
+    Err(EvalError::failed(format!("{words} overflow")))
 }
 
 /// `to(val)`.
@@ -53,10 +63,10 @@ pub fn convert<'a>(to: &str, val: Val<'a>) -> Evaluated<'a> {
 fn int<'a>(val: Val<'a>) -> Evaluated<'a> {
     match val {
         Val::Int(_) => Ok(val),
-        Val::Uint(u) => i64::try_from(u).map_or_else(|_| bad("int"), |i| Ok(Val::Int(i))),
+        Val::Uint(u) => i64::try_from(u).map_or_else(|_| overflow("integer"), |i| Ok(Val::Int(i))),
         // The bounds themselves are not exact as doubles, so they are left out, as in cel-go.
         Val::Double(d) if d > i64::MIN as f64 && d < i64::MAX as f64 => Ok(Val::Int(d as i64)),
-        Val::Double(_) => bad("int"),
+        Val::Double(_) => overflow("integer"),
         Val::Text(text) => go_int(&text).map_or_else(|| bad("int"), |i| Ok(Val::Int(i))),
         Val::Timestamp(t) => Ok(Val::Int(t.seconds())),
         Val::Duration(d) => Ok(Val::Int(d.nanos())),
@@ -72,9 +82,9 @@ fn go_int(text: &str) -> Option<i64> {
 fn uint<'a>(val: Val<'a>) -> Evaluated<'a> {
     match val {
         Val::Uint(_) => Ok(val),
-        Val::Int(i) => u64::try_from(i).map_or_else(|_| bad("uint"), |u| Ok(Val::Uint(u))),
+        Val::Int(i) => u64::try_from(i).map_or_else(|_| overflow("unsigned integer"), |u| Ok(Val::Uint(u))),
         Val::Double(d) if (0.0..u64::MAX as f64).contains(&d) => Ok(Val::Uint(d as u64)),
-        Val::Double(_) => bad("uint"),
+        Val::Double(_) => overflow("unsigned integer"),
         Val::Text(text) if !text.starts_with('+') => text.parse().map_or_else(|_| bad("uint"), |u| Ok(Val::Uint(u))),
         Val::Text(_) => bad("uint"),
         _ => Err(EvalError::no_such_overload()),
@@ -164,7 +174,7 @@ pub fn string<'a>(val: Val<'a>) -> Evaluated<'a> {
         Val::Double(d) => Val::made(&go_double(d)),
         Val::Bytes(bytes) => match std::str::from_utf8(&bytes) {
             Ok(text) => Val::made(text),
-            Err(_) => return bad("string"),
+            Err(_) => return Err(EvalError::failed("invalid UTF-8 in bytes, cannot convert to string")),
         },
         Val::Duration(d) => Val::made(&d.to_text()),
         Val::Timestamp(t) => Val::made(&t.to_text()),

@@ -495,9 +495,15 @@ fn insert<'a>(map: &Map<'a>, pairs: Vec<(Val<'a>, Val<'a>)>) -> Evaluated<'a> {
     };
     for (key, val) in pairs {
         let key = Key::of(&key).ok_or_else(|| EvalError::failed("unsupported key type"))?;
-        if out.insert(key, val).is_some() {
-            return Err(EvalError::failed("insert failed: key already exists"));
+        if out.contains_key(&key) {
+            let key = match key {
+                Key::Bool(key) => key.to_string(),
+                Key::Int(key) => key.to_string(),
+                Key::Text(key) => key,
+            };
+            return Err(EvalError::failed(format!("insert failed: key {key} already exists")));
         }
+        out.insert(key, val);
     }
     Ok(Val::Map(Map::Made(Rc::new(out))))
 }

@@ -91,6 +91,11 @@ impl Server {
         self.answers(feature, false)
     }
 
+    /// Whether it has a feature of wording. That isn't noted: verdicts don't depend on it, and whoever compares messages asks each minor.
+    pub fn words(self, feature: Feature) -> bool {
+        self.minor.knows(feature, false)
+    }
+
     /// The environment for expressions that the stored CRD has.
     pub fn stored_expressions(self) -> Environment {
         Environment { server: self, new: false }

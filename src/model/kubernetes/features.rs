@@ -13,6 +13,8 @@ pub enum Scope {
     /// The environment that compiles CEL expressions. A server compiles expressions that its stored CRD has with its own
     /// environment, and new ones with that of the minor before, so that a rollback finds nothing that it can't compile.
     Expressions,
+    /// How the server words its errors. No verdict depends on it.
+    Wording,
 }
 
 /// A row of the table.
@@ -95,7 +97,12 @@ table! {
     Server 37 ObjectSetWarnings           "warn-set-object"               "warns about new sets of objects or lists";
 
     // Wording.
-    Server 36 FractionsReportedTwice      "value-float-for-int"           "reports a fraction for an integer by its format as well";
+    Wording 31 StatusPaths                "ratchet-status-maxlength"      "names fields of the status from the root";
+    Wording 32 ByteLimits                 "value-toolong"                 "limits texts in bytes";
+    Wording 34 SingularUnits              "value-toomany"                 "counts one item and one byte in the singular";
+    Wording 34 JsonValues                 "list-set-objects"              "shows values as JSON; others show them as Go does";
+    Wording 35 RuleValues                 "cel-str-charat-bad"            "shows the scalar that a rule rejects, and nothing of other values; others show the type";
+    Wording 36 FractionsReportedTwice     "value-float-for-int"           "reports a fraction for an integer by its format as well";
 }
 
 impl Feature {

@@ -13,6 +13,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
+use crate::model::kubernetes::Feature;
 use crate::model::number::{self, Broken, NumberDomain, is_json_integer};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
@@ -220,7 +221,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
     enumerated(value, node, trail, out);
     out.passed += 1;
     if let Value::Object(map) = value {
-        object(map, value, node, trail, correlated, out);
+        object(map, node, trail, correlated, out);
         out.passed += 1;
     }
     out.passed += 1;
@@ -251,11 +252,15 @@ fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Fin
     out.fail(|| match &node.shape().format {
         Some(format) if types.is_empty() => wrong_type(trail, format, kind.format_name()),
         // A number of a known size is named as Go names it.
-        Some(format) if types.whole_only() && value.is_f64() && matches!(&**format, "int32" | "int64") => {
+        Some(format) if reports_fraction_twice(value, node) && matches!(&**format, "int32" | "int64") => {
             wrong_type(trail, format, "float64")
         }
         _ => wrong_type(trail, &types.names(), kind.name()),
     });
+}
+
+fn reports_fraction_twice<N: CheckNode>(value: &Value, node: &N) -> bool {
+    node.types().whole_only() && value.is_f64() && node.shape().kubernetes.words(Feature::FractionsReportedTwice)
 }
 
 fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
@@ -279,7 +284,10 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
             out.saw(trail, Kind::MaxLength, length <= max);
         }
         if let Some(max) = node.shape().length.max.filter(|&max| length > max) {
-            let detail = format!("may not be more than {max} {}", if max == 1 { "byte" } else { "bytes" });
+            let detail = match node.shape().kubernetes.words(Feature::ByteLimits) {
+                true => format!("may not be more than {max} {}", unit(node, max, "byte")),
+                false => format!("may not be longer than {max}"),
+            };
             return out.fail(|| error(trail, Kind::MaxLength, Reason::TooLong, None, &detail));
         }
         if node.shape().length.min > 0 {
@@ -309,7 +317,10 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
 }
 
 fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
-    let failures: Vec<_> = node.numbers().failures(number::Value::of(number)).into_iter().collect();
+    let mut failures: Vec<_> = node.numbers().failures(number::Value::of(number)).into_iter().collect();
+    if node.types().whole_only() && value.is_f64() && !reports_fraction_twice(value, node) {
+        failures.retain(|failure| failure.broken != Broken::Range);
+    }
     if out.seen.is_some() {
         let bounds = &node.shape().bounds;
         for (kind, broken, set) in [
@@ -340,8 +351,13 @@ fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail
     }
 }
 
-fn too_many(size: u64, max: u64) -> String {
-    format!("{size}: must have at most {max} {}", if max == 1 { "item" } else { "items" })
+fn too_many<N: CheckNode>(node: &N, size: u64, max: u64) -> String {
+    format!("{size}: must have at most {max} {}", unit(node, max, "item"))
+}
+
+fn unit<N: CheckNode>(node: &N, count: u64, unit: &str) -> String {
+    let singular = count == 1 && node.shape().kubernetes.words(Feature::SingularUnits);
+    if singular { unit.to_owned() } else { format!("{unit}s") }
 }
 
 fn array<N: CheckNode>(
@@ -375,7 +391,7 @@ fn array<N: CheckNode>(
         });
     }
     if let Some(max) = node.shape().item_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &too_many(size, max)));
+        out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &too_many(node, size, max)));
     }
     if node.shape().unique_items && enumeration::has_duplicates(items) {
         out.fail(|| {
@@ -385,14 +401,7 @@ fn array<N: CheckNode>(
     }
 }
 
-fn object<N: CheckNode>(
-    map: &Map<String, Value>,
-    value: &Value,
-    node: &N,
-    trail: &Trail<'_>,
-    correlated: Option<Correlated<'_>>,
-    out: &mut Findings,
-) {
+fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, correlated: Option<Correlated<'_>>, out: &mut Findings) {
     let size = map.len() as u64;
     if node.shape().property_count.min > 0 {
         out.saw(trail, Kind::MinProperties, size >= node.shape().property_count.min);
@@ -404,11 +413,11 @@ fn object<N: CheckNode>(
         let min = node.shape().property_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} properties", name(trail));
-            error(trail, Kind::MinProperties, Reason::Invalid, Some(value), &detail)
+            error(trail, Kind::MinProperties, Reason::Invalid, Some(&Value::from(size)), &detail)
         });
     }
     if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &too_many(size, max)));
+        out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &too_many(node, size, max)));
     }
     let child_correlated = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");

@@ -153,7 +153,7 @@ impl Endpoint {
             }
         }
         let rules = outcome.warnings.iter().map(|tolerated| &tolerated.error).filter(|error| error.kind == Kind::Rule);
-        warnings.extend(rules.map(|error| format!("{}: {}", error.field, error.message)));
+        warnings.extend(rules.map(|error| format!("{}: {}", error.field, error.server_message())));
         warnings
     }
 

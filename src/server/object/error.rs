@@ -9,6 +9,8 @@ use crate::input::shorten;
 
 /// Longer values are shortened in messages.
 const MAX_SHOWN: usize = 120;
+/// A server shows values whole. Longer ones are cut even where its own words count: an object may have many errors.
+const MAX_KEPT: usize = 16 << 10;
 
 /// The keyword, or the other check, that an object violates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,8 +120,12 @@ pub struct Error {
     pub reason: Reason,
     /// The field as the server names it, which for some errors is `<nil>`.
     pub field: String,
-    /// The server's message, without the field.
+    /// The server's message, without the field; a long value is shortened.
     pub message: String,
+    /// The same with the whole value, where it was shortened.
+    pub(super) whole: Option<Arc<str>>,
+    /// Where the detail begins in the message.
+    pub(super) detail: usize,
     /// The CEL rule that failed.
     pub rule: Option<Arc<str>>,
 }
@@ -141,18 +147,49 @@ impl Error {
             Naming::None => String::new(),
         };
         let field = if field.is_empty() { "<nil>".to_owned() } else { field };
-        let mut message = reason.title().to_owned();
-        if !matches!(reason, Reason::Required | Reason::Forbidden | Reason::TooMany | Reason::TooLong)
-            && let Some(value) = value
-        {
-            message.push_str(": ");
-            message.push_str(&shorten(&value.to_string(), MAX_SHOWN));
+        let shows = !matches!(reason, Reason::Required | Reason::Forbidden | Reason::TooMany | Reason::TooLong);
+        let value = value.filter(|_| shows).map(Value::to_string);
+        let message = |limit: usize| {
+            let value = value.as_ref().map(|value| format!(": {}", shorten(value, limit))).unwrap_or_default();
+            let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+            format!("{}{value}{detail}", reason.title())
+        };
+        let is_long = value.as_ref().is_some_and(|value| value.len() > MAX_SHOWN);
+        let whole = is_long.then(|| message(MAX_KEPT).into());
+        let message = message(MAX_SHOWN);
+        let detail = message.len() - detail.len();
+        Error { path, kind, reason, field, message, whole, detail, rule: None }
+    }
+
+    /// The error as servers worded it before they showed values as JSON.
+    pub(super) fn without_json(mut self) -> Self {
+        if self.kind == Kind::Embedded && self.reason == Reason::Required {
+            self.message.push_str(": must not be empty");
         }
-        if !detail.is_empty() {
-            message.push_str(": ");
-            message.push_str(detail);
+        let start = self.reason.title().len() + 2;
+        let end = if self.detail < self.message.len() { self.detail.saturating_sub(2) } else { self.message.len() };
+        let value = self.message.get(start..end).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        if let Some(value) = value.filter(|value| value.is_object() || value.is_array() || value.is_null()) {
+            let shown = if value.is_null() { "\"null\"".to_owned() } else { go_syntax(&value) };
+            self.message.replace_range(start..end, &shown);
+            self.detail = (self.detail + shown.len()).saturating_sub(end - start);
         }
-        Error { path, kind, reason, field, message, rule: None }
+        self
+    }
+
+    /// A part of the message that every server has: not the value where that is long, or where a rule fails, because servers show it
+    /// in different ways.
+    pub fn lasting_message(&self) -> &str {
+        if self.whole.is_none() && self.kind != Kind::Rule {
+            return &self.message;
+        }
+        let detail = self.message.get(self.detail..).unwrap_or_default();
+        if detail.is_empty() { self.reason.title() } else { detail }
+    }
+
+    /// The message as the server words it, with the whole value.
+    pub fn server_message(&self) -> &str {
+        self.whole.as_deref().unwrap_or(&self.message)
     }
 
     /// RuleResults once, when rules had to stay unrun.
@@ -177,6 +214,21 @@ impl Error {
     /// An error of a check that follows the structural schema.
     pub(super) fn bracketed(trail: &Trail<'_>, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
         Error::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)
+    }
+}
+
+/// A value as Go's `%#v` writes it.
+fn go_syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Array(items) => format!("[]interface {{}}{{{}}}", items.iter().map(go_syntax).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let entry = |(key, value): (&String, &Value)| format!("{}:{}", Value::from(key.as_str()), go_syntax(value));
+            let mut entries: Vec<String> = map.iter().map(entry).collect();
+            entries.sort();
+            format!("map[string]interface {{}}{{{}}}", entries.join(", "))
+        }
+        scalar => scalar.to_string(),
     }
 }
 

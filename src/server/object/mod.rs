@@ -269,7 +269,12 @@ impl Compiled {
                         ..seen
                     };
                     outcome.seen.extend(findings.seen.into_iter().flatten().map(below));
-                    errors.extend(findings.errors.into_iter().map(|error| error.below_field("status")));
+                    let from_root = self.root.shape.kubernetes.words(Feature::StatusPaths);
+                    errors.extend(findings.errors.into_iter().map(|error| {
+                        let field = (!from_root).then(|| error.field.clone());
+                        let error = error.below_field("status");
+                        Error { field: field.unwrap_or_else(|| error.field.clone()), ..error }
+                    }));
                     outcome.warnings.extend(findings.warnings.into_iter().map(|tolerated| tolerated.below_field("status")));
                     outcome.undecided = findings.undecided;
                 }
@@ -298,7 +303,8 @@ impl Compiled {
             outcome.undecided.extend(results.undecided);
             outcome.seen.extend(results.seen.into_iter().flatten());
         }
-        outcome.errors = errors;
+        let older = !self.root.shape.kubernetes.words(Feature::JsonValues);
+        outcome.errors = if older { errors.into_iter().map(Error::without_json).collect() } else { errors };
         outcome.seen.iter_mut().for_each(|seen| seen.update = old.is_some());
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::cel::check::{CompileError, Purpose};
 use crate::cel::eval::{EvalError, Program};
+use crate::model::kubernetes::Feature;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
 use super::error::{Error, Kind, Reason};
@@ -88,15 +89,22 @@ impl<'n> Rule<'n> {
         }
         let reason = self.reason();
         let detail = if reason == Reason::Duplicate { String::new() } else { self.text_for(value, old) };
-        // Only scalars are shown.
-        let shown = Some(value).filter(|value| !(value.is_object() || value.is_array()) || reason == Reason::Duplicate);
+        let ty = Value::from(self.type_name());
+        let shown = match self.node.shape.kubernetes.words(Feature::RuleValues) {
+            // Only scalars are shown.
+            true => Some(value).filter(|value| !(value.is_object() || value.is_array()) || reason == Reason::Duplicate),
+            false => Some(&ty),
+        };
         Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, shown, &detail).of_rule(&self.text.rule)
+    }
+
+    fn type_name(&self) -> &'static str {
+        self.node.shape.ty.map_or("", Type::name)
     }
 
     /// The error of a rule that couldn't be run: the server shows the type of the node instead of its value.
     fn failed(&self, trail: &Trail<'_>, detail: &str) -> Error {
-        let ty = self.node.shape.ty.map_or("", Type::name);
-        Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(&Value::from(ty)), detail)
+        Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(&Value::from(self.type_name())), detail)
     }
 }
 
