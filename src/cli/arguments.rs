@@ -355,6 +355,9 @@ pub struct Test {
     /// CRDs to test [default: those in PATH, or in the directory of each suite]
     #[arg(long, value_name = "INPUT")]
     pub crd: Vec<OsString>,
+    /// Servers that cases must hold on: 1.33, 1.30..1.36, 1.31.. or >=1.31; a suite's `kubernetes` counts more [default: the newest release]
+    #[arg(long, value_name = "RANGE")]
+    pub kubernetes: Option<Minors>,
     /// Show which constraints no case passes or breaks, as a table or as lines of the CRDs
     #[arg(long, value_name = "VIEW", num_args = 0..=1, default_missing_value = "table", require_equals = true)]
     pub coverage: Option<CoverageView>,

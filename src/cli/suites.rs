@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::cli::arguments::{self, CoverageView as View, Format};
 use crate::input::{File, Origin};
 use crate::judge::suite::coverage::{Coverage, Share};
-use crate::judge::suite::{self, Suite, generate, run};
+use crate::judge::suite::feature_gates::FeatureGates;
+use crate::judge::suite::{self, Layout, Suite, generate, run};
 use crate::model::{Bundle, Documents};
 use crate::render::Anchors;
 use crate::render::suite::{CoverageView, Tests};
@@ -16,6 +17,9 @@ use super::fixtures;
 use super::input::{Read, Reader, names_a_crd};
 use super::output::{check_formats, replace, write_formats};
 use super::{Exit, Stop, Streams};
+
+/// Where OpenShift says which feature gates are on, from the root of its repository.
+const FEATURE_GATES: &str = "payload-manifests/featuregates";
 
 pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     if let Some(arguments::TestCommand::Generate(arguments)) = &arguments.command {
@@ -41,9 +45,11 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
         streams.error("no CRD was found beside the suites; name it with --crd");
         exit = exit.or(Exit::Unread);
     }
-    let (results, coverage) = run::run(&suites, &side.bundle);
+    let kubernetes = arguments.kubernetes.unwrap_or_default();
+    let bundle = side.bundle.on(kubernetes.last().unwrap_or_default().server());
+    let (results, coverage) = run::Tested { kubernetes, ..run::Tested::new(&bundle, &[crds.documents(), read.documents()]) }.run(&suites);
     let asked = arguments.coverage.is_some() || arguments.min_coverage.is_some();
-    let lines = if asked { coverage.lines(&side.bundle, true) } else { Vec::new() };
+    let lines = if asked { coverage.lines(&bundle, true) } else { Vec::new() };
     let tests = Tests {
         results: &results,
         suites: read.documents(),
@@ -53,6 +59,7 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
             source: arguments.coverage == Some(View::Source),
             least: arguments.min_coverage,
         }),
+        kubernetes,
         complete: exit == Exit::Clean || exit == Exit::Findings,
     };
     if !tests.pass() {
@@ -71,7 +78,11 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
 
 /// Files that matter to tests: what else is in a directory may be anything.
 fn takes(file: &File) -> bool {
-    suite::is_suite_name(&file.name) || names_a_crd(&file.text) || file.text.contains("onCreate:") || file.text.contains("onUpdate:")
+    suite::is_suite_name(&file.name)
+        || names_a_crd(&file.text)
+        || file.text.contains("onCreate:")
+        || file.text.contains("onUpdate:")
+        || FeatureGates::are_in(&file.text)
 }
 
 /// The suites; a mistake in one is reported, and the exit code is 3.
@@ -105,9 +116,20 @@ fn crds_of(reader: &Reader, arguments: &arguments::Test, read: &Read, suites: &[
         Origin::Path(path) => Some(path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")).to_owned()),
         _ => None,
     };
-    let directories: BTreeSet<PathBuf> = suites.iter().filter_map(directory).collect();
+    let mut directories: BTreeSet<PathBuf> = BTreeSet::new();
+    for suite in suites {
+        let Some(own) = directory(suite) else { continue };
+        match &suite.layout {
+            Layout::OpenShift { manifests: Some(manifests) } if Path::new(manifests).is_dir() => {
+                directories.insert(PathBuf::from(manifests));
+                directories.extend(own.ancestors().map(|above| above.join(FEATURE_GATES)).find(|gates| gates.is_dir()));
+            }
+            _ => _ = directories.insert(own),
+        }
+    }
     let inputs: Vec<OsString> = directories.into_iter().map(PathBuf::into_os_string).collect();
-    if inputs.is_empty() { Ok(None) } else { reader.chosen(&inputs, |file| names_a_crd(&file.text)).map(Some) }
+    let takes = |file: &File| names_a_crd(&file.text) || FeatureGates::are_in(&file.text);
+    if inputs.is_empty() { Ok(None) } else { reader.chosen(&inputs, takes).map(Some) }
 }
 
 /// Writes the cases that are missing. Suites that exist keep their cases; new ones are appended.
@@ -128,7 +150,8 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
         streams.error(&format!("no CRD was found in {}", side.source));
         return Ok(Exit::Unread);
     }
-    let (_, before) = run::run(&known, &side.bundle);
+    let tested = run::Tested::new(&side.bundle, &[read.documents()]);
+    let (_, before) = tested.run(&known);
     let made = generate::generate(&side.bundle, &before);
     let (mut cases, mut files) = (0, 0);
     for generated in &made {
@@ -150,7 +173,7 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
     }
     let again = reader.chosen(&inputs, takes)?;
     let written = suites(again.documents(), streams, &mut exit);
-    let (results, after) = run::run(&written, &side.bundle);
+    let (results, after) = tested.run(&written);
     let failed = results.iter().filter(|result| !result.failures.is_empty()).count();
     if failed > 0 {
         exit = exit.or(Exit::Findings);

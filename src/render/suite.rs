@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use crate::input::shorten;
 use crate::judge::finding::Severity;
 use crate::judge::suite::coverage::{Line, Share};
+use crate::judge::suite::expect::Failure;
 use crate::judge::suite::run::CaseResult;
+use crate::model::kubernetes::Minors;
 use crate::model::{Documents, Place};
 
 use super::Anchors;
@@ -27,6 +29,8 @@ pub struct Tests<'r> {
     /// Where suites were read.
     pub suites: &'r Documents,
     pub coverage: Option<CoverageView<'r>>,
+    /// The servers that cases had to hold on, unless they said otherwise.
+    pub kubernetes: Minors,
     pub complete: bool,
 }
 
@@ -73,6 +77,12 @@ fn name(result: &CaseResult<'_>) -> String {
     }
 }
 
+/// What is wrong, and on which servers where not on all.
+fn message(failure: &Failure) -> String {
+    let on = failure.kubernetes.map(|minors| format!(" (only on Kubernetes {minors})")).unwrap_or_default();
+    format!("{}{on}", failure.message)
+}
+
 impl Tests<'_> {
     fn failed(&self) -> usize {
         self.results.iter().filter(|result| !result.failures.is_empty()).count()
@@ -95,7 +105,7 @@ impl Tests<'_> {
             let (file, line) = spot(self.suites, result.case.place);
             let _ = writeln!(out, "{} {} ({}:{line})", paint("31", "failed:"), visible(&name(result)), visible(&file));
             for failure in &result.failures {
-                let _ = writeln!(out, "    {}", visible(&failure.message));
+                let _ = writeln!(out, "    {}", visible(&message(failure)));
                 for line in &failure.difference {
                     let text = visible(line);
                     let text = match line.as_bytes().first() {
@@ -121,7 +131,7 @@ impl Tests<'_> {
         let message = |result: &CaseResult<'_>| {
             let mut text = name(result);
             for failure in &result.failures {
-                let _ = write!(text, "\n{}", failure.message);
+                let _ = write!(text, "\n{}", self::message(failure));
                 for line in &failure.difference {
                     let _ = write!(text, "\n{line}");
                 }
@@ -153,7 +163,7 @@ impl Tests<'_> {
             failures: result
                 .failures
                 .iter()
-                .map(|failure| std::iter::once(&failure.message).chain(&failure.difference).cloned().collect::<Vec<_>>().join("\n"))
+                .map(|failure| std::iter::once(&message(failure)).chain(&failure.difference).cloned().collect::<Vec<_>>().join("\n"))
                 .collect(),
             notes: Vec::new(),
         };
@@ -163,8 +173,14 @@ impl Tests<'_> {
     pub fn json(&self) -> String {
         let case = |result: &CaseResult<'_>| {
             let (file, line) = spot(self.suites, result.case.place);
-            let failures: Vec<Value> =
-                result.failures.iter().map(|failure| json!({"message": failure.message, "difference": failure.difference})).collect();
+            let failure = |failure: &Failure| {
+                let mut shown = json!({"message": message(failure), "difference": failure.difference});
+                if let (Some(minors), Some(map)) = (failure.kubernetes, shown.as_object_mut()) {
+                    map.insert("kubernetes".to_owned(), json!(minors));
+                }
+                shown
+            };
+            let failures: Vec<Value> = result.failures.iter().map(failure).collect();
             json!({
                 "suite": result.suite.name, "name": result.case.name, "variant": result.variant, "file": file, "line": line,
                 "passed": result.failures.is_empty(), "failures": failures,
@@ -187,7 +203,7 @@ impl Tests<'_> {
         });
         let report = json!({
             "schema": SCHEMA, "tool": crate::judge::report::TOOL, "cases": self.results.iter().map(case).collect::<Vec<_>>(),
-            "failed": self.failed(), "coverage": coverage,
+            "failed": self.failed(), "kubernetes": self.kubernetes, "coverage": coverage,
         });
         let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');

@@ -11,9 +11,10 @@ use crate::find::conversion::text::as_yaml;
 use crate::input::shorten;
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Crd, Version};
-use crate::server::object::{Endpoint, Kind, Outcome, Subresource};
+use crate::server::object::{Endpoint, Outcome, Subresource};
 
 use super::coverage::{Constraint, Coverage, Sides, constraints};
+use super::expect::own_errors;
 
 /// Longer rules are cut in names.
 const SHOWN: usize = 80;
@@ -108,9 +109,7 @@ impl Writer<'_> {
             return false;
         }
         self.sides = sides;
-        let several = outcome.errors.len() > 1;
-        let errors = outcome.errors.iter().filter(|error| !(several && error.kind == Kind::Unchecked));
-        let errors = errors.map(|error| (error.path.to_string(), error.message.clone())).collect();
+        let errors = own_errors(&outcome.errors).map(|error| (error.path.to_string(), error.lasting_message().to_owned())).collect();
         let mut unique = name.to_owned();
         let mut number = 1;
         while !self.names.insert(unique.clone()) {
@@ -210,8 +209,6 @@ impl Generated {
             }
             let _ = writeln!(out, "{margin}  rejects:");
             for (path, message) in &case.errors {
-                // What is cut here can't be compared.
-                let message = message.split('…').next_back().unwrap_or_default();
                 let _ = writeln!(out, "{margin}  - path: {}\n{margin}    message: {}", scalar(path), scalar(message));
             }
         }

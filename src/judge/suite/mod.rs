@@ -1,19 +1,24 @@
 //! Test suites for CRDs: requests with the answers that their author expects.
 //!
 //! A suite is read from crdwise's own format ([`read`]) or from OpenShift's ([`openshift`]) into one form. [`run`] sends each case to
-//! the model of the server and compares the answer with the expectations; [`coverage`] counts which constraints of a CRD some case
+//! the model of the server ([`send`]) and compares the answer with the expectations ([`expect`]); [`coverage`] counts which constraints of a CRD some case
 //! passes and some case breaks, and [`generate`] makes cases for the others.
 
 pub(crate) mod coverage;
+mod crd_patch;
+pub(crate) mod expect;
+pub(crate) mod feature_gates;
 pub(crate) mod generate;
 mod openshift;
 mod read;
 pub(crate) mod run;
+mod send;
 
 use serde_json::Value;
 
 use crate::input::json_schema_check::Fault;
 use crate::input::yaml::Node;
+use crate::model::kubernetes::Minors;
 use crate::model::{Documents, FileId, Place};
 use crate::server::object::Subresource;
 
@@ -32,7 +37,18 @@ pub(crate) struct Suite {
     pub version: Option<String>,
     /// Feature gates that a variant of the CRD must have, or with a `-` must not have.
     pub gates: Vec<String>,
+    pub layout: Layout,
     pub cases: Vec<Case>,
+}
+
+/// By whose rules a suite belongs to its CRDs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Layout {
+    Own,
+    /// `tests/NAME/suite.yaml` is for the CRDs in the directory `manifests` beside `tests`, and its version counts as served.
+    OpenShift {
+        manifests: Option<String>,
+    },
 }
 
 #[derive(Debug)]
@@ -42,7 +58,8 @@ pub(crate) struct Case {
     pub request: Request,
     pub expects: Expectations,
     pub version: Option<String>,
-    pub kubernetes: Option<String>,
+    /// The servers that must answer so; those of the run where the file doesn't say.
+    pub kubernetes: Option<Minors>,
 }
 
 #[derive(Debug)]
@@ -58,7 +75,8 @@ pub(crate) enum Request {
     Sequence {
         initial: Value,
         updated: Value,
-        initial_is_stored: bool,
+        /// Of the CRD under which the first object is created.
+        patches: Vec<crd_patch::Patch>,
     },
 }
 
@@ -126,15 +144,35 @@ pub(crate) fn is_suite_name(name: &str) -> bool {
     name.ends_with(SUFFIX) || name.ends_with(".crdtest.yml")
 }
 
+/// The object that a case is about.
+fn subject(case: &Case) -> &Value {
+    match &case.request {
+        Request::Create(object) => object,
+        // A `Scale` belongs to what it scales.
+        Request::Update { previous, object, .. } => {
+            if object.get("kind").is_some_and(|kind| kind == "Scale") {
+                previous
+            } else {
+                object
+            }
+        }
+        Request::Sequence { updated, .. } => updated,
+    }
+}
+
+fn text<'v>(object: &'v Value, key: &str) -> Option<&'v str> {
+    object.get(key).and_then(Value::as_str)
+}
+
 fn word(node: Node<'_>, key: &str) -> Option<String> {
     let node = node.get(key)?;
     // A version such as 1.33 is written without quotes, too.
-    node.as_str().map(str::to_owned).or_else(|| node.as_f64().map(|_| node.source().to_owned()))
+    node.as_str().map(str::to_owned).or_else(|| node.as_f64().map(|_| node.source().trim().to_owned()))
 }
 
 /// Runs the suites of the documents on the CRDs among them: how many cases there are, and how many fail.
 pub fn run_all(documents: &Documents) -> (usize, usize) {
     let suites: Vec<Suite> = suites(documents).into_iter().flatten().collect();
-    let (results, _) = run::run(&suites, &crate::model::Bundle::read(documents));
+    let (results, _) = run::Tested::new(&crate::model::Bundle::read(documents), &[documents]).run(&suites);
     (results.len(), results.iter().filter(|result| !result.failures.is_empty()).count())
 }

@@ -6,11 +6,15 @@ use crate::input::json_schema_check::{Fault, nearest};
 use crate::input::yaml::{self, Budget, Node};
 use crate::model::{FileId, Place};
 
-use super::{Case, Expectations, Expected, Request, Suite, word};
+use super::crd_patch::Patch;
+use super::{Case, Expectations, Expected, Layout, Request, Suite, word};
 
 const SUITE_KEYS: &[&str] = &["apiVersion", "name", "crd", "crdName", "version", "featureGate", "featureGates", "tests"];
 const CREATE_KEYS: &[&str] = &["name", "initial", "expected", "expectedError"];
 const UPDATE_KEYS: &[&str] = &["name", "initial", "updated", "expected", "expectedError", "expectedStatusError", "initialCRDPatches"];
+
+/// Where OpenShift has the CRDs of an API group and version.
+pub(crate) const MANIFESTS: &str = "zz_generated.crd-manifests";
 
 pub(super) fn is_suite(root: Node<'_>) -> bool {
     root.get("tests").is_some_and(|tests| tests.get("onCreate").is_some() || tests.get("onUpdate").is_some())
@@ -35,8 +39,17 @@ pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Ve
         crd: word(root, "crdName"),
         version: word(root, "version"),
         gates,
+        layout: Layout::OpenShift { manifests: manifests(name) },
         cases,
     })
+}
+
+/// `config/v1/zz_generated.crd-manifests/` for `config/v1/tests/widgets.example.com/suite.yaml`.
+fn manifests(name: &str) -> Option<String> {
+    let (directory, _) = name.rsplit_once('/')?;
+    let (tests, _) = directory.rsplit_once('/').unwrap_or((directory, ""));
+    let above = tests.strip_suffix("tests").filter(|above| above.is_empty() || above.ends_with('/'))?;
+    Some(format!("{above}{MANIFESTS}/"))
 }
 
 fn known(node: Node<'_>, keys: &[&str], faults: &mut Vec<Fault>) {
@@ -57,11 +70,11 @@ fn on_create(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Ca
 
 fn on_update(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
     known(node, UPDATE_KEYS, faults);
-    let (initial, updated) = (object(node, "initial", faults)?, object(node, "updated", faults)?);
+    let patches = node.get("initialCRDPatches").into_iter().flat_map(Node::items).filter_map(|patch| Patch::read(patch, faults)).collect();
+    let (initial, updated) = (object(node, "initial", faults), object(node, "updated", faults));
+    let (initial, updated) = (initial?, updated?);
     let stores = expected(node, faults).or_else(|| Some(updated.clone()));
-    // With patches the first object is created under another schema.
-    let initial_is_stored = node.get("initialCRDPatches").is_some_and(|patches| !patches.is_empty());
-    Some(case(file, node, Request::Sequence { initial, updated, initial_is_stored }, stores))
+    Some(case(file, node, Request::Sequence { initial, updated, patches }, stores))
 }
 
 fn case(file: FileId, node: Node<'_>, request: Request, stores: Option<Value>) -> Case {

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use crate::input::json_schema_check::{Fault, FileSchema};
 use crate::input::yaml::Node;
+use crate::model::kubernetes::{Minors, RangeError};
 use crate::model::{FileId, Place};
 use crate::server::object::Subresource;
 
-use super::{Case, Expectations, Expected, ExpectedError, Request, Suite, word};
+use super::{Case, Expectations, Expected, ExpectedError, Layout, Request, Suite, word};
 
 pub(crate) const SCHEMA: &str = include_str!("suite.schema.json");
 
@@ -20,21 +21,22 @@ pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Ve
     if !faults.is_empty() {
         return Err(faults);
     }
+    let kubernetes = servers(root, &mut faults);
     let cases = root.get("cases").into_iter().flat_map(Node::items).filter_map(|node| case(file, node, &mut faults)).collect();
     if !faults.is_empty() {
         return Err(faults);
     }
-    let kubernetes = word(root, "kubernetes");
     let mut suite = Suite {
         file,
         name: word(root, "name").unwrap_or_else(|| name.to_owned()),
         crd: word(root, "crd"),
         version: word(root, "version"),
         gates: Vec::new(),
+        layout: Layout::Own,
         cases,
     };
     for case in &mut suite.cases {
-        case.kubernetes = case.kubernetes.take().or_else(|| kubernetes.clone());
+        case.kubernetes = case.kubernetes.or(kubernetes);
     }
     Ok(suite)
 }
@@ -88,8 +90,19 @@ fn case(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
         request,
         expects,
         version: word(node, "version"),
-        kubernetes: word(node, "kubernetes"),
+        kubernetes: servers(node, faults),
     })
+}
+
+/// The range of servers that a suite or a case is for.
+fn servers(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Minors> {
+    match word(node, "kubernetes")?.parse() {
+        Ok(minors) => Some(minors),
+        Err(error) => {
+            faults.push(Fault::at(node.get("kubernetes").unwrap_or(node), RangeError::to_string(&error)));
+            None
+        }
+    }
 }
 
 fn rejection(node: Node<'_>) -> Expected {

@@ -1,0 +1,157 @@
+//! How the answer of the server differs from what a case expects.
+
+use serde_json::{Map, Value};
+
+use crate::model::kubernetes::Minors;
+use crate::server::object::{Error, Kind, Outcome};
+
+use super::{Expectations, Expected, ExpectedError};
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub message: String,
+    /// Lines of a difference between expected and actual: `-`, `+` or a blank, and the text.
+    pub difference: Vec<String>,
+    /// The servers that answer so, where others of the range don't.
+    pub kubernetes: Option<Minors>,
+}
+
+impl Failure {
+    pub fn new(message: impl Into<String>) -> Self {
+        Failure::with(message, Vec::new())
+    }
+
+    pub fn with(message: impl Into<String>, difference: Vec<String>) -> Self {
+        Failure { message: message.into(), difference, kubernetes: None }
+    }
+
+    /// It is rejected, and this is why.
+    pub fn rejected(message: &str, errors: &[Error]) -> Self {
+        Failure::with(message, lines('+', &shown(errors)))
+    }
+}
+
+/// Everything in which an outcome and the warnings that come with it differ from what is expected.
+pub(super) fn compare(expects: &Expectations, outcome: &Outcome, warnings: impl FnOnce() -> Vec<String>) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for (path, reason) in &outcome.undecided {
+        failures.push(Failure::new(format!("a check can't be made here: {path}: {reason}")));
+    }
+    match &expects.verdict {
+        Some(Expected::Accepted) if !outcome.accepted() => {
+            failures.push(Failure::rejected("accepted was expected, but it is rejected", &outcome.errors));
+        }
+        Some(Expected::Rejected) if outcome.accepted() => failures.push(Failure::new("rejected was expected, but it is accepted")),
+        Some(Expected::RejectedWith(wanted)) => failures.extend(rejected_with(wanted, outcome)),
+        Some(Expected::RejectedBy(wanted)) => failures.extend(rejected_by(wanted, &outcome.errors)),
+        _ => {}
+    }
+    if let Some(wanted) = expects.stores.as_ref().filter(|_| outcome.accepted()) {
+        failures.extend(stored(wanted, &outcome.stored));
+    }
+    if let Some(wanted) = &expects.warns {
+        failures.extend(warned(wanted, &warnings()));
+    }
+    failures
+}
+
+/// The errors without the one that follows from others.
+pub(super) fn own_errors(errors: &[Error]) -> impl Iterator<Item = &Error> {
+    errors.iter().filter(|error| errors.len() == 1 || error.kind != Kind::Unchecked)
+}
+
+/// The errors as they are shown: long values are cut.
+fn shown(errors: &[Error]) -> Vec<String> {
+    own_errors(errors).map(|error| format!("{}: {}", error.field, error.message)).collect()
+}
+
+fn lines(sign: char, texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| format!("{sign} {text}")).collect()
+}
+
+/// The error as a client sees it: `Widget.shop.example.com "a" is invalid: [spec.size: Invalid value: …, spec.mode: …]`.
+fn client_error(outcome: &Outcome) -> String {
+    let word = |pointer: &str| outcome.stored.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let errors: Vec<String> = outcome.errors.iter().map(|error| format!("{}: {}", error.field, error.server_message())).collect();
+    let group = word("/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let errors = if let [only] = errors.as_slice() { only.clone() } else { format!("[{}]", errors.join(", ")) };
+    format!("{}.{group} {:?} is invalid: {errors}", word("/kind"), word("/metadata/name"))
+}
+
+pub(super) fn rejected_with(wanted: &str, outcome: &Outcome) -> Option<Failure> {
+    let errors = &outcome.errors;
+    if errors.is_empty() {
+        return Some(Failure::with("rejected was expected, but it is accepted", vec![format!("- {wanted}")]));
+    }
+    if client_error(outcome).contains(wanted.trim()) {
+        return None;
+    }
+    let mut difference = vec![format!("- {wanted}")];
+    difference.extend(errors.iter().map(|error| format!("+ {}: {}", error.field, error.message)));
+    Some(Failure::with("it is rejected with another error than expected", difference))
+}
+
+fn rejected_by(wanted: &[ExpectedError], errors: &[Error]) -> Option<Failure> {
+    let errors: Vec<&Error> = own_errors(errors).collect();
+    let fits = |wanted: &ExpectedError, error: &Error| {
+        let path = |path: &String| *path == error.path.to_string() || *path == error.path.dotted() || *path == error.field;
+        wanted.path.as_ref().is_none_or(path)
+            && wanted.message.as_ref().is_none_or(|message| error.server_message().contains(message.trim()))
+    };
+    let missing = wanted.iter().filter(|wanted| !errors.iter().any(|error| fits(wanted, error)));
+    let text = |wanted: &ExpectedError| {
+        let part = |text: &Option<String>| text.clone().unwrap_or_else(|| "…".to_owned());
+        format!("- {}: {}", part(&wanted.path), part(&wanted.message))
+    };
+    let mut difference: Vec<String> = missing.map(text).collect();
+    let extra = errors.iter().filter(|error| !wanted.iter().any(|wanted| fits(wanted, error)));
+    difference.extend(extra.map(|error| format!("+ {}: {}", error.field, error.message)));
+    let message =
+        if errors.is_empty() { "rejected was expected, but it is accepted" } else { "it is rejected with other errors than expected" };
+    (!difference.is_empty()).then(|| Failure::with(message, difference))
+}
+
+/// What of an object is compared: of its type and metadata, only what is expected.
+fn comparable(object: &Value, wanted: &Value) -> Value {
+    let Some(map) = object.as_object() else { return object.clone() };
+    let mut kept: Map<String, Value> = map
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata"))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let metadata = |object: &Value, key: &str| object.get("metadata").and_then(|metadata| metadata.get(key)).cloned();
+    for key in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        if metadata(wanted, key).is_some() {
+            kept.insert(format!("metadata.{key}"), metadata(object, key).unwrap_or_default());
+        }
+    }
+    Value::Object(kept)
+}
+
+fn stored(wanted: &Value, actual: &Value) -> Option<Failure> {
+    let (wanted, actual) = (comparable(wanted, wanted), comparable(actual, wanted));
+    let text = |value: &Value| crate::find::conversion::text::as_yaml(value);
+    let (before, after) = (text(&wanted), text(&actual));
+    if wanted == actual || before == after {
+        return None;
+    }
+    let difference = similar::TextDiff::from_lines(&before, &after);
+    let line = |change: similar::Change<&str>| {
+        let sign = match change.tag() {
+            similar::ChangeTag::Delete => '-',
+            similar::ChangeTag::Insert => '+',
+            similar::ChangeTag::Equal => ' ',
+        };
+        format!("{sign} {}", change.value().trim_end_matches('\n'))
+    };
+    Some(Failure::with("something else is stored than expected", difference.iter_all_changes().map(line).collect()))
+}
+
+fn warned(wanted: &[String], actual: &[String]) -> Option<Failure> {
+    let missing = wanted.iter().filter(|wanted| !actual.iter().any(|text| text.contains(wanted.trim())));
+    let mut difference: Vec<String> = missing.map(|text| format!("- {text}")).collect();
+    let extra = actual.iter().filter(|text| !wanted.iter().any(|wanted| text.contains(wanted.trim())));
+    difference.extend(extra.map(|text| format!("+ {text}")));
+    (!difference.is_empty()).then(|| Failure::with("the server sends other warnings than expected", difference))
+}

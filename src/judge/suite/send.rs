@@ -1,0 +1,127 @@
+//! Sends the requests of a case to a version of a CRD.
+
+use serde_json::{Value, json};
+
+use crate::server::object::{Endpoint, Outcome, Seen, Subresource};
+
+use super::expect::{Failure, compare, rejected_with};
+use super::{Case, Expected, Request, text};
+
+/// The name of an object that has none.
+const NAME: &str = "test";
+
+/// An endpoint with what objects of it are called.
+pub(super) struct Target<'e> {
+    pub endpoint: &'e Endpoint,
+    /// With patches of the CRD, what the initial object is created under.
+    pub patched: Option<&'e Endpoint>,
+    pub api_version: String,
+    pub kind: &'e str,
+}
+
+impl Target<'_> {
+    /// An object with what its author may leave out.
+    pub fn complete(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        let Some(map) = object.as_object_mut() else { return object };
+        map.entry("apiVersion").or_insert_with(|| self.api_version.as_str().into());
+        map.entry("kind").or_insert_with(|| self.kind.into());
+        if let Some(metadata) = map.entry("metadata").or_insert_with(|| json!({})).as_object_mut()
+            && !metadata.contains_key("generateName")
+        {
+            metadata.entry("name").or_insert_with(|| NAME.into());
+        }
+        object
+    }
+
+    pub fn send(&self, case: &Case) -> (Vec<Failure>, Vec<Seen>) {
+        match &case.request {
+            Request::Create(object) => {
+                let outcome = self.endpoint.create(self.complete(object));
+                self.compare(case, outcome, None)
+            }
+            Request::Update { previous, object, subresource } => {
+                let old = self.endpoint.read(self.complete(previous));
+                let scale = text(object, "kind") == Some("Scale");
+                let new = if scale { object.clone() } else { self.complete(object) };
+                let outcome = match subresource {
+                    None => Some(self.endpoint.update(&old, new)),
+                    Some(subresource) => self.endpoint.update_subresource(*subresource, &old, new),
+                };
+                match outcome {
+                    Some(outcome) => self.compare(case, outcome, Some(&old)),
+                    None => {
+                        let name = subresource.map_or("", Subresource::name);
+                        (vec![Failure::new(format!("{} has no {name} subresource", self.api_version))], Vec::new())
+                    }
+                }
+            }
+            Request::Sequence { initial, updated, .. } => {
+                let mut seen = Vec::new();
+                let failures = self.sequence(case, initial, updated, &mut seen);
+                (failures, seen)
+            }
+        }
+    }
+
+    fn compare(&self, case: &Case, outcome: Outcome, old: Option<&Value>) -> (Vec<Failure>, Vec<Seen>) {
+        (compare(&case.expects, &outcome, || self.endpoint.warnings(&outcome, old)), outcome.seen)
+    }
+
+    fn sequence(&self, case: &Case, initial: &Value, updated: &Value, seen: &mut Vec<Seen>) -> Vec<Failure> {
+        let (initial, updated) = (self.complete(initial), self.complete(updated));
+        let old = match self.created(initial, seen) {
+            Ok(old) => old,
+            Err(failure) => return vec![failure],
+        };
+        // As the runner does, whatever the object says itself.
+        let mut updated = updated;
+        for key in ["name", "namespace"] {
+            let given = old.get("metadata").and_then(|metadata| metadata.get(key)).cloned();
+            if let (Some(given), Some(Value::Object(metadata))) = (given, updated.get_mut("metadata")) {
+                metadata.insert(key.to_owned(), given);
+            }
+        }
+        let outcome = self.endpoint.update(&old, updated.clone());
+        seen.extend(outcome.seen.iter().cloned());
+        if !outcome.accepted() || matches!(case.expects.verdict, Some(Expected::Rejected | Expected::RejectedWith(_))) {
+            return self.compare(case, outcome, Some(&old)).0;
+        }
+        let status = write_status(self.endpoint, &outcome.stored, &updated);
+        seen.extend(status.iter().flat_map(|status| &status.seen).cloned());
+        match (&case.expects.status_error, status) {
+            (Some(_), None) => vec![Failure::new("an error of the status is expected, but no status is written")],
+            (Some(wanted), Some(status)) => rejected_with(wanted, &status).into_iter().collect(),
+            (None, status) => self.compare(case, status.unwrap_or(outcome), Some(&old)).0,
+        }
+    }
+
+    /// The initial object as it is read before the update.
+    fn created(&self, initial: Value, seen: &mut Vec<Seen>) -> Result<Value, Failure> {
+        let endpoint = self.patched.unwrap_or(self.endpoint);
+        // What was seen under another schema says nothing about this one.
+        let mut see = |outcome: &Outcome| seen.extend(outcome.seen.iter().filter(|_| self.patched.is_none()).cloned());
+        let created = endpoint.create(initial.clone());
+        see(&created);
+        if !created.accepted() {
+            return Err(Failure::rejected("the initial object is rejected", &created.errors));
+        }
+        let stored = match write_status(endpoint, &created.stored, &initial) {
+            None => created.stored,
+            Some(outcome) => {
+                see(&outcome);
+                if !outcome.accepted() {
+                    return Err(Failure::rejected("the status of the initial object is rejected", &outcome.errors));
+                }
+                outcome.stored
+            }
+        };
+        Ok(if self.patched.is_some() { self.endpoint.read(stored) } else { stored })
+    }
+}
+
+/// Writes the status of an object behind it, where there is one and it has a subresource.
+fn write_status(endpoint: &Endpoint, stored: &Value, object: &Value) -> Option<Outcome> {
+    object.get("status")?;
+    endpoint.update_subresource(Subresource::Status, stored, object.clone())
+}
