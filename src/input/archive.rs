@@ -15,10 +15,12 @@ use thiserror::Error;
 use super::limits::{Limits, flag, spoken};
 use super::problem::Problem;
 use super::read::bounded;
-use super::{SkippedInput, Why};
+use super::{SkippedInput, Why, shorten_line};
 
 /// Bytes that show what a file is: the first header of a tar archive.
 pub(super) const HEAD_BYTES: usize = 512;
+/// Bytes of a name in an archive: what Linux takes as a path. Names are shown, and headers can hold megabytes.
+const NAME_BYTES: usize = 4096;
 /// What an image's list of layers is called.
 const IMAGE_MANIFEST: &str = "manifest.json";
 
@@ -43,6 +45,8 @@ pub enum ArchiveError {
     Twice,
     #[error("links in archives are not followed")]
     Link,
+    #[error("the name has more than {NAME_BYTES} bytes")]
+    LongName,
     #[error("the image lists the layer `{0}`, which it doesn't have")]
     NoLayer(String),
 }
@@ -53,7 +57,7 @@ impl ArchiveError {
             ArchiveError::Broken(_) => "get it anew, or unpack it and give the files in it".to_owned(),
             ArchiveError::Expands(_) => format!("raise it with {}, or unpack it and give the files in it", flag::TOTAL_BYTES),
             ArchiveError::Leaves => "don't unpack it: an archive with such names is made wrongly, or to overwrite files".to_owned(),
-            ArchiveError::Twice => "pack it anew; readers disagree about which of the two counts".to_owned(),
+            ArchiveError::Twice | ArchiveError::LongName => "pack it anew; readers disagree about what it holds".to_owned(),
             ArchiveError::Link => "unpack it and give the files in it, or pack files instead of links".to_owned(),
             ArchiveError::NoLayer(_) => "save the image anew".to_owned(),
         })
@@ -87,7 +91,8 @@ pub(super) fn format(head: &[u8]) -> Option<Format> {
 
 /// Unpacks the archive that is shown as `name`; `open` starts at its first byte each time.
 pub(super) fn unpack<R: Read + Seek + 'static>(open: impl Fn() -> io::Result<R>, format: Format, name: &str, limits: &Limits) -> Unpacked {
-    let mut walk = Walk { name, limits, left: limits.total_bytes, looked_at: 0, in_layer: false, files: BTreeMap::new(), image: None };
+    let mut walk =
+        Walk { name, limits, left: limits.total_bytes, kept: 0, looked_at: 0, in_layer: false, files: BTreeMap::new(), image: None };
     let mut unpacked = Unpacked::default();
     let outcome = walk.archive(&open, format, &mut unpacked);
     if let Err(problem) = outcome {
@@ -103,6 +108,8 @@ struct Walk<'a> {
     limits: &'a Limits,
     /// Bytes that may still be unpacked.
     left: u64,
+    /// Bytes of the files that were taken: the holes of sparse files are not in the archive.
+    kept: u64,
     looked_at: usize,
     /// Upper layers of an image replace files of lower ones.
     in_layer: bool,
@@ -201,15 +208,22 @@ impl Walk<'_> {
             if kind.is_dir() || kind.is_pax_global_extensions() {
                 continue;
             }
+            if kind.is_gnu_sparse() {
+                self.hold(entry.size())?;
+            }
             let is_link = !kind.is_file() && !kind.is_contiguous() && !kind.is_gnu_sparse();
             let Some(path) = self.wanted(&written, is_link, entry.size(), unpacked) else { continue };
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).map_err(|error| broken(name, limits, &error))?;
             self.take(path, bytes, unpacked);
         }
-        drop(archive);
+        // The end of the stream has its checksum. What follows a complete one is padding.
+        let rest = io::copy(&mut archive.into_inner(), &mut io::sink());
         self.left = left;
-        Ok(())
+        match rest {
+            Err(error) if !error.to_string().contains("gzip header") => Err(broken(name, limits, &error)),
+            _ => Ok(()),
+        }
     }
 
     fn zip(&mut self, reader: impl Read + Seek, unpacked: &mut Unpacked) -> Result<(), Problem> {
@@ -218,6 +232,10 @@ impl Walk<'_> {
             error: ArchiveError::Broken(error.to_string()),
         };
         let mut archive = zip::ZipArchive::new(reader).map_err(|error| broken(self.name, &error))?;
+        // The reader shows one of the files.
+        if archive.has_duplicate_names() {
+            return Err(broken(self.name, &"it lists a file twice"));
+        }
         for index in 0..archive.len() {
             self.count()?;
             let mut entry = archive.by_index(index).map_err(|error| broken(self.name, &error))?;
@@ -242,8 +260,22 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Counts what is kept of a file.
+    fn hold(&mut self, bytes: u64) -> Result<(), Problem> {
+        self.kept = self.kept.saturating_add(bytes);
+        if self.kept > self.limits.total_bytes {
+            return Err(self.failed(ArchiveError::Expands(self.limits.total_bytes)));
+        }
+        Ok(())
+    }
+
     /// The path under which a file is taken, if it is.
     fn wanted(&self, written: &str, is_link: bool, size: u64, unpacked: &mut Unpacked) -> Option<String> {
+        if written.len() > NAME_BYTES {
+            let name = format!("{}/{}", self.name, shorten_line(written, 100));
+            unpacked.problems.push(Problem::Archive { name, error: ArchiveError::LongName });
+            return None;
+        }
         let clean = inside(written);
         let path = clean.as_deref().unwrap_or(written);
         let name = format!("{}/{path}", self.name);

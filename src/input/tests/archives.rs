@@ -113,6 +113,84 @@ fn links_and_doubles_are_problems() {
 }
 
 #[test]
+fn a_zip_that_lists_a_file_twice_is_a_problem() {
+    // The writer refuses to make one, so a name is changed to that of the other.
+    let mut bytes = zip(&[("a.yaml", b"a"), ("b.yaml", b"b")]);
+    for at in 0..bytes.len() - 6 {
+        if bytes[at..].starts_with(b"b.yaml") {
+            bytes[at] = b'a';
+        }
+    }
+    let scratch = Scratch::new();
+    write(&scratch, "a.zip", &bytes);
+    let error = ArchiveError::Broken("it lists a file twice".to_owned());
+    let problem = Problem::Archive { name: "a.zip".to_owned(), error };
+    assert_eq!(scratch.load(&["a.zip"]).problems, [problem]);
+}
+
+#[test]
+fn holes_of_sparse_files_count() {
+    let mut archive = Vec::new();
+    for n in 0..20 {
+        let mut header = tar::Header::new_gnu();
+        header.set_path(format!("{n}.yaml")).unwrap();
+        header.set_entry_type(tar::EntryType::GNUSparse);
+        header.set_size(0);
+        let gnu = header.as_gnu_mut().unwrap();
+        // One empty part at the end, and nothing before it.
+        gnu.set_real_size(60_000);
+        gnu.sparse[0].set_offset(60_000);
+        gnu.sparse[0].set_length(0);
+        header.set_cksum();
+        archive.extend_from_slice(header.as_bytes());
+    }
+    archive.extend([0; 1024]);
+    let scratch = Scratch::new().limited(Limits { total_bytes: 1 << 20, file_bytes: 1 << 16, ..Limits::default() });
+    write(&scratch, "a.tar", &archive);
+    let loaded = scratch.load(&["a.tar"]);
+    assert_eq!(loaded.problems, [Problem::Archive { name: "a.tar".to_owned(), error: ArchiveError::Expands(1 << 20) }]);
+}
+
+#[test]
+fn long_names_and_hard_links_are_problems() {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(1);
+    builder.append_data(&mut header, format!("{}a.yaml", "d/".repeat(3_000)), &b"a"[..]).unwrap();
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Link);
+    header.set_size(0);
+    builder.append_link(&mut header, "b.yaml", "/etc/passwd").unwrap();
+    let scratch = Scratch::new();
+    write(&scratch, "a.tar", &builder.into_inner().unwrap());
+    let loaded = scratch.load(&["a.tar"]);
+    let errors: Vec<_> = loaded
+        .problems
+        .iter()
+        .map(|problem| matches!(problem, Problem::Archive { error: ArchiveError::LongName | ArchiveError::Link, .. }))
+        .collect();
+    assert_eq!(errors, [true, true]);
+    assert!(loaded.problems.iter().all(|problem| problem.name().len() < 200));
+}
+
+#[test]
+fn the_checksum_at_the_end_counts() {
+    let scratch = Scratch::new();
+    let whole = gzip(&tar(&CHART));
+    write(&scratch, "cut.tgz", &whole[..whole.len() - 4]);
+    let mut wrong = whole.clone();
+    let at = wrong.len() - 8;
+    wrong[at] ^= 1;
+    write(&scratch, "wrong.tgz", &wrong);
+    for name in ["cut.tgz", "wrong.tgz"] {
+        assert!(matches!(&scratch.load(&[name]).problems[..], [Problem::Archive { error: ArchiveError::Broken(_), .. }]), "{name}");
+    }
+    let padded = [whole.as_slice(), &[0; 512]].concat();
+    write(&scratch, "padded.tgz", &padded);
+    assert!(scratch.load(&["padded.tgz"]).problems.is_empty());
+}
+
+#[test]
 fn what_expands_too_far_is_refused_as_a_whole() {
     let limits = Limits { total_bytes: 1 << 20, file_bytes: 1 << 16, ..Limits::default() };
     let zeros = vec![0u8; 2 << 20];
