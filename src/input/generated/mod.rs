@@ -6,6 +6,7 @@ mod crossplane;
 mod kcp;
 mod kro;
 mod mapping;
+mod simple_schema;
 
 use std::sync::Arc;
 

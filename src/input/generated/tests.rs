@@ -298,7 +298,8 @@ fn kro(spec: &str) -> String {
     format!(
         "apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nmetadata: {{name: x}}\nspec:\n  schema:\n    apiVersion: v1alpha1\n    \
          kind: Policy\n    group: example.org\n    types:\n      Port: {{number: \"integer | required=true\", name: string}}\n      \
-         Loop: {{again: Loop, more: Loop}}\n    status: {{url: \"${{x.y}}\"}}\n    spec:\n{spec}"
+         Loop: {{again: Loop, more: Loop}}\n      \
+         Name: string | minLength=2 immutable=true\n      Mode: {{speed: \"integer | default=1\"}}\n    status: {{url: \"${{x.y}}\"}}\n    spec:\n{spec}"
     )
 }
 
@@ -322,6 +323,9 @@ fn a_simple_schema_is_a_schema() {
       nested:
         mode: string | default=fast enum="fast,slow" immutable=true
       rule: string | validation="self != ''"
+      alias: Name | maxLength=5 default=ab required=1
+      mode: Mode
+      items: "[]Port | listType=map listMapKey=number listMapKey=name"
 "#,
     );
     let port = json!({
@@ -330,14 +334,14 @@ fn a_simple_schema_is_a_schema() {
         "properties": {"number": {"type": "integer"}, "name": {"type": "string"}}
     });
     let immutable = json!([{"rule": "self == oldSelf", "message": "field is immutable"}]);
-    let mode = json!({"type": "string", "default": "fast", "enum": ["fast", "slow"], "x-kubernetes-validations": immutable});
+    let mode = json!({"type": "string", "default": "fast", "enum": ["fast", "slow"], "x-kubernetes-validations": immutable.clone()});
     let name = json!({"type": "string", "minLength": 2, "maxLength": 9, "pattern": "^[a-z]+$", "description": "The \"name\""});
     let rule = json!([{"rule": "self != ''", "message": "validation failed"}]);
     assert_eq!(
         made,
         json!({
             "type": "object",
-            "required": ["name"],
+            "required": ["name", "alias"],
             "properties": {
                 "name": name,
                 "size": {"type": "integer", "default": 3, "minimum": 1, "maximum": 10, "enum": [1, 2, 3]},
@@ -347,9 +351,17 @@ fn a_simple_schema_is_a_schema() {
                 "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set", "minItems": 1},
                 "labels": {"type": "object", "additionalProperties": {"type": "string"}},
                 "deep": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}},
-                "ports": {"type": "array", "items": port},
+                "ports": {"type": "array", "items": port.clone()},
                 "nested": {"type": "object", "default": {}, "properties": {"mode": mode}},
-                "rule": {"type": "string", "x-kubernetes-validations": rule}
+                "rule": {"type": "string", "x-kubernetes-validations": rule},
+                "alias": {"type": "string", "minLength": 2, "maxLength": 5, "default": "ab", "x-kubernetes-validations": immutable},
+                "mode": {"type": "object", "default": {}, "properties": {"speed": {"type": "integer", "default": 1}}},
+                "items": {
+                    "type": "array",
+                    "items": port,
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["number", "name"]
+                }
             }
         })
     );
@@ -357,8 +369,26 @@ fn a_simple_schema_is_a_schema() {
 }
 
 #[test]
+fn a_definition_names_its_crd() {
+    let plain = crds(&kro("      a: string\n"));
+    let columns = plain[0].pointer("/spec/versions/0/additionalPrinterColumns").unwrap();
+    assert_eq!(columns.as_array().unwrap().iter().map(|column| &column["name"]).collect::<Vec<_>>(), ["State", "Ready", "Age"]);
+    assert_eq!(plain[0].pointer("/spec/scope").unwrap(), "Namespaced");
+    let own = "kind: Policy\n    scope: Cluster\n    shortNames: [pol]\n    metadata: {labels: {team: a}}\n";
+    let made = crds(&kro("      a: string\n").replace("kind: Policy\n", own));
+    assert_eq!(made[0].pointer("/spec/scope").unwrap(), "Cluster");
+    assert_eq!(made[0].pointer("/spec/names/shortNames/0").unwrap(), "pol");
+    assert_eq!(made[0].pointer("/metadata/labels/team").unwrap(), "a");
+    let (why, at) = refusal(&kro("      a: string\n").replace("kind: Policy\n", "kind: Policy\n    scope: Galaxy\n"));
+    assert!(why.contains("unknown scope `Galaxy`") && at == "Galaxy", "{why}");
+}
+
+#[test]
 fn a_simple_schema_with_mistakes_is_refused_at_its_place() {
     for (field, words, place) in [
+        ("number", "unknown type `number`", "number"),
+        ("string | listType=map", "the marker `listType` is for fields of type array", "listType=map"),
+        ("\"[]string | listType=bag\"", "`bag` is not a value of the marker `listType`", "listType=bag"),
         ("strin", "unknown type `strin`", "strin"),
         ("string | maximun=3", "unknown marker `maximun`", "maximun=3"),
         ("string | required=maybe", "`maybe` is not a value of the marker `required`", "required=maybe"),
