@@ -1,17 +1,18 @@
-//! Ten thousand objects: what it costs to parse them, to judge them, and to convert them from text to text.
+//! Objects: what it costs to parse ten thousand, to judge them, and to convert them from text to text; and to find out of fifty thousand
+//! existing ones which a change hits.
 #![allow(clippy::disallowed_macros, reason = "a benchmark talks")]
 
 use std::time::{Duration, Instant};
 
 use crdwise::Conversions;
-use crdwise::stages::{Bundle, FileConverter, Target, check_objects};
+use crdwise::stages::{Bundle, FileConverter, ImpactChecker, Target, check_objects};
 use crdwise::{Documents, File, Origin, YamlBudget};
 use rayon::prelude::*;
 
 fn main() {
     let crds = Documents::parse(vec![File::new("crd.yaml", CRD, Origin::Stdin)], &YamlBudget::default());
     let bundle = Bundle::read(&crds);
-    let files = objects();
+    let files = objects(COUNT);
     let documents = Documents::parse(files.clone(), &YamlBudget::default());
     let reports = check_objects(&documents, &bundle, None);
     assert_eq!(reports.len(), COUNT);
@@ -43,7 +44,37 @@ fn main() {
         millis(convert),
         millis(convert) / millis(parse)
     );
+    existing(&bundle);
 }
+
+/// What `review --objects` does beside reading.
+fn existing(old: &Bundle<'_>) {
+    let text = CRD.replace("maximum: 1000000", "maximum: 49989");
+    let crds = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &YamlBudget::default());
+    let new = Bundle::read(&crds);
+    let checker = ImpactChecker::new(old, &new);
+    let files = objects(EXISTING);
+    let (mut parse, mut compare) = (Duration::MAX, Duration::MAX);
+    for _ in 0..3 {
+        let copy = files.clone();
+        let start = Instant::now();
+        let documents = Documents::parse(copy, &YamlBudget::default());
+        parse = parse.min(start.elapsed());
+        let start = Instant::now();
+        let page = checker.page(&documents);
+        compare = compare.min(start.elapsed());
+        assert_eq!((page.checked, page.hit.len()), (EXISTING, 10));
+    }
+    let millis = |duration: Duration| duration.as_secs_f64() * 1e3;
+    println!(
+        "{EXISTING} existing objects: parse {:.1} ms, compare {:.1} ms ({:.2} × the parse, both together)",
+        millis(parse),
+        millis(compare),
+        millis(parse + compare) / millis(parse)
+    );
+}
+
+const EXISTING: usize = 50_000;
 
 const COUNT: usize = 10_000;
 
@@ -107,7 +138,7 @@ spec:
 ";
 
 /// Objects of one kind that differ in names and numbers, all of them accepted.
-fn objects() -> Vec<File> {
+fn objects(count: usize) -> Vec<File> {
     let object = |n: usize| {
         format!(
             "apiVersion: shop.example.com/v1
@@ -139,5 +170,5 @@ spec:
         let text = (n * 100..(n + 1) * 100).map(object).collect::<Vec<_>>().join("---\n");
         File::new(format!("{n}.yaml"), text, Origin::Stdin)
     };
-    (0..COUNT / 100).map(file).collect()
+    (0..count / 100).map(file).collect()
 }

@@ -83,5 +83,5 @@ pub mod stages {
     pub use crate::judge::suite::run_all as run_suites;
     pub use crate::model::Bundle;
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};
-    pub use crate::server::object::check_objects;
+    pub use crate::server::object::{ImpactChecker, check_objects};
 }

@@ -183,6 +183,7 @@ impl BaselineRun {
             old_may_be_empty: false,
             released: None,
             objects: Vec::new(),
+            object_values: false,
             history: Vec::new(),
             config_from: None,
             witnesses: None,
@@ -239,9 +240,14 @@ pub struct Review {
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub conversions: Option<OsString>,
 
-    /// Existing objects: which of them each break hits. Files, dumps of `kubectl get -o yaml`, or `kube:`; names are reported, values never
+    /// Existing objects: which of them each break hits. Files, dumps of `kubectl get -o yaml`, or `kube:`; names are reported, values only with
+    /// --object-values
     #[arg(long, value_name = "INPUT", help_heading = "Judging")]
     pub objects: Vec<OsString>,
+
+    /// With --objects: also report the values that a break hits. They end up in every output, so don't ask for them where these are public
+    #[arg(long, requires = "objects", help_heading = "Judging")]
+    pub object_values: bool,
 
     #[command(flatten)]
     pub versions: Versions,
@@ -539,6 +545,7 @@ impl ChangeSides {
             versions: self.versions.clone(),
             old_may_be_empty: false,
             objects: Vec::new(),
+            object_values: false,
             released: None,
             history: Vec::new(),
             config_from: None,

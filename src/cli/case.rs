@@ -31,7 +31,7 @@ pub(super) struct Case<'r> {
     manifests: LoadedManifests,
     release: Option<ReleaseSearch<'r>>,
     /// Existing objects, and who reads them.
-    objects: Option<(&'r Reader, Vec<OsString>)>,
+    objects: Option<ObjectInputs<'r>>,
     /// CRDs without which a run has looked at nothing.
     pub least: usize,
     old_may_be_empty: bool,
@@ -92,7 +92,11 @@ impl<'r> Case<'r> {
             history,
             manifests,
             release,
-            objects: (!arguments.objects.is_empty()).then(|| (reader, arguments.objects.clone())),
+            objects: (!arguments.objects.is_empty()).then(|| ObjectInputs {
+                reader,
+                inputs: arguments.objects.clone(),
+                keeps_values: arguments.object_values,
+            }),
             least: arguments.judging.min_crds.unwrap_or(least),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
             upgrade: None,
@@ -173,8 +177,8 @@ impl<'r> Case<'r> {
         drop(progress);
         self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
-        if let (Some((reader, inputs)), Some(old)) = (&self.objects, &old) {
-            exit = exit.or(existing_objects(reader, inputs, (old, &new), &mut report, streams)?);
+        if let (Some(objects), Some(old)) = (&self.objects, &old) {
+            exit = exit.or(existing_objects(objects, (old, &new), &mut report, streams)?);
         }
         let read = [(&self.new, &new)].into_iter().chain(self.standard.iter().zip(&standard));
         let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));
@@ -201,26 +205,31 @@ impl<'r> Case<'r> {
     }
 }
 
+/// Existing objects, who reads them, and whether their values are reported.
+struct ObjectInputs<'r> {
+    reader: &'r Reader,
+    inputs: Vec<OsString>,
+    keeps_values: bool,
+}
+
 /// Counts which objects the findings hit.
 fn existing_objects(
-    reader: &Reader,
-    inputs: &[OsString],
+    objects: &ObjectInputs<'_>,
     (old, new): (&Side<'_>, &Side<'_>),
     report: &mut Report,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Stop> {
     let progress = streams.progress("checking objects");
     let resources = Resource::changed(&old.bundle, &new.bundle);
-    let mut tally = ObjectTally::new(ImpactChecker::new(&old.bundle, &new.bundle), &report.findings);
-    let exit = each_page(reader, inputs, &resources, streams, |documents| {
+    let checker = ImpactChecker::new(&old.bundle, &new.bundle).keeping_values(objects.keeps_values);
+    let mut tally = ObjectTally::new(checker, &report.findings);
+    let exit = each_page(objects.reader, &objects.inputs, &resources, streams, |documents| {
         tally.add(documents);
         progress.done(tally.checked());
     })?;
     drop(progress);
-    let tallied = tally.finish(label(inputs));
-    let unexplained = if tallied.has_unexplained() { Exit::Findings } else { Exit::Clean };
-    tallied.write(report);
-    Ok(exit.or(unexplained))
+    tally.finish(label(&objects.inputs)).write(report);
+    Ok(exit)
 }
 
 impl Case<'_> {

@@ -31,10 +31,21 @@ pub struct ObjectHits {
     pub changed: usize,
     /// Those of a kind or version that goes.
     pub version_gone: usize,
-    /// `namespace/name`, sorted. Values of objects are never reported.
+    /// `namespace/name`, sorted.
     pub names: Vec<String>,
+    /// The values that it hits, if somebody asked for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ObjectValue>,
     /// Who manages the fields.
     pub managers: Vec<Manager>,
+}
+
+/// A value of an object, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ObjectValue {
+    pub object: String,
+    pub path: String,
+    pub value: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -88,6 +99,7 @@ struct Candidate<'r> {
 struct HitCount {
     hits: ObjectHits,
     names: BTreeSet<String>,
+    values: BTreeSet<ObjectValue>,
     managers: BTreeMap<String, usize>,
 }
 
@@ -190,10 +202,6 @@ pub struct TalliedObjects {
 }
 
 impl TalliedObjects {
-    pub fn has_unexplained(&self) -> bool {
-        !self.summary.unexplained.is_empty()
-    }
-
     /// Writes what was counted to a report. A finding that existing objects run into is one step graver.
     pub fn write(self, report: &mut Report) {
         for finding in report.findings.iter_mut().filter(|finding| is_harmful(finding)) {
@@ -229,6 +237,11 @@ impl HitCount {
         if self.names.len() > NAMED {
             self.names.pop_last();
         }
+        let value = |hit: &&Hit| Some(ObjectValue { object: name.to_owned(), path: hit.path.dotted(), value: hit.value.clone()? });
+        self.values.extend(hits.iter().filter_map(value));
+        while self.values.len() > NAMED {
+            self.values.pop_last();
+        }
         let managers: BTreeSet<&String> = hits.iter().flat_map(|hit| &hit.managers).collect();
         for manager in managers {
             *self.managers.entry(manager.clone()).or_default() += 1;
@@ -238,7 +251,8 @@ impl HitCount {
     fn finish(self) -> ObjectHits {
         let mut managers: Vec<Manager> = self.managers.into_iter().map(|(name, objects)| Manager { name, objects }).collect();
         managers.sort_by(|a, b| b.objects.cmp(&a.objects).then_with(|| a.name.cmp(&b.name)));
-        ObjectHits { names: self.names.into_iter().collect(), managers, ..self.hits }
+        let (names, values) = (self.names.into_iter().collect(), self.values.into_iter().collect());
+        ObjectHits { names, values, managers, ..self.hits }
     }
 }
 

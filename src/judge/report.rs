@@ -104,8 +104,9 @@ impl Report {
         self.fresh().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Whether the gate at this level fails.
+    /// Whether the gate at this level fails. Objects that break without a finding are as grave as an error.
     pub fn fails(&self, level: Severity) -> bool {
-        self.fresh().any(|finding| finding.severity >= level)
+        let unexplained = self.objects.as_ref().is_some_and(|objects| !objects.unexplained.is_empty());
+        unexplained || self.fresh().any(|finding| finding.severity >= level)
     }
 }

@@ -36,7 +36,13 @@ pub(super) fn hits<'r>(findings: impl Iterator<Item = &'r Finding>) -> Option<St
     if !effects.is_empty() {
         text.push_str(&format!(" ({})", effects.join(", ")));
     }
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| visible(name).into_owned()).collect();
+    let values: Vec<_> = all.iter().flat_map(|hits| &hits.values).collect();
+    let named = |name: &&str| {
+        let own = values.iter().filter(|value| value.object == **name).take(NAMED);
+        let own: Vec<String> = own.map(|value| format!("{}: {}", visible(&value.path), visible(&value.value))).collect();
+        if own.is_empty() { visible(name).into_owned() } else { format!("{} ({})", visible(name), own.join(", ")) }
+    };
+    let shown: Vec<String> = names.iter().take(NAMED).map(named).collect();
     text.push_str(&format!(": {}", shown.join(", ")));
     if count > shown.len() {
         text.push_str(&format!(" and {} more", count - shown.len()));

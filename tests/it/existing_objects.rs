@@ -83,3 +83,41 @@ fn the_report_counts_what_happens_to_them() {
     assert_eq!(hit[0]["objects"]["names"], serde_json::json!(names()));
     assert_eq!(hit[0]["objects"]["managers"], serde_json::json!([{"name": "argocd", "objects": 3}]));
 }
+
+fn review_with(more: &[&str], dump: &str, old: u32) -> Output {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).expect("a file");
+    write("old.yaml", crd(old));
+    write("new.yaml", crd(50_000));
+    write("dump.yaml", dump.to_owned());
+    Command::new(env!("CARGO_BIN_EXE_crdwise"))
+        .args(["review", "old.yaml", "new.yaml", "--objects", "dump.yaml"])
+        .args(more)
+        .current_dir(folder.path())
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program runs")
+}
+
+#[test]
+fn values_are_shown_to_those_who_ask() {
+    let asked = review_with(&["--object-values", "--format", "json"], &dump(), 100_000);
+    let report: serde_json::Value = serde_json::from_slice(&asked.stdout).expect("a report");
+    let findings = report["findings"].as_array().expect("findings");
+    let hit = findings.iter().find(|finding| finding["objects"]["count"] == 3).expect("a finding");
+    let values: Vec<_> = names().iter().map(|name| serde_json::json!({"object": name, "path": "spec.size", "value": "98765"})).collect();
+    assert_eq!(hit["objects"]["values"], serde_json::json!(values));
+    let text = String::from_utf8(review_with(&["--object-values"], &dump(), 100_000).stdout).expect("text");
+    assert!(text.replace("\n  │", " ").contains("shop/w0017 (spec.size: 98765)"), "{text}");
+}
+
+#[test]
+fn exit_zero_and_never_hold_for_objects_too() {
+    for (more, code) in [(vec![], 1), (vec!["--exit-zero"], 0), (vec!["--fail-on", "never"], 0)] {
+        assert_eq!(review_with(&more, &dump(), 100_000).status.code(), Some(code), "{more:?}");
+    }
+    // What can't be read fails all the same.
+    for more in [vec![], vec!["--exit-zero"]] {
+        assert_eq!(review_with(&more, "kind: [", 100_000).status.code(), Some(3), "{more:?}");
+    }
+}

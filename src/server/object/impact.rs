@@ -1,12 +1,13 @@
 //! What an upgrade of the CRDs does to objects that exist, page by page: which are refused, lose values, or have no version any more.
 //!
-//! Nothing of an object's values is kept, so that a report can't leak them.
+//! Nothing of an object's values is kept unless somebody asked for them, so that a report can't leak them.
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde_json::Value;
 
+use crate::input::shorten_line;
 use crate::input::yaml::Node;
 use crate::model::{Bundle, Documents};
 
@@ -38,6 +39,8 @@ pub struct Hit {
     pub path: ObjectPath,
     /// Who manages the field, by `managedFields`.
     pub managers: Vec<String>,
+    /// The value as JSON, shortened, if values are asked for.
+    pub value: Option<String>,
 }
 
 /// An object that the upgrade hits.
@@ -64,7 +67,11 @@ pub struct ImpactPage {
 pub struct ImpactChecker<'b, 't> {
     old: BundleChecker<'b, 't>,
     new: BundleChecker<'b, 't>,
+    keeps_values: bool,
 }
+
+/// Characters of a value that are kept.
+const VALUE_LENGTH: usize = 200;
 
 enum Outcome {
     Other(String),
@@ -74,7 +81,12 @@ enum Outcome {
 
 impl<'b, 't> ImpactChecker<'b, 't> {
     pub fn new(old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Self {
-        ImpactChecker { old: BundleChecker::new(old), new: BundleChecker::new(new) }
+        ImpactChecker { old: BundleChecker::new(old), new: BundleChecker::new(new), keeps_values: false }
+    }
+
+    /// Keeps the values that the upgrade hits.
+    pub fn keeping_values(self, keeps_values: bool) -> Self {
+        ImpactChecker { keeps_values, ..self }
     }
 
     /// Checks the objects of some documents. Documents that can't be read are told by whoever parsed them.
@@ -103,7 +115,11 @@ impl<'b, 't> ImpactChecker<'b, 't> {
         }
         let word = |key: &str| object.word(key).map(str::to_owned);
         let managed = Managed::of(object.node);
-        let hit = |(harm, path): (Harm, ObjectPath)| Hit { harm, managers: managed.managers(&path), path };
+        let content = self.keeps_values.then(|| object.node.to_json());
+        let hit = |(harm, path): (Harm, ObjectPath)| {
+            let value = content.as_ref().filter(|_| !path.is_root()).and_then(|content| path.get(content));
+            Hit { harm, managers: managed.managers(&path), value: value.map(|value| shorten_line(&value.to_string(), VALUE_LENGTH)), path }
+        };
         Outcome::Hit(HitObject {
             crd: crd.name.to_owned(),
             version: object.version().to_owned(),
