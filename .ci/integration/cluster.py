@@ -60,7 +60,8 @@ def widget(number, size=1, **spec):
 
 
 class Server:
-    """Lists by their paths. A fault of a path is a status with a reason, or `hang`; after `fault_after` pages it shows."""
+    """Lists by their paths. A fault of a path is a status with a reason, `hang`, or `stall` and `cut` in the middle of the answer; after
+    `fault_after` pages it shows."""
 
     def __init__(self, lists, version="1.32"):
         self.lists = lists
@@ -77,10 +78,17 @@ class Server:
                 server.requests.append((self.command, self.path))
                 status, body = server.respond(self.command, self.path)
                 text = json.dumps(body).encode()
+                fault = server.fault(self.path.partition("?")[0])
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
+                if fault in ("stall", "cut"):
+                    self.wfile.write(text[: len(text) // 2])
+                    self.wfile.flush()
+                    time.sleep(60 if fault == "stall" else 0)
+                    self.close_connection = True
+                    return
                 self.wfile.write(text)
 
             do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
@@ -103,6 +111,10 @@ class Server:
         body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "message": message, "code": status}
         return status, body
 
+    def fault(self, path):
+        pages = sum(1 for _, asked in self.requests if asked.partition("?")[0] == path)
+        return self.faults.get(path) if pages > self.fault_after else None
+
     def respond(self, method, uri):
         path, _, query = uri.partition("?")
         query = dict(urllib.parse.parse_qsl(query))
@@ -113,11 +125,10 @@ class Server:
             return 200, {"major": major, "minor": minor, "gitVersion": f"v{self.version}.0"}
         if path in ("/api", "/apis"):
             return 200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": [], "versions": ["v1"]}
-        pages = sum(1 for _, asked in self.requests if asked.partition("?")[0] == path)
-        fault = self.faults.get(path) if pages > self.fault_after else None
+        fault = self.fault(path)
         if fault == "hang":
             time.sleep(60)
-        elif fault:
+        elif isinstance(fault, tuple):
             return self.refusal(*fault)
         if path not in self.lists:
             return self.refusal(404, "NotFound", "the server could not find the requested resource")

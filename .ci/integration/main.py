@@ -417,11 +417,21 @@ def a_cluster_that_fails_says_why(world):
         assert "is gone" in said and "\x1b" not in said, said
         server.faults[cluster.CRDS] = "hang"
         assert "no answer within 2 seconds" in says(server)
+        server.faults[cluster.CRDS] = "stall"
+        assert "no answer within 2 seconds" in says(server)
+        server.faults[cluster.CRDS] = "cut"
+        assert "can't be reached" in says(server)
         # The second page fails: what the first one held must not look like all of it.
         for fault, words in [((410, "Expired", "The provided continue parameter is too old"), "run it again"), ("hang", "no answer within")]:
             server.requests.clear()
             server.faults[cluster.CRDS], server.fault_after = fault, 1
             assert words in says(server)
+    # kubectl complains about servers far from its own version only where somebody asks for it.
+    for version in ["1.16", "1.99"]:
+        with cluster.Server({cluster.CRDS: [cluster.widgets()]}, version=version) as server:
+            repository.write("kubeconfig", server.kubeconfig())
+            settings = {"KUBECONFIG": str(repository.folder / "kubeconfig")}
+            repository.run("crdwise", "review", "kube:", "crd.json", environment=settings)
     # A server of another time, which has no apiextensions/v1.
     with cluster.Server({}, version="1.15") as server:
         assert "needs Kubernetes 1.16 or later" in says(server)
@@ -458,6 +468,67 @@ def objects_of_a_cluster_are_named(world):
         failed = repository.run(*command, code=3, environment=settings)
         assert "widgets.example.org: not allowed" in failed.stderr, failed.stderr
         assert {method for method, _ in server.requests} == {"GET"}, server.requests
+
+
+def charts_are_rendered_by_helm(world):
+    repository = world.repository("chart")
+    template = crd().replace("maximum: 100", "maximum: {{ .Values.max }}")
+    # An include grows by lines, and a second document comes first in the alphabet: places must hold all the same.
+    template = template.replace("metadata:\n", 'metadata:\n  labels:\n    {{- include "w.labels" . | nindent 4 }}\n', 1)
+    other = crd().replace("bookings", "airports").replace("Booking", "Airport").replace("booking", "airport")
+    text = "{{- if .Values.crds }}\n" + template + "---\n" + other + "{{- end }}\n"
+    repository.write("charts/w/Chart.yaml", "apiVersion: v2\nname: w\nversion: 1.0.0\n")
+    repository.write("charts/w/templates/_helpers.tpl", '{{- define "w.labels" }}\na: b\nc: d\ne: f\n{{- end }}\n')
+    repository.write("charts/w/templates/crds.yaml", text)
+    repository.write("charts/w/values.yaml", "max: 100\ncrds: true\n")
+    repository.write("charts/plain/Chart.yaml", "apiVersion: v2\nname: plain\nversion: 1.0.0\n")
+    repository.write("charts/plain/templates/crd.yaml", "{{- if .Values.x }}\n" + crd().replace("rail.example.com", "x.example.com") + "{{- end }}\n")
+    repository.commit("first")
+    repository.write("charts/w/values.yaml", "max: 7\ncrds: true\n")
+    line = next(number for number, text in enumerate(text.splitlines(), 1) if "{{ .Values.max }}" in text)
+    review = ["crdwise", "review", "charts", "--against", "HEAD"]
+    result = repository.run(*review, "--format", "github", code=1)
+    assert f"::error file=charts/w/templates/crds.yaml,line={line}," in result.stdout, result.stdout
+    assert "note: charts/w was rendered by `helm template`" in result.stderr, result.stderr
+    # What can be read without Helm is, also where its values leave it out.
+    report = json.loads(repository.run(*review, "--format", "json", code=1).stdout)
+    assert report["new"]["crds"] == 3, report["new"]
+    repository.run("tar", "-czf", "w.tgz", "-C", "charts", "w")
+    assert "w.tgz/w/templates/crds.yaml" in repository.run("crdwise", "lint", "w.tgz", "--format", "json", "--fail-on", "never").stdout
+    # A post-renderer, a plugin or a cluster is nothing that a chart can ask for.
+    repository.write("charts/w/templates/lookup.yaml", '{{- $x := lookup "v1" "Namespace" "" "default" }}\n')
+    repository.run(*review, code=1)
+    repository.write("charts/w/values.yaml", "max: 7\ncrds: false\n")
+    assert "Helm makes no CRD of it" in repository.run(*review, code=3).stderr
+    repository.write("charts/w/templates/fails.yaml", '{{- fail "no such value" }}\n')
+    assert "no such value" in repository.run(*review, code=3).stderr
+
+
+def kustomizations_are_rendered_by_kubectl(world):
+    repository = world.repository("kustomize")
+    repository.write("config/crd/bases/bookings.yaml", "# generated\n" + crd())
+    patch = (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: bookings.rail.example.com\n"
+        "  annotations:\n    team: a\n"
+    )
+    name = yaml.safe_load(crd())["metadata"]["name"]
+    repository.write("config/crd/patches/team.yaml", patch.replace("bookings.rail.example.com", name))
+    repository.write("config/crd/kustomization.yaml", "resources:\n- bases/bookings.yaml\npatchesStrategicMerge:\n- patches/team.yaml\n")
+    repository.write("config/default/kustomization.yaml", "bases:\n- ../crd\n")
+    repository.commit("first")
+    repository.write("config/crd/bases/bookings.yaml", "# generated\n" + crd(7))
+    line = next(number for number, text in enumerate(crd(7).splitlines(), 2) if "maximum: 7" in text)
+    for folder in ["config/crd", "config/crd/bases", "config/default"]:
+        result = repository.run("crdwise", "review", folder, "--against", "HEAD", "--render", "--format", "json", code=1)
+        assert "was rendered by `" in result.stderr, result.stderr
+        found = [finding for finding in json.loads(result.stdout)["findings"] if finding["rule"] == "bound-narrowed"]
+        assert [finding["after"]["line"] for finding in found] == [line], found
+        assert found[0]["after"]["file"] == "config/crd/bases/bookings.yaml", found
+        assert found[0]["before"]["file"] == "HEAD:config/crd/bases/bookings.yaml", found
+    for reference in ["https://127.0.0.1:9/x.yaml", "github.com/x/y?ref=v1", "../../../etc"]:
+        repository.write("config/crd/kustomization.yaml", f"resources:\n- {reference}\n")
+        said = repository.run("crdwise", "lint", "config/crd", "--render", code=3).stderr
+        assert "nothing is fetched" in said, said
 
 
 def main(program, tools, *only):

@@ -846,6 +846,9 @@ impl FormatFlag {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitFlags {
+    /// Render Helm charts and kustomizations first, with `helm template` and with `kustomize build` or `kubectl kustomize`
+    #[arg(long, help_heading = "Inputs")]
+    pub render: bool,
     /// Largest file, in bytes
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub max_file_size: Option<u64>,

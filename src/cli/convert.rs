@@ -24,7 +24,7 @@ fn target(output: &Path, file: &File) -> PathBuf {
         (Origin::Git { path, .. } | Origin::Index { path } | Origin::Archive { path }, true) => {
             output.join(Path::new(path).file_name().unwrap_or_default())
         }
-        (Origin::Stdin | Origin::Cluster, true) => output.join("converted.yaml"),
+        (Origin::Stdin | Origin::Cluster | Origin::Rendered { .. }, true) => output.join("converted.yaml"),
         (_, false) => output.to_owned(),
     }
 }

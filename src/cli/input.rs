@@ -49,7 +49,7 @@ impl Reader {
         set(&mut budget.nodes, flags.max_nodes);
         set(&mut budget.documents, flags.max_documents);
         set(&mut budget.scalar, flags.max_scalar);
-        Reader { loader: Loader::new(limits), budget }
+        Reader { loader: Loader::new(limits).rendering(flags.render), budget }
     }
 
     pub fn budget(&self) -> &Budget {
@@ -58,7 +58,7 @@ impl Reader {
 
     pub fn one(&self, inputs: &[OsString], crds_only: bool) -> Result<Read, Stop> {
         let parsed = self.parse(inputs)?;
-        let mut loaded = self.loader.load(&parsed);
+        let mut loaded = self.loader.load_bundle(&parsed);
         if crds_only {
             loaded.files.retain(|file| names_a_crd(&file.text));
         }
@@ -68,7 +68,7 @@ impl Reader {
     /// What these files of the inputs hold; the others are passed over.
     pub fn chosen(&self, inputs: &[OsString], takes: impl Fn(&File) -> bool) -> Result<Read, Stop> {
         let parsed = self.parse(inputs)?;
-        let mut loaded = self.loader.load(&parsed);
+        let mut loaded = self.loader.load_bundle(&parsed);
         loaded.files.retain(takes);
         Ok(self.understand(label(inputs), parsed, loaded, None))
     }
@@ -79,7 +79,7 @@ impl Reader {
     }
 
     pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<StatedVersion>) -> Read {
-        self.understand(source, inputs.to_vec(), self.loader.load(inputs), version)
+        self.understand(source, inputs.to_vec(), self.loader.load_bundle(inputs), version)
     }
 
     pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<StatedVersion>) -> Read {
@@ -194,6 +194,9 @@ impl Read {
     /// Says which templates of CRDs were read without Helm.
     pub fn note_templates(&self, streams: &mut Streams<'_>) {
         let is_template = |file: &&File| names_a_crd(&file.text) && file.text.lines().any(|line| line.trim_start().starts_with("{{"));
+        if self.loaded.notes.iter().any(|note| matches!(note, Note::LeftOutByValues { .. })) {
+            return;
+        }
         let mut templates = self.documents.files.iter().filter(is_template);
         let Some(first) = templates.next() else { return };
         let more = match templates.count() {
@@ -202,7 +205,7 @@ impl Read {
         };
         streams.note(&format!(
             "{}{more} was read without Helm: what wraps a CRD is left out, and expressions inside of its `spec` are refused. To check what \
-             Helm makes of it: `helm template CHART | crdwise lint -`",
+             Helm makes of it with the chart's values, add --render",
             first.name
         ));
     }
@@ -216,8 +219,7 @@ impl Read {
         };
         streams.note(&format!(
             "the kustomization in {first}{more} patches CRDs, and clusters get the rendered output. Of the patches, only the \
-             conversion strategy was taken into account; to check all of it: `kubectl kustomize {first} | crdwise lint -`, or render both \
-             sides and review the results"
+             conversion strategy was taken into account; to check all of it, add --render"
         ));
     }
 

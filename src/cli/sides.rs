@@ -126,8 +126,8 @@ impl Reader {
             // A bundle is judged as a whole.
             let side = |head: bool| within.iter().map(move |path| absent(at(path, head))).collect::<Vec<_>>();
             let (old_inputs, new_inputs) = (if born { side(true) } else { Vec::new() }, side(false));
-            let old = self.loader.load(&old_inputs);
-            let new = self.loader.load(&new_inputs);
+            let old = self.loader.load_bundle(&old_inputs);
+            let new = self.loader.load_bundle(&new_inputs);
             let name = label(&arguments.inputs);
             let sides = Sides::together(
                 || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
@@ -141,8 +141,8 @@ impl Reader {
         };
         let old_inputs = if born { of(StagedChange::Added, true) } else { Vec::new() };
         let new_inputs = of(StagedChange::Deleted, false);
-        let mut old = self.loader.load(&old_inputs);
-        let mut new = self.loader.load(&new_inputs);
+        let mut old = self.loader.load_bundle(&old_inputs);
+        let mut new = self.loader.load_bundle(&new_inputs);
         // Both sides of a file count if either is about CRDs: one may have left it.
         let mut about = BTreeSet::new();
         about.extend(old.files.iter().chain(&new.files).filter(|file| names_a_crd(&file.text)).filter_map(in_tree));
@@ -188,7 +188,7 @@ fn absent(mut input: Input) -> Input {
 fn in_tree(file: &File) -> Option<String> {
     match &file.origin {
         Origin::Git { path, .. } | Origin::Index { path } => Some(path.clone()),
-        Origin::Path(_) | Origin::Stdin | Origin::Archive { .. } | Origin::Cluster => None,
+        Origin::Path(_) | Origin::Stdin | Origin::Archive { .. } | Origin::Cluster | Origin::Rendered { .. } => None,
     }
 }
 

@@ -7,26 +7,31 @@
 use super::yaml::{self, Budget, Document};
 use super::{Text, has_template_expression};
 
-/// Reads again, without their wrapping, the templates of CRDs among documents that could not be read. Says whether there were any.
-pub fn unwrap(text: &Text, budget: &Budget, documents: &mut [Document]) -> bool {
-    let is_crd = |document: &Document| {
-        let part = text.get(document.span.range()).unwrap_or_default();
-        document.tree.is_err() && part.contains("CustomResourceDefinition") && has_template_expression(part)
-    };
-    if !documents.iter().any(is_crd) {
-        return false;
+/// Whether all CRDs of a template can be read without Helm.
+pub fn can_read(text: &Text, budget: &Budget) -> bool {
+    let mut documents = yaml::parse(text, budget);
+    unwrap(text, budget, &mut documents);
+    !documents.iter().any(|document| is_unread_crd(text, document))
+}
+
+fn is_unread_crd(text: &str, document: &Document) -> bool {
+    let part = text.get(document.span.range()).unwrap_or_default();
+    document.tree.is_err() && part.contains("CustomResourceDefinition") && has_template_expression(part)
+}
+
+/// Reads again, without their wrapping, the templates of CRDs among documents that could not be read.
+pub fn unwrap(text: &Text, budget: &Budget, documents: &mut [Document]) {
+    if !documents.iter().any(|document| is_unread_crd(text, document)) {
+        return;
     }
-    let Some(masked) = mask(text) else { return false };
+    let Some(masked) = mask(text) else { return };
     let mut read = yaml::parse(&masked.into(), budget);
-    let mut found = false;
-    for document in documents.iter_mut().filter(|document| is_crd(document)) {
+    for document in documents.iter_mut().filter(|document| is_unread_crd(text, document)) {
         let same = |other: &Document| other.span.start == document.span.start && other.tree.is_ok();
         if let Some(at) = read.iter().position(same) {
             document.tree = read.swap_remove(at).tree;
-            found = true;
         }
     }
-    found
 }
 
 /// The text with blanks in place of the lines that only wrap; nothing where leaving them out could change what is read.

@@ -3,15 +3,13 @@
 //! The user's own kubectl knows how to reach and log in to the cluster. It is asked for nothing but raw paths, so it doesn't look at
 //! discovery and writes no cache. Nothing is ever written to a cluster.
 
-use std::io::Read;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::Command;
 use std::time::Duration;
 
 use thiserror::Error;
 
 use super::limits::{Limits, flag, spoken};
+use super::program::{self, Answer};
 use super::shorten_line;
 
 /// Items of a page, as kubectl itself asks for them.
@@ -20,8 +18,6 @@ pub const PAGE_ITEMS: usize = 500;
 pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// kubectl ends by itself at its timeout; how much longer it gets before it is ended.
 const GRACE: Duration = Duration::from_secs(5);
-/// Errors of kubectl are short; this bounds what is kept of them.
-const STDERR_BYTES: u64 = 64 << 10;
 
 /// A cluster: that of a context of the user's kubeconfig, or of the current one.
 #[derive(Debug, Clone)]
@@ -99,9 +95,8 @@ impl Cluster {
         command.arg(format!("--request-timeout={}s", self.timeout.as_secs().max(1))).args(["get", "--raw", uri]);
         // Errors are distinguished by their text, and aliases of the user could change what `get` means.
         command.env("LC_ALL", "C").env("KUBECTL_KUBERC", "false");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| ClusterError::NotStarted(error.to_string()))?;
-        let answer = run(child, self.timeout + GRACE, self.page_bytes);
+        let answer = program::run(&mut command, self.timeout + GRACE, self.page_bytes);
+        let answer = answer.map_err(|error| ClusterError::NotStarted(error.to_string()))?;
         if answer.out.len() as u64 > self.page_bytes {
             return Err(ClusterError::TooMuch { path: path.to_owned(), limit: self.page_bytes });
         }
@@ -109,14 +104,13 @@ impl Cluster {
             return Ok(answer.out);
         }
         let seconds = self.timeout.as_secs().max(1);
-        Err(if answer.ended { ClusterError::TimedOut(seconds) } else { self.error(path, &answer.err, seconds) })
+        Err(if answer.late { ClusterError::TimedOut(seconds) } else { self.error(path, &answer, seconds) })
     }
 
     /// What kubectl's words mean.
-    fn error(&self, path: &str, err: &str, seconds: u64) -> ClusterError {
-        let last = err.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a reason");
-        let said = || shorten_line(last.trim_start_matches("error: ").trim_start_matches("Error: "), 300);
-        let has = |words: &[&str]| words.iter().any(|word| err.contains(word));
+    fn error(&self, path: &str, answer: &Answer, seconds: u64) -> ClusterError {
+        let said = || shorten_line(answer.reason(), 300);
+        let has = |words: &[&str]| words.iter().any(|word| answer.err.contains(word));
         if let Some(context) = self.context.as_ref().filter(|_| has(&["does not exist"]) && has(&["context"])) {
             return ClusterError::UnknownContext(context.clone());
         }
@@ -140,65 +134,6 @@ impl Cluster {
         }
         ClusterError::Failed(said())
     }
-}
-
-/// What a run of kubectl left.
-struct Answer {
-    ok: bool,
-    /// It took too long and was ended.
-    ended: bool,
-    out: Vec<u8>,
-    err: String,
-}
-
-/// Reads what a child writes, and ends it if that takes too long.
-fn run(mut child: Child, patience: Duration, limit: u64) -> Answer {
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let child = Arc::new(Mutex::new(child));
-    let kill = |child: &Mutex<Child>| {
-        // It fails only if the child has ended already.
-        let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
-    };
-    let (done, wait) = mpsc::channel::<()>();
-    let watched = Arc::clone(&child);
-    let watch = std::thread::spawn(move || {
-        let late = wait.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
-        if late {
-            kill(&watched);
-        }
-        late
-    });
-    // A login helper may hold on to this stream, so nobody waits for its end.
-    let (send, errors) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        if let Some(mut stderr) = stderr {
-            let _ = (&mut stderr).take(STDERR_BYTES).read_to_end(&mut kept);
-            let _ = send.send(kept);
-            let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-        }
-    });
-    let mut out = Vec::new();
-    if let Some(stdout) = stdout {
-        // What can't be read leaves an answer that is cut, and a child that fails.
-        let _ = stdout.take(limit.saturating_add(1)).read_to_end(&mut out);
-    }
-    if out.len() as u64 > limit {
-        kill(&child);
-    }
-    let ok = loop {
-        // The lock is not held while waiting, so that the child can be ended.
-        match child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
-            Ok(Some(status)) => break status.success(),
-            Ok(None) => {}
-            Err(_) => break false,
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    };
-    drop(done);
-    let ended = watch.join().unwrap_or(false);
-    let err = errors.recv_timeout(GRACE).unwrap_or_default();
-    Answer { ok, ended, out, err: String::from_utf8_lossy(&err).into_owned() }
 }
 
 /// A value in a query, as a URL takes it.
@@ -251,7 +186,8 @@ mod tests {
     }
 
     fn error(err: &str) -> ClusterError {
-        cluster(Some("prod")).error(CRDS, err, 30)
+        let answer = Answer { ok: false, late: false, out: Vec::new(), err: err.to_owned() };
+        cluster(Some("prod")).error(CRDS, &answer, 30)
     }
 
     #[test]
@@ -288,14 +224,5 @@ mod tests {
     #[test]
     fn a_token_is_one_value_of_the_query() {
         assert_eq!(percent("eyJ2=&x y/"), "eyJ2%3D%26x%20y%2F");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_child_that_hangs_is_ended() {
-        let mut command = Command::new("sleep");
-        command.arg("60").stdout(Stdio::piped()).stderr(Stdio::piped());
-        let answer = run(command.spawn().unwrap(), Duration::from_millis(50), 10);
-        assert!(answer.ended && !answer.ok);
     }
 }

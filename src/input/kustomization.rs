@@ -11,7 +11,7 @@ use super::yaml::{self, Budget, Node};
 use super::{File, Input, InputKind, Loader, Origin, Problem, Text};
 
 /// The names by which kustomize finds its file in a directory.
-const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What the kustomizations around the files of one side do to CRDs.
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ impl Spot {
             Origin::Path(path) => Some(Spot::Path(path.clone())),
             Origin::Git { rev, path, .. } => Some(Spot::Tree { rev: Some(rev.clone()), path: path.clone() }),
             Origin::Index { path } => Some(Spot::Tree { rev: None, path: path.clone() }),
-            Origin::Stdin | Origin::Archive { .. } | Origin::Cluster => None,
+            Origin::Stdin | Origin::Archive { .. } | Origin::Cluster | Origin::Rendered { .. } => None,
         }
     }
 
@@ -178,6 +178,28 @@ struct Listed {
 struct Target {
     kind: Option<String>,
     name: Option<String>,
+}
+
+/// All files and directories that a kustomization names, as written there.
+pub(super) fn references(text: &Text) -> Vec<String> {
+    let mut found = Vec::new();
+    for document in yaml::parse(text, &Budget::default()) {
+        let Ok(tree) = document.tree else { continue };
+        let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
+        let lists = ["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"];
+        // A patch or a transformer can be written in place of its file's name.
+        let named = lists.into_iter().chain(["patchesStrategicMerge"]).flat_map(items).filter_map(Node::as_str);
+        found.extend(named.filter(|entry| !entry.contains('\n')).map(str::to_owned));
+        let with_path = ["patches", "patchesJson6902", "replacements"].into_iter().flat_map(items).chain(tree.root().get("openapi"));
+        found.extend(with_path.filter_map(|entry| Some(entry.get("path")?.as_str()?.to_owned())));
+        for generator in ["configMapGenerator", "secretGenerator"].into_iter().flat_map(items) {
+            let listed = ["files", "envs"].into_iter().filter_map(|key| generator.get(key)).flat_map(Node::items);
+            let files = listed.chain(generator.get("env")).filter_map(Node::as_str);
+            // Under another name: `key=file`.
+            found.extend(files.map(|file| file.split_once('=').map_or(file, |(_, file)| file).to_owned()));
+        }
+    }
+    found
 }
 
 fn listed(text: &Text, directory: &Spot) -> Vec<Listed> {
@@ -283,6 +305,13 @@ mod tests {
         let text = "patches:\n- path: patches/a.yaml\n#- path: patches/b.yaml\npatchesStrategicMerge:\n- ../c.yaml\n";
         let files: Vec<String> = listed(&text.into(), &directory()).into_iter().filter_map(|patch| Some(patch.file?.shown())).collect();
         assert_eq!(files, ["config/crd/patches/a.yaml", "config/c.yaml"]);
+    }
+
+    #[test]
+    fn everything_that_is_named_is_a_reference() {
+        let text = "resources: [../a, b.yaml]\npatches: [{path: c.yaml}, {patch: 'x: 1'}]\ntransformers:\n- |\n  kind: X\n- d\n\
+                    configMapGenerator: [{name: m, files: [k=e.txt], envs: [f]}]\n";
+        assert_eq!(references(&text.into()), ["../a", "b.yaml", "d", "c.yaml", "e.txt", "f"]);
     }
 
     #[test]

@@ -46,10 +46,15 @@ pub struct Limits {
 
 /// Manifests.
 const EXTENSIONS: &[&str] = &["yaml", "yml", "json"];
+/// All files, whatever their names.
+pub(super) const EVERYTHING: &[&str] = &[];
 
 impl Limits {
     /// Whether a file in a directory is read.
     pub(super) fn takes(&self, name: &str) -> bool {
+        if self.extensions == EVERYTHING {
+            return true;
+        }
         let extension = name.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.'));
         extension.is_some_and(|(_, extension)| self.extensions.iter().any(|known| extension.eq_ignore_ascii_case(known)))
     }

@@ -34,6 +34,8 @@ pub(super) struct Shelf<'l> {
 enum Identity {
     File(PathBuf),
     Blob(Option<String>, Vec<u8>),
+    /// By the name of what was rendered.
+    Rendered(String),
 }
 
 struct Item {
@@ -287,6 +289,36 @@ impl<'l> Shelf<'l> {
         }
     }
 
+    /// Takes what another program made of an input; whether it made anything.
+    pub(super) fn rendered(&mut self, outcome: Option<Result<(File, Note), Problem>>) -> bool {
+        match outcome {
+            None => return false,
+            Some(Err(problem)) => self.problem(problem),
+            Some(Ok((file, note))) => {
+                if self.is_new(Identity::Rendered(file.name.clone()), &file.name) && self.admit(&file.name, file.text.len() as u64) {
+                    self.loaded.files.push(file);
+                    self.loaded.notes.push(note);
+                }
+            }
+        }
+        true
+    }
+
+    /// The bytes of what was found, not decoded.
+    pub(super) fn raw(self) -> (Vec<(Origin, Vec<u8>)>, Vec<Problem>) {
+        let limits = self.limits;
+        let mut problems: Vec<Problem> = self.problems.into_iter().map(|(_, problem)| problem).collect();
+        problems.extend(self.spent.map(|spent| spent_problem(spent, limits)));
+        let mut files = Vec::with_capacity(self.items.len());
+        for item in self.items {
+            match bytes_of(item.content, &item.name, limits) {
+                Ok(bytes) => files.push((item.origin, bytes)),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        (files, problems)
+    }
+
     pub(super) fn finish(self) -> Loaded {
         let Shelf { limits, items, spent, mut problems, mut loaded, .. } = self;
         let read: Vec<_> = match items.len() {
@@ -308,10 +340,7 @@ impl<'l> Shelf<'l> {
         }
         problems.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| one.name().cmp(other.name())));
         loaded.problems = problems.into_iter().map(|(_, problem)| problem).collect();
-        loaded.problems.extend(spent.map(|(spent, name, left)| match spent {
-            Spent::Bytes => Problem::TotalTooLarge { name, left, limit: limits.total_bytes },
-            Spent::Files => Problem::TooManyFiles { name, left, limit: limits.files },
-        }));
+        loaded.problems.extend(spent.map(|spent| spent_problem(spent, limits)));
         loaded
     }
 }
@@ -323,13 +352,23 @@ fn head(path: &Path) -> Vec<u8> {
     bytes
 }
 
+fn bytes_of(content: Content, name: &str, limits: &Limits) -> Result<Vec<u8>, Problem> {
+    match content {
+        Content::Bytes(bytes) => Ok(bytes),
+        Content::At(path) => read(&path, name, limits.file_bytes),
+    }
+}
+
+fn spent_problem((spent, name, left): (Spent, String, usize), limits: &Limits) -> Problem {
+    match spent {
+        Spent::Bytes => Problem::TotalTooLarge { name, left, limit: limits.total_bytes },
+        Spent::Files => Problem::TooManyFiles { name, left, limit: limits.files },
+    }
+}
+
 fn open(item: Item, limits: &Limits) -> (usize, Result<(File, Encoding), Problem>) {
     let Item { order, name, origin, content } = item;
-    let bytes = match content {
-        Content::Bytes(bytes) => Ok(bytes),
-        Content::At(path) => read(&path, &name, limits.file_bytes),
-    };
-    let file = bytes.and_then(|bytes| match decode(bytes) {
+    let file = bytes_of(content, &name, limits).and_then(|bytes| match decode(bytes) {
         Ok(decoded) => Ok((File::new(name, decoded.text, origin), decoded.encoding)),
         Err(malformed) => Err(Problem::Malformed { name, malformed }),
     });

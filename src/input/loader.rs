@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::git::{Blobs, GitError, Repository, Snapshot};
 use super::kubectl::Cluster;
+use super::limits::EVERYTHING;
 use super::load_queue::Shelf;
-use super::{Input, InputKind, Limits, Loaded, Problem};
+use super::{Input, InputKind, Limits, Loaded, Origin, Problem};
 
 /// Reads inputs of the current directory.
 pub fn load(inputs: &[Input], limits: &Limits) -> Loaded {
@@ -26,11 +27,34 @@ pub struct Loader {
     repository: OnceLock<Result<Repository, GitError>>,
     /// Both sides of a review are read by one loader, and `-` can be only one of them.
     stdin_read: AtomicBool,
+    /// `--render`
+    renders: bool,
 }
 
 impl Loader {
     pub fn new(limits: Limits) -> Loader {
-        Loader { limits, dir: PathBuf::new(), environment: Vec::new(), repository: OnceLock::new(), stdin_read: AtomicBool::new(false) }
+        Loader {
+            limits,
+            dir: PathBuf::new(),
+            environment: Vec::new(),
+            repository: OnceLock::new(),
+            stdin_read: AtomicBool::new(false),
+            renders: false,
+        }
+    }
+
+    /// Lets other programs render charts and kustomizations.
+    pub fn rendering(mut self, renders: bool) -> Loader {
+        self.renders = renders;
+        self
+    }
+
+    pub(super) fn renders(&self) -> bool {
+        self.renders
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     #[cfg(test)]
@@ -55,6 +79,14 @@ impl Loader {
         Loader { dir: self.dir.clone(), environment: self.environment.clone(), ..Loader::new(limits) }
     }
 
+    /// Reads all files of directories and archives, whatever their names.
+    pub(super) fn of_everything(&self) -> Loader {
+        let limits = Limits { extensions: EVERYTHING, ..self.limits.clone() };
+        // Asking git again what was asked before would take longer than the files.
+        let repository = self.repository.clone();
+        Loader { dir: self.dir.clone(), environment: self.environment.clone(), repository, ..Loader::new(limits) }
+    }
+
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -74,13 +106,32 @@ impl Loader {
         self.load_with(inputs, std::io::stdin())
     }
 
+    /// As [`Loader::load`], for CRDs: what other programs make of charts and kustomizations counts.
+    pub fn load_bundle(&self, inputs: &[Input]) -> Loaded {
+        let mut loaded = self.shelve(inputs, std::io::stdin(), self.renders).finish();
+        self.render_templates(inputs, &mut loaded);
+        loaded
+    }
+
     /// As [`Loader::load`], with another stream for `-`.
-    pub fn load_with(&self, inputs: &[Input], mut stdin: impl Read) -> Loaded {
+    pub fn load_with(&self, inputs: &[Input], stdin: impl Read) -> Loaded {
+        self.shelve(inputs, stdin, false).finish()
+    }
+
+    /// The files of an input as they are, and what could not be read.
+    pub(super) fn load_raw(&self, input: &Input) -> (Vec<(Origin, Vec<u8>)>, Vec<Problem>) {
+        self.shelve(std::slice::from_ref(input), std::io::empty(), false).raw()
+    }
+
+    fn shelve(&self, inputs: &[Input], mut stdin: impl Read, renders: bool) -> Shelf<'_> {
         let mut shelf = Shelf::new(&self.limits);
         let git = Git::prepare(self, inputs);
         let mut blobs = git.repository.map(Blobs::new);
         for (order, input) in inputs.iter().enumerate() {
             shelf.begin(order, input);
+            if renders && shelf.rendered(self.rendered(input)) {
+                continue;
+            }
             match &input.kind {
                 InputKind::Stdin if self.stdin_read.swap(true, Ordering::Relaxed) => shelf.problem(Problem::StdinTwice),
                 InputKind::Stdin => shelf.stdin(&mut stdin),
@@ -98,7 +149,7 @@ impl Loader {
                 }
             }
         }
-        shelf.finish()
+        shelf
     }
 }
 

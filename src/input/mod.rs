@@ -36,7 +36,9 @@ mod load_queue;
 mod loader;
 mod place;
 mod problem;
+mod program;
 mod read;
+mod rendered;
 mod shorten;
 mod text;
 pub mod yaml;
@@ -47,9 +49,10 @@ mod scratch;
 mod tests;
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use against::{Against, AgainstError, against, same_paths};
+use argument::shown_revision;
 pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
 pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
@@ -59,6 +62,7 @@ pub use limits::Limits;
 pub use loader::{Loader, load};
 pub use place::{LineColumn, Lines};
 pub use problem::Problem;
+use rendered::LineOrigins;
 pub(crate) use shorten::{shorten, shorten_line};
 pub use text::Text;
 
@@ -84,16 +88,35 @@ pub struct File {
     pub text: Text,
     pub origin: Origin,
     lines: OnceLock<Lines>,
+    /// Of a text that another program made.
+    rendered_from: Option<Arc<LineOrigins>>,
 }
 
 impl File {
     pub fn new(name: impl Into<String>, text: impl Into<Text>, origin: Origin) -> File {
-        File { name: name.into(), text: text.into(), origin, lines: OnceLock::new() }
+        File { name: name.into(), text: text.into(), origin, lines: OnceLock::new(), rendered_from: None }
     }
 
     /// The line index, built when it is first asked for.
     pub fn lines(&self) -> &Lines {
         self.lines.get_or_init(|| Lines::new(&self.text))
+    }
+
+    /// Says which files the text was made of.
+    fn rendered_from(self, origins: LineOrigins) -> File {
+        File { rendered_from: Some(Arc::new(origins)), ..self }
+    }
+
+    /// The files that the text was made of, if another program made it.
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &Origin)> {
+        self.rendered_from.iter().flat_map(|origins| origins.files())
+    }
+
+    /// The file and the place in it that a byte offset is shown at: of a rendered text, those that it comes from.
+    pub fn shown_place(&self, offset: usize) -> (&str, LineColumn) {
+        let at = self.place(offset);
+        let origin = self.rendered_from.as_ref().and_then(|origins| origins.place(at));
+        origin.unwrap_or((&self.name, at))
     }
 
     /// Line and column of a byte offset into the text.
@@ -122,6 +145,10 @@ pub enum Origin {
     Cluster,
     /// A file of an archive, by its path in there.
     Archive {
+        path: String,
+    },
+    /// What kustomize made of the directory at this path.
+    Rendered {
         path: String,
     },
 }
@@ -187,6 +214,15 @@ pub enum Note {
     EmptyAtRevision {
         name: String,
     },
+    /// What was read is what another program made of it.
+    Rendered {
+        name: String,
+        by: &'static str,
+    },
+    /// `--render` made nothing of the CRDs of a chart, and they were read without Helm.
+    LeftOutByValues {
+        name: String,
+    },
 }
 
 impl std::fmt::Display for Note {
@@ -202,6 +238,10 @@ impl std::fmt::Display for Note {
             Note::EmptyAtRevision { name } => {
                 write!(f, "`{name}` does not exist there, so this side is empty")
             }
+            Note::LeftOutByValues { name } => {
+                write!(f, "Helm makes no CRD of some templates of {name} with the default values of the chart; they were read without it")
+            }
+            Note::Rendered { name, by } => write!(f, "{name} was rendered by `{by}`"),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::git::GitError;
 use super::kubectl::ClusterError;
 use super::limits::{flag, spoken};
 use super::place::LineColumn;
+use super::rendered::RenderError;
 
 /// A file that is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub enum Problem {
     #[error("`{name}`: {error}")]
     Cluster { name: String, error: ClusterError },
     #[error("`{name}`: {error}")]
+    Render { name: String, error: RenderError },
+    #[error("`{name}`: {error}")]
     Git { name: String, error: GitError },
 }
 
@@ -118,6 +121,7 @@ impl Problem {
             | Problem::Malformed { name, .. }
             | Problem::Archive { name, .. }
             | Problem::Cluster { name, .. }
+            | Problem::Render { name, .. }
             | Problem::Git { name, .. } => name,
             Problem::StdinTwice => super::STDIN,
         }
@@ -133,7 +137,11 @@ impl Problem {
 
     /// Whether a file is there and its content is wrong, so that a change can repair it.
     pub fn is_about_content(&self) -> bool {
-        matches!(self, Problem::Malformed { .. } | Problem::Archive { .. })
+        match self {
+            Problem::Malformed { .. } | Problem::Archive { .. } => true,
+            Problem::Render { error, .. } => error.is_about_content(),
+            _ => false,
+        }
     }
 
     /// What to do about it.
@@ -156,6 +164,7 @@ impl Problem {
             Problem::Malformed { malformed, .. } => malformed.advice().to_owned(),
             Problem::Archive { error, .. } => return error.advice(),
             Problem::Cluster { error, .. } => return error.advice(),
+            Problem::Render { error, .. } => return error.advice(),
             Problem::Git { error, .. } => return error.advice(),
         })
     }

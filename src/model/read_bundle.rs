@@ -166,7 +166,7 @@ fn order(a: &Crd<'_>, b: &Crd<'_>) -> std::cmp::Ordering {
 /// The path of a file, without a revision.
 fn path(file: &File) -> &str {
     match &file.origin {
-        Origin::Git { path, .. } | Origin::Index { path } | Origin::Archive { path } => path,
+        Origin::Git { path, .. } | Origin::Index { path } | Origin::Archive { path } | Origin::Rendered { path } => path,
         Origin::Path(_) | Origin::Stdin | Origin::Cluster => &file.name,
     }
 }

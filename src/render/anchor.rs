@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::input::{File, Origin, Repository};
-use crate::judge::finding::Finding;
+use crate::judge::finding::{Finding, Spot};
 use crate::model::{Documents, Place};
 
 /// A stretch of one line of a file that the reader of a report has before them.
@@ -29,14 +29,29 @@ pub struct Anchors<'d> {
     new_paths: Vec<Option<String>>,
     old_paths: Vec<Option<String>>,
     by_path: BTreeMap<String, u32>,
+    /// The files that rendered texts were made of, by their names.
+    new_sources: BTreeMap<String, String>,
+    old_sources: BTreeMap<String, String>,
 }
 
 impl<'d> Anchors<'d> {
     pub fn new(old: Option<&Documents>, new: &'d Documents, repository: Option<&Repository>) -> Self {
-        let paths = |documents: &Documents| documents.files.iter().map(|file| path(file, repository)).collect::<Vec<_>>();
+        let path = |name: &str, origin: &Origin| path(name, origin, repository);
+        let paths = |documents: &Documents| documents.files.iter().map(|file| path(&file.name, &file.origin)).collect::<Vec<_>>();
+        let sources = |documents: &Documents| {
+            let sources = documents.files.iter().flat_map(File::sources);
+            sources.filter_map(|(name, origin)| Some((name.to_owned(), path(name, origin)?))).collect::<BTreeMap<_, _>>()
+        };
         let new_paths = paths(new);
         let numbered = new_paths.iter().zip(0..).filter_map(|(path, number)| Some((path.clone()?, number)));
-        Anchors { new: Some(new), by_path: numbered.collect(), new_paths, old_paths: old.map(paths).unwrap_or_default() }
+        Anchors {
+            new: Some(new),
+            by_path: numbered.collect(),
+            new_paths,
+            old_paths: old.map(paths).unwrap_or_default(),
+            new_sources: sources(new),
+            old_sources: old.map(sources).unwrap_or_default(),
+        }
     }
 
     /// Where it is; else, for what has no place on the new side, its old line if the file is still there; else any file at all,
@@ -45,10 +60,23 @@ impl<'d> Anchors<'d> {
         let after = finding.after.as_ref().and_then(|spot| self.at(spot.place?));
         let before = || {
             let spot = finding.before.as_ref()?;
-            let path = self.old_paths.get(spot.place?.file as usize)?.as_deref()?;
-            self.line(*self.by_path.get(path)?, spot.line)
+            let path = match self.old_sources.get(&spot.file) {
+                Some(path) => path,
+                None => self.old_paths.get(spot.place?.file as usize)?.as_deref()?,
+            };
+            match self.by_path.get(path) {
+                Some(file) => self.line(*file, spot.line),
+                None => self.in_source(path, spot),
+            }
         };
-        after.or_else(before).or_else(|| self.line(self.first()?, 1))
+        let any = || self.line(self.first()?, 1).or_else(|| Some(start_of(self.new_sources.values().next()?)));
+        after.or_else(before).or_else(any)
+    }
+
+    /// The same line of a file that the new side was made of.
+    fn in_source(&self, path: &str, spot: &Spot) -> Option<Anchor<'_>> {
+        let path = self.new_sources.values().find(|own| *own == path)?;
+        Some(Anchor { line: spot.line, ..start_of(path) })
     }
 
     fn first(&self) -> Option<u32> {
@@ -60,10 +88,14 @@ impl<'d> Anchors<'d> {
     }
 
     pub fn at(&self, place: Place) -> Option<Anchor<'_>> {
-        let (file, path) = self.file(place.file)?;
+        let file = self.new?.file(place.file)?;
         let Range { start, end } = place.span.range();
-        let from = file.place(start);
-        let line = file.lines().range(&file.text, from.line)?;
+        let (name, from) = file.shown_place(start);
+        let path = match self.new_sources.get(name) {
+            Some(path) => path,
+            None => self.new_paths.get(place.file as usize)?.as_deref()?,
+        };
+        let line = file.lines().range(&file.text, file.place(start).line)?;
         let shown = file.text.get(start..end.clamp(start, line.end.max(start))).unwrap_or_default();
         let width = shown.trim_end().chars().count().max(1);
         Some(Anchor { path, line: from.line, column: from.column, end_column: from.column + width, exact: true })
@@ -81,12 +113,16 @@ impl<'d> Anchors<'d> {
     }
 }
 
+fn start_of(path: &str) -> Anchor<'_> {
+    Anchor { path, line: 1, column: 1, end_column: 2, exact: false }
+}
+
 /// What the file is called in the repository.
-fn path(file: &File, repository: Option<&Repository>) -> Option<String> {
-    match &file.origin {
-        Origin::Stdin | Origin::Archive { .. } | Origin::Cluster => None,
+fn path(name: &str, origin: &Origin, repository: Option<&Repository>) -> Option<String> {
+    match origin {
+        Origin::Stdin | Origin::Archive { .. } | Origin::Cluster | Origin::Rendered { .. } => None,
         Origin::Git { path, .. } | Origin::Index { path } => Some(path.clone()),
-        Origin::Path(path) => Some(repository.and_then(|repository| in_repository(repository, path)).unwrap_or_else(|| file.name.clone())),
+        Origin::Path(path) => Some(repository.and_then(|repository| in_repository(repository, path)).unwrap_or_else(|| name.to_owned())),
     }
 }
 
@@ -98,7 +134,6 @@ fn in_repository(repository: &Repository, path: &Path) -> Option<String> {
 mod tests {
     use super::*;
     use crate::input::yaml::{Budget, Span};
-    use crate::judge::finding::Spot;
     use crate::render::sample;
 
     fn documents(files: &[(&str, &str)]) -> Documents {

@@ -137,9 +137,8 @@ pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
 
 fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     let spot = |place: Place| {
-        let file = documents.file(place.file);
-        let at = file.map(|file| file.place(place.span.start as usize));
-        (file.map(|file| file.name.clone()).unwrap_or_default(), at.map_or(1, |at| at.line), at.map_or(1, |at| at.column))
+        let at = documents.file(place.file).map(|file| file.shown_place(place.span.start as usize));
+        at.map_or_else(|| (String::new(), 1, 1), |(name, at)| (name.to_owned(), at.line, at.column))
     };
     let mut remarks = Vec::new();
     let mut bare = Vec::new();
@@ -241,7 +240,7 @@ pub fn render(judged: &[Judged], unhurt: usize, skipped: &[Skipped], documents: 
             let file = remark.place.and_then(|place| documents.file(place.file));
             let excerpt = file
                 .zip(remark.place)
-                .map(|(file, place)| Excerpt::new(&file.name, &file.text, place.span.range(), remark.line, remark.column));
+                .map(|(file, place)| Excerpt::new(&remark.file, &file.text, place.span.range(), remark.line, remark.column));
             let shown = Diagnostic {
                 message: visible(&format!("{}: {} {}", remark.what, object.object, remark.message)).into_owned(),
                 help: None,

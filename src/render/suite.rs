@@ -65,7 +65,10 @@ impl CoverageView<'_> {
 
 fn spot(documents: &Documents, place: Place) -> (String, usize) {
     match documents.file(place.file) {
-        Some(file) => (file.name.clone(), file.place(place.span.start as usize).line),
+        Some(file) => {
+            let (name, at) = file.shown_place(place.span.start as usize);
+            (name.to_owned(), at.line)
+        }
         None => (String::new(), 1),
     }
 }

@@ -16,6 +16,7 @@ mod properties;
 mod published;
 #[path = "../../src/testing/recorded.rs"]
 mod recorded;
+mod rendered;
 mod repeats;
 mod repository;
 mod stages;

@@ -89,8 +89,8 @@ impl<'t> Side<'t> {
     pub fn spot(&self, place: Option<Place>) -> Option<Spot> {
         let place = place?;
         let file = self.documents.file(place.file)?;
-        let at = file.place(place.span.start as usize);
-        Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
+        let (name, at) = file.shown_place(place.span.start as usize);
+        Some(Spot { file: name.to_owned(), line: at.line, column: at.column, place: Some(place) })
     }
 
     pub(super) fn summary(&self) -> SideSummary {

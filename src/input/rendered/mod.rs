@@ -1,0 +1,119 @@
+//! What other programs make of an input: `helm template` of a chart, `kustomize build` or `kubectl kustomize` of a kustomization.
+//!
+//! What is rendered isn't trusted. The program gets a copy of the files, so that no link leads out of it, and it finds no plugins, no
+//! credentials and no network. It runs for a limited time, and what it writes is bounded. Places lead back to the files that it read.
+
+mod copy;
+mod helm;
+mod kustomize;
+mod line_origins;
+mod source_tree;
+
+use std::process::Command;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::limits::spoken;
+use super::program::{self, Answer};
+use super::{File, Input, Loaded, Loader, Note, Problem, shorten_line};
+
+pub use line_origins::LineOrigins;
+
+use copy::Copied;
+use source_tree::SourceTree;
+
+/// How long a program may take for one chart or kustomization. Large ones take a few seconds.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// An address at which nothing listens.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Why something could not be rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    #[error("{0} is not installed")]
+    NotInstalled(&'static str),
+    #[error("`{program}` can't be started: {reason}")]
+    NotStarted { program: &'static str, reason: String },
+    #[error("`{program}` took more than {seconds} seconds")]
+    TimedOut { program: &'static str, seconds: u64 },
+    #[error("`{program}` wrote more than {}", spoken(*.limit))]
+    TooMuch { program: &'static str, limit: u64 },
+    #[error("`{program}` failed: {said}")]
+    Failed { program: &'static str, said: String },
+    #[error("it refers to `{0}`, which is not in the same repository; nothing is fetched")]
+    Refers(String),
+    #[error("Helm makes no CRD of it with the default values of the chart")]
+    NoCrd,
+    #[error("it can't be copied to a temporary directory: {0}")]
+    NotCopied(String),
+}
+
+impl RenderError {
+    /// What to do about it.
+    pub fn advice(&self) -> Option<String> {
+        Some(match self {
+            RenderError::NotInstalled(_) => "install it, or leave out --render".to_owned(),
+            RenderError::Refers(_) => "render it yourself and pipe it in: `kubectl kustomize DIR | crdwise … -`".to_owned(),
+            RenderError::NoCrd => "render it with the values that you use: `helm template CHART --set … | crdwise … -`".to_owned(),
+            _ => return None,
+        })
+    }
+
+    /// Whether a change of the files can repair it.
+    pub(super) fn is_about_content(&self) -> bool {
+        matches!(self, RenderError::Failed { .. } | RenderError::Refers(_) | RenderError::NoCrd)
+    }
+}
+
+impl Loader {
+    /// What the input is when it is rendered: the output of kustomize for a directory that has a kustomization, or whose parent has one.
+    pub(super) fn rendered(&self, input: &Input) -> Option<Result<(File, Note), Problem>> {
+        let (tree, directory) = SourceTree::of(self, input)?;
+        kustomize::render(self, &tree, &directory)
+    }
+
+    /// Replaces templates of CRDs by what Helm makes of them: those that can't be read without it, or with `--render` all.
+    pub(super) fn render_templates(&self, inputs: &[Input], loaded: &mut Loaded) {
+        helm::render(self, inputs, loaded);
+    }
+}
+
+/// Runs a program on copied files. Nothing if it isn't installed.
+fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) -> Result<Option<Answer>, RenderError> {
+    let home = copied.home();
+    for name in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
+        command.env(name, home);
+    }
+    for name in ["KUBECONFIG", "HELM_PLUGINS", "HELM_CONFIG_HOME", "HELM_CACHE_HOME", "HELM_DATA_HOME", "KUSTOMIZE_PLUGIN_HOME"] {
+        command.env(name, home.join("none"));
+    }
+    for name in ["HELM_DEBUG", "HELM_KUBECONTEXT", "HELM_KUBEAPISERVER", "HELM_KUBETOKEN", "HELM_REGISTRY_CONFIG"] {
+        command.env_remove(name);
+    }
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+        command.env(name, NOWHERE);
+    }
+    command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env("KUBECTL_KUBERC", "false");
+    command.env_remove("NO_PROXY").env_remove("no_proxy").current_dir(home);
+    let answer = match program::run(command, TIMEOUT, limit) {
+        Ok(answer) => answer,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(RenderError::NotStarted { program: shown, reason: error.to_string() }),
+    };
+    if answer.late {
+        return Err(RenderError::TimedOut { program: shown, seconds: TIMEOUT.as_secs() });
+    }
+    if answer.out.len() as u64 > limit {
+        return Err(RenderError::TooMuch { program: shown, limit });
+    }
+    if !answer.ok {
+        // Helm adds hints behind its error.
+        let said = answer.err.lines().find_map(|line| line.strip_prefix("Error: ")).unwrap_or(answer.reason());
+        // The copy is nobody's business.
+        let said = said.replace(&*copied.root().to_string_lossy(), "").replace("//", "/");
+        return Err(RenderError::Failed { program: shown, said: shorten_line(&said, 300) });
+    }
+    Ok(Some(answer))
+}
