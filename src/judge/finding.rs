@@ -51,6 +51,9 @@ pub struct Spot {
 pub struct Values {
     pub old: String,
     pub new: String,
+    /// Whether they are CEL rules, which are read side by side.
+    #[serde(skip)]
+    pub are_rules: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,6 +76,9 @@ pub struct Finding {
     pub help: String,
     pub affects: Affects,
     pub certainty: Certainty,
+    /// What was tried, where it is not proved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// When updates of existing objects pass all the same.
     pub ratchet: Option<Ratchet>,
     /// The servers of the range for which it holds; absent if it holds for all of them.

@@ -5,6 +5,7 @@ mod anchor;
 pub mod annotation;
 pub mod brief;
 pub mod changelog;
+mod differing;
 pub mod env;
 mod escape;
 mod existing_objects;

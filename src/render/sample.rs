@@ -3,7 +3,7 @@
 use crate::input::yaml::{Budget, Span};
 use crate::input::{File, Origin};
 use crate::judge::bump::Recommendation;
-use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status};
+use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values};
 use crate::judge::report::{self, Report, SideSummary};
 use crate::judge::rule::{Book, Family, Kind};
 use crate::model::fact::{Affected, Affects, Certainty, Outcome, Witness};
@@ -31,6 +31,7 @@ pub fn finding() -> Finding {
         help: "keep the field and deprecate it".into(),
         affects: Affects::of(&[Affected::Writers, Affected::Data]),
         certainty: Certainty::Proved,
+        reason: None,
         ratchet: None,
         kubernetes: None,
         status: Status::New,
@@ -107,6 +108,9 @@ pub fn hostile(documents: &Documents) -> Finding {
         to: Some(text()),
         message: text(),
         help: text(),
+        certainty: Certainty::Undecided,
+        reason: Some(text()),
+        values: Some(Values { old: format!("{HOSTILE} 1"), new: format!("{HOSTILE} 2"), are_rules: true }),
         before: spot.clone(),
         after: spot,
         witness: Some(Witness {

@@ -9,7 +9,7 @@ use crate::find::vocabulary;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values, fingerprint};
 use crate::judge::policy::Situation;
 use crate::judge::rule::{FactView, Need, Rule, Taken};
-use crate::model::fact::{Aspect, Fact, Mark, Subject, Word};
+use crate::model::fact::{Aspect, Certainty, Fact, Mark, Subject, Word};
 use crate::model::{Place, Priority};
 
 use super::conversions::Covering;
@@ -121,7 +121,8 @@ impl Ruling<'_> {
     fn values(&self) -> Option<Values> {
         let word = |word: Word| self.fact.words.get(&word).cloned();
         self.rule.class?;
-        Some(Values { old: word(Word::Old)?, new: word(Word::New)? })
+        let are_rules = matches!(self.fact.aspect, Aspect::CelRule | Aspect::CelTransition);
+        Some(Values { old: word(Word::Old)?, new: word(Word::New)?, are_rules })
     }
 
     fn finding(&self, causes: Vec<String>, embedded: Option<&str>, context: &Context<'_, '_>) -> Finding {
@@ -162,6 +163,7 @@ impl Ruling<'_> {
             help,
             affects: fact.affects,
             certainty: fact.evidence.certainty,
+            reason: fact.evidence.reason.clone().filter(|_| fact.evidence.certainty != Certainty::Proved),
             ratchet: fact.ratchet,
             kubernetes: fact.kubernetes,
             status: if fact.pre_existing { Status::PreExisting } else { Status::New },

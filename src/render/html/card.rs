@@ -126,6 +126,8 @@ pub(super) struct Card {
     pub help: String,
     pub waiver: Option<String>,
     pub certainty: Option<Certainty>,
+    /// What was tried, where it is not proved.
+    pub reason: Option<String>,
     pub unreleased: bool,
     pub ratchet: Option<&'static str>,
     /// What it does to existing objects.
@@ -294,6 +296,7 @@ impl<'m> Maker<'m> {
             help: text(&lead.help),
             waiver: lead.waiver.as_deref().map(text),
             certainty: Some(lead.certainty).filter(|certainty| *certainty != Certainty::Proved),
+            reason: lead.reason.as_deref().map(text),
             unreleased: group.members.iter().all(|finding| finding.released == Some(false)),
             ratchet: ratchet_note(lead),
             objects: existing_objects::hits(group.members.iter().copied()),

@@ -10,6 +10,7 @@ use crate::judge::overview::{Edit, Group, plural};
 use crate::judge::rule::Kind;
 use crate::model::fact::Certainty;
 
+use super::super::differing::differing;
 use super::super::escape::visible;
 use super::super::existing_objects;
 use super::super::proof::Proof;
@@ -125,7 +126,15 @@ fn excerpt(out: &mut String, finding: &Finding, spot: &Spot, old: bool, texts: &
     if text.get(span.clone()) == Some(&*finding.crd) {
         return;
     }
-    let excerpt = Excerpt::new(&spot.file, text, span, spot.line, spot.column);
+    let excerpt = match finding.values.as_ref().filter(|values| values.are_rules) {
+        // Of two rules, what differs.
+        Some(values) => {
+            let shown = if old { &values.old } else { &values.new };
+            let (before, after) = differing(&values.old, &values.new);
+            Excerpt::new(&spot.file, shown, if old { before } else { after }, 1, 1)
+        }
+        None => Excerpt::new(&spot.file, text, span, spot.line, spot.column),
+    };
     let line = excerpt.line();
     let indent = line.len() - line.trim_start_matches(' ').len();
     let mark = excerpt.mark();
@@ -226,8 +235,11 @@ fn notes(out: &mut String, finding: &Finding, style: &Style) {
     if let Some(ratchet) = ratchet_note(finding).filter(|_| finding.witness.is_none()) {
         wrapped(out, "  note: ", ratchet, style.width);
     }
-    if finding.certainty == Certainty::Undecided && !finding.message.contains("not decide") {
-        wrapped(out, "  note: ", "not proved: crdwise could not decide whether an existing object is affected", style.width);
+    let tried = finding.reason.as_deref().map(|reason| visible(reason));
+    match (finding.certainty, tried) {
+        (Certainty::Undecided, Some(tried)) => wrapped(out, "  not proved: ", &style.prose(&tried), style.width),
+        (Certainty::Undecided, None) => wrapped(out, "  not proved: ", "no object was found that shows it", style.width),
+        _ => {}
     }
     if let Some(manifest) = &finding.conversion {
         wrapped(out, "  conversion: ", &format!("covered by {}", visible(manifest)), style.width);
