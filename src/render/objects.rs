@@ -24,7 +24,7 @@ const SHOWN: usize = 120;
 /// One thing said about an object.
 #[derive(Debug, Clone, Serialize)]
 pub struct Remark {
-    /// `rejected`, `tolerated`, `pruned`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
+    /// `rejected`, `tolerated`, `pruned`, `null`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
     pub what: &'static str,
     pub path: String,
     pub message: String,
@@ -44,7 +44,7 @@ pub struct Remark {
 impl Remark {
     /// Whether it fails the run: the object is refused, loses something, or could not be judged.
     pub fn fails(&self) -> bool {
-        !matches!(self.what, "defaulted" | "tolerated")
+        !matches!(self.what, "defaulted" | "tolerated" | "null")
     }
 
     /// Whether it is shown without being asked for.
@@ -185,6 +185,14 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
                 let words = format!("`{}` is unknown and dropped{similar}", pruned.what.dotted());
                 say("pruned", pruned.place, pruned.what.dotted(), words);
             }
+            for null in &checked.nulls {
+                say(
+                    "null",
+                    null.place,
+                    null.what.dotted(),
+                    format!("`{}` is null, which its schema doesn't allow: it is dropped", null.what.dotted()),
+                );
+            }
             for open in &checked.undecided {
                 say("undecided", open.place, open.what.0.dotted(), open.what.1.clone());
             }
@@ -280,6 +288,7 @@ const ABOUT: &[(&str, &str)] = &[
     ("rejected", "The server rejects the object"),
     ("tolerated", "An error that the update didn't touch is tolerated"),
     ("pruned", "A field is unknown and dropped"),
+    ("null", "A null that the schema doesn't allow is dropped"),
     ("changed", "The object is stored with other values than before the upgrade"),
     ("gone", "The kind or version is gone"),
     ("unknown", "The object could not be judged"),

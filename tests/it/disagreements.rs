@@ -108,5 +108,6 @@ fn objects_are_refused_as_the_server_refuses_them() {
             .expect("the program runs");
         let said = String::from_utf8_lossy(&run.stdout);
         assert_eq!(run.status.code(), Some(i32::from(!accepted(&text))), "{name}: {said}");
+        assert_eq!(said.contains("null, which its schema doesn't allow"), name.contains("null-dropped"), "{name}: {said}");
     }
 }
