@@ -10,7 +10,7 @@ use crate::cel::ast::{Expr, ExprKind, Literal};
 use crate::cel::name::unescape;
 use crate::cel::parse::read;
 use crate::model::PathStep;
-use crate::model::schema::shape::{Extra, Type};
+use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
 
@@ -89,6 +89,12 @@ const TEXTS: &[&str] = &[
 const MAX_DEPTH: usize = 24;
 /// The longest list that is made up to reach an upper bound.
 const MAX_ITEMS: u64 = 70;
+/// One of so many objects has lists that are as long as they may be.
+const FULL: usize = 250;
+/// Lists within each other that are filled up so.
+const MAX_FULL: usize = 2;
+/// Lengths of strings that rules may ask for.
+const LENGTHS: std::ops::RangeInclusive<i64> = 3..=1_024;
 /// Values of one scalar that are kept.
 const MAX_LEAF: usize = 160;
 
@@ -105,6 +111,11 @@ pub(super) struct Sampler<'s> {
     leaves: HashMap<usize, Vec<Value>>,
     /// Values of nodes with rules of their own, which random values rarely satisfy, by the address of the node.
     valid: HashMap<usize, Vec<Value>>,
+    /// Objects made so far.
+    made: usize,
+    /// Whether this one has long lists, and how many are around what is being made.
+    full: bool,
+    lists: usize,
     solver: Solver<'s>,
     budget: Budget,
 }
@@ -120,11 +131,18 @@ impl<'s> Sampler<'s> {
             palette: Vec::new(),
             leaves: HashMap::new(),
             valid: HashMap::new(),
+            made: 0,
+            full: false,
+            lists: 0,
             solver: Solver::new(Preference::Small, budget),
             budget: budget.clone(),
         };
-        for expr in rules.filter(|rule| rule.len() <= MAX_RULE).filter_map(|rule| read(rule).ok()) {
+        for rule in rules.filter(|rule| rule.len() <= MAX_RULE) {
+            let Ok(expr) = read(rule) else { continue };
             sampler.learn(&expr);
+            if rule.contains("size(") {
+                sampler.learn_lengths(&expr);
+            }
         }
         let known = sampler.numbers.clone();
         [0.0, 1.0, -1.0, 2.0, 3.0].into_iter().filter(|x| !known.contains(x)).for_each(|x| sampler.numbers.push(x));
@@ -163,6 +181,19 @@ impl<'s> Sampler<'s> {
         }
     }
 
+    /// Strings as long as the numbers of a rule, and one longer or shorter.
+    fn learn_lengths(&mut self, expr: &Expr) {
+        for part in expr.descendants() {
+            let ExprKind::Literal(Literal::Int(n)) = part.kind else { continue };
+            for length in [n, n.saturating_add(1), n.saturating_sub(1)].into_iter().filter(|length| LENGTHS.contains(length)) {
+                let text = "a".repeat(usize::try_from(length).unwrap_or(0));
+                if !self.texts.contains(&text) {
+                    self.texts.push(text);
+                }
+            }
+        }
+    }
+
     fn number(&mut self, x: f64) {
         for x in [x, x + 1.0, x - 1.0, x + 0.5, -x, 2.0 * x] {
             if !self.numbers.contains(&x) {
@@ -192,6 +223,8 @@ impl<'s> Sampler<'s> {
     /// A body for the root of a resource, with something at the path: there, whatever may be there; elsewhere, as little as possible.
     pub(super) fn body(&mut self, root: &'s Shape, path: &[PathStep]) -> Option<Value> {
         self.mix();
+        self.made += 1;
+        self.full = self.made % FULL == FULL / 2;
         let mut body = self.toward(root, path)?;
         body.as_object_mut()?.retain(|key, _| !is_meta(key));
         Some(body)
@@ -257,7 +290,7 @@ impl<'s> Sampler<'s> {
         if depth > MAX_DEPTH {
             return None;
         }
-        if depth > 0 && !shape.rules.is_empty() {
+        if depth > 0 && !shape.rules.is_empty() && !self.full {
             let known = self.valid(shape);
             if !known.is_empty() && self.below(3) > 0 {
                 return known.get(self.below(known.len())).cloned();
@@ -265,6 +298,8 @@ impl<'s> Sampler<'s> {
         }
         let object = shape.ty == Some(Type::Object) || (shape.ty.is_none() && !shape.properties.is_empty());
         match shape.ty {
+            _ if object && self.full => self.with_long_lists(shape, depth),
+            Some(Type::Array) if self.full => self.long_list(shape, depth),
             _ if object => {
                 let mut map = self.required(shape, rich, depth)?;
                 if rich {
@@ -315,6 +350,41 @@ impl<'s> Sampler<'s> {
         }
     }
 
+    /// An object with the lists that rules name, and little else.
+    fn with_long_lists(&mut self, shape: &'s Shape, depth: usize) -> Option<Value> {
+        let known = if depth > 0 && !shape.rules.is_empty() { self.valid(shape).into_iter().next() } else { None };
+        let mut map = match known {
+            Some(Value::Object(map)) => map,
+            _ => self.required(shape, false, depth)?,
+        };
+        let named: Vec<(&'s String, &'s Shape)> =
+            shape.properties.iter().filter(|(name, _)| self.named.contains(*name)).map(|(name, child)| (name, child.as_ref())).collect();
+        for (name, child) in named {
+            if child.ty == Some(Type::Array) || (child.ty == Some(Type::Object) && self.below(2) == 0) {
+                map.extend(self.value(child, true, depth + 1).map(|value| (name.clone(), value)));
+            }
+        }
+        Some(Value::Object(map))
+    }
+
+    /// The same item as often as it may be there.
+    fn long_list(&mut self, shape: &'s Shape, depth: usize) -> Option<Value> {
+        let least = shape.item_count.min;
+        let most = shape.item_count.max.unwrap_or(MAX_ITEMS).min(MAX_ITEMS);
+        let unique = shape.unique_items || shape.list_type != ListType::Atomic;
+        let count = match self.lists < MAX_FULL && !unique {
+            true => most.max(least),
+            false => least,
+        };
+        if count > MAX_ITEMS {
+            return None;
+        }
+        self.lists += 1;
+        let item = shape.items.as_deref().map_or(Some(Value::from("a")), |node| self.value(node, true, depth + 1));
+        self.lists -= 1;
+        Some(Value::Array(vec![item?; usize::try_from(count).ok()?]))
+    }
+
     /// Values that satisfy a node and its rules: the smallest, and one for each value of an enum in it.
     fn valid(&mut self, shape: &'s Shape) -> Vec<Value> {
         let address = std::ptr::from_ref(shape).addr();
@@ -344,7 +414,8 @@ impl<'s> Sampler<'s> {
         let least = usize::try_from(shape.property_count.min).unwrap_or(0);
         let most = if shape.property_count.max == Some(0) { 0 } else { 3 };
         for _ in 0..self.below(most + 1).max(least) {
-            let index = self.below(14.min(self.texts.len()));
+            let few = if self.below(4) == 0 { usize::MAX } else { 14 };
+            let index = self.below(few.min(self.texts.len()));
             let Some(key) = self.texts.get(index).filter(|key| !key.is_empty()).cloned() else { continue };
             let value = values.map_or(Some(Value::from("a")), |node| self.value(node, true, depth + 1));
             map.extend(value.map(|value| (key, value)));

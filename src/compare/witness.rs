@@ -6,6 +6,9 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use crate::cel::ast::{ExprKind, Literal as CelLiteral};
+use crate::cel::parse::read;
+use crate::go::strfmt::name::subdomain;
 use crate::model::fact::{Aspect, Outcome, Witness};
 use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::shape::Extra;
@@ -17,7 +20,7 @@ use super::condition::restore;
 use super::generate::Maker;
 use super::sampling::Sampler;
 use super::solver::{Difference, Formula, Goal, Literal, Pin, Preference, ReadBy, Solver, Target, Term, View};
-use super::{Budget, Sample};
+use super::{Budget, MAX_RULE, Sample};
 
 /// What to show at a path.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +50,8 @@ pub enum Cause<'c> {
 
 /// Random objects that are tried to show one change.
 const MAX_TRIES: usize = 3_000;
+/// Names of objects that are tried.
+const MAX_NAMES: usize = 12;
 /// Rules whose literals and fields are used.
 const MAX_LEARNT: usize = 24;
 /// Different objects, of each sort and of both, without which they prove too little.
@@ -62,6 +67,10 @@ const OBJECT_META: &[&str] = &[
     r#"{"finalizers": ["a.example/b"]}"#,
     r#"{"annotations": {"a": "b"}, "generateName": "a", "labels": {"a": "b"}, "name": "a", "namespace": "a", "uid": "a"}"#,
 ];
+/// Values that a field declared under a parent that kept undeclared ones may have had: one of each type, and objects with keys that
+/// nobody declares.
+const UNDECLARED: &[&str] =
+    &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
 /// Items of a list that is built anew to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
@@ -71,8 +80,8 @@ pub struct Witnesses<'s> {
     new: &'s Shape,
     before: Compiled,
     after: Compiled,
-    /// apiVersion, kind and metadata.
-    head: Value,
+    /// apiVersion, kind and metadata: several, where rules of the root ask for the name.
+    heads: Vec<Value>,
     budget: Budget,
     /// Random objects that may still be tried.
     tries: Cell<usize>,
@@ -81,14 +90,15 @@ pub struct Witnesses<'s> {
 impl<'s> Witnesses<'s> {
     /// `api_version` and `kind` are those of the objects.
     pub fn new(old: &'s Shape, new: &'s Shape, api_version: &str, kind: &str, budget: &Budget) -> Self {
-        let name = resource_name(old, budget).unwrap_or_else(|| "example".to_owned());
-        let head = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
+        let plain = resource_name(old, budget).unwrap_or_else(|| "example".to_owned());
+        let names = std::iter::once(plain).chain(names_in_rules([old, new]));
+        let heads = names.map(|name| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})).collect();
         Witnesses {
             old,
             new,
             before: Compiled::new(old),
             after: Compiled::new(new),
-            head,
+            heads,
             budget: budget.clone(),
             tries: Cell::new(MAX_TRIES_TOGETHER),
         }
@@ -160,6 +170,28 @@ impl<'s> Witnesses<'s> {
         .or_else_shown(|| self.metadata(path, cause))
     }
 
+    /// An object with something at a path that the old schema doesn't declare and keeps.
+    pub fn show_undeclared(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
+            let pin = Pin { steps: path.steps(), target: Target::Value(&value) };
+            let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+            let body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
+            self.confirm(&body, path, cause)
+        })
+    }
+
+    /// An object that has a key, at the path, which neither schema declares.
+    pub fn show_undeclared_key(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        let pin = (!path.steps().is_empty()).then_some(Pin { steps: path.steps(), target: Target::Sent });
+        let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
+        let body = solver.solve(&self.goal(&[], Difference::None, pin)).found()?;
+        UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
+            let mut body = body.clone();
+            first_at(&mut body, path.steps())?.as_object_mut()?.insert("undeclaredKey".to_owned(), value);
+            self.confirm(&body, path, cause)
+        })
+    }
+
     /// What the metadata of an embedded resource can have, whether or not its schema declares it.
     fn metadata(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         if !self.is_embedded_metadata(path) {
@@ -217,11 +249,12 @@ impl<'s> Witnesses<'s> {
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
         let mut accepted = None;
-        for at in ways.into_iter().cycle().take(MAX_TRIES) {
+        let heads = self.heads.iter().flat_map(|head| [head; 2]).cycle();
+        for (at, head) in ways.into_iter().cycle().zip(heads).take(MAX_TRIES) {
             // Every other one is a neighbour of one that the old side accepts: differences are often near.
             let near = accepted.take().and_then(|body: Value| sampler.changed(&body, self.old, at));
             let Some(body) = near.or_else(|| sampler.body(self.old, at)) else { continue };
-            let Some(object) = self.whole(&body) else { continue };
+            let Some(object) = whole(head, &body) else { continue };
             if !self.may_try() {
                 return Trial::Open;
             }
@@ -255,10 +288,10 @@ impl<'s> Witnesses<'s> {
         let (at, cause) = (path.steps(), Cause::Rule(rule));
         let mut sampler = self.sampler(path, cause);
         let mut tally = Tally::default();
-        for _ in 0..MAX_TRIES {
+        for head in self.heads.iter().cycle().take(MAX_TRIES) {
             let Some(before) = sampler.body(self.old, at) else { continue };
-            let after = sampler.changed(&before, self.old, at).and_then(|body| self.whole(&body));
-            let (Some(previous), Some(object)) = (self.whole(&before), after) else { continue };
+            let after = sampler.changed(&before, self.old, at).and_then(|body| whole(head, &body));
+            let (Some(previous), Some(object)) = (whole(head, &before), after) else { continue };
             if !self.may_try() {
                 return Trial::Open;
             }
@@ -338,14 +371,6 @@ impl<'s> Witnesses<'s> {
         Sampler::new(rules.into_iter(), &Budget::of_each())
     }
 
-    fn whole(&self, body: &Value) -> Option<Value> {
-        let mut object = self.head.clone();
-        let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
-        all.extend(own.clone());
-        write_whole_numbers(&mut object);
-        Some(object)
-    }
-
     /// An object that is fine apart from the one change that is to be seen.
     fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
         let value = pin.filter(|pin| matches!(pin.target, Target::Value(_)));
@@ -403,15 +428,44 @@ impl<'s> Witnesses<'s> {
 
     /// What both sides make of a body, if that shows a difference that has to do with the path.
     pub fn confirm(&self, body: &Value, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        let object = self.whole(body)?;
-        let old = self.before.request(object.clone());
-        if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
-            return None;
-        }
-        let new = self.after.request(object.clone());
-        let (outcome, because) = verdict(&old, &new, path, cause)?;
-        Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
+        self.heads.iter().find_map(|head| {
+            let object = whole(head, body)?;
+            let old = self.before.request(object.clone());
+            if !old.accepted() || !old.pruned.is_empty() || !old.undecided.is_empty() {
+                return None;
+            }
+            let new = self.after.request(object.clone());
+            let (outcome, because) = verdict(&old, &new, path, cause)?;
+            Some(Witness { previous: None, object, old: Outcome::Accepted, new: outcome, because })
+        })
     }
+}
+
+/// A whole object: what every resource has, and a body.
+fn whole(head: &Value, body: &Value) -> Option<Value> {
+    let mut object = head.clone();
+    let (Value::Object(all), Value::Object(own)) = (&mut object, body) else { return None };
+    all.extend(own.clone());
+    write_whole_numbers(&mut object);
+    Some(object)
+}
+
+/// Names of objects that rules of the roots may tell from others.
+fn names_in_rules(roots: [&Shape; 2]) -> Vec<String> {
+    let rules = roots.into_iter().flat_map(|root| &root.rules).map(|rule| rule.rule.as_str());
+    let about_names = rules.filter(|rule| rule.contains("metadata") && rule.len() <= MAX_RULE).take(MAX_LEARNT);
+    let mut names: Vec<String> = Vec::new();
+    for rule in about_names.filter_map(|rule| read(rule).ok()) {
+        for part in rule.descendants() {
+            if let ExprKind::Literal(CelLiteral::String(text)) = &part.kind {
+                let spellings = [text.clone(), format!("{text}a"), format!("a{text}")];
+                let fresh = spellings.into_iter().filter(|name| !name.is_empty() && subdomain(name).is_none());
+                names.extend(fresh.filter(|name| !names.contains(name)).collect::<Vec<_>>());
+            }
+        }
+    }
+    names.truncate(MAX_NAMES);
+    names
 }
 
 /// Writes `2.0` as `2`, as clients send it: a server that is sent the fraction treats it differently, but nobody does that.
@@ -543,8 +597,16 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
         // The closest to the path says best what is wrong.
         let close = new.errors.iter().filter(shows);
         let asked = |error: &Error| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
-        let error = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)))?;
-        return Some((Outcome::Rejected, format!("{}: {}", error.field, error.message)));
+        let closest = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)));
+        let lost = |error: &Error| {
+            let dropped = new.pruned.iter().find(|pruned| cause == Cause::Near && concerns(&pruned.general(), path))?;
+            Some(format!("{}: {}, and {} would be dropped", error.field, error.message, dropped.dotted()))
+        };
+        let because = match closest {
+            Some(error) => format!("{}: {}", error.field, error.message),
+            None => new.errors.iter().find(|error| error.kind != Kind::Unchecked).and_then(lost)?,
+        };
+        return Some((Outcome::Rejected, because));
     }
     let concerned = |pruned: &&ObjectPath| concerns(&pruned.general(), path) && matches!(cause, Cause::Near | Cause::Lost);
     if let Some(path) = new.pruned.iter().find(concerned) {

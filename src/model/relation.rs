@@ -5,7 +5,12 @@
 
 use std::fmt;
 
+use crate::input::shorten_line;
+
 use super::fact::Effect;
+
+/// Characters of a rule that a reason shows.
+const RULE: usize = 80;
 
 /// The answer to "is there a value such that …".
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +134,7 @@ impl fmt::Display for UndecidedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UndecidedReason::Budget => f.write_str("there are more alternatives than the search may look at"),
-            UndecidedReason::Rule(rule) => write!(f, "the CEL rule `{rule}` is not understood well enough"),
+            UndecidedReason::Rule(rule) => write!(f, "the CEL rule `{}` is not understood well enough", shorten_line(rule, RULE)),
             UndecidedReason::Unverified => f.write_str("no candidate holds"),
             UndecidedReason::Method(what) => write!(f, "no complete method for {what}"),
             UndecidedReason::Text(what) => f.write_str(what),

@@ -1,11 +1,12 @@
 //! Whether CEL rules of a node follow from others, and which values are accepted when some replace others.
 //!
-//! There are two methods. By form ([`implies`], [`cases`]): rules are compared as they are written, whatever functions they call, and
+//! There are three methods. By the sizes that the schema allows ([`size_bounds`]). By form ([`implies`], [`cases`]): rules are compared as they are written, whatever functions they call, and
 //! so are rules that compare with the object before. By search ([`RuledValues::compare`]): the solver looks for a value on
 //! which the rules differ, given everything else the schema demands. The form is tried first: it is cheap and needs no value.
 
 mod cases;
 mod implies;
+mod size_bounds;
 mod term;
 #[cfg(test)]
 mod tests;
@@ -137,15 +138,16 @@ fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'
 pub(crate) struct RuledValues<'f> {
     role: Role,
     budget: &'f Budget,
+    schema: &'f Schema<'f>,
     /// `None` for a schema that is too large to be searched.
     shape: LazyCell<Option<Shape>, Box<dyn FnOnce() -> Option<Shape> + 'f>>,
 }
 
 impl<'f> RuledValues<'f> {
-    /// `shape` returns what else the schema demands of the values. It is only called if a search is needed, and returns nothing for a
+    /// `schema` is that of the old node, and `shape` returns what else it demands of the values. It is only called if a search is needed, and returns nothing for a
     /// schema with a list that is too long.
-    pub(crate) fn new(role: Role, budget: &'f Budget, shape: impl FnOnce() -> Option<Shape> + 'f) -> Self {
-        RuledValues { role, budget, shape: LazyCell::new(Box::new(shape)) }
+    pub(crate) fn new(role: Role, budget: &'f Budget, schema: &'f Schema<'f>, shape: impl FnOnce() -> Option<Shape> + 'f) -> Self {
+        RuledValues { role, budget, schema, shape: LazyCell::new(Box::new(shape)) }
     }
 
     /// What becomes of the values when these rules take the place of those, by search.
@@ -155,8 +157,10 @@ impl<'f> RuledValues<'f> {
         if old.iter().chain(new).any(|rule| rule.len() > MAX_RULE) {
             return undecided(format!("a rule of more than {MAX_RULE} bytes"));
         }
+        // What holds in any case asks nothing.
+        let new: Vec<&str> = new.iter().copied().filter(|rule| !size_bounds::always_holds(rule, self.schema)).collect();
         let with = |rules: &[&str]| Shape { rules: rules.iter().map(|rule| rule_of(rule)).collect(), ..shape.clone() };
-        let compared = order_local(&with(old), &with(new), self.role, self.budget);
+        let compared = order_local(&with(old), &with(&new), self.role, self.budget);
         match (compared.relation, compared.loses) {
             // Nothing is lost, and whether anything is gained hurts nobody.
             (Relation::Undecided, Some(false)) => Comparison { relation: Relation::Wider, ..compared },

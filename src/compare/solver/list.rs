@@ -15,8 +15,9 @@ use super::part::{Part, Unique};
 use super::read::{Effect, Request};
 use super::{Difference, Goal, Literal, Pin, Preference, Search, Solver, Term, UndecidedReason};
 
-/// Items that are made to reach a count.
-const MAX_ITEMS: u64 = 300;
+/// Items that are made to reach a count, where they must differ and where they may be alike.
+const MAX_DISTINCT: u64 = 300;
+const MAX_ALIKE: u64 = 5_000;
 
 /// What one item has to be, besides what all are.
 #[derive(Debug, Clone, Default)]
@@ -121,7 +122,7 @@ impl<'s> Solver<'s> {
     fn build(&mut self, goal: &Goal<'s>, frame: &ListPlan<'s>, wanted: &[Wanted<'s>]) -> Search<Value> {
         let least = if self.preference == Preference::Full { frame.low.max(1).min(frame.high) } else { frame.low };
         let target = least.max(wanted.len() as u64);
-        if target > MAX_ITEMS {
+        if target > if frame.distinct.is_empty() { MAX_ALIKE } else { MAX_DISTINCT } {
             return Search::Undecided(UndecidedReason::Budget);
         }
         let mut items: Vec<Value> = Vec::new();

@@ -50,7 +50,7 @@ impl SchemaWalk<'_> {
             self.changed_rule(pair, before, after, Comparison::equal());
             self.attributes(pair, before, after);
         }
-        let values = RuledValues::new(role(pair.position), pair.budget, || values_before(pair));
+        let values = RuledValues::new(role(pair.position), pair.budget, &pair.old, || values_before(pair));
         let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
         if !renames.is_empty() {
             let follows = |a: &Rule<'_>, b: &Rule<'_>| renamed(a.text, &renames).is_some_and(|text| b.says(&text));
@@ -210,7 +210,7 @@ impl SchemaWalk<'_> {
             Effect::Removed => fact.affects(&[Affected::Readers]),
             _ => fact.word(Word::Keyword, name),
         };
-        self.push(fact);
+        self.push_rule(fact, None, new, Some(old));
     }
 }
 

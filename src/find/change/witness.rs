@@ -251,12 +251,18 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
             Trial::Passed { loosened } => FactDraft::from(fact).tested(loosened),
             Trial::Open => {
                 *left = left.saturating_sub((VAIN - 1) * price);
-                FactDraft::unshown(fact, "no update was found that shows it")
+                FactDraft::unshown(fact, "none of the random updates that were tried shows it")
             }
         };
     }
-    if fact.aspect == Aspect::CelOptionalOldSelf {
-        return FactDraft::unshown(fact, "rules that run on create and on update are not searched");
+    // Where nothing shows it, the rule may be one that every new object satisfies; that is not proved.
+    if let (Aspect::CelOptionalOldSelf, Some(text)) = (fact.aspect, &rule) {
+        return match witnesses.sample_update(&fact.path, text) {
+            Trial::Shown(witness) => shown(fact, *witness),
+            Trial::Passed { .. } | Trial::Open => {
+                FactDraft::unshown(fact, "none of the random objects and updates that were tried shows it")
+            }
+        };
     }
     let cause = rule.as_deref().filter(|_| fact.aspect == Aspect::CelRule).map_or_else(|| cause(&fact), Cause::Rule);
     let found = match witnesses.show(&fact.path, what, cause) {
@@ -268,6 +274,13 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         // Under its new name the field is missing, which may be what the server says.
         (Search::Impossible | Search::Undecided(_), Some(to)) if fact.effect == Effect::Renamed => witnesses.show(to, What::Absent, cause),
         (found, _) => found,
+    };
+    let found = match (fact.aspect, fact.effect) {
+        (Aspect::Presence, Effect::Added) => found.or_else_shown(|| witnesses.show_undeclared(&fact.path, cause)),
+        (Aspect::PreserveUnknown | Aspect::AdditionalProperties, _) => {
+            found.or_else_shown(|| witnesses.show_undeclared_key(&fact.path, cause))
+        }
+        _ => found,
     };
     let found = match found {
         Search::Undecided(reason) => match witnesses.sample(&fact.path, cause) {
@@ -307,10 +320,10 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         {
             fact.affects = fact.affects.without(Affected::Writers).without(Affected::Stored);
         }
-        Search::Impossible => return FactDraft::unshown(fact, "no object shows it"),
+        Search::Impossible => return FactDraft::unshown(fact, "a complete search found no object that shows it"),
         Search::Undecided(reason) => {
             *left = left.saturating_sub((VAIN - 1) * price);
-            return FactDraft::unshown(fact, reason.to_string());
+            return FactDraft::unshown(fact, format!("neither a search nor random objects found one that shows it, because {reason}"));
         }
     }
     fact

@@ -18,6 +18,7 @@ mod rules;
 mod scale;
 mod server;
 mod server_verdicts;
+mod shown_breaks;
 mod steps;
 mod version_loss;
 

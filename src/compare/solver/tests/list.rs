@@ -62,7 +62,13 @@ fn an_item_that_is_null_becomes_its_default() {
 
 #[test]
 fn more_items_than_are_built_are_open() {
-    let reason = open(accepted(&list(json!({"type": "integer"}), json!({"minItems": 301}))));
-    assert_eq!(reason, UndecidedReason::Budget);
-    sat(accepted(&list(json!({"type": "integer"}), json!({"minItems": 300}))));
+    for (most, keywords) in [(5_000, json!({})), (300, json!({"x-kubernetes-list-type": "set"}))] {
+        let of = |least: u64| {
+            let mut keywords = keywords.clone();
+            keywords["minItems"] = least.into();
+            list(json!({"type": "integer"}), keywords)
+        };
+        assert_eq!(open(accepted(&of(most + 1))), UndecidedReason::Budget);
+        sat(accepted(&of(most)));
+    }
 }

@@ -1,0 +1,83 @@
+//! Breaks of real releases that once were undecided: each is shown by an object now, or proved to be none.
+
+use crate::judge::finding::Class;
+use crate::model::fact::{Certainty, Fact};
+
+use super::{facts, judged, with_root};
+
+/// Every break is shown by an object.
+#[track_caller]
+fn shown(old: &str, new: &str) {
+    let found: Vec<Fact> = facts(&with_root(old), &with_root(new));
+    let breaking: Vec<&Fact> = found.iter().filter(|fact| fact.affects.needs_object()).collect();
+    assert!(!breaking.is_empty(), "{new}");
+    for fact in breaking {
+        let evidence = &fact.evidence;
+        let because = (fact.aspect, &fact.path, &evidence.reason);
+        assert!(evidence.certainty == Certainty::Proved && evidence.witness.is_some(), "{because:?}\n{new}");
+    }
+}
+
+fn spec(schema: &str) -> String {
+    format!("{{type: object, properties: {{spec: {schema}}}}}")
+}
+
+const PRESERVES: &str = "x-kubernetes-preserve-unknown-fields: true";
+
+#[test]
+fn each_field_that_is_declared_under_a_parent_that_kept_all() {
+    let old = format!("{{type: object, {PRESERVES}}}");
+    let fields = "a: {type: array, items: {type: string}}, b: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}, \
+                  c: {type: string}, d: {type: object, properties: {x: {type: string}}}";
+    shown(&spec(&old), &spec(&format!("{{type: object, {PRESERVES}, properties: {{{fields}}}}}")));
+    shown(&spec(&old), &spec(&format!("{{type: object, properties: {{{fields}}}}}")));
+    let listed = |items: &str| spec(&format!("{{type: object, properties: {{l: {{type: array, items: {items}}}}}}}"));
+    shown(&listed(&old), &listed(&format!("{{type: object, properties: {{{fields}}}}}")));
+}
+
+#[test]
+fn rules_about_the_name_of_the_object() {
+    let root =
+        |rules: &str| format!("{{type: object, properties: {{spec: {{type: object, properties: {{a: {{type: string}}}}}}}}{rules}}}");
+    for rule in [
+        "self.metadata.name == 'default' ? !has(self.spec.a) : true",
+        "self.metadata.name.startsWith('node.') ? self.spec.a == 'b' : true",
+        "!self.metadata.name.endsWith('-x')",
+    ] {
+        shown(&root(""), &root(&format!(", x-kubernetes-validations: [{{rule: \"{rule}\"}}]")));
+    }
+}
+
+#[test]
+fn long_strings_and_long_lists() {
+    let map =
+        |rules: &str| spec(&format!("{{type: object, maxProperties: 8, additionalProperties: {{type: string, maxLength: 9}}{rules}}}"));
+    shown(&map(""), &map(", x-kubernetes-validations: [{rule: \"self.all(key, key.split('/')[0].size() < 253)\"}]"));
+    let list = |keywords: &str| spec(&format!("{{type: array, items: {{type: object, properties: {{p: {{type: integer}}}}}}{keywords}}}"));
+    shown(&list(""), &list(", maxItems: 4096"));
+}
+
+/// Lists of at most `most` strings in each item.
+fn lists(most: u32, rules: &str) -> String {
+    let items = format!("{{type: object, properties: {{m: {{type: array, maxItems: {most}, items: {{type: string, maxLength: 9}}}}}}}}");
+    spec(&format!("{{type: array, maxItems: 4, items: {items}{rules}}}"))
+}
+
+#[test]
+fn sums_of_sizes() {
+    let sum: Vec<String> = (0..4).map(|i| format!("(self.size() > {i} ? (has(self[{i}].m) ? self[{i}].m.size() : 0) : 0)")).collect();
+    let rule = format!(", x-kubernetes-validations: [{{rule: \"{} <= 128\"}}]", sum.join(" + "));
+    shown(&lists(64, ""), &lists(64, &rule));
+    let found = facts(&with_root(&lists(32, "")), &with_root(&lists(32, &rule)));
+    assert_eq!(judged(&found).0, Class::None);
+    assert!(found.iter().all(|fact| fact.evidence.certainty == Certainty::Proved), "{found:?}");
+}
+
+#[test]
+fn a_field_of_a_parent_that_was_renamed() {
+    let old = "{type: object, properties: {targetRef: {type: object, required: [name], properties: {name: {type: string}, namespace: {type: \
+               string}}}}, required: [targetRef]}";
+    let new = "{type: object, properties: {targetRefs: {type: array, minItems: 1, items: {type: object, required: [name], properties: {name: \
+               {type: string}}}}}, required: [targetRefs]}";
+    shown(&spec(old), &spec(new));
+}
