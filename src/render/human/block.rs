@@ -48,7 +48,7 @@ pub(super) fn draw(out: &mut String, group: &Group<'_>, texts: &dyn Texts, optio
     if whole {
         edits(out, group, options);
     }
-    places(out, group, options);
+    places(out, group, options, if whole { PLACES } else { 1 });
     if let Some(hits) = existing_objects::hits(group.members.iter().copied()) {
         wrapped(out, "  objects: ", &hits, width);
     }
@@ -165,10 +165,10 @@ fn edits(out: &mut String, group: &Group<'_>, options: &Options) {
     }
 }
 
-/// The other places: a few, and how many more.
-pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options) {
+/// The other places: each, or how many in each CRD where there are more than `most`.
+pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options, most: usize) {
     let others: Vec<&&Finding> = group.members.iter().filter(|member| !std::ptr::eq(**member, group.lead)).collect();
-    if others.len() > PLACES && !options.all {
+    if others.len() > most && !options.all {
         let mut crds: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
         for member in &others {
             *crds.entry((&member.crd, member.version.as_deref())).or_default() += 1;

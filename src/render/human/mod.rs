@@ -36,8 +36,9 @@ pub struct Options {
 
 /// So many of the worst groups are named at the top, where there are several.
 const NAMED: usize = 5;
-/// So many blocks are whole; the rest says what, where and why in a few lines.
+/// So many blocks are whole; those after them say what, where and why in a few lines, and the rest has a line each.
 const WHOLE: usize = 12;
+const BRIEF: usize = 40;
 /// So many compatible changes, and so many notes, get a line.
 const COMPATIBLE: usize = 20;
 const NOTES: usize = 10;
@@ -60,11 +61,13 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     answer(&mut out, report, &overview, options);
     let (grave, light): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
         overview.groups.iter().partition(|group| group.severity() > Severity::Info || group.section == Section::Break);
-    for (index, group) in grave.iter().enumerate() {
+    let (blocks, rest) = grave.split_at(if options.all { grave.len() } else { grave.len().min(BRIEF) });
+    for (index, group) in blocks.iter().enumerate() {
         out.push('\n');
         let whole = options.all || index < WHOLE;
         block::draw(&mut out, group, texts, options, whole);
     }
+    lines(&mut out, "in a line each (--all for more)", rest, usize::MAX, options);
     if !overview.shared.is_empty() {
         out.push_str("\nbecause of these changes:\n");
         overview.shared.iter().for_each(|group| block::consequence(&mut out, group, &options.style));
@@ -143,7 +146,7 @@ fn lines(out: &mut String, title: &str, groups: &[&Group<'_>], most: usize, opti
         let lead = format!("  {} ", block::sign(group, style));
         if options.all {
             wrapped(out, &lead, &format!("{} {painted}", style.prose(&format!("{text}{crd}"))), style.width);
-            block::places(out, group, options);
+            block::places(out, group, options, usize::MAX);
         } else {
             let room = style.width.saturating_sub(5 + rule.len());
             let _ = writeln!(out, "{lead}{} {painted}", style.prose(&fitted(&format!("{text}{crd}"), room)));
