@@ -332,7 +332,7 @@ pub struct Validate {
     /// Objects that are stored: each OBJECT is checked as an update of the one with its kind, namespace and name
     #[arg(long, value_name = "OBJECT", conflicts_with = "old")]
     pub previous: Vec<OsString>,
-    /// Servers to check for: 1.33, 1.30..1.36, 1.31.. or >=1.31 [default: the newest release]
+    /// Servers to check for: 1.33, 1.30..1.36, 1.31.. or >=1.31 [default: from the configuration, that of kube:, or the newest release]
     #[arg(long, value_name = "RANGE")]
     pub kubernetes: Option<Minors>,
     /// With --previous: write to this subresource. For `scale`, OBJECT can be a Scale
@@ -680,7 +680,7 @@ pub struct Judging {
     #[arg(long, value_name = "YYYY-MM-DD", hide_short_help = true)]
     pub today: Option<String>,
 
-    /// Servers to judge for: 1.33, 1.30..1.36, 1.31.. or >=1.31 [default: from the configuration, or the newest release]
+    /// Servers to judge for: 1.33, 1.30..1.36, 1.31.. or >=1.31 [default: from the configuration, that of kube:, or the newest release]
     #[arg(long, value_name = "RANGE")]
     pub kubernetes: Option<Minors>,
 

@@ -76,7 +76,7 @@ impl Checked {
         if judged.iter().any(objects::Judged::fails) {
             self.exit = self.exit.or(Exit::Findings);
         }
-        let text = objects::render(&judged, 0, &[], documents, &streams.out_style(), false);
+        let text = objects::render((&judged, None), 0, &[], documents, &streams.out_style(), false);
         let _ = write!(self.text, "{what}:\n{text}");
     }
 }

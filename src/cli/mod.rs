@@ -22,6 +22,7 @@ mod output;
 mod own_pages;
 mod progress;
 mod released;
+mod servers;
 mod setting;
 mod sides;
 mod suites;

@@ -18,6 +18,8 @@ use crate::server::object::{self, Subresource};
 use super::existing_objects::{Resource, each_page};
 use super::input::Reader;
 use super::output::{check_formats, replace, write_formats};
+use super::servers;
+use super::setting::configured_servers;
 use super::{Exit, Stop, Streams};
 
 pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
@@ -37,7 +39,13 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         streams.error(&format!("no CRD was found in {}", crd_side.source));
         exit = exit.or(Exit::Unread);
     }
-    let kubernetes = arguments.kubernetes.unwrap_or_default();
+    let named = match arguments.kubernetes {
+        Some(minors) => Some(minors),
+        None => configured_servers(&reader, crds.inputs(), streams)?,
+    };
+    let asked = reader.parse(&clusters)?;
+    let asked = servers::clusters(crds.inputs().iter().chain(old.iter().flat_map(|old| old.inputs())).chain(&asked));
+    let kubernetes = servers::choose(named, &asked, &reader, streams);
     let crds_on = |minor| crd_side.bundle.on(minor);
     let reports: Vec<(Minor, Vec<object::ObjectReport>)> = if arguments.previous.is_empty() {
         let old_on = |minor| old_side.as_ref().map(|side| side.bundle.on(minor));
@@ -103,7 +111,7 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         Format::Github => objects::github(&judged, unhurt, &anchors),
         Format::Sarif => objects::sarif(&judged, &anchors, complete),
         Format::Junit => objects::junit(&judged, complete),
-        _ => objects::render(&judged, unhurt, &skipped, given.documents(), style, arguments.all),
+        _ => objects::render((&judged, Some(kubernetes)), unhurt, &skipped, given.documents(), style, arguments.all),
     })?;
     Ok(exit)
 }

@@ -22,6 +22,7 @@ use crate::render::human;
 
 use super::input::{Read, Reader, with_advice};
 use super::own_pages::OwnPages;
+use super::servers;
 use super::{Exit, Stop, Streams};
 
 /// By what a run judges.
@@ -69,6 +70,7 @@ pub(super) struct Sought<'r> {
 impl Setting {
     pub fn new(reader: &Reader, judging: &arguments::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
         let Sought { old, new, accept } = sought;
+        let clusters = servers::clusters(old.iter().flat_map(|(old, _)| old.inputs()).chain(new.inputs()));
         let mut search = Search { reader, judging, streams, accept };
         let found = search.side(new.inputs())?;
         let before = match &old {
@@ -114,7 +116,7 @@ impl Setting {
         let own = Arc::clone(&judges.own);
         let (policy, gate) = choose(judging, &config, &own)?;
         let today = today(judging)?;
-        let kubernetes = judging.kubernetes.or(config.kubernetes).unwrap_or_default();
+        let kubernetes = servers::choose(judging.kubernetes.or(config.kubernetes), &clusters, reader, streams);
         Ok(Setting { kubernetes, own, policy, gate, config, file, baseline, today, changed, baseline_file })
     }
 
@@ -132,6 +134,12 @@ impl Setting {
         let context = ReviewContext { assigned: &self.config.maturity, kubernetes: self.kubernetes, ..ReviewContext::default() };
         Judgement { waivers, context, changed: &self.changed, ..Judgement::new(self.book(), &self.policy) }
     }
+}
+
+/// The servers that the configuration around these inputs names.
+pub(super) fn configured_servers(reader: &Reader, inputs: &[Input], streams: &mut Streams<'_>) -> Result<Option<Minors>, Stop> {
+    let judging = arguments::Judging::default();
+    Ok(Search { reader, judging: &judging, streams, accept: false }.side(inputs)?.config.kubernetes)
 }
 
 /// Flags go before the profile, the profile before the rest of the configuration.

@@ -16,6 +16,8 @@ use super::shorten_line;
 pub const PAGE_ITEMS: usize = 500;
 /// Where every server since Kubernetes 1.16 lists its CRDs.
 pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// Where a server states its version.
+const VERSION: &str = "/version";
 /// kubectl ends by itself at its timeout; how much longer it gets before it is ended.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -87,6 +89,11 @@ impl Cluster {
         String::from_utf8(out).map_err(|error| not_a_list(error.to_string()))
     }
 
+    /// The version that the server states, such as `v1.33.4-eks-1a2b3c`.
+    pub fn version(&self) -> Result<String, ClusterError> {
+        stated_version(&self.get(VERSION, VERSION)?)
+    }
+
     fn get(&self, path: &str, uri: &str) -> Result<Vec<u8>, ClusterError> {
         let mut command = Command::new("kubectl");
         if let Some(context) = &self.context {
@@ -146,6 +153,12 @@ fn percent(text: &str) -> String {
         }
         out
     })
+}
+
+fn stated_version(answer: &[u8]) -> Result<String, ClusterError> {
+    let answer: serde_json::Value = serde_json::from_slice(answer).unwrap_or_default();
+    let version = answer.get("gitVersion").and_then(serde_json::Value::as_str);
+    version.map(str::to_owned).ok_or_else(|| ClusterError::Failed("the server doesn't state its version".to_owned()))
 }
 
 /// A page of CRDs.
@@ -219,6 +232,14 @@ mod tests {
         assert!(crds[0].1.contains("\"kind\": \"CustomResourceDefinition\"") && !crds[0].1.contains("managedFields"));
         assert!(matches!(super::crds("{}"), Err(ClusterError::NotAList { .. })));
         assert!(matches!(super::crds("<html>"), Err(ClusterError::NotAList { .. })));
+    }
+
+    #[test]
+    fn a_version_is_read() {
+        let answer = br#"{"major":"1","minor":"33+","gitVersion":"v1.33.4-eks-1a2b3c","platform":"linux/amd64"}"#;
+        assert_eq!(stated_version(answer).as_deref(), Ok("v1.33.4-eks-1a2b3c"));
+        assert!(matches!(stated_version(b"{}"), Err(ClusterError::Failed(_))));
+        assert!(matches!(stated_version(b"<html>"), Err(ClusterError::Failed(_))));
     }
 
     #[test]

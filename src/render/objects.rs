@@ -14,6 +14,7 @@ use crate::server::object::{ObjectReport, Request, Subresource, Upgrade, Verdict
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
+use super::servers;
 use super::snippet::{self, Diagnostic, Excerpt, Excerpts, Style};
 use crate::judge::overview::plural;
 
@@ -235,8 +236,15 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     }
 }
 
-/// Draws what is said; `unhurt` objects are only counted.
-pub fn render(judged: &[Judged], unhurt: usize, skipped: &[Skipped], documents: &Documents, style: &Style, all: bool) -> String {
+/// Draws what is said; `unhurt` objects are only counted. `servers` are those that were asked, where that is to be said.
+pub fn render(
+    (judged, servers): (&[Judged], Option<Minors>),
+    unhurt: usize,
+    skipped: &[Skipped],
+    documents: &Documents,
+    style: &Style,
+    all: bool,
+) -> String {
     let mut out = String::new();
     for object in judged {
         let shown: Vec<&Remark> = object
@@ -258,7 +266,8 @@ pub fn render(judged: &[Judged], unhurt: usize, skipped: &[Skipped], documents: 
             out.push_str(&snippet::draw(style, &shown));
         }
     }
-    let _ = writeln!(out, "{}", summary(judged, unhurt));
+    let servers = servers.map_or_else(String::new, |minors| format!(" · Kubernetes {}", servers::named(minors)));
+    let _ = writeln!(out, "{}{servers}", summary(judged, unhurt));
     for skipped in skipped {
         let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
     }

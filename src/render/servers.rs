@@ -31,7 +31,7 @@ fn unless(report: &Report) -> String {
 }
 
 /// The minors, with a mark at what isn't released.
-fn named(minors: Minors) -> String {
+pub(super) fn named(minors: Minors) -> String {
     let pre: Minors = minors.iter().filter(|minor| minor.is_prerelease()).collect();
     match pre.is_empty() {
         true => minors.to_string(),

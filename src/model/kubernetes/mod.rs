@@ -7,7 +7,9 @@ mod range;
 use std::fmt;
 
 pub use asked::{Asked, Server};
-pub use features::{Feature, Scope};
+pub use features::Feature;
+#[cfg(test)]
+pub use features::{Scope, TABLE};
 pub use range::{Minors, RangeError};
 
 /// A minor version, which stands for its last patch release with default settings.
@@ -35,7 +37,7 @@ impl Minor {
 
     fn knows(self, feature: Feature, new: bool) -> bool {
         let row = feature.row();
-        let own = if new && row.scope == Scope::Expressions { self.0 - 1 } else { self.0 };
+        let own = if new && row.scope == features::Scope::Expressions { self.0 - 1 } else { self.0 };
         own >= row.since.0
     }
 
@@ -49,9 +51,27 @@ impl Minor {
         Minor::ALL.into_iter().find(|minor| minor.0 == number)
     }
 
+    /// The minor of a server that states this version (`v1.33.4-eks-1a2b3c`), or the nearest that the model knows.
+    pub fn of_server(version: &str) -> Option<StatedMinor> {
+        let rest = version.trim().strip_prefix('v').unwrap_or(version).strip_prefix("1.")?;
+        let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+        let number = digits.parse::<u32>().ok()?;
+        let nearest = number.clamp(Minor::OLDEST.0.into(), Minor::NEWEST.0.into());
+        let minor = Minor::ALL.into_iter().find(|minor| u32::from(minor.0) == nearest)?;
+        Some(if number == nearest { StatedMinor::Known(minor) } else { StatedMinor::Nearest(minor) })
+    }
+
     const fn bit(self) -> u16 {
         1 << (self.0 - Minor::OLDEST.0)
     }
+}
+
+/// The minor of a running server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatedMinor {
+    Known(Minor),
+    /// The server is older or newer than what the model knows; this comes nearest.
+    Nearest(Minor),
 }
 
 impl Default for Minor {
@@ -110,6 +130,16 @@ impl Default for Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_of_servers_are_read() {
+        assert_eq!(Minor::of_server("v1.33.4-eks-1a2b3c"), Some(StatedMinor::Known(Minor(33))));
+        assert_eq!(Minor::of_server("v1.36.0-rc.1+k3s1"), Some(StatedMinor::Known(Minor(36))));
+        assert_eq!(Minor::of_server("v1.21.14"), Some(StatedMinor::Nearest(Minor::OLDEST)));
+        assert_eq!(Minor::of_server("v1.99.0"), Some(StatedMinor::Nearest(Minor::NEWEST)));
+        assert_eq!(Minor::of_server("v2.0.0"), None);
+        assert_eq!(Minor::of_server(""), None);
+    }
 
     #[test]
     fn new_expressions_lag_behind() {
