@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::model::fact::{Fact, Mark, Ratchet};
+use crate::model::fact::{Aspect, Effect, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Minors, Server};
-use crate::model::{Api, Bundle, Crd};
+use crate::model::{Api, Bundle, Crd, Place};
 use crate::server::crd;
 
 /// A CRD as a server reads it. Nothing is copied for the server that it was read for.
@@ -56,6 +56,9 @@ fn merge(range: Minors, answers: Vec<(Minors, Vec<Fact>)>) -> Vec<Fact> {
 /// The same fact on older servers: whoever is affected on one of them is affected.
 fn join(fact: &mut Fact, older: Fact, minors: Minors) {
     fact.affects = fact.affects.union(older.affects);
+    if older.is(Mark::StoredOnly) {
+        fact.words.extend(older.words.get(&Word::Stored).map(|minor| (Word::Stored, minor.clone())));
+    }
     fact.marks.extend(older.marks);
     if fact.ratchet.is_some_and(|ratchet| ratchet != Ratchet::Never) && older.ratchet == Some(Ratchet::Never) {
         fact.untolerated = Some(fact.untolerated.unwrap_or(Minors::NONE).and(minors));
@@ -64,6 +67,9 @@ fn join(fact: &mut Fact, older: Fact, minors: Minors) {
         fact.evidence = older.evidence;
     }
 }
+
+/// Why no server that the model knows accepts a CRD of the old API.
+const OUTDATED: &str = "apiextensions.k8s.io/v1beta1 was removed in Kubernetes 1.22";
 
 /// What servers say to one CRD when it is created.
 #[derive(Debug)]
@@ -78,11 +84,16 @@ pub struct CrdAcceptance {
 
 /// What each of these servers says to each CRD of a bundle.
 pub fn acceptance(bundle: &Bundle<'_>, range: Minors) -> Vec<CrdAcceptance> {
-    bundle.crds.par_iter().filter(|crd| crd.api == Api::V1).map(|crd| of_crd(crd, range)).collect()
+    bundle.crds.par_iter().map(|crd| of_crd(crd, range)).collect()
 }
 
 fn of_crd(crd: &Crd<'_>, range: Minors) -> CrdAcceptance {
     let refusals = |server| {
+        if crd.api == Api::V1Beta1 {
+            let node = crd.node.get("apiVersion").unwrap_or(crd.name_node);
+            let fact = Fact::new(Subject::Crd, Aspect::Api, Effect::Lapsed, crd.name);
+            return vec![fact.after(Place { file: crd.file, span: node.span() }).word(Word::Reason, OUTDATED)];
+        }
         let answer = read_by(crd, server, crd::create);
         answer.facts.into_iter().filter(Fact::is_refusal).collect::<Vec<_>>()
     };

@@ -9,7 +9,8 @@ use crate::find::vocabulary;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values, fingerprint};
 use crate::judge::policy::Situation;
 use crate::judge::rule::{FactView, Need, Rule, Taken};
-use crate::model::fact::{Aspect, Certainty, Fact, Mark, Subject, Word};
+use crate::model::fact::{Aspect, Certainty, Effect, Fact, Mark, Subject, Word};
+use crate::model::kubernetes::Minors;
 use crate::model::{Place, Priority};
 
 use super::conversions::Covering;
@@ -142,6 +143,7 @@ impl Ruling<'_> {
         if let Some(minors) = fact.kubernetes {
             message.push_str(&format!(" (only on Kubernetes {minors})"));
         }
+        message.push_str(&stored_expression(fact, judgement.context.kubernetes));
         if let Some(minors) = fact.untolerated {
             message.push_str(&format!(" (Kubernetes {minors} also refuses updates that leave it unchanged)"));
         }
@@ -182,6 +184,25 @@ impl Ruling<'_> {
             embedded: embedded.map(str::to_owned),
         }
     }
+}
+
+/// Where an expression that is refused works all the same, and where it doesn't even if it is stored already.
+fn stored_expression(fact: &Fact, range: Minors) -> String {
+    if !fact.is_refusal() || !matches!(fact.aspect, Aspect::CelRule | Aspect::CelMessageExpression) || fact.effect != Effect::Invalid {
+        return String::new();
+    }
+    let mut said = Vec::new();
+    let stored = fact.words.get(&Word::Stored).filter(|_| fact.is(Mark::StoredOnly));
+    if let Some(minor) = stored {
+        said.push(format!("Kubernetes {minor} compiles it, but only in CRDs that have it already"));
+    }
+    // A newer server of the range stores the CRD, and an older one, after a rollback, finds it.
+    let on = fact.kubernetes.unwrap_or(Minors::NONE);
+    let lost: Minors = on.iter().filter(|minor| stored.is_none_or(|stored| *stored != minor.to_string())).collect();
+    if !lost.is_empty() && lost.last() < range.last() && fact.aspect == Aspect::CelRule {
+        said.push(format!("after a rollback to {lost} no object can be written, because the stored rule doesn't compile"));
+    }
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }
 
 /// What findings are written from beside their rulings.

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use crate::cel::advice::{self, SuggestedBound};
-use crate::cel::check::CompileError;
+use crate::cel::check::{CompileError, Purpose};
+use crate::cel::eval::Program;
 use crate::cel::need::Need;
 use crate::cel::rule_check::{self, CelRuleError, CheckedRule, CheckedSite, RULE_LIMIT, TOTAL_LIMIT};
 use crate::cel::site::Site;
 use crate::input::yaml::Node;
-use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
+use crate::model::fact::{Aspect, Effect, Fact, Mark, Subject, Word};
 use crate::model::kubernetes::{Asked, Minor, Server};
-use crate::model::schema::shape::Extra;
+use crate::model::schema::shape::{CelRule, Extra};
 use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
 use crate::model::{FieldPath, PathStep};
 
@@ -175,11 +176,12 @@ impl<'t> Written<'_, '_, 't> {
                 fact.words.insert(Word::Offset, "0".into());
             }
             CelRuleError::Rule(CompileError::Refused { at, reason }) => {
-                self.fact((Aspect::CelRule, Effect::Invalid), "rule", reason.clone()).words.insert(Word::Offset, at.to_string());
+                let what = (Aspect::CelRule, Effect::Invalid);
+                self.uncompiled(what, ("rule", Purpose::Rule), (*at, reason), site, judged.rule);
             }
             CelRuleError::Message(CompileError::Refused { at, reason }) => {
-                let fact = self.fact((Aspect::CelMessageExpression, Effect::Invalid), "messageExpression", reason.clone());
-                fact.words.insert(Word::Offset, at.to_string());
+                let what = (Aspect::CelMessageExpression, Effect::Invalid);
+                self.uncompiled(what, ("messageExpression", Purpose::Message), (*at, reason), site, judged.rule);
             }
             // The server may accept what we can't decide.
             CelRuleError::Rule(CompileError::Unsure { .. }) | CelRuleError::Message(CompileError::Unsure { .. }) => {}
@@ -197,6 +199,28 @@ impl<'t> Written<'_, '_, 't> {
                 self.cost("rule", *cost, advice.as_deref());
             }
             CelRuleError::MessageCost { cost } => self.cost("messageExpression", *cost, None),
+        }
+    }
+
+    /// An expression that doesn't compile, though it may where the stored CRD has it.
+    fn uncompiled(
+        &mut self,
+        what: (Aspect, Effect),
+        (member, purpose): (&str, Purpose),
+        (at, reason): (usize, &str),
+        site: &Site<'_>,
+        rule: &CelRule,
+    ) {
+        let server = site.shape.kubernetes;
+        let text = if purpose == Purpose::Rule { Some(&rule.rule) } else { rule.message_expression.as_ref() };
+        let optional = rule.optional_old_self == Some(true);
+        let compiles = |text: &String| Program::compile(text, purpose, &site.decl, optional, server.stored_expressions()).is_ok();
+        let stored_only = text.is_some_and(compiles);
+        let fact = self.fact(what, member, reason.to_owned());
+        fact.words.insert(Word::Offset, at.to_string());
+        if stored_only {
+            fact.marks.insert(Mark::StoredOnly);
+            fact.words.insert(Word::Stored, server.to_string());
         }
     }
 
