@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::cli::config::Config;
 use crate::find::conversion::Conversions;
 use crate::find::lint::Release;
+use crate::find::review_context::ReviewContext;
 use crate::go::date::Date;
 use crate::input::{File, Origin};
 use crate::judge::baseline::Baseline;
@@ -161,12 +162,21 @@ fn run(example: &RuleExample) -> Vec<Finding> {
     });
     let baseline = baseline.as_ref().map(|(baseline, file)| (baseline, *file));
     let waivers = Waivers { list: &judges.waivers, file, baseline, today: Date::parse("2026-01-15") };
-    let judgement =
-        Judgement { waivers, changed: &changed, history: &history, conversions: manifests, ..Judgement::new(Book::builtin(), &policy) };
+    let context = ReviewContext { kubernetes: judges.kubernetes.unwrap_or_default(), ..ReviewContext::default() };
+    let judgement = Judgement {
+        waivers,
+        context,
+        changed: &changed,
+        history: &history,
+        conversions: manifests,
+        ..Judgement::new(Book::builtin(), &policy)
+    };
     let new = Side::new("new", &new);
-    match &example.old {
-        None => review::lint(&new, &judgement).findings,
-        Some(old) => review::review(&Side::new("old", &read("old.yaml", &old.text)), &new, &judgement).findings,
+    let ends = example.upgrade.and_then(|minors| minors.first().zip(minors.last()));
+    match (&example.old, ends) {
+        (None, Some(minors)) => review::upgrade(&new, minors, &judgement).findings,
+        (None, None) => review::lint(&new, &judgement).findings,
+        (Some(old), _) => review::review(&Side::new("old", &read("old.yaml", &old.text)), &new, &judgement).findings,
     }
 }
 

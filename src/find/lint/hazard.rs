@@ -1,19 +1,16 @@
 //! What the server accepts and what causes trouble later: schemas that reject every value, drop data silently, or have no effect.
 
 use crate::go::regexp::Pattern;
-use crate::go::strfmt::Format;
 use crate::input::yaml::{Data, Node};
 use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::number::Broken;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
-use crate::server::crd::{Level, SchemaPosition, fits};
-use crate::server::object::number_domains;
+use crate::model::kubernetes::Feature;
+use crate::server::crd::{self, Level, SchemaPosition, fits};
+use crate::server::object::{self, number_domains};
 
 use super::walk::{LintContext, LintWalk};
-
-/// Formats of numbers that the server knows.
-const NUMBERS: &[&str] = &["int32", "int64", "float", "double"];
 
 /// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`.
 pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
@@ -70,6 +67,10 @@ fn list<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaP
     let map_list = schema.text(Keyword::ListType) == Some("map");
     if plain && !wants_something && !map_list && position.head() != Some("status") {
         walk.note((Aspect::Items, Effect::Unsafe), entry.key, position);
+    }
+    if let Some(ty) = crd::set_items_warned_about(schema, &items) {
+        let fact = walk.note((Aspect::ListType, Effect::Unsafe), entry.key, position);
+        fact.words.insert(Word::Type, ty.to_owned());
     }
 }
 
@@ -146,8 +147,10 @@ fn impossible<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &S
             }
             _ => {
                 let (format, server) = match schema.text(K::Format) {
-                    Some(format @ ("int32" | "float")) => (format, "Kubernetes 1.36 and later reject"),
-                    _ => ("int64", "the server rejects"),
+                    Some(format @ ("int32" | "float")) => {
+                        (format, format!("Kubernetes {} and later reject", Feature::NumberFormats.row().since))
+                    }
+                    _ => ("int64", "the server rejects".to_owned()),
                 };
                 format!("{} is out of the range of {format}, and because of that {server} every number", word.name())
             }
@@ -184,14 +187,20 @@ fn ineffective<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &
     }
 }
 
+/// A format that servers don't know for this type: they ignore it, and newer ones warn.
 fn format<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(text), Some(entry)) = (schema.text(Keyword::Format).filter(|text| !text.is_empty()), schema.entry(Keyword::Format)) else {
         return;
     };
-    if Format::of(text).is_none() && !NUMBERS.contains(&text.replace('-', "").as_str()) {
-        let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, position);
-        fact.words.insert(Word::Name, text.to_owned());
-    }
+    let Some(warns) = crd::unrecognised_format(schema, text) else { return };
+    let since = warns.row().since;
+    let effect = match object::enforced_format(&Shape::local(schema)) {
+        true => format!("it isn't a format of this type, and Kubernetes {since} and later answer with a warning"),
+        false => format!("the server doesn't check it, so it has no effect, and Kubernetes {since} and later answer with a warning"),
+    };
+    let fact = walk.note((Aspect::Format, Effect::Unknown), entry.value, position);
+    fact.words.insert(Word::Name, text.to_owned());
+    fact.words.insert(Word::Reason, effect);
 }
 
 fn default<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {

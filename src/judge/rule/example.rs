@@ -1,5 +1,7 @@
 //! The examples of a rule's page: fenced blocks that are run as tests.
 
+use crate::model::kubernetes::Minors;
+
 /// One example: a pair of bundles, or a single one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleExample {
@@ -16,6 +18,8 @@ pub struct RuleExample {
     pub baseline: Option<Block>,
     /// Manifests beside the new bundle.
     pub conversion: Option<Block>,
+    /// The servers of an upgrade that the bundle goes through (`yaml 1.35..1.36`).
+    pub upgrade: Option<Minors>,
 }
 
 /// A bundle, with the lines that must be flagged.
@@ -58,8 +62,8 @@ pub fn examples(body: &str) -> Vec<RuleExample> {
                     "yaml config" => config = Some(plain(&text)),
                     "yaml baseline" => baseline = Some(plain(&text)),
                     "yaml old config" => old_config = Some(plain(&text)),
-                    "yaml new" | "yaml" => {
-                        let old = if info == "yaml" { None } else { waiting.take() };
+                    _ if info == "yaml new" || info == "yaml" || upgrade(info).is_some() => {
+                        let old = if info == "yaml new" { waiting.take() } else { None };
                         let (line, old) = old.map_or((start, None), |(line, old)| (line, Some(old)));
                         found.push(RuleExample {
                             line,
@@ -70,6 +74,7 @@ pub fn examples(body: &str) -> Vec<RuleExample> {
                             old_config: old_config.take(),
                             baseline: baseline.take(),
                             conversion: None,
+                            upgrade: upgrade(info),
                         });
                     }
                     "yaml conversion" => {
@@ -84,6 +89,11 @@ pub fn examples(body: &str) -> Vec<RuleExample> {
         }
     }
     found
+}
+
+/// The servers that a fence names.
+fn upgrade(info: &str) -> Option<Minors> {
+    info.strip_prefix("yaml ")?.parse().ok()
 }
 
 const MARK: &str = "# ~ ";

@@ -92,7 +92,7 @@ table! {
     Server 36 NumberFormats               "fmt-int32-over"                "enforces the ranges of the formats int32 and float";
 
     // Warnings.
-    Server 34 StringFormatWarnings        "fmt-warn-string-nope"          "warns about unknown formats of strings";
+    Server 34 StringFormatWarnings        "fmt-warn-string-ip"            "warns about unknown formats of strings";
     Server 36 FormatWarnings              "fmt-warn-integer-uint32"       "warns about unknown formats of other types";
     Server 37 ObjectSetWarnings           "warn-set-object"               "warns about new sets of objects or lists";
 

@@ -24,6 +24,7 @@ mod tests;
 mod update;
 mod version_checks;
 mod version_list;
+mod warnings;
 
 pub(crate) use decode_document::decode;
 pub(crate) use default_checks::{fits, shown_default};
@@ -31,6 +32,7 @@ pub(crate) use schema_position::{SchemaPosition, SchemaStep};
 pub(crate) use schema_walk::Level;
 pub(crate) use structural::has_int_or_string_pair;
 pub(crate) use version_list::{VersionEntry, VersionList};
+pub(crate) use warnings::{set_items_warned_about, unrecognised_format};
 
 use std::collections::BTreeSet;
 
