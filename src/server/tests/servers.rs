@@ -8,12 +8,12 @@ use crate::cel::rule_check::{self, StoredExpressions};
 use crate::input::yaml::Budget;
 use crate::input::{File, Origin};
 use crate::model::fact::Fact;
-use crate::model::kubernetes::{Minor, Minors, Server};
+use crate::model::kubernetes::{Minor, Minors, Scope, Server, TABLE};
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
 use crate::server::crd::{create, update};
 use crate::server::object::{Endpoint, Subresource};
-use crate::testing::recorded::{id, records};
+use crate::testing::recorded::{committed, id, records};
 
 fn documents(crd: &Value) -> Documents {
     Documents::parse(vec![File::new("crd.json", crd.to_string(), Origin::Stdin)], &Budget::default())
@@ -164,4 +164,28 @@ fn each_minor_estimates_what_it_estimated() {
     }
     println!("{right} estimates are right\n{}", wrong.join("\n"));
     assert!(wrong.is_empty(), "{} estimates are wrong", wrong.len());
+}
+
+/// A row of the table says from which minor on something holds, and its case shows it there.
+#[test]
+fn each_feature_names_a_case_that_shows_it() {
+    let recorded: BTreeMap<String, Value> = committed("servers").into_iter().map(|record| (id(&record), record)).collect();
+    let mut wrong = Vec::new();
+    for row in TABLE {
+        let Some(record) = recorded.get(row.case) else {
+            wrong.push(format!("{:?}: no case `{}` in testdata/server/servers.jsonl", row.feature, row.case));
+            continue;
+        };
+        // New expressions are compiled with the environment of the minor before.
+        let new = row.scope == Scope::Expressions && row.case.ends_with("-new");
+        let changes = Minor::ALL
+            .into_iter()
+            .zip(Minor::ALL.into_iter().skip(1))
+            .filter(|(before, after)| record["verdicts"][before.to_string()] != record["verdicts"][after.to_string()]);
+        let shown = if new { Minor::first_with(row.feature) } else { row.since };
+        if !changes.map(|(_, after)| after).any(|minor| minor == shown) {
+            wrong.push(format!("{:?}: `{}` shows nothing at {shown}", row.feature, row.case));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
