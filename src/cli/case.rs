@@ -10,6 +10,7 @@ use crate::input::{Against, against};
 use crate::judge::existing_objects::ObjectTally;
 use crate::judge::report::{ChangeArguments, Report};
 use crate::judge::review::{self, Judgement, ReadRelease, Side};
+use crate::model::Bundle;
 use crate::model::kubernetes::{Minor, Minors};
 use crate::server::object::ImpactChecker;
 
@@ -92,11 +93,7 @@ impl<'r> Case<'r> {
             history,
             manifests,
             release,
-            objects: (!arguments.objects.is_empty()).then(|| ObjectInputs {
-                reader,
-                inputs: arguments.objects.clone(),
-                keeps_values: arguments.object_values,
-            }),
+            objects: ObjectInputs::of(reader, arguments),
             least: arguments.judging.min_crds.unwrap_or(least),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
             upgrade: None,
@@ -126,7 +123,8 @@ impl<'r> Case<'r> {
             output: arguments::Output { format: Vec::new(), all: false, proof: false, quiet: false },
             limits: arguments.limits.clone(),
         };
-        Ok(Case { upgrade: Some((from, to)), ..Case::lint(reader, &lint, accept, streams)? })
+        let objects = ObjectInputs::of(reader, arguments);
+        Ok(Case { upgrade: Some((from, to)), objects, ..Case::lint(reader, &lint, accept, streams)? })
     }
 
     pub fn lint(reader: &Reader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Self, Stop> {
@@ -177,8 +175,17 @@ impl<'r> Case<'r> {
         drop(progress);
         self.release.iter().for_each(|release| release.report(streams));
         let mut exit = self.manifests.problems(streams);
-        if let (Some(objects), Some(old)) = (&self.objects, &old) {
-            exit = exit.or(existing_objects(objects, (old, &new), &mut report, streams)?);
+        if let Some(objects) = &self.objects {
+            let on_servers = self.upgrade.map(|(from, to)| (new.bundle.on(from), new.bundle.on(to)));
+            let changed = match (&on_servers, &old) {
+                // Whatever the CRDs are, the server is another.
+                (Some((from, to)), _) => Some((from, to, from.crds.iter().filter_map(Resource::of).collect())),
+                (None, Some(old)) => Some((&old.bundle, &new.bundle, Resource::changed(&old.bundle, &new.bundle))),
+                (None, None) => None,
+            };
+            if let Some((before, after, resources)) = changed {
+                exit = exit.or(existing_objects(objects, (before, after), &resources, &mut report, streams)?);
+            }
         }
         let read = [(&self.new, &new)].into_iter().chain(self.standard.iter().zip(&standard));
         let read = read.chain(self.history.iter().map(|(_, read)| read).zip(past.iter().map(|(_, side)| side)));
@@ -212,18 +219,25 @@ struct ObjectInputs<'r> {
     keeps_values: bool,
 }
 
+impl<'r> ObjectInputs<'r> {
+    fn of(reader: &'r Reader, arguments: &arguments::Review) -> Option<Self> {
+        let given = || ObjectInputs { reader, inputs: arguments.objects.clone(), keeps_values: arguments.object_values };
+        (!arguments.objects.is_empty()).then(given)
+    }
+}
+
 /// Counts which objects the findings hit.
 fn existing_objects(
     objects: &ObjectInputs<'_>,
-    (old, new): (&Side<'_>, &Side<'_>),
+    (old, new): (&Bundle<'_>, &Bundle<'_>),
+    resources: &[Resource],
     report: &mut Report,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Stop> {
     let progress = streams.progress("checking objects");
-    let resources = Resource::changed(&old.bundle, &new.bundle);
-    let checker = ImpactChecker::new(&old.bundle, &new.bundle).keeping_values(objects.keeps_values);
+    let checker = ImpactChecker::new(old, new).keeping_values(objects.keeps_values);
     let mut tally = ObjectTally::new(checker, &report.findings);
-    let exit = each_page(objects.reader, &objects.inputs, &resources, streams, |documents| {
+    let exit = each_page(objects.reader, &objects.inputs, resources, streams, |documents| {
         tally.add(documents);
         progress.done(tally.checked());
     })?;

@@ -165,7 +165,9 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
             if !same_version || !can_cause(finding, hit.harm) {
                 continue;
             }
-            if let Some(near) = candidate.paths.iter().filter_map(|own| nearness(own, &path, hit.harm)).max() {
+            let near = candidate.paths.iter().filter_map(|own| nearness(own, &path, hit.harm)).max();
+            // It may name another field.
+            if let Some(near) = near.or_else(|| is_hazard(finding).then_some(0)) {
                 best.push((near, candidate));
             }
         }
@@ -256,9 +258,14 @@ impl HitCount {
     }
 }
 
-/// Whether objects can be hit by it: breaks, and versions that a server refuses to drop.
+/// Whether objects can be hit by it: breaks, versions that a server refuses to drop, and what breaks only objects of some sort.
 fn is_harmful(finding: &Finding) -> bool {
-    finding.cause.is_empty() && finding.class == Some(Class::SemanticBreaking) || is_gone(finding)
+    finding.cause.is_empty() && finding.class == Some(Class::SemanticBreaking) || is_gone(finding) || is_hazard(finding)
+}
+
+/// Whether it speaks for several fields of its version, of which it names one.
+fn is_hazard(finding: &Finding) -> bool {
+    finding.class.is_none() && finding.affects.contains(Affected::Stored)
 }
 
 fn is_gone(finding: &Finding) -> bool {

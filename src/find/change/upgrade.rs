@@ -3,7 +3,9 @@
 //! A CRD and two servers come in: facts about objects that only one of them accepts go out, as if the schema had changed, and what
 //! only the newer one refuses in the CRD itself.
 
-use std::collections::HashSet;
+mod ratchet;
+
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -15,7 +17,8 @@ use crate::cel::eval::Program;
 use crate::compare::Sample;
 use crate::find::review_context::{ReviewContext, Stability};
 use crate::find::servers::read_by;
-use crate::model::fact::{Affected, Aspect, Effect, Fact, Mark, Ratchet, Subject, Word};
+use crate::input::yaml::Node;
+use crate::model::fact::{Affected, Aspect, Effect, Evidence, Fact, Mark, Ratchet, Subject, Word};
 use crate::model::kubernetes::{Feature, Minor, Server};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Keyword, Schema, Shape};
@@ -28,6 +31,17 @@ use super::witness::{FactDraft, Resource, attach};
 
 /// Characters of a rule that a message shows.
 const RULE: usize = 80;
+/// Fields of a format for which an object is looked for.
+const CANDIDATES: usize = 8;
+/// Fields that a message names.
+const NAMED: usize = 3;
+
+/// A number field whose format only the newer server enforces, with a value that only the older one accepts.
+struct RangeField {
+    path: FieldPath,
+    span: crate::input::yaml::Span,
+    beyond: Value,
+}
 
 /// Everything that changes for the CRDs of a bundle when its cluster goes from one minor to another.
 pub fn upgrade(bundle: &Bundle<'_>, (from, to): (Minor, Minor), context: &ReviewContext<'_>) -> Vec<Fact> {
@@ -40,7 +54,10 @@ pub fn upgrade(bundle: &Bundle<'_>, (from, to): (Minor, Minor), context: &Review
         }
         facts
     };
-    bundle.crds.par_iter().filter(|crd| crd.api == Api::V1).flat_map_iter(|crd| stability.complete(of_crd(crd))).collect()
+    let crds: Vec<&Crd<'_>> = bundle.crds.iter().filter(|crd| crd.api == Api::V1).collect();
+    let mut facts: Vec<Fact> = crds.par_iter().flat_map_iter(|crd| stability.complete(of_crd(crd))).collect();
+    facts.extend(stability.complete(ratchet::tolerated(&crds, from, to)));
+    facts
 }
 
 /// What only the newer server refuses when the CRD is created, or when a stored one is updated.
@@ -69,17 +86,26 @@ fn refusals(crd: &Crd<'_>, from: Server, to: Server) -> Vec<Fact> {
 fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) -> Vec<Fact> {
     let Some(schema) = &version.schema else { return Vec::new() };
     let (old, new) = (schema.clone().on(from), schema.clone().on(to));
-    let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new() };
+    let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new(), facts: Vec::new(), ranges: BTreeMap::new() };
     walk.node(&old, &new, &FieldPath::root(), true);
-    let UpgradeWalk { drafts, .. } = walk;
-    if drafts.is_empty() {
-        return Vec::new();
-    }
     let scale = Scale::of(version);
     let resource = Resource { group: crd.group(), version: version.name, kind: crd.kind() };
-    let facts = attach(drafts, (&old, &scale), (&new, &scale), resource);
-    // What no object shows is no change.
-    facts.into_iter().filter(|fact| fact.effect != Effect::Rewritten).collect()
+    let shown = |drafts: Vec<FactDraft>| {
+        let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource) };
+        // What no object shows is no change.
+        facts.into_iter().filter(|fact| fact.effect != Effect::Rewritten)
+    };
+    let mut facts: Vec<Fact> = shown(std::mem::take(&mut walk.drafts)).collect();
+    // A rule that refuses what it allowed is a break, whatever else it allows.
+    let broken = |fact: &Fact| facts.iter().any(|other| other.path == fact.path && other.key == fact.key);
+    let more: Vec<Fact> = std::mem::take(&mut walk.facts).into_iter().filter(|fact| !broken(fact)).collect();
+    facts.extend(more);
+    for (format, fields) in &walk.ranges {
+        // One object speaks for all fields of a format.
+        let candidates = fields.iter().take(CANDIDATES).map(|field| walk.range(format, field, fields)).collect();
+        facts.extend(shown(candidates).min_by_key(|fact| fact.evidence.witness.is_none()));
+    }
+    facts
 }
 
 struct UpgradeWalk<'w, 't> {
@@ -88,6 +114,10 @@ struct UpgradeWalk<'w, 't> {
     from: Server,
     to: Server,
     drafts: Vec<FactDraft>,
+    /// What no object is looked for.
+    facts: Vec<Fact>,
+    /// Fields that are only restricted by their format, by format.
+    ranges: BTreeMap<String, Vec<RangeField>>,
 }
 
 impl UpgradeWalk<'_, '_> {
@@ -112,13 +142,52 @@ impl UpgradeWalk<'_, '_> {
         let at = new.entry(Keyword::Format).map_or(new.node(), |entry| entry.value);
         let format = after.format.as_deref().unwrap_or("in a clause");
         let state = |server: Server, enforced: bool| format!("{format} ({} by {server})", if enforced { "enforced" } else { "ignored" });
+        let mut now = state(self.to, effect == Effect::Narrowed);
+        let mut lost = None;
+        let is_number = matches!(new.ty(), Some("integer" | "number"));
+        match (effect, after.format.as_deref().filter(|_| is_number).map(NumberRange::of)) {
+            // Every number of the type is one of int64, or of double.
+            (Effect::Narrowed, Some(None)) => return,
+            (Effect::Narrowed, Some(Some(range))) => match range.intends_more(&before, new.default().and_then(Node::as_f64)) {
+                // Whoever writes a larger bound means larger values, and such a bound makes the server reject all of them.
+                Some(what) => {
+                    now.push_str(&format!(", and {what} is out of its range"));
+                    lost = range.beyond(&before);
+                }
+                None => {
+                    if let Some(beyond) = range.beyond(&before) {
+                        let field = RangeField { path: path.clone(), span: at.span(), beyond };
+                        self.ranges.entry(format.to_owned()).or_default().push(field);
+                    }
+                    return;
+                }
+            },
+            (Effect::Narrowed, None) => lost = Some(json!("Not a name")),
+            _ => {}
+        }
         let fact = self
             .fact(Aspect::Format, effect, path, at.span())
             .word(Word::Old, state(self.from, effect == Effect::Widened))
-            .word(Word::New, state(self.to, effect == Effect::Narrowed))
+            .word(Word::New, now)
             .word(Word::Keyword, Keyword::Format.name());
-        let lost = (effect == Effect::Narrowed).then(|| beyond(&before, format)).flatten();
         self.drafts.push(FactDraft { lost: lost.map(Sample::Sent), ..FactDraft::from(fact) });
+    }
+
+    /// That the newer server enforces a format in these fields, as it is seen at one of them.
+    fn range(&self, format: &str, field: &RangeField, all: &[RangeField]) -> FactDraft {
+        let mut named: Vec<String> = all.iter().take(NAMED).map(|field| format!("`{}`", field.path)).collect();
+        if all.len() > NAMED {
+            named.push(format!("and {} more", all.len() - NAMED));
+        }
+        let count = if all.len() == 1 { "1 field".to_owned() } else { format!("{} fields", all.len()) };
+        let fact = self
+            .fact(Aspect::Format, Effect::Unsafe, &field.path, field.span)
+            .word(Word::Name, format)
+            .word(Word::Old, self.from.to_string())
+            .word(Word::New, self.to.to_string())
+            .word(Word::Count, count)
+            .word(Word::Fields, named.join(", ").replace(", and", " and"));
+        FactDraft { lost: Some(Sample::Sent(field.beyond.clone())), ..FactDraft::from(fact) }
     }
 
     /// Rules that compile, or hold, on one of the servers only.
@@ -149,15 +218,22 @@ impl UpgradeWalk<'_, '_> {
                 _ => continue,
             };
             let at = rule.node.get("rule").unwrap_or(rule.node);
-            let aspect = if text.contains("oldSelf") { Aspect::CelTransition } else { Aspect::CelRule };
-            let fact = self
-                .fact(aspect, effect, path, at.span())
-                .key(text.trim())
-                .word(Word::Rule, text.trim())
-                .word(Word::Old, cut(text, RULE))
-                .word(Word::New, format!("{} ({state})", cut(text, RULE)))
-                .word(Word::Reason, state);
-            self.drafts.push(FactDraft { rule: Some(text.to_owned()), ..FactDraft::from(fact) });
+            let transition = [&before, &after].into_iter().flatten().any(Program::is_transition);
+            let aspect = if transition { Aspect::CelTransition } else { Aspect::CelRule };
+            let fact = |effect: Effect| {
+                self.fact(aspect, effect, path, at.span())
+                    .key(text.trim())
+                    .word(Word::Rule, text.trim())
+                    .word(Word::Old, cut(text, RULE))
+                    .word(Word::New, format!("{} ({state})", cut(text, RULE)))
+                    .word(Word::Reason, state.clone())
+            };
+            // It may hold for other objects than before, in either direction; only an object shows that it refuses more.
+            let either = (effect == Effect::Undecided && aspect == Aspect::CelRule).then(|| fact(Effect::Widened));
+            let draft = FactDraft { rule: Some(text.to_owned()), ..FactDraft::from(fact(effect)) };
+            let undecided = |fact| Fact { evidence: Evidence::undecided("some results of its functions differ"), ..fact };
+            self.facts.extend(either.map(undecided));
+            self.drafts.push(draft);
         }
     }
 
@@ -188,15 +264,54 @@ fn format_effect(old: &Shape, new: &Shape) -> Option<Effect> {
     own.or_else(|| inner.find_map(|(before, after)| format_effect(&before, &after)))
 }
 
-/// A value that a format excludes, to look for an object with.
-fn beyond(shape: &Shape, format: &str) -> Option<Value> {
-    let bounds = &shape.bounds;
-    let fits = |number: f64| bounds.maximum.is_none_or(|most| number <= most) && bounds.minimum.is_none_or(|least| number >= least);
-    match format {
-        "int32" if fits(2_147_483_648.0) => Some(json!(2_147_483_648_i64)),
-        "int32" => Some(json!(-2_147_483_649_i64)),
-        "float" if fits(1e39) => Some(json!(1e39)),
-        "float" => Some(json!(-1e39)),
-        _ => Some(json!("Not a name")),
+/// The numbers of a format.
+enum NumberRange {
+    Int32,
+    Float,
+}
+
+impl NumberRange {
+    fn of(format: &str) -> Option<NumberRange> {
+        match format {
+            "int32" => Some(NumberRange::Int32),
+            "float" => Some(NumberRange::Float),
+            _ => None,
+        }
+    }
+
+    fn contains(&self, number: f64) -> bool {
+        match self {
+            NumberRange::Int32 => (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&number),
+            NumberRange::Float => number.abs() <= f64::from(f32::MAX),
+        }
+    }
+
+    /// What in the schema says that numbers outside of the range are meant.
+    fn intends_more(&self, shape: &Shape, default: Option<f64>) -> Option<&'static str> {
+        let outside = |number: Option<f64>| number.is_some_and(|number| !self.contains(number));
+        let listed = shape.enum_values.iter().flatten().any(|value| outside(value.as_f64()));
+        let all = [
+            ("maximum", outside(shape.bounds.maximum)),
+            ("minimum", outside(shape.bounds.minimum)),
+            ("multipleOf", outside(shape.bounds.multiple_of)),
+            ("the default", outside(default)),
+            ("a value of the enum", listed),
+        ];
+        all.into_iter().find(|(_, outside)| *outside).map(|(what, _)| what)
+    }
+
+    /// A number outside of the range that the rest of the node allows, to look for an object with.
+    fn beyond(&self, shape: &Shape) -> Option<Value> {
+        let bounds = &shape.bounds;
+        let listed = shape.enum_values.iter().flatten().find(|value| value.as_f64().is_some_and(|number| !self.contains(number)));
+        let fits = |number: f64| bounds.maximum.is_none_or(|most| number <= most) && bounds.minimum.is_none_or(|least| number >= least);
+        let [above, below] = match self {
+            NumberRange::Int32 => [json!(i64::from(i32::MAX) + 1), json!(i64::from(i32::MIN) - 1)],
+            NumberRange::Float => [json!(1e39), json!(-1e39)],
+        };
+        match &shape.enum_values {
+            Some(_) => listed.cloned(),
+            None => [above, below].into_iter().find(|value| value.as_f64().is_some_and(fits)),
+        }
     }
 }
