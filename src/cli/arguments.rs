@@ -63,7 +63,16 @@ pub enum Command {
     /// Run test suites: requests with the answers that an API server should give
     #[command(
         args_conflicts_with_subcommands = true,
-        after_help = "A suite is a file `*.crdtest.yaml` (`crdwise schema suite`), or one of OpenShift's with `tests`.\n\n\
+        after_help = "A suite is a file `*.crdtest.yaml` (`crdwise schema suite`), or one of OpenShift's with `tests`:\n\n  \
+        crd: widgets.shop.example.com\n  \
+        cases:\n  \
+        - name: size is limited\n    \
+        create: {spec: {size: 6}}\n    \
+        rejects: should be less than or equal to 5\n  \
+        - name: the owner can't change\n    \
+        previous: {spec: {owner: ann}}\n    \
+        update: {spec: {owner: bob}}\n    \
+        accepts: false\n\n\
         Examples:\n  crdwise test                                      suites and CRDs of this directory\n  \
         crdwise test config/crd --coverage                what no case passes or breaks\n  \
         crdwise test config/crd --min-coverage 90 --format junit=tests.xml\n  \
@@ -370,7 +379,7 @@ pub struct Test {
     /// Fail if fewer constraints are covered
     #[arg(long, value_name = "PERCENT")]
     pub min_coverage: Option<f64>,
-    /// CRDs of an earlier release: objects of this release must be read by them too
+    /// CRDs of an earlier release: objects of this release must be accepted by them too; fields that they lose are listed
     #[arg(long, value_name = "INPUT")]
     pub downgrade: Option<OsString>,
     /// Output format, with `=FILE` to write it to a file; may be repeated

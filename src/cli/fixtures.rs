@@ -11,7 +11,8 @@ use semver::Version;
 
 use crate::judge::review::Side;
 use crate::model::{Documents, release};
-use crate::render::objects;
+use crate::render::objects::{self, Judged};
+use crate::render::suite::ReleaseObjects;
 use crate::server::object::check_objects;
 
 use super::input::Reader;
@@ -20,38 +21,38 @@ use super::{Exit, Stop, Streams};
 /// Releases whose objects must still be read.
 const RELEASES: usize = 2;
 
-#[derive(Debug)]
-pub(super) struct Checked {
-    pub exit: Exit,
-    pub checked: usize,
-    pub text: String,
-}
-
+/// The objects of the newest releases as the CRDs of `side` read them, and with `downgrade`, objects of `side` as those CRDs read them.
 pub(super) fn run(
     paths: &[OsString],
     reader: &Reader,
     side: &Side<'_>,
     downgrade: Option<&OsStr>,
     streams: &mut Streams<'_>,
-) -> Result<Checked, Stop> {
-    let mut result = Checked { exit: Exit::Clean, checked: 0, text: String::new() };
+) -> Result<(Vec<ReleaseObjects>, Exit), Stop> {
+    let (mut found, mut exit) = (Vec::new(), Exit::Clean);
     let releases = releases(paths);
     if !releases.is_empty() {
         let tag =
             reader.loader.repository().ok().and_then(|repository| repository.newest_tag("v*", "HEAD").ok()).and_then(|tag| tag.version);
         if let Some(newest) = tag.filter(|tag| !releases.contains_key(tag)) {
-            streams.warning(&format!("release {newest} has no fixtures; write them with `crdwise fixtures write`"));
+            streams.warning(&format!(
+                "release {newest} has no fixtures; write them with `crdwise fixtures write CRDS --dir fixtures/{newest}`"
+            ));
         }
     }
     for (version, dir) in releases.iter().rev().take(RELEASES) {
         let read = reader.one(&[dir.clone().into_os_string()], false)?;
-        result.exit = result.exit.or(read.unread(streams));
-        result.check(&format!("fixtures of {version}"), read.documents(), side, streams);
+        exit = exit.or(read.unread(streams));
+        found.push(check(format!("fixtures of {version}"), read.into_documents(), side));
     }
     if let Some(old) = downgrade {
         let old = reader.one(&[old.to_owned()], false)?;
         let old_side = old.side();
-        result.exit = result.exit.or(old.problems(&old_side, streams)?);
+        exit = exit.or(old.problems(&old_side, streams)?);
+        if old_side.bundle.crds.is_empty() {
+            streams.error(&format!("no CRD was found in {}", old_side.source));
+            exit = exit.or(Exit::Unread);
+        }
         let mut text = String::new();
         for crd in &side.bundle.crds {
             for version in crd.versions.iter().filter(|version| version.served) {
@@ -63,29 +64,23 @@ pub(super) fn run(
             }
         }
         let objects = Documents::of_text("objects of this release", &text);
-        result.check("objects of this release under the old CRDs", &objects, &old_side, streams);
+        let mut checked = check(format!("objects of this release read by {}", old_side.source), objects, &old_side);
+        checked.judged = checked.judged.into_iter().map(Judged::of_downgrade).collect();
+        found.push(checked);
     }
-    Ok(result)
+    Ok((found, exit))
 }
 
-impl Checked {
-    fn check(&mut self, what: &str, documents: &Documents, side: &Side<'_>, streams: &Streams<'_>) {
-        let reports = check_objects(documents, &side.bundle, None);
-        let judged = objects::judged(&reports, documents);
-        self.checked += judged.len();
-        if judged.iter().any(objects::Judged::fails) {
-            self.exit = self.exit.or(Exit::Findings);
-        }
-        let text = objects::render((&judged, None), 0, &[], documents, &streams.out_style(), false);
-        let _ = write!(self.text, "{what}:\n{text}");
-    }
+fn check(title: String, documents: Documents, side: &Side<'_>) -> ReleaseObjects {
+    let judged = objects::judged(&check_objects(&documents, &side.bundle, None), &documents);
+    ReleaseObjects { title, judged, documents }
 }
 
-/// The directories of releases in `fixtures/` of each path.
+/// The directories of releases in `fixtures/` of each path, and of the current directory if they are inside of it.
 fn releases(paths: &[OsString]) -> BTreeMap<Version, PathBuf> {
     let mut found = BTreeMap::new();
-    for path in paths {
-        let path = Path::new(path);
+    let inside = paths.iter().all(|path| Path::new(path).is_relative() && !Path::new(path).starts_with(".."));
+    for path in paths.iter().map(Path::new).chain(inside.then_some(Path::new("."))) {
         let dir = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
         for entry in std::fs::read_dir(dir.join("fixtures")).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::{self, CoverageView as View, Format};
 use crate::input::{File, Origin};
+use crate::judge::overview::plural;
 use crate::judge::suite::coverage::{Coverage, Share};
 use crate::judge::suite::feature_gates::FeatureGates;
 use crate::judge::suite::{self, Layout, Suite, generate, run};
@@ -35,10 +36,10 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
     let crds = beside.as_ref().unwrap_or(&read);
     let side = crds.side();
     exit = exit.or(crds.problems(&side, streams)?);
-    let fixtures = fixtures::run(&paths, &reader, &side, arguments.downgrade.as_deref(), streams)?;
-    exit = exit.or(fixtures.exit);
-    if suites.is_empty() && exit == Exit::Clean && fixtures.checked == 0 {
-        streams.error(&format!("no suite was found: a suite is a file `*{}`, or one of OpenShift's with `tests`", suite::SUFFIX));
+    let (releases, unread) = fixtures::run(&paths, &reader, &side, arguments.downgrade.as_deref(), streams)?;
+    exit = exit.or(unread);
+    if suites.is_empty() && exit == Exit::Clean && releases.is_empty() {
+        streams.error(&format!("no suite was found: a suite is a file `*{}`, or one of OpenShift's with `tests`; `crdwise test generate CRDS` writes one for each CRD", suite::SUFFIX));
         return Ok(exit.or(Exit::Unread));
     }
     if side.bundle.crds.is_empty() {
@@ -53,6 +54,7 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
     let tests = Tests {
         results: &results,
         suites: read.documents(),
+        releases: &releases,
         coverage: asked.then_some(CoverageView {
             lines: &lines,
             crds: crds.documents(),
@@ -65,13 +67,14 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
     if !tests.pass() {
         exit = exit.or(Exit::Findings);
     }
-    let anchors = Anchors::new(None, read.documents(), reader.loader.repository().ok());
+    let repository = reader.loader.repository().ok();
+    let anchors = Anchors::new(None, read.documents(), repository);
     write_formats(&arguments.format, streams, |format, style| match format {
         Format::Json => tests.json(),
-        Format::Github => tests.github(&anchors),
+        Format::Github => tests.github(&anchors, repository),
         Format::Sarif => tests.sarif(&anchors),
         Format::Junit => tests.junit(),
-        _ => format!("{}{}", fixtures.text, tests.human(style)),
+        _ => tests.human(style),
     })?;
     Ok(exit)
 }
@@ -181,8 +184,10 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
     let percent = |coverage: &Coverage, bundle: &Bundle<'_>| Share::of(coverage.lines(bundle, true).iter());
     let (before, after) = (percent(&before, &side.bundle), percent(&after, &side.bundle));
     streams.write(&format!(
-        "{cases} cases written to {files} files; {failed} of {} cases fail\ncoverage: {:.1} % before, {:.1} % now ({} of {} constraints)\n",
-        results.len(),
+        "{} written to {}; {failed} of {} fail\ncoverage: {:.1} % before, {:.1} % now ({} of {} constraints)\n",
+        plural(cases, "case"),
+        plural(files, "file"),
+        plural(results.len(), "case"),
         before.percent(),
         after.percent(),
         after.covered,

@@ -25,7 +25,7 @@ const SHOWN: usize = 120;
 /// One thing said about an object.
 #[derive(Debug, Clone, Serialize)]
 pub struct Remark {
-    /// `rejected`, `tolerated`, `pruned`, `null`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
+    /// `rejected`, `tolerated`, `pruned`, `lost`, `null`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
     pub what: &'static str,
     pub path: String,
     pub message: String,
@@ -45,7 +45,7 @@ pub struct Remark {
 impl Remark {
     /// Whether it fails the run: the object is refused, loses something, or could not be judged.
     pub fn fails(&self) -> bool {
-        !matches!(self.what, "defaulted" | "tolerated" | "null")
+        !matches!(self.what, "defaulted" | "tolerated" | "lost" | "null")
     }
 
     /// Whether it is shown without being asked for.
@@ -78,6 +78,26 @@ impl Judged {
             }
         }
         self
+    }
+
+    /// The same for a downgrade, where fields that the older release doesn't know are lost by nature.
+    pub fn of_downgrade(mut self) -> Judged {
+        for remark in self.remarks.iter_mut().filter(|remark| remark.what == "pruned") {
+            remark.what = "lost";
+        }
+        self
+    }
+
+    /// As a case of a JUnit report.
+    pub(super) fn test_case(&self, suite: &str) -> TestCase {
+        let line = |remark: &Remark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
+        let (failures, notes): (Vec<&Remark>, Vec<&Remark>) = self.remarks.iter().partition(|one| one.fails() && self.fails());
+        TestCase {
+            suite: suite.to_owned(),
+            name: self.object.clone(),
+            failures: failures.into_iter().map(line).collect(),
+            notes: notes.into_iter().map(line).collect(),
+        }
     }
 
     /// With old CRDs only what the upgrade breaks counts.
@@ -245,6 +265,17 @@ pub fn render(
     style: &Style,
     all: bool,
 ) -> String {
+    let mut out = remarks(judged, documents, style, all);
+    let servers = servers.map_or_else(String::new, |minors| format!(" · Kubernetes {}", servers::named(minors)));
+    let _ = writeln!(out, "{}{servers}", summary(judged, unhurt));
+    for skipped in skipped {
+        let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
+    }
+    out
+}
+
+/// What is said about objects, at its places.
+pub(super) fn remarks(judged: &[Judged], documents: &Documents, style: &Style, all: bool) -> String {
     let mut out = String::new();
     for object in judged {
         let shown: Vec<&Remark> = object
@@ -265,11 +296,6 @@ pub fn render(
             };
             out.push_str(&snippet::draw(style, &shown));
         }
-    }
-    let servers = servers.map_or_else(String::new, |minors| format!(" · Kubernetes {}", servers::named(minors)));
-    let _ = writeln!(out, "{}{servers}", summary(judged, unhurt));
-    for skipped in skipped {
-        let _ = writeln!(out, "skipped: {}: {}", visible(&skipped.what), skipped.why);
     }
     out
 }
@@ -293,18 +319,19 @@ fn summary(judged: &[Judged], unhurt: usize) -> String {
 }
 
 /// What each kind of remark means.
-const ABOUT: &[(&str, &str)] = &[
+pub(super) const ABOUT: &[(&str, &str)] = &[
     ("rejected", "The server rejects the object"),
     ("tolerated", "An error that the update didn't touch is tolerated"),
     ("pruned", "A field is unknown and dropped"),
     ("null", "A null that the schema doesn't allow is dropped"),
+    ("lost", "A downgrade drops a field"),
     ("changed", "The object is stored with other values than before the upgrade"),
     ("gone", "The kind or version is gone"),
     ("unknown", "The object could not be judged"),
     ("undecided", "A check that the server makes can't be made here"),
 ];
 
-fn annotations(judged: &[Judged]) -> Vec<Annotation> {
+pub(super) fn annotations(judged: &[Judged]) -> Vec<Annotation> {
     let remark = |object: &Judged, remark: &Remark| Annotation {
         rule: remark.what,
         severity: if remark.fails() && object.fails() { Severity::Error } else { Severity::Info },
@@ -329,19 +356,7 @@ pub fn sarif(judged: &[Judged], anchors: &Anchors<'_>, complete: bool) -> String
 
 /// A case for each object, in a suite for each file.
 pub fn junit(judged: &[Judged], complete: bool) -> String {
-    let line = |remark: &Remark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
-    let cases: Vec<TestCase> = judged
-        .iter()
-        .map(|object| {
-            let (failures, notes): (Vec<&Remark>, Vec<&Remark>) = object.remarks.iter().partition(|one| one.fails() && object.fails());
-            TestCase {
-                suite: object.file.clone(),
-                name: object.object.clone(),
-                failures: failures.into_iter().map(line).collect(),
-                notes: notes.into_iter().map(line).collect(),
-            }
-        })
-        .collect();
+    let cases: Vec<TestCase> = judged.iter().map(|object| object.test_case(&object.file)).collect();
     annotation::junit("validate", &cases, complete)
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::input::shorten;
+use crate::input::{Repository, shorten};
 use crate::judge::finding::Severity;
 use crate::judge::suite::coverage::{Line, Share};
 use crate::judge::suite::expect::Failure;
@@ -16,6 +16,7 @@ use crate::model::{Documents, Place};
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
+use super::objects::{self, Judged};
 use super::snippet::Style;
 use crate::judge::overview::plural;
 
@@ -28,10 +29,30 @@ pub struct Tests<'r> {
     pub results: &'r [CaseResult<'r>],
     /// Where suites were read.
     pub suites: &'r Documents,
+    /// Fixtures of past releases, and objects of this one after a downgrade.
+    pub releases: &'r [ReleaseObjects],
     pub coverage: Option<CoverageView<'r>>,
     /// The servers that cases had to hold on, unless they said otherwise.
     pub kubernetes: Minors,
     pub complete: bool,
+}
+
+/// Objects of one release, as the CRDs of another one read them.
+pub struct ReleaseObjects {
+    /// Such as `fixtures of 1.4.0`.
+    pub title: String,
+    pub judged: Vec<Judged>,
+    pub documents: Documents,
+}
+
+impl ReleaseObjects {
+    pub fn failed(&self) -> usize {
+        self.judged.iter().filter(|object| object.fails()).count()
+    }
+
+    fn summary(&self) -> String {
+        format!("{}: {}, {} failed", self.title, plural(self.judged.len(), "object"), self.failed())
+    }
 }
 
 /// The coverage, as far as somebody asked for it.
@@ -91,9 +112,11 @@ impl Tests<'_> {
         self.results.iter().filter(|result| !result.failures.is_empty()).count()
     }
 
-    /// Whether every case passes and enough is covered.
+    /// Whether every case passes, every object of another release is read, and enough is covered.
     pub fn pass(&self) -> bool {
-        self.failed() == 0 && self.coverage.as_ref().is_none_or(CoverageView::is_enough)
+        self.failed() == 0
+            && self.releases.iter().all(|release| release.failed() == 0)
+            && self.coverage.as_ref().is_none_or(CoverageView::is_enough)
     }
 
     fn summary(&self) -> String {
@@ -120,10 +143,18 @@ impl Tests<'_> {
                 }
             }
         }
+        for release in self.releases {
+            out.push_str(&objects::remarks(&release.judged, &release.documents, style, false));
+        }
         if let Some(coverage) = &self.coverage {
             out.push_str(&if coverage.source { source(coverage) } else { table(coverage) });
         }
-        let _ = writeln!(out, "{}", self.summary());
+        for release in self.releases {
+            let _ = writeln!(out, "{}", release.summary());
+        }
+        if !self.results.is_empty() || self.releases.is_empty() {
+            let _ = writeln!(out, "{}", self.summary());
+        }
         if let Some(coverage) = &self.coverage {
             let _ = writeln!(out, "{}", coverage.summary());
         }
@@ -147,16 +178,29 @@ impl Tests<'_> {
         failed.map(annotation).collect()
     }
 
-    pub fn github(&self, anchors: &Anchors<'_>) -> String {
+    pub fn github(&self, anchors: &Anchors<'_>, repository: Option<&Repository>) -> String {
         let mut summary = self.summary();
         if let Some(coverage) = &self.coverage {
             let _ = write!(summary, "; {}", coverage.summary());
         }
-        annotation::github(&self.annotations(), anchors, &summary)
+        let mut out = annotation::github(&self.annotations(), anchors, &summary);
+        for release in self.releases {
+            let anchors = Anchors::new(None, &release.documents, repository);
+            out.push_str(&annotation::github(&objects::annotations(&release.judged), &anchors, &release.summary()));
+        }
+        out
     }
 
     pub fn sarif(&self, anchors: &Anchors<'_>) -> String {
-        annotation::sarif("test", &self.annotations(), anchors, &[("failed", "A test case fails")], self.complete)
+        let mut annotations = self.annotations();
+        for object in self.releases.iter().flat_map(|release| &release.judged) {
+            // Their files are not among those that the places of this report are in.
+            let at = |text: String| format!("{text} ({}:{})", object.file, object.line);
+            let own = objects::annotations(std::slice::from_ref(object));
+            annotations.extend(own.into_iter().map(|one| Annotation { place: None, message: at(one.message), ..one }));
+        }
+        let about: Vec<_> = [("failed", "A test case fails")].iter().chain(objects::ABOUT).copied().collect();
+        annotation::sarif("test", &annotations, anchors, &about, self.complete)
     }
 
     pub fn junit(&self) -> String {
@@ -170,7 +214,11 @@ impl Tests<'_> {
                 .collect(),
             notes: Vec::new(),
         };
-        annotation::junit("test", &self.results.iter().map(case).collect::<Vec<_>>(), self.complete)
+        let mut cases: Vec<TestCase> = self.results.iter().map(case).collect();
+        for release in self.releases {
+            cases.extend(release.judged.iter().map(|object| object.test_case(&release.title)));
+        }
+        annotation::junit("test", &cases, self.complete)
     }
 
     pub fn json(&self) -> String {
@@ -204,9 +252,12 @@ impl Tests<'_> {
                 "lines": coverage.lines.iter().map(line).collect::<Vec<_>>(),
             })
         });
+        let release =
+            |release: &ReleaseObjects| json!({"objects_of": release.title, "failed": release.failed(), "objects": release.judged});
         let report = json!({
             "schema": SCHEMA, "tool": crate::judge::report::TOOL, "cases": self.results.iter().map(case).collect::<Vec<_>>(),
             "failed": self.failed(), "kubernetes": self.kubernetes, "coverage": coverage,
+            "releases": self.releases.iter().map(release).collect::<Vec<_>>(),
         });
         let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
         text.push('\n');
@@ -241,7 +292,8 @@ fn table(coverage: &CoverageView<'_>) -> String {
         for line in lines.into_iter().filter(|line| !line.is_covered()) {
             let path = if line.constraint.path.is_root() { "the object".to_owned() } else { line.constraint.path.to_string() };
             let text = line.constraint.text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(out, "  {:<13}  {}  {}", missing(line), visible(&path), visible(&shorten(&text, SHOWN)));
+            let by = if line.constraint.transition { " (by an update)" } else { "" };
+            let _ = writeln!(out, "  {:<13}  {}  {}{by}", missing(line), visible(&path), visible(&shorten(&text, SHOWN)));
         }
     }
     out

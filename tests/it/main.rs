@@ -20,5 +20,6 @@ mod rendered;
 mod repeats;
 mod repository;
 mod stages;
+mod suites;
 mod updates;
 mod verdicts;

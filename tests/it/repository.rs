@@ -240,6 +240,9 @@ fn completions_know_rules_policies_and_formats() {
             for word in ["field-removed", "preserve-unknown-fields-missing", "gep-922", "sarif", "hazard"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
+            for word in ["generate", "min-coverage", "downgrade", "kubernetes", "previous", "subresource"] {
+                assert!(script.contains(word), "{shell}: {word}");
+            }
         }
     }
     // They are offered, not required: a team has rules of its own, and a mistake gets a suggestion.

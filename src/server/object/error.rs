@@ -177,11 +177,13 @@ impl Error {
         self
     }
 
-    /// A part of the message that every server has: not the value where that is long, or where a rule fails, because servers show it
-    /// in different ways.
+    /// A part of the message that every server has: not the value where that is long, or where a rule fails, and no limits, because
+    /// servers show them in different ways.
     pub fn lasting_message(&self) -> &str {
-        if self.whole.is_none() && self.kind != Kind::Rule {
-            return &self.message;
+        match self.reason {
+            Reason::TooLong | Reason::TooMany => return self.reason.title(),
+            _ if self.whole.is_none() && self.kind != Kind::Rule => return &self.message,
+            _ => {}
         }
         let detail = self.message.get(self.detail..).unwrap_or_default();
         if detail.is_empty() { self.reason.title() } else { detail }
