@@ -144,17 +144,7 @@ impl Spot {
                 let rest = real.strip_prefix(&tree).ok()?;
                 rest.iter().all(|part| part != ".git").then_some(Spot::Path(path))
             }
-            Spot::Tree { rev, path } => {
-                let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-                for part in written.split('/') {
-                    match part {
-                        "" | "." => {}
-                        ".." => drop(parts.pop()?),
-                        part => parts.push(part),
-                    }
-                }
-                Some(Spot::Tree { rev: rev.clone(), path: parts.join("/") })
-            }
+            Spot::Tree { rev, path } => Some(Spot::Tree { rev: rev.clone(), path: resolved(path, written)? }),
         }
     }
 
@@ -178,6 +168,22 @@ struct Listed {
 struct Target {
     kind: Option<String>,
     name: Option<String>,
+}
+
+/// A path that is written in a file of a directory, both from the root of a tree; nothing if it leads out.
+pub(super) fn resolved(directory: &str, written: &str) -> Option<String> {
+    if written.starts_with('/') {
+        return None;
+    }
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    for part in written.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 /// All files and directories that a kustomization names, as written there.

@@ -76,7 +76,7 @@ fn copied_files(
         }
         let own = kustomization::NAMES.iter().find_map(|name| files.get(&join(&path, name)));
         for reference in own.and_then(text_of).map(|text| kustomization::references(&text.into())).unwrap_or_default() {
-            let target = resolved(&path, &reference).ok_or_else(|| refused(RenderError::Refers(reference.clone())))?;
+            let target = kustomization::resolved(&path, &reference).ok_or_else(|| refused(RenderError::Refers(reference.clone())))?;
             pending.push((target, reference));
         }
     }
@@ -95,28 +95,13 @@ fn is_in(directory: &str, path: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The path that a kustomization refers to; nothing if it leads out of the tree.
-fn resolved(directory: &str, written: &str) -> Option<String> {
-    if written.starts_with('/') {
-        return None;
-    }
-    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
-    for part in written.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn references_stay_in_the_tree() {
+        let resolved = kustomization::resolved;
         assert_eq!(resolved("config/crd", "../rbac/./x.yaml").as_deref(), Some("config/rbac/x.yaml"));
         assert_eq!(resolved("config", "../..").as_deref(), None);
         assert_eq!(resolved("config", "/etc").as_deref(), None);
