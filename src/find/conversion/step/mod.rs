@@ -96,6 +96,14 @@ pub struct Step {
     pub(crate) containers: Containers,
 }
 
+impl Step {
+    /// Whether another manifest says the same, wherever it says it.
+    pub(crate) fn is_like(&self, other: &Step) -> bool {
+        let words = |step: &Step| (step.name, step.conflict, step.preserve, format!("{:?}", step.op));
+        words(self) == words(other)
+    }
+}
+
 /// Where one value comes from and where it goes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ends {
@@ -240,6 +248,11 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     /// The step, if a person must do it.
     fn manual(&self) -> Option<&Manual> {
         None
+    }
+
+    /// Whether the step gives a value another place and does nothing else.
+    fn moves_value(&self) -> bool {
+        false
     }
 
     /// Whether the step removes a field without a replacement.

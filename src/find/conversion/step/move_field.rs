@@ -86,6 +86,10 @@ impl StepKind for Move {
         noop_if(&self.ends, shape, |_| false)
     }
 
+    fn moves_value(&self) -> bool {
+        true
+    }
+
     /// A field that was renamed must be moved to its new name.
     fn covers(&self, change: &Fact, at: &Overlap) -> bool {
         let renamed = matches!((change.aspect, change.effect), (Aspect::Presence, Effect::Renamed | Effect::Moved));

@@ -1,5 +1,6 @@
 //! Writes values as YAML or JSON, with keys in the order of the source.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -9,27 +10,55 @@ use crate::input::yaml::{Data, Node};
 
 use super::Renames;
 
-/// The order of names in the source.
+/// The order of names in the source. It is found when the first mapping is written: most objects are converted without one.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct Order<'n> {
+    source: Option<(Node<'n>, &'n Renames)>,
+    names: OnceCell<NameOrder>,
+}
+
+#[derive(Debug, Default)]
+struct NameOrder {
     /// The position at which each name first occurs.
     ranks: BTreeMap<String, usize>,
     /// The names of each mapping, by the same names sorted.
     mappings: BTreeMap<Vec<String>, Vec<String>>,
 }
 
-impl Order {
+impl<'n> Order<'n> {
     /// The usual order of an object's top-level fields.
-    pub fn usual() -> Order {
-        let mut order = Order::default();
+    pub fn usual() -> Order<'static> {
+        Order::default()
+    }
+
+    pub fn of(node: Node<'n>, renames: &'n Renames) -> Order<'n> {
+        Order { source: Some((node, renames)), names: OnceCell::new() }
+    }
+
+    /// Entries in the order of a mapping of the source with the same names, or of the one that has most of them; new names at
+    /// the end.
+    pub fn entries<'v>(&self, map: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
+        let mut entries: Vec<_> = map.iter().collect();
+        if entries.len() < 2 {
+            return entries;
+        }
+        let names = self.names.get_or_init(|| NameOrder::new(self.source));
+        let model = names.model(map);
+        let place = |name: &String| model.and_then(|names| names.iter().position(|other| other == name)).unwrap_or(usize::MAX);
+        let rank = |name: &String| names.ranks.get(name).copied().unwrap_or(usize::MAX);
+        let known = entries.iter().all(|(name, _)| place(name) != usize::MAX);
+        entries.sort_by_cached_key(|(name, _)| if known { place(name) } else { rank(name) });
+        entries
+    }
+}
+
+impl NameOrder {
+    fn new(source: Option<(Node<'_>, &Renames)>) -> NameOrder {
+        let mut order = NameOrder::default();
         for name in ["apiVersion", "kind", "metadata", "spec", "status"] {
             order.see(name);
         }
-        order
-    }
-
-    pub fn of(node: Node<'_>, renames: &Renames) -> Order {
-        let mut order = Order::usual();
+        let Some((node, renames)) = source else { return order };
         order.collect(node);
         for (old, new) in renames {
             if let Some(rank) = order.ranks.get(old).copied() {
@@ -40,8 +69,9 @@ impl Order {
     }
 
     fn see(&mut self, name: &str) {
-        let next = self.ranks.len();
-        self.ranks.entry(name.to_owned()).or_insert(next);
+        if !self.ranks.contains_key(name) {
+            self.ranks.insert(name.to_owned(), self.ranks.len());
+        }
     }
 
     fn collect(&mut self, node: Node<'_>) {
@@ -61,18 +91,6 @@ impl Order {
         }
     }
 
-    /// Entries in the order of a mapping of the source with the same names, or of the one that has most of them; new names at
-    /// the end.
-    pub fn entries<'v>(&self, map: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
-        let mut entries: Vec<_> = map.iter().collect();
-        let model = self.model(map);
-        let place = |name: &String| model.and_then(|names| names.iter().position(|other| other == name)).unwrap_or(usize::MAX);
-        let rank = |name: &String| self.ranks.get(name).copied().unwrap_or(usize::MAX);
-        let known = entries.iter().all(|(name, _)| place(name) != usize::MAX);
-        entries.sort_by_key(|(name, _)| if known { place(name) } else { rank(name) });
-        entries
-    }
-
     /// A mapping of the source that has all these names, and as few others as there are.
     fn model(&self, map: &Map<String, Value>) -> Option<&Vec<String>> {
         let sorted: Vec<String> = map.keys().cloned().collect();
@@ -82,7 +100,7 @@ impl Order {
 }
 
 /// A value in block style; every line begins with the indent, and the last one ends with a break.
-pub(super) fn block(value: &Value, order: &Order, indent: usize) -> String {
+pub(super) fn block(value: &Value, order: &Order<'_>, indent: usize) -> String {
     let mut out = String::new();
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -105,7 +123,7 @@ pub(super) fn block(value: &Value, order: &Order, indent: usize) -> String {
 }
 
 /// What follows `key:` of a mapping with this indent, to the end of its last line.
-pub(super) fn after_key(value: &Value, order: &Order, indent: usize) -> String {
+pub(super) fn after_key(value: &Value, order: &Order<'_>, indent: usize) -> String {
     match value {
         Value::Object(map) if !map.is_empty() => format!("\n{}", block(value, order, indent + 2)),
         Value::Array(items) if !items.is_empty() => format!("\n{}", block(value, order, indent)),
@@ -130,7 +148,7 @@ fn is_block(text: &str) -> bool {
 }
 
 /// A value on one line.
-pub(super) fn inline(value: &Value, order: &Order) -> String {
+pub(super) fn inline(value: &Value, order: &Order<'_>) -> String {
     match value {
         Value::String(text) => string(text),
         Value::Array(items) => format!("[{}]", items.iter().map(|item| inline(item, order)).collect::<Vec<_>>().join(", ")),
@@ -157,7 +175,7 @@ fn string(text: &str) -> String {
 }
 
 /// JSON over several lines; lines after the first begin with the indent.
-pub(super) fn json(value: &Value, order: &Order, indent: usize) -> String {
+pub(super) fn json(value: &Value, order: &Order<'_>, indent: usize) -> String {
     let pad = " ".repeat(indent + 2);
     let close = " ".repeat(indent);
     match value {

@@ -1,15 +1,17 @@
 //! Rewrites the text of an object into its converted form, with as few changes as possible.
 //!
 //! Keys keep their order and comments their places. What can't be changed in place (flow collections, aliases, JSON) is
-//! reformatted, and reported. Every result is parsed again before it is returned.
+//! reformatted, and reported. What was edited is parsed again before it is returned.
 
 mod emit;
 mod patch;
+mod patched;
 
-use serde_json::Value;
+use std::collections::BTreeSet;
 
-use crate::input::Text;
-use crate::input::yaml::{self, Budget, Data, Node};
+use serde_json::{Map, Value};
+
+use crate::input::yaml::{Data, Entry, Node};
 
 use super::graph::Leg;
 use super::manifest::Direction;
@@ -50,38 +52,55 @@ pub fn as_yaml(object: &Value) -> String {
     emit::block(object, &Order::usual(), 0)
 }
 
-/// Rewrites the part of a file that one object occupies. `node` is the object there.
-pub(crate) fn rewrite(file: &str, node: Node<'_>, target: &Value, renames: &Renames) -> Rewritten {
+/// Rewrites the part of a file that one object occupies. `node` is the object there, and `target` what it becomes; if `fields` are given,
+/// these of its fields alone.
+pub(crate) fn rewrite(
+    file: &str,
+    node: Node<'_>,
+    target: Map<String, Value>,
+    renames: &Renames,
+    fields: Option<&BTreeSet<&str>>,
+) -> Rewritten {
     let order = Order::of(node, renames);
     let api_version = target.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
     let patch = Patch::new(file, renames, &order);
     let range = node.span().range().start..patch.end(node);
     if !node.tree().is_json()
-        && let Some((range, text)) = patch.apply(node, target)
-        && reads_as(&text, target, column(file, range.start))
+        && let Some(patched) = patch.apply(node, &target, fields)
+        && patched.reads_as(node, &target, fields)
     {
-        return Rewritten { range, text, api_version, reformatted: false };
+        return Rewritten { range: patched.range, text: patched.text, api_version, reformatted: false };
     }
+    let mut target = target;
+    for entry in others(node, fields) {
+        target.insert(entry.name().to_owned(), entry.value.to_json());
+    }
+    let target = Value::Object(target);
     let indent = column(file, range.start);
     let text =
-        if node.tree().is_json() { emit::json(target, &order, indent) } else { emit::block(target, &order, indent).trim().to_owned() };
+        if node.tree().is_json() { emit::json(&target, &order, indent) } else { emit::block(&target, &order, indent).trim().to_owned() };
     Rewritten { range, text, api_version, reformatted: true }
 }
 
-/// Whether a text contains exactly this object.
-fn reads_as(text: &str, target: &Value, indent: usize) -> bool {
-    let text: Text = format!("{}{text}", " ".repeat(indent)).into();
-    let documents = yaml::parse(&text, &Budget::default());
-    match documents.as_slice() {
-        [document] => document.tree.as_ref().is_ok_and(|tree| equal(tree.root(), target)),
-        _ => false,
-    }
+/// The fields of an object that stay as they are.
+fn others<'n>(node: Node<'n>, fields: Option<&BTreeSet<&str>>) -> impl Iterator<Item = Entry<'n>> {
+    node.entries().filter(move |entry| fields.is_some_and(|fields| !fields.contains(entry.name())))
 }
 
 /// Characters before a position on its line.
 fn column(text: &str, at: usize) -> usize {
     let line = text.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1);
     text.get(line..at).map_or(0, |lead| lead.chars().count())
+}
+
+/// Whether these fields of an object have these values, and no others.
+pub(crate) fn equal_fields(node: Node<'_>, target: &Map<String, Value>, fields: Option<&BTreeSet<&str>>) -> bool {
+    let mut count = 0;
+    let same = node.entries().filter(|entry| fields.is_none_or(|fields| fields.contains(entry.name()))).all(|entry| {
+        count += 1;
+        target.get(entry.name()).is_some_and(|value| equal(entry.value, value))
+    });
+    same && node.is_map() && count == target.len()
 }
 
 /// Whether a node has this value.

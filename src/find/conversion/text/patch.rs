@@ -1,18 +1,21 @@
 //! Edits that turn the text of one value into another: keys are renamed, lines removed and added, scalars replaced.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::input::yaml::{Data, Entry, Node};
 
 use super::emit::{self, Order};
+use super::patched::Patched;
 use super::{Renames, column, equal};
 
 /// One replacement of bytes of the file.
 #[derive(Debug)]
-struct Edit {
-    start: usize,
-    end: usize,
-    text: String,
+pub(super) struct Edit {
+    pub start: usize,
+    pub end: usize,
+    pub text: String,
 }
 
 /// How far the lines of a list item are indented.
@@ -21,40 +24,57 @@ const MARGIN: &str = "  ";
 pub(super) struct Patch<'p> {
     file: &'p str,
     renames: &'p Renames,
-    order: &'p Order,
+    order: &'p Order<'p>,
     edits: Vec<Edit>,
     /// Some change can't be made in place.
     stuck: bool,
 }
 
 impl<'p> Patch<'p> {
-    pub fn new(file: &'p str, renames: &'p Renames, order: &'p Order) -> Self {
+    pub fn new(file: &'p str, renames: &'p Renames, order: &'p Order<'p>) -> Self {
         Patch { file, renames, order, edits: Vec::new(), stuck: false }
     }
 
-    /// The object's text with all edits made, and the bytes of the file that it replaces.
-    pub fn apply(mut self, node: Node<'_>, target: &Value) -> Option<(std::ops::Range<usize>, String)> {
-        let start = node.span().range().start;
-        let end = self.end(node);
-        self.value(node, target, 0);
+    /// The object's text with all edits made.
+    pub fn apply(mut self, node: Node<'_>, target: &Map<String, Value>, fields: Option<&BTreeSet<&str>>) -> Option<Patched> {
+        if self.is_flow(node) || !node.is_map() || node.is_empty() || target.is_empty() {
+            return None;
+        }
+        self.mapping(node, target, 0, fields);
         if self.stuck {
             return None;
         }
-        // Lines that are removed or rewritten aren't indented as well.
-        let spans: Vec<(usize, usize, bool)> =
-            self.edits.iter().filter(|edit| edit.start < edit.end).map(|edit| (edit.start, edit.end, edit.text.is_empty())).collect();
-        let within = |at: usize| spans.iter().any(|(start, end, gone)| (*start < at || (*gone && *start == at)) && at < *end);
-        self.edits.retain(|edit| edit.start < edit.end || edit.text != MARGIN || !within(edit.start));
+        self.drop_useless_margins();
         self.edits.sort_by_key(|edit| (edit.start, edit.end));
-        let mut text = String::with_capacity(end.saturating_sub(start) + 64);
-        let mut at = start;
-        for edit in &self.edits {
-            text.push_str(self.file.get(at..edit.start)?);
-            text.push_str(&edit.text);
-            at = edit.end;
+        let (start, end) = (node.span().range().start, self.end(node));
+        let mut parts: Vec<usize> = node.entries().skip(1).map(|entry| self.line_start(entry.key.span().range().start)).collect();
+        parts.insert(0, start);
+        Patched::new(self.file, start..end, &parts, &self.edits, node.tree().is_aliased())
+    }
+
+    /// Lines that are removed or rewritten aren't indented as well.
+    fn drop_useless_margins(&mut self) {
+        let is_margin = |edit: &Edit| edit.start == edit.end && edit.text == MARGIN;
+        if !self.edits.iter().any(is_margin) {
+            return;
         }
-        text.push_str(self.file.get(at..end.max(at))?);
-        Some((start..end.max(at), text))
+        let mut spans: Vec<(usize, usize, bool)> =
+            self.edits.iter().filter(|edit| edit.start < edit.end).map(|edit| (edit.start, edit.end, edit.text.is_empty())).collect();
+        spans.sort_unstable();
+        // The furthest end among the spans up to each.
+        let mut furthest: Vec<usize> = spans.iter().map(|(_, end, _)| *end).collect();
+        (1..furthest.len()).for_each(|index| {
+            if let [before, this] = furthest.get_mut(index - 1..=index).unwrap_or_default() {
+                *this = (*this).max(*before);
+            }
+        });
+        let within = |at: usize| {
+            let earlier = spans.partition_point(|(start, ..)| *start < at);
+            let covered = earlier.checked_sub(1).and_then(|last| furthest.get(last)).is_some_and(|end| at < *end);
+            let mut here = spans.get(earlier..).unwrap_or_default().iter().take_while(|(start, ..)| *start == at);
+            covered || here.any(|(_, _, gone)| *gone)
+        };
+        self.edits.retain(|edit| !is_margin(edit) || !within(edit.start));
     }
 
     fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
@@ -96,7 +116,9 @@ impl<'p> Patch<'p> {
             return;
         }
         match (node.data(), target) {
-            (Data::Map, Value::Object(map)) if !self.is_flow(node) && !node.is_empty() && !map.is_empty() => self.mapping(node, map, shift),
+            (Data::Map, Value::Object(map)) if !self.is_flow(node) && !node.is_empty() && !map.is_empty() => {
+                self.mapping(node, map, shift, None)
+            }
             (Data::Seq, Value::Array(items)) if !self.is_flow(node) && node.len() == items.len() => {
                 node.items().zip(items).for_each(|(node, item)| self.value(node, item, shift));
             }
@@ -110,36 +132,38 @@ impl<'p> Patch<'p> {
         }
     }
 
-    fn mapping(&mut self, node: Node<'_>, target: &Map<String, Value>, shift: usize) {
+    /// `fields`: the entries to look at, if not all of them.
+    fn mapping(&mut self, node: Node<'_>, target: &Map<String, Value>, shift: usize, fields: Option<&BTreeSet<&str>>) {
         let entries: Vec<Entry<'_>> = node.entries().collect();
         let indent = entries.first().map_or(0, |entry| column(self.file, entry.key.span().range().start));
         let mut taken: Vec<&str> = Vec::new();
         let mut place = None;
         for (index, entry) in entries.iter().enumerate() {
-            let new =
-                if target.contains_key(entry.name()) { Some(entry.name()) } else { self.renamed(entry.name(), &entries, target, &taken) };
+            if fields.is_some_and(|fields| !fields.contains(entry.name())) {
+                place = Some(entry);
+                continue;
+            }
+            let known = target.get_key_value(entry.name());
+            let new = known.or_else(|| target.get_key_value(self.renamed(entry.name(), &entries, target, &taken)?));
             match new {
-                Some(name) => {
-                    let name = target.get_key_value(name).map_or(name, |(name, _)| name.as_str());
+                Some((name, value)) => {
                     if name != entry.name() {
                         let range = entry.key.span().range();
                         self.edit(range.start, range.end, emit::key(name));
                     }
-                    let Some(value) = target.get(name) else { continue };
                     self.entry_value(entry, value, indent, shift);
-                    if let Some((name, _)) = target.get_key_value(name) {
-                        taken.push(name);
-                    }
+                    taken.push(name);
                     place = Some(entry);
                 }
                 None => self.remove(&entries, index, indent),
             }
         }
-        let added: Map<String, Value> =
-            target.iter().filter(|(name, _)| !taken.contains(&name.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect();
-        if added.is_empty() {
+        if taken.len() == target.len() {
             return;
         }
+        let taken: BTreeSet<&str> = taken.into_iter().collect();
+        let added: Map<String, Value> =
+            target.iter().filter(|(name, _)| !taken.contains(name.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect();
         let Some(last) = place else {
             self.stuck = true;
             return;
@@ -193,7 +217,9 @@ impl<'p> Patch<'p> {
                 }
                 self.value(first, target, shift);
             }
-            (Data::Map, Value::Object(map)) if !self.is_flow(node) && !node.is_empty() && !map.is_empty() => self.mapping(node, map, shift),
+            (Data::Map, Value::Object(map)) if !self.is_flow(node) && !node.is_empty() && !map.is_empty() => {
+                self.mapping(node, map, shift, None)
+            }
             (Data::Seq, Value::Array(items)) if !self.is_flow(node) && node.len() == items.len() => self.value(node, target, shift),
             _ => self.replace(entry, target, indent, shift),
         }
@@ -228,12 +254,9 @@ impl<'p> Patch<'p> {
     }
 
     /// The new name of a key, if it was renamed to one of the new keys.
-    fn renamed<'n>(&self, old: &str, entries: &[Entry<'_>], target: &'n Map<String, Value>, taken: &[&str]) -> Option<&'n str> {
-        let fits = |new: &String| {
-            let hinted = self.renames.iter().any(|(from, to)| from == old && to == new);
-            hinted && !taken.contains(&new.as_str()) && entries.iter().all(|entry| entry.name() != new)
-        };
-        target.keys().find(|new| fits(new)).map(String::as_str)
+    fn renamed(&self, old: &str, entries: &[Entry<'_>], target: &Map<String, Value>, taken: &[&str]) -> Option<&'p str> {
+        let fits = |new: &&str| target.contains_key(*new) && !taken.contains(new) && entries.iter().all(|entry| entry.name() != *new);
+        self.renames.iter().filter(|(from, _)| from == old).map(|(_, to)| to.as_str()).find(fits)
     }
 
     /// Removes an entry with the comments directly above it.

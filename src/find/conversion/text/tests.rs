@@ -2,6 +2,12 @@ use serde_json::json;
 
 use super::*;
 use crate::input::Text;
+use crate::input::yaml::{self, Budget};
+
+fn object(value: Value) -> Map<String, Value> {
+    let Value::Object(map) = value else { panic!("{value} is not an object") };
+    map
+}
 
 #[track_caller]
 fn check(before: &str, target: Value, renames: &[(&str, &str)], after: &str) {
@@ -9,7 +15,7 @@ fn check(before: &str, target: Value, renames: &[(&str, &str)], after: &str) {
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let renames: Renames = renames.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    let rewritten = rewrite(&text, tree.root(), &target, &renames);
+    let rewritten = rewrite(&text, tree.root(), object(target), &renames, None);
     assert_eq!(rewritten.text.trim_end(), after.trim_end(), "reformatted: {}", rewritten.reformatted);
     assert!(!rewritten.reformatted);
 }
@@ -66,7 +72,7 @@ fn values_that_can_not_be_patched_are_reformatted() {
     let text: Text = "spec:\n  list:\n  - a: 1 # one\n  - a: 2\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
-    let rewritten = rewrite(&text, tree.root(), &json!({"b": [[{"a": 1}, 2], []]}), &Renames::new());
+    let rewritten = rewrite(&text, tree.root(), object(json!({"b": [[{"a": 1}, 2], []]})), &Renames::new(), None);
     assert!(rewritten.reformatted);
     assert_eq!(rewritten.text, "b:\n- - a: 1\n  - 2\n- []");
 }
@@ -77,11 +83,11 @@ fn reformatted_keys_keep_their_order() {
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service", "name": "web"}]}});
-    let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
+    let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
     assert_eq!(rewritten.text.trim(), "kind: K\nspec: {refs: [{group: \"\", kind: Service, name: web}]}");
     // What one of them lost on the way doesn't change the order of the others.
     let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service"}]}});
-    let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
+    let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
     assert_eq!(rewritten.text.trim(), "kind: K\nspec: {refs: [{group: \"\", kind: Service}]}");
 }
 
@@ -91,7 +97,7 @@ fn what_goes_from_a_mapping_that_becomes_an_item_leaves_no_trace() {
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"spec": {"refs": [{"kind": "S"}], "k": 1}});
-    let rewritten = rewrite(&text, tree.root(), &target, &vec![("ref".into(), "refs".into())]);
+    let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
     assert!(!rewritten.reformatted);
     assert_eq!(rewritten.text.trim_end(), "spec:\n  refs:\n    - kind: S # service\n  k: 1");
 }
@@ -101,7 +107,8 @@ fn json_stays_json() {
     let text: Text = "{\"kind\": \"K\", \"spec\": {\"b\": 1, \"a\": 2}}".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
-    let rewritten = rewrite(&text, tree.root(), &json!({"kind": "K", "spec": {"c": 1, "a": 2}}), &vec![("b".into(), "c".into())]);
+    let rewritten =
+        rewrite(&text, tree.root(), object(json!({"kind": "K", "spec": {"c": 1, "a": 2}})), &vec![("b".into(), "c".into())], None);
     assert_eq!(rewritten.text, "{\n  \"kind\": \"K\",\n  \"spec\": {\n    \"c\": 1,\n    \"a\": 2\n  }\n}");
 }
 

@@ -1,0 +1,224 @@
+//! The conversion of one file: its objects one after the other, and the text with all of them replaced.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use crate::input::Text;
+use crate::input::yaml::{self, Node};
+use crate::server::object::ObjectPath;
+
+use super::super::convert::{ConversionLog, ConvertError};
+use super::super::manifest::{Direction, group_version_kind, split_api_version};
+use super::super::object_route::{NoRoute, object_route};
+use super::super::step::Op;
+use super::super::text::{self, Rewritten, rewrite};
+use super::route::Route;
+use super::{FileConverter, Outcome, Remark, places};
+
+/// How objects of one kind and version are converted.
+#[derive(Clone)]
+enum Way<'c> {
+    Route(Rc<Route<'c>>),
+    /// No manifest is about the kind.
+    OtherKind,
+    Current,
+    /// The message, and whether it is about the version of the object.
+    Error(String, bool),
+}
+
+pub(super) struct FileRun<'c, 'm> {
+    converter: &'c FileConverter<'m>,
+    text: &'c Text,
+    /// By `apiVersion` and kind.
+    ways: BTreeMap<String, BTreeMap<String, Way<'c>>>,
+    outcome: Outcome,
+    edits: Vec<Rewritten>,
+}
+
+impl<'c, 'm> FileRun<'c, 'm> {
+    pub fn new(converter: &'c FileConverter<'m>, text: &'c Text) -> Self {
+        FileRun { converter, text, ways: BTreeMap::new(), outcome: Outcome::default(), edits: Vec::new() }
+    }
+
+    pub fn run(mut self) -> Outcome {
+        for document in yaml::parse(self.text, &self.converter.budget) {
+            match &document.tree {
+                Ok(tree) => self.node(tree.root()),
+                Err(error) => {
+                    self.outcome.failed += 1;
+                    self.outcome.remarks.push(Remark { message: error.kind.to_string(), span: error.span, error: true });
+                }
+            }
+        }
+        self.edits.sort_by_key(|edit| edit.range.start);
+        let mut text = String::with_capacity(self.text.len() + self.text.len() / 8);
+        let mut at = 0;
+        for edit in &self.edits {
+            text.push_str(self.text.get(at..edit.range.start).unwrap_or_default());
+            text.push_str(&edit.text);
+            at = edit.range.end;
+        }
+        text.push_str(self.text.get(at..).unwrap_or_default());
+        Outcome { text, ..self.outcome }
+    }
+
+    /// An object, or the items of a list of objects.
+    fn node(&mut self, node: Node<'_>) {
+        let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
+        let (api_version, kind) = (word("apiVersion"), word("kind"));
+        if let Some(items) = node.get("items").filter(|items| items.is_seq() && kind.ends_with("List")) {
+            self.list(node, items);
+            return;
+        }
+        match self.way(api_version, kind) {
+            Way::OtherKind => self.outcome.other_kinds += 1,
+            Way::Current => self.outcome.current += 1,
+            Way::Error(message, of_version) => {
+                let version = node.entry("apiVersion").map_or(node, |entry| entry.value).span();
+                let span = if of_version { version } else { places::first_line(node) };
+                self.outcome.failed(node, vec![Remark { message, span, error: true }]);
+            }
+            Way::Route(route) => self.object(node, &route),
+        }
+    }
+
+    fn way(&mut self, api_version: &str, kind: &str) -> Way<'c> {
+        if let Some(way) = self.ways.get(api_version).and_then(|kinds| kinds.get(kind)) {
+            return way.clone();
+        }
+        let way = self.find_way(api_version, kind);
+        self.ways.entry(api_version.to_owned()).or_default().insert(kind.to_owned(), way.clone());
+        way
+    }
+
+    fn find_way(&self, api_version: &str, kind: &str) -> Way<'c> {
+        let (group, version) = split_api_version(api_version);
+        let converter: &'c FileConverter<'m> = self.converter;
+        let Some(graph) = converter.graphs.get(&(group, kind)) else { return Way::OtherKind };
+        let legs = match object_route(graph, kind, version, &converter.target) {
+            Ok(legs) => legs,
+            Err(NoRoute::Current) => return Way::Current,
+            Err(NoRoute::Error(message)) => return Way::Error(message, true),
+        };
+        let keys = converter.keys.get(&(group.to_owned(), kind.to_owned()));
+        match Route::new(legs, keys, keys.is_some()) {
+            Ok(route) => Way::Route(Rc::new(route)),
+            Err(error) => Way::Error(error.to_string(), false),
+        }
+    }
+
+    /// The items of a list. A list of one kind, `WidgetList`, has the version of its items.
+    fn list(&mut self, list: Node<'_>, items: Node<'_>) {
+        let (first, failed) = (self.edits.len(), self.outcome.failed);
+        items.items().for_each(|item| self.node(item));
+        let own = list.get("apiVersion").filter(|own| own.as_str().is_some_and(|own| !split_api_version(own).0.is_empty()));
+        let Some(own) = own.filter(|_| self.outcome.failed == failed) else { return };
+        let mut versions: Vec<&str> = self.edits.get(first..).unwrap_or_default().iter().map(|edit| edit.api_version.as_str()).collect();
+        versions.dedup();
+        if let [version] = versions.as_slice()
+            && own.as_str() != Some(*version)
+        {
+            let range = own.span().range();
+            let quoted = own.source().starts_with(['"', '\'']);
+            let text = if quoted { format!("\"{version}\"") } else { (*version).to_owned() };
+            let api_version = (*version).to_owned();
+            self.edits.push(Rewritten { range, text, api_version, reformatted: false });
+        }
+    }
+
+    fn object(&mut self, node: Node<'_>, route: &Route<'_>) {
+        let Some(target) = self.converted(node, route) else { return };
+        if text::equal_fields(node, &target, route.fields.as_ref()) {
+            self.outcome.current += 1;
+            return;
+        }
+        let rewritten = rewrite(self.text, node, target, &route.renames, route.fields.as_ref());
+        self.outcome.converted += 1;
+        self.outcome.reformatted += usize::from(rewritten.reformatted);
+        self.edits.push(rewritten);
+    }
+
+    /// The object, or those of its fields that the route is about, converted by each manifest in turn; `None` if one of them fails.
+    fn converted(&mut self, node: Node<'_>, route: &Route<'_>) -> Option<Map<String, Value>> {
+        let mut object = match &route.fields {
+            Some(fields) => {
+                let entries = node.entries().filter(|entry| fields.contains(entry.name()));
+                Value::Object(entries.map(|entry| (entry.name().to_owned(), entry.value.to_json())).collect())
+            }
+            None => node.to_json(),
+        };
+        let mut before: Vec<Op> = Vec::new();
+        let mut remarks = Vec::new();
+        let mut failed = false;
+        for (leg, converter) in &route.legs {
+            let mut log = ConversionLog::default();
+            let result = converter.convert_with_log(&mut object, &mut log);
+            let at = |path: &ObjectPath| places::span(node, &before, path);
+            match result {
+                Ok(notes) => {
+                    remarks.extend(notes.iter().map(|note| Remark { message: note.to_string(), span: at(&note.path), error: false }))
+                }
+                Err(ConvertError::Refused(refusal)) => {
+                    remarks.push(Remark { message: refusal.to_string(), span: at(&refusal.path), error: true });
+                    failed = true;
+                }
+                Err(error) => {
+                    remarks.push(Remark { message: error.to_string(), span: places::first_line(node), error: true });
+                    failed = true;
+                }
+            }
+            remarks.extend(log.applied.iter().filter_map(|applied| places::deprecated(leg, applied)).map(|(message, path)| Remark {
+                message,
+                span: at(&path),
+                error: false,
+            }));
+            if failed {
+                break;
+            }
+            let steps = leg.manifest.directed_steps(leg.direction).unwrap_or_default();
+            let ops = steps.iter().map(|step| step.op.clone());
+            for loss in &log.lost {
+                // A dropped deprecated field was already reported.
+                let dropped = || steps.get(loss.position).is_some_and(|step| step.op.drops_field());
+                if leg.manifest.in_place() && leg.direction == Direction::Forward && dropped() {
+                    continue;
+                }
+                let earlier: Vec<Op> = before.iter().cloned().chain(ops.clone().take(loss.position)).collect();
+                remarks.push(Remark { message: loss.to_string(), span: places::span(node, &earlier, &loss.path), error: false });
+            }
+            before.extend(ops);
+        }
+        if !failed {
+            failed = self.is_invalid(node, &object, &before, &mut remarks);
+        }
+        if failed {
+            self.outcome.failed(node, remarks);
+            return None;
+        }
+        self.outcome.remarks.extend(remarks);
+        if let Value::Object(map) = object { Some(map) } else { None }
+    }
+
+    /// Validates the result against its CRD, and returns whether it is invalid.
+    fn is_invalid(&self, node: Node<'_>, object: &Value, ops: &[Op], remarks: &mut Vec<Remark>) -> bool {
+        if self.converter.endpoints.is_empty() {
+            return false;
+        }
+        let (group, version, kind) = group_version_kind(object);
+        let key = (group.to_owned(), kind.to_owned(), version.to_owned());
+        let Some(endpoint) = self.converter.endpoints.get(&key) else { return false };
+        let outcome = endpoint.request(object);
+        let known = remarks.len();
+        for path in &outcome.pruned {
+            let message = format!("`{path}` doesn't exist in {version}, and no step converts it");
+            remarks.push(Remark { message, span: places::span(node, ops, path), error: true });
+        }
+        for error in &outcome.errors {
+            let message = format!("not valid as {version}: {}: {}", error.field, error.message);
+            remarks.push(Remark { message, span: places::span(node, ops, &error.path), error: true });
+        }
+        remarks.len() > known
+    }
+}
