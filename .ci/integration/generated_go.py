@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Manifests, and the CRDs that test objects are generated from.
 PACKAGES = [
     ("testdata/generate/every-step/conversions", ["testdata/generate/every-step/old", "testdata/generate/every-step/new"]),
+    ("testdata/generate/preserve/conversions", ["testdata/generate/preserve/old", "testdata/generate/preserve/new"]),
     ("testdata/cases/s0-conversion/complete", ["testdata/cases/s0-conversion/old", "testdata/cases/s0-conversion/new"]),
 ]
 EVERY_STEP = {"rename", "move", "copy", "drop", "add", "set", "default", "mapValues", "split", "merge", "wrap", "unwrap", "mapToList", "listToMap", "scale", "retype"}
@@ -34,19 +36,8 @@ def check(done, code=0):
     return done.stdout
 
 
-def without_preserved(item):
-    """A controller neither stores nor restores preserved values; `convert` does."""
-    annotations = item.get("metadata", {}).get("annotations", {})
-    for name in [name for name, text in annotations.items() if text.startswith('{"old":') or text.startswith('{"new":')]:
-        del annotations[name]
-    if not annotations:
-        item.get("metadata", {}).pop("annotations", None)
-    if not item.get("metadata"):
-        item.pop("metadata", None)
-    return item
-
-
-def compare(program, folder, manifests, crds):
+def compare(program, folder, manifests, crds, linked=()):
+    """`linked` are CRDs whose versions have the same schema, so that no manifest is between them; `convert` also validates with them."""
     flags = [word for crd in crds for word in ("--crd", crd)]
     check(run([program, "conversions", "generate", "go", "--conversions", manifests, *flags, "-o", folder]))
     environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOCACHE": str(ROOT / "target/ci/go"), "GOPROXY": "off"}
@@ -61,14 +52,45 @@ def compare(program, folder, manifests, crds):
         assert len(newest) == 1, newest
         objects = package / "objects.json"
         objects.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [pair["object"] for pair in pairs]}))
-        text = check(run([program, "convert", objects, "--to", newest.pop(), "--conversions", manifests]))
-        converted = [without_preserved(item) for item in json.loads(text)["items"]]
-        expected = [without_preserved(pair["result"]) for pair in pairs]
+        with_crds = [word for crd in linked for word in ("--crd", crd)]
+        done = run([program, "convert", objects, "--to", newest.pop(), "--conversions", manifests, *with_crds])
+        check(done, done.returncode if linked and done.returncode == 1 else 0)
+        # What needs a manual step isn't valid yet, and stays as it was.
+        both = [(item, pair) for item, pair in zip(json.loads(done.stdout)["items"], pairs) if not linked or item != pair["object"]]
+        assert both, "nothing was converted"
+        pairs = [pair for _, pair in both]
+        converted, expected = [item for item, _ in both], [pair["result"] for pair in pairs]
         differ = [index for index, (a, b) in enumerate(zip(converted, expected)) if a != b]
         if differ or len(converted) != len(expected):
             first = differ[0] if differ else 0
             sys.exit(f"{package.name}: {len(differ)} of {len(pairs)} differ\nconvert {converted[first]}\ngo      {expected[first]}")
         print(f"{package.name}: {len(pairs)} objects, equal results")
+
+
+def there_and_back(program, folder, old, new):
+    """Everything that changed: drafted, completed, proved, planned, converted there and back on files, and in Go."""
+    manifests = folder / "conversions"
+    check(run([program, "conversions", "scaffold", old, new, "-o", manifests]))
+    for file in manifests.iterdir():
+        file.write_text(file.read_text().replace("guidance: TODO", "guidance: HTTPS listeners terminate TLS"))
+    check(run([program, "conversions", "check", old, new, "--conversions", manifests]))
+    plan = check(run([program, "conversions", "plan", old, new, "--conversions", manifests]))
+    print(len(re.findall(r"^\S+: \d+ steps?$", plan, re.MULTILINE)), "CRDs have a plan")
+    compare(program, folder / "gateway", manifests, [old, new], linked=[new])
+    made = folder / "objects"
+    check(run([program, "fixtures", "write", old, "--dir", made]))
+    sources = sorted(made.rglob("*.yaml"))
+    before = {file: file.read_text() for file in sources}
+    to = ["--conversions", manifests, "--write"]
+    check(run([program, "convert", *sources, "--from", "1.0.0", "--to", "1.1.0", *to]))
+    changed = [file for file in sources if file.read_text() != before[file]]
+    assert changed, "nothing was converted"
+    check(run([program, "convert", *sources, "--from", "1.1.0", "--to", "1.0.0", *to]))
+    # Indentation and the order of restored keys may be others.
+    lines = lambda text: sorted(line.strip() for line in text.splitlines())
+    different = [file for file in sources if lines(file.read_text()) != lines(before[file])]
+    assert not different, f"{different[0]}\n{before[different[0]]}\n{different[0].read_text()}"
+    print(f"{len(changed)} of {len(sources)} files converted there and back")
 
 
 def main():
@@ -81,12 +103,7 @@ def main():
         for number, (manifests, crds) in enumerate(PACKAGES):
             compare(program, folder / str(number), ROOT / manifests, [ROOT / crd for crd in crds])
         if found := gateway():
-            old, new = (side / "gateway.networking.k8s.io_backendtlspolicies.yaml" for side in found)
-            manifests = folder / "conversions"
-            check(run([program, "conversions", "scaffold", old, new, "-o", manifests]))
-            check(run([program, "conversions", "check", old, new, "--conversions", manifests]))
-            check(run([program, "conversions", "plan", old, new, "--conversions", manifests]))
-            compare(program, folder / "gateway", manifests, [old, new])
+            there_and_back(program, folder, *found)
 
 
 main()

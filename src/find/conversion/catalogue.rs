@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::input::File;
 use crate::input::json_schema_check::Fault;
 use crate::input::yaml;
-use crate::model::{Documents, FileId, Place};
+use crate::model::{Bundle, Documents, FileId, Place};
 
 use super::graph::Graph;
 use super::manifest::Manifest;
-use super::read;
+use super::{read, version_links};
 
 /// The number of the first file of manifests; smaller numbers are files of the bundles.
 pub const FIRST_FILE: FileId = 1 << 30;
@@ -75,6 +75,23 @@ impl Conversions {
     /// Reads manifests from a text.
     pub fn of_text(name: &str, text: &str) -> Self {
         Conversions::read(Documents::of_text(name, text))
+    }
+
+    /// Leaves out what manifests of the next release already converted before: the old side has it, whatever release it still declares.
+    pub(crate) fn leave_out_earlier_steps(&mut self, before: &Conversions) {
+        for manifest in self.manifests.iter_mut().filter(|manifest| manifest.is_pending()) {
+            let earlier = before.manifests.iter().find(|other| other.name == manifest.name && other.is_pending());
+            if let Some(earlier) = earlier {
+                manifest.leave_out(earlier);
+            }
+        }
+    }
+
+    /// These manifests, and those that the CRDs make unnecessary to write: between versions of one release that have the same schema.
+    pub(crate) fn with_links(&self, bundle: &Bundle<'_>) -> Conversions {
+        let links = version_links::links(self, bundle);
+        let manifests = self.manifests.iter().cloned().chain(links).collect();
+        Conversions { documents: Documents::default(), manifests, invalid: Vec::new() }
     }
 
     pub(crate) fn file(&self, id: FileId) -> Option<&File> {

@@ -97,7 +97,6 @@ pub struct Converter<'m> {
     direction: Direction,
     steps: Arc<[DirectedStep]>,
     keys: Arc<ListKeys>,
-    preserves: bool,
 }
 
 impl<'m> Converter<'m> {
@@ -112,12 +111,7 @@ impl<'m> Converter<'m> {
                 _ => "a step has no inverse".to_owned(),
             },
         })?;
-        Ok(Converter { manifest, direction, steps, keys: Arc::default(), preserves: true })
-    }
-
-    /// A converter that neither stores nor restores preserved values, as a controller converts that never writes the result back.
-    pub(crate) fn without_preserve(manifest: &'m Manifest, direction: Direction, steps: Arc<[DirectedStep]>) -> Self {
-        Converter { manifest, direction, steps, keys: Arc::default(), preserves: false }
+        Ok(Converter { manifest, direction, steps, keys: Arc::default() })
     }
 
     /// Identifies list items by the keys that schemas declare, to restore preserved values.
@@ -154,7 +148,7 @@ impl<'m> Converter<'m> {
     }
 
     fn run(&self, object: &mut Value, mut log: Option<&mut ConversionLog>) -> Result<Vec<Note>, ConvertError> {
-        let preserve = self.manifest.preserve.as_ref().filter(|_| self.preserves);
+        let preserve = self.manifest.preserve.as_ref();
         let mut preserved = preserve.map(|preserve| PreservedValues::load(preserve, object, self.direction));
         let mut notes = Vec::new();
         let keys = preserved.as_ref().map(|preserved| ListKeys::clone(&self.keys).add_labels(preserved.labels()));
@@ -219,11 +213,12 @@ fn run_step(
         }
         let Some(before) = before else { return Ok(()) };
         if let Some(log) = log.as_deref_mut()
-            && view(container, inner) != before
+            && inner.iter().zip(&before).any(|(names, was)| get(container, names) != was.as_ref())
         {
             log.applied.push(AppliedStep { step: step.index, path: first_path() });
             // Preserved values are restored from beside the object.
             if preserved.is_none()
+                && !step.only_moves(&before)
                 && let Some((index, restored)) = step.lost_value(&before, container)
                 && let (Some(names), Some(Some(value))) = (inner.get(index), before.get(index))
             {

@@ -50,6 +50,11 @@ impl DirectedStep {
         })
     }
 
+    /// The inverse, and its paths inside a container.
+    pub fn undo(&self) -> Option<(&Op, &[Names])> {
+        Some((self.undo.as_ref()?, &self.undo_inner))
+    }
+
     /// Paths inside a container, in the order of the manifest.
     pub fn inner(&self) -> &[Names] {
         &self.step.containers.inner
@@ -77,6 +82,11 @@ impl DirectedStep {
         };
         let pairs = before.iter().zip(restored);
         pairs.enumerate().find(|(_, pair)| lost(pair)).map(|(index, (_, restored))| (index, restored))
+    }
+
+    /// Whether the step moves a value to a place where there was none, by which nothing is lost.
+    pub fn only_moves(&self, before: &[Option<Value>]) -> bool {
+        self.undo.is_some() && self.op.moves_value() && before.iter().flatten().count() < 2
     }
 
     /// Whether the parents exist that the step needs to write its fields.

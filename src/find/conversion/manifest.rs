@@ -109,6 +109,8 @@ pub struct Manifest {
     pub from: Endpoint,
     pub to: Endpoint,
     pub steps: Vec<Step>,
+    /// Steps that were left out in front of these, because an earlier change made them.
+    pub earlier_steps: usize,
     pub reverse: Reverse,
     pub reverse_span: Span,
     pub preserve: Option<Preserve>,
@@ -164,6 +166,17 @@ impl Manifest {
     /// Whether the release that the manifest converts to has no version yet.
     pub fn is_pending(&self) -> bool {
         self.to.bundle == Some(BundleVersion::Next)
+    }
+
+    /// Leaves out the steps that the manifest had earlier, if others were added behind them. Examples are those of all steps.
+    pub(crate) fn leave_out(&mut self, earlier: &Manifest) {
+        let count = earlier.steps.len();
+        let grew = self.steps.iter().zip(&earlier.steps).filter(|(now, before)| now.is_like(before)).count() == count;
+        if grew && !matches!(self.reverse, Reverse::Steps(_)) && (&self.from, &self.to) == (&earlier.from, &earlier.to) {
+            self.steps.drain(..count);
+            self.earlier_steps = count;
+            self.examples.clear();
+        }
     }
 
     /// Whether every step has an inverse.

@@ -29,6 +29,7 @@ mod search;
 pub(crate) mod shape_edit;
 pub(crate) mod step;
 pub(crate) mod text;
+mod version_links;
 pub(crate) mod webhook_laws;
 
 pub use canonical::{Canonical, Canonicaliser};

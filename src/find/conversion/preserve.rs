@@ -37,13 +37,34 @@ pub(crate) struct PreservedValues {
 const OLD: &str = "old";
 const NEW: &str = "new";
 
+/// The names of the values that a direction restores, and of those that it stores.
+pub(crate) fn sides(direction: Direction) -> (&'static str, &'static str) {
+    if direction == Direction::Forward { (NEW, OLD) } else { (OLD, NEW) }
+}
+
 impl Preserve {
-    fn names(&self) -> Names {
+    /// The way to the values in an object.
+    pub fn names(&self) -> Names {
         match self {
             Preserve::Annotation(name) => vec!["metadata".into(), "annotations".into(), name.as_str().into()],
             Preserve::Field(path) => {
                 path.steps().iter().filter_map(|step| if let PathStep::Key(name) = step { Some(name.clone()) } else { None }).collect()
             }
+        }
+    }
+
+    pub fn is_annotation(&self) -> bool {
+        matches!(self, Preserve::Annotation(_))
+    }
+
+    /// The top-level field that holds the values.
+    pub fn top_level(&self) -> &str {
+        match self {
+            Preserve::Annotation(_) => "metadata",
+            Preserve::Field(path) => match path.steps().first() {
+                Some(PathStep::Key(name)) => name,
+                _ => "",
+            },
         }
     }
 
@@ -86,8 +107,8 @@ impl PreservedValues {
             Some(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        let (old, new) = (side(OLD), side(NEW));
-        let (to_restore, to_store) = if direction == Direction::Forward { (new, old) } else { (old, new) };
+        let (restored, stored) = sides(direction);
+        let (to_restore, to_store) = (side(restored), side(stored));
         PreservedValues { to_restore, converted_before: !to_store.is_empty(), to_store, unfit: Vec::new() }
     }
 
@@ -103,8 +124,7 @@ impl PreservedValues {
         not_restored.extend(left.map(|value| (ObjectPath::root(), value)));
         let mut whole = Map::new();
         if !self.to_store.is_empty() {
-            let side = if direction == Direction::Forward { OLD } else { NEW };
-            whole.insert(side.to_owned(), Value::Object(self.to_store));
+            whole.insert(sides(direction).1.to_owned(), Value::Object(self.to_store));
         }
         preserve.write(object, whole);
         not_restored
@@ -170,7 +190,12 @@ fn first_saved(saved: &Value) -> Option<Value> {
 
 /// The step and the place of its first path.
 fn key(step: &DirectedStep, label: &str) -> String {
-    let field = step.inner().first().map(|names| place(&ObjectPath::root(), names).to_string()).unwrap_or_default();
+    let field = field(step);
     let dot = if label.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
     format!("{} {label}{dot}{field}", step.step.name)
+}
+
+/// The first path of a step inside its container.
+pub(crate) fn field(step: &DirectedStep) -> String {
+    step.inner().first().map(|names| place(&ObjectPath::root(), names).to_string()).unwrap_or_default()
 }

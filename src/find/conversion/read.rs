@@ -93,6 +93,7 @@ impl Reader {
             from,
             to,
             steps,
+            earlier_steps: 0,
             reverse,
             reverse_span: root.get("reverse").map_or_else(|| named.map_or(first_key(root), Node::span), first_key),
             preserve: self.preserve(root.get("preserve")),

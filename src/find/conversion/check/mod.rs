@@ -127,6 +127,6 @@ impl ManifestChecker<'_> {
             .path(path)
             .key(format!("{}/{index}", self.manifest.name))
             .word(Word::Step, step.name)
-            .word(Word::Number, (index + 1).to_string())
+            .word(Word::Number, (self.manifest.earlier_steps + index + 1).to_string())
     }
 }

@@ -35,8 +35,16 @@ pub(crate) fn go_literal(value: &Value) -> String {
     }
 }
 
+/// A path inside a container.
+pub(crate) fn path(names: &Names) -> String {
+    format!("path{}", name_list(names))
+}
+
 /// The paths of a step inside its container.
 pub(crate) fn paths(inner: &[Names]) -> String {
-    let path = |names: &Names| format!("{{{}}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "));
-    format!("[]path{{{}}}", inner.iter().map(path).collect::<Vec<_>>().join(", "))
+    format!("[]path{{{}}}", inner.iter().map(name_list).collect::<Vec<_>>().join(", "))
+}
+
+fn name_list(names: &Names) -> String {
+    format!("{{{}}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
 }

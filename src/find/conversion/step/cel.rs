@@ -83,7 +83,7 @@ impl StepKind for Cel {
     }
 
     fn go(&self) -> Result<GoStep, String> {
-        Err("Go has no CEL in its standard library; use other steps".to_owned())
+        Err("Go has no CEL in its standard library; use steps of other kinds, or convert this field by hand".to_owned())
     }
 
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()> {
