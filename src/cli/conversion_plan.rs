@@ -79,7 +79,7 @@ fn write_plan(plan: &Plan, dir: Option<&Path>, text: &mut String) -> Result<(), 
                 std::fs::create_dir_all(dir)?;
                 let name = super::objects::file_name(&plan.crd, &format!("{:02}-{}", index + 1, step.action.name()));
                 let file = dir.join(name);
-                output::replace(&file, &as_yaml(crd))?;
+                output::replace(&file, &format!("{}{}", plan::FILE_HEADER, as_yaml(crd)))?;
                 Some(file.display().to_string())
             }
             (Some(_), None) if index + 1 == count => Some("the new CRD".to_owned()),

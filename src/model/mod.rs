@@ -17,6 +17,6 @@ pub mod schema;
 
 pub use bundle::{Bundle, Documents, FileId, Place, ProblemKind, Repeat, Skipped};
 pub use core_type::core_type;
-pub use crd::{Api, Crd, Keys, Maturity, Priority, StringNode, Version};
+pub use crd::{Api, Crd, Keys, Maturity, Priority, Scope, StringNode, Version};
 pub use fact_collector::FactCollector;
 pub use field_path::{FieldPath, PathStep};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::cli::input::names_a_crd;
+use crate::find::conversion::plan;
 use crate::input::is_manifest;
 
 /// Where CRDs are expected in a repository that has none yet.
@@ -51,7 +52,8 @@ impl Survey {
         let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
         let (mut version_keys, mut channels) = (BTreeSet::new(), BTreeSet::new());
         for file in manifests(root) {
-            let Some(text) = head(&file).filter(|text| names_a_crd(text)) else { continue };
+            let is_own = |text: &String| names_a_crd(text) && !text.starts_with(plan::FILE_HEADER);
+            let Some(text) = head(&file).filter(is_own) else { continue };
             if let Some(folder) = file.parent().and_then(|folder| folder.strip_prefix(root).ok()) {
                 *counts.entry(folder.to_owned()).or_default() += 1;
             }

@@ -2,7 +2,7 @@
 
 use crate::find::conversion::readability;
 use crate::find::conversion::text::as_yaml;
-use crate::model::{Crd, FieldPath};
+use crate::model::{Crd, FieldPath, Scope, Version};
 
 use super::{Action, StoredObjects, storage_version_migration};
 
@@ -27,6 +27,8 @@ pub struct Instructions {
     pub irreversible: Option<String>,
 }
 
+/// The requests that clients still make for deprecated versions.
+const REQUESTED: &str = "kubectl get --raw /metrics | grep apiserver_requested_deprecated_apis";
 const PREVIOUS: &str = "apply the CRD of the step before";
 
 /// The names that instructions use.
@@ -39,17 +41,23 @@ struct Names {
     new: String,
     group: String,
     kind: String,
-    gone: Vec<String>,
+    /// Versions that are no longer served.
+    leaving: Vec<String>,
+    /// Versions that the new CRD doesn't have.
+    removed: Vec<String>,
     added: Vec<String>,
+    /// Whether a version stays and changes.
+    shared: bool,
+    namespaced: bool,
 }
 
 impl Names {
     fn of(old: &Crd<'_>, new: &Crd<'_>) -> Names {
         let plural = new.names.plural.map_or("", |plural| plural.value);
         let version = |crd: &Crd<'_>| crd.storage_version().map_or("", |version| version.name).to_owned();
-        let names = |a: &Crd<'_>, b: &Crd<'_>| -> Vec<String> {
-            let missing = a.versions.iter().filter(|version| !b.version(version.name).is_some_and(|other| other.served || !version.served));
-            missing.map(|version| version.name.to_owned()).collect()
+        let names = |a: &Crd<'_>, b: &Crd<'_>, served: bool| -> Vec<String> {
+            let has = |version: &Version<'_>| b.version(version.name).is_some_and(|other| !served || other.served || !version.served);
+            a.versions.iter().filter(|version| !has(version)).map(|version| version.name.to_owned()).collect()
         };
         let resource = |version: &str| format!("{plural}.{version}.{}", new.group());
         Names {
@@ -60,8 +68,11 @@ impl Names {
             new: version(new),
             group: new.group().to_owned(),
             kind: new.kind().to_owned(),
-            gone: names(old, new),
-            added: names(new, old),
+            leaving: names(old, new, true),
+            removed: names(old, new, false),
+            added: names(new, old, true),
+            shared: old.versions.iter().any(|version| new.version(version.name).is_some()),
+            namespaced: new.scope() != Some(Scope::Cluster),
         }
     }
 
@@ -80,7 +91,7 @@ impl Instructions {
         match action {
             Action::Add => add(&names, objects),
             Action::Deprecate => Instructions {
-                title: format!("Deprecate {}", names.gone.join(", ")),
+                title: format!("Deprecate {}", names.leaving.join(", ")),
                 conditions: vec![condition("the replacement has been released, and its users can move to it", None)],
                 roll_back: PREVIOUS.to_owned(),
                 ..Instructions::default()
@@ -104,22 +115,16 @@ impl Instructions {
                 )],
                 conditions: vec![condition(
                     "the migration rewrote every object: this list alone doesn't prove it",
-                    Some(format!(
-                        "kubectl get storageversionmigration {0} -o jsonpath='{{.status.conditions}}', or the output of the loop",
-                        names.crd
-                    )),
+                    Some(migrated(&names, objects)),
                 )],
                 roll_back: format!("put {} back into the list", names.old),
                 irreversible: None,
                 ..Instructions::default()
             },
             Action::StopServing => Instructions {
-                title: format!("Stop serving {}", names.gone.join(", ")),
+                title: format!("Stop serving {}", names.leaving.join(", ")),
                 conditions: vec![
-                    condition(
-                        "no client uses it any more",
-                        Some("kubectl get --raw /metrics | grep apiserver_requested_deprecated_apis".to_owned()),
-                    ),
+                    condition("no client uses it any more", Some(REQUESTED.to_owned())),
                     condition("objects are stored at the remaining version", Some(names.stored())),
                 ],
                 roll_back: PREVIOUS.to_owned(),
@@ -132,7 +137,7 @@ impl Instructions {
 }
 
 fn add(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
-    let fields = if objects.needs_conversion() { "the fields of both forms" } else { "" };
+    let fields = if objects.needs_conversion() && names.shared { "the fields of both forms" } else { "" };
     let added = names.added.join(", ");
     let what: Vec<&str> = [added.as_str(), fields].into_iter().filter(|part| !part.is_empty()).collect();
     Instructions {
@@ -143,49 +148,66 @@ fn add(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
     }
 }
 
-fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
-    let converts = objects.needs_conversion() || objects.converts_in_place();
-    let read = format!("kubectl get {} -A -o yaml", names.old_resource);
+/// The arguments of `crdwise convert` that lead to the new form.
+fn to_new_form(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     let target = objects.manifest.map(|manifest| manifest.to.argument()).unwrap_or_else(|| names.new.clone());
-    let from = objects.manifest.filter(|manifest| manifest.in_place()).map(|manifest| format!(" --from {}", manifest.from.argument()));
-    let from = from.filter(|from| from.len() > " --from ".len()).unwrap_or_default();
-    let commands = if converts {
+    let from = objects.manifest.filter(|manifest| manifest.in_place()).map(|manifest| manifest.from.argument());
+    let from = from.filter(|from| !from.is_empty()).map(|from| format!(" --from {from}")).unwrap_or_default();
+    format!("--to {target}{from}")
+}
+
+/// What shows whether every object has the new form. Another version never shows the old one.
+fn has_new_form(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
+    if !objects.converts_in_place() {
+        return "the exit code of kubectl replace, which is 0 if every object was replaced".to_owned();
+    }
+    format!("kubectl get {} -A -o yaml | crdwise convert - {} --check", names.resource, to_new_form(names, objects))
+}
+
+/// The command that shows whether the migration is complete.
+fn migrated(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
+    if objects.is_converted() {
+        has_new_form(names, objects)
+    } else {
+        format!("the output of the loop, or kubectl get storageversionmigration {} -o jsonpath='{{.status.conditions}}'", names.crd)
+    }
+}
+
+fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
+    let converts = objects.is_converted();
+    let read = format!("kubectl get {} -A -o yaml", names.old_resource);
+    let mut commands = if converts {
         vec![
             format!("{read} > before.yaml"),
-            format!("crdwise convert before.yaml --to {target}{from} -o after.yaml"),
+            format!("crdwise convert before.yaml {} -o after.yaml", to_new_form(names, objects)),
             "kubectl replace -f after.yaml".to_owned(),
         ]
     } else {
         vec![format!("kubectl get {} -A -o json | kubectl replace -f -", names.resource)]
     };
+    if converts && objects.converts_status() {
+        commands.push("kubectl replace --subresource=status -f after.yaml".to_owned());
+    }
     let migration = as_yaml(&storage_version_migration(crd));
-    let webhook = crd.conversion.is_webhook();
-    let alternative = match (converts, webhook) {
-        (true, false) => format!(
+    let alternative = if converts && !crd.conversion.is_webhook() {
+        format!(
             "a StorageVersionMigration doesn't help here: it reads each object as {}, and what that version doesn't declare would be lost",
             names.new
-        ),
-        _ => format!("on servers with the StorageVersionMigrator (beta in 1.35, off by default), instead of the loop, apply:\n{migration}"),
+        )
+    } else {
+        format!("on servers with the StorageVersionMigrator (beta in 1.35, off by default), instead of the loop, apply:\n{migration}")
     };
-    let paths = objects.unreadable();
-    let unreadable: Vec<&FieldPath> = paths.iter().collect();
-    let mut conditions = vec![condition("a backup of all objects exists", Some(format!("{read} > backup.yaml")))];
-    if !unreadable.is_empty() {
-        conditions.push(condition(format!("{}: {}", readability::reason(&unreadable), readability::ADVICE), None));
-    }
-    conditions.push(condition(
-        "afterwards, every object has the new form",
-        Some(format!("kubectl get {} -A -o yaml | crdwise convert - --to {target}{from} --check", names.resource)),
-    ));
     Instructions {
         title: format!("{} the stored objects of {}", if converts { "Convert" } else { "Rewrite" }, names.kind),
         commands,
         alternative: Some(alternative),
-        conditions,
-        roll_back: match objects.manifest {
-            Some(manifest) if manifest.is_reversible() => {
-                format!("convert them back: `crdwise convert after.yaml --from {target} --to {}`", manifest.from.argument())
-            }
+        conditions: before_migration(names, &read, objects),
+        roll_back: match objects.manifest.filter(|_| converts) {
+            Some(manifest) if manifest.is_reversible() => format!(
+                "convert them back: `crdwise convert after.yaml --from {} --to {} | kubectl replace -f -`",
+                manifest.to.argument(),
+                manifest.from.argument()
+            ),
             Some(_) => "replace the objects by the backup: the manifest doesn't convert back".to_owned(),
             None => "not necessary: the objects are the same".to_owned(),
         },
@@ -193,18 +215,48 @@ fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) ->
     }
 }
 
+fn before_migration(names: &Names, read: &str, objects: &StoredObjects<'_, '_, '_>) -> Vec<Condition> {
+    let mut conditions = vec![condition("a backup of all objects exists", Some(format!("{read} > backup.yaml")))];
+    if !objects.is_converted() {
+        return conditions;
+    }
+    let paths = objects.unreadable();
+    if !paths.is_empty() {
+        let paths: Vec<&FieldPath> = paths.iter().collect();
+        conditions.push(condition(format!("{}: {}", readability::reason(&paths), readability::ADVICE), None));
+    }
+    if names.old != names.new {
+        conditions.push(condition(
+            format!("no client writes {} any more: it shows converted objects without the fields that only {} has", names.old, names.new),
+            Some(REQUESTED.to_owned()),
+        ));
+    }
+    for manual in objects.manual() {
+        conditions.push(condition(format!("`{}` is converted by hand in after.yaml: {}", manual.path, manual.guidance), None));
+    }
+    conditions.push(condition("afterwards, every object has the new form", Some(has_new_form(names, objects))));
+    conditions
+}
+
 fn clean(names: &Names) -> Instructions {
-    let gone = names.gone.first().cloned().unwrap_or_default();
+    let gone = names.removed.join(", ");
+    let is_gone: Vec<String> = names.removed.iter().map(|version| format!(". == \"{}/{version}\"", names.group)).collect();
+    let (columns, variables, namespace) = if names.namespaced {
+        ("[.metadata.namespace, .metadata.name]", "namespace name", "-n \"$namespace\" ")
+    } else {
+        ("[.metadata.name]", "name", "")
+    };
     let named = format!(
-        "kubectl get {} -A -o json --show-managed-fields | jq -r '.items[] | select(any(.metadata.managedFields[]?; .apiVersion == \"{}/{gone}\")) | [.metadata.namespace, .metadata.name] | @tsv'",
-        names.resource, names.group
+        "kubectl get {} -A -o json --show-managed-fields | jq -r '.items[] | select(any(.metadata.managedFields[]?.apiVersion; {})) | {columns} | @tsv'",
+        names.resource,
+        is_gone.join(" or ")
     );
     Instructions {
         title: format!("Remove {gone} from managedFields"),
         commands: vec![
-            format!("{named} | while read -r namespace name; do"),
+            format!("{named} | while read -r {variables}; do"),
             format!(
-                "  kubectl patch {} -n \"$namespace\" \"$name\" --type=json -p '[{{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":[{{}}]}}]'",
+                "  kubectl patch {} {namespace}\"$name\" --type=json -p '[{{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":[{{}}]}}]'",
                 names.resource
             ),
             "done".to_owned(),
@@ -220,20 +272,16 @@ fn clean(names: &Names) -> Instructions {
 }
 
 fn finish(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
-    let removes = !names.gone.is_empty();
+    let removes = !names.removed.is_empty();
     let mut conditions = Vec::new();
     if removes {
         conditions.push(condition(format!("status.storedVersions has only {}", names.new), Some(names.stored())));
     }
     if objects.needs_conversion() {
-        let target = objects.manifest.map(|manifest| manifest.to.argument()).unwrap_or_else(|| names.new.clone());
-        conditions.push(condition(
-            "every object has the new form",
-            Some(format!("kubectl get {} -A -o yaml | crdwise convert - --to {target} --check", names.resource)),
-        ));
+        conditions.push(condition("every object has the new form", Some(has_new_form(names, objects))));
     }
     let title = match (removes, objects.needs_conversion()) {
-        (true, _) => format!("Remove {}", names.gone.join(", ")),
+        (true, _) => format!("Remove {}", names.removed.join(", ")),
         (false, true) => "Remove the old fields".to_owned(),
         (false, false) => "Apply the new CRD".to_owned(),
     };

@@ -14,6 +14,9 @@ use super::text::as_yaml;
 pub use instructions::Instructions;
 pub(crate) use sequence::StoredObjects;
 
+/// The first line of a file with the CRD of a step. Such files are not the CRDs of the project that they are in.
+pub const FILE_HEADER: &str = "# A step of `crdwise conversions plan`\n";
+
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {

@@ -1,19 +1,23 @@
 //! Checks a sequence of CRDs, each of which replaces the one before: the server accepts every update, versions go in the right order, and
 //! objects that were stored under the first CRD can be read under each.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::find::conversion::catalogue::Conversions;
-use crate::find::conversion::convert::Converter;
+use crate::find::conversion::convert::{About, ConvertError, Converter};
 use crate::find::conversion::laws::difference;
 use crate::find::conversion::manifest::{Direction, Manifest, api_version};
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::readability;
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
+use crate::find::conversion::step::{Manual, Reason};
 use crate::model::fact::Word;
 use crate::model::schema::Shape;
-use crate::model::{Bundle, Crd, FieldPath, Version};
+use crate::model::{Bundle, Crd, FieldPath, PathStep, Version};
 use crate::server;
+use crate::server::object::ObjectPath;
 
 /// The objects that clusters have before the first step, and the manifest that converts them.
 pub(crate) struct StoredObjects<'p, 'b, 't> {
@@ -59,17 +63,27 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
         self.manifest.is_some_and(Manifest::in_place)
     }
 
+    /// Whether the migration converts objects, and doesn't only rewrite them.
+    pub fn is_converted(&self) -> bool {
+        self.needs_conversion() || self.converts_in_place()
+    }
+
     /// The fields that can't be read under the last CRD.
     pub fn unreadable(&self) -> Vec<FieldPath> {
-        let mut paths: Vec<FieldPath> = Vec::new();
-        for object in &self.objects {
-            if let Some(Danger::Unreadable(path)) = danger(object, self.last)
-                && !paths.contains(&path)
-            {
-                paths.push(path);
-            }
-        }
-        paths
+        let in_danger = |object: &&Value| matches!(danger(object, self.last), Some(Danger::Unreadable(_)));
+        let paths: BTreeSet<FieldPath> = self.objects.iter().filter(in_danger).flat_map(|object| pruned(object, self.last)).collect();
+        paths.into_iter().collect()
+    }
+
+    /// What people have to do, because no program can.
+    pub fn manual(&self) -> Vec<&'p Manual> {
+        self.manifest.iter().flat_map(|manifest| &manifest.steps).filter_map(|step| step.op.manual()).collect()
+    }
+
+    /// Whether a step converts something in the status, which is written separately.
+    pub fn converts_status(&self) -> bool {
+        let of_status = |path: &&FieldPath| matches!(path.steps().first(), Some(PathStep::Key(name)) if &**name == "status");
+        self.manifest.iter().flat_map(|manifest| &manifest.steps).any(|step| step.op.paths().iter().any(of_status))
     }
 
     /// The first step that is wrong, from 1, and why.
@@ -88,7 +102,10 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
             if converted {
                 return Err(wrong(said(&found)));
             }
-            let new_forms = self.converted(&objects).map_err(|why| wrong(format!("{}; {why}", said(&found))))?;
+            let mut new_forms = self.converted(&objects).map_err(|why| wrong(format!("{}; {why}", said(&found))))?;
+            // What a person converts is right afterwards.
+            new_forms.retain(|form| !form.by_hand || danger(&form.object, after).is_none());
+            let new_forms: Vec<Value> = new_forms.into_iter().map(|form| form.object).collect();
             // Before the step, if that CRD accepts the new form as well; after it, if the old form can still be read there.
             let safe = |crd: &Crd<'_>| new_forms.iter().find_map(|object| danger(object, crd));
             let early = safe(before);
@@ -104,7 +121,7 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
         Ok(())
     }
 
-    fn converted(&self, objects: &[Value]) -> Result<Vec<Value>, String> {
+    fn converted(&self, objects: &[Value]) -> Result<Vec<NewForm>, String> {
         let (from, to) = (self.first.storage_version(), self.last.storage_version());
         let names = (from.map_or("", |from| from.name), to.map_or("", |to| to.name));
         let Some(manifest) = self.manifest else {
@@ -116,9 +133,24 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
             ));
         };
         let converter = Converter::new(manifest, Direction::Forward).map_err(|error| error.to_string())?;
-        let each = objects.iter().map(|object| converter.converted(object));
-        each.collect::<Result<Vec<Value>, _>>().map_err(|error| format!("`{}` fails: {error}", manifest.name))
+        let mut forms = Vec::new();
+        for object in objects {
+            let mut object = object.clone();
+            match converter.convert(&mut object) {
+                Ok(notes) => forms.push(NewForm { by_hand: notes.iter().any(|note| matches!(note.about, About::Manual(_))), object }),
+                Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, Reason::Manual(_)) => {}
+                Err(error) => return Err(format!("`{}` fails: {error}", manifest.name)),
+            }
+        }
+        Ok(forms)
     }
+}
+
+/// A converted object.
+struct NewForm {
+    object: Value,
+    /// A person must finish it.
+    by_hand: bool,
 }
 
 /// The server accepts the update.
@@ -169,6 +201,15 @@ fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
 
 fn endpoint(crd: &Crd<'_>, version: &Version<'_>) -> Option<SchemaEndpoint> {
     Some(SchemaEndpoint::new(Shape::of(version.schema.as_ref()?), crd.group(), version.name, crd.kind()))
+}
+
+/// Everything that the server prunes from an object in the version that its users know, or in the first that is served.
+fn pruned(object: &Value, crd: &Crd<'_>) -> Vec<FieldPath> {
+    let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let served = || crd.versions.iter().filter(|version| version.served);
+    let version = served().find(|version| api_version(crd.group(), version.name) == own).or_else(|| served().next());
+    let Some(end) = version.and_then(|version| endpoint(crd, version)) else { return Vec::new() };
+    end.request(object).pruned.iter().map(ObjectPath::general).collect()
 }
 
 /// Why an object isn't safe: no served version shows all of it, or the one that does refuses to write it.
