@@ -454,7 +454,7 @@ pub struct Convert {
     #[arg(long, value_name = "VERSION")]
     pub from: Option<String>,
 
-    /// Conversion manifests [default: `conversions/` beside the objects or in the current directory]
+    /// Conversion manifests [default: `conversions/` beside the objects, in the current directory, or beside the CRDs of this repository]
     #[arg(long, value_name = "INPUT")]
     pub conversions: Option<OsString>,
 
@@ -608,9 +608,13 @@ pub struct ConversionsPlan {
 
 #[derive(Debug, Args)]
 pub struct ConversionsRelease {
-    /// Version of the release, such as 1.1.0
+    /// Version of the release, such as 1.1.0 [default: the one that a review since the last release recommends]
     #[arg(value_name = "VERSION")]
-    pub version: String,
+    pub version: Option<String>,
+
+    /// Without VERSION: compare with this revision or path [default: the tag of the last release, or HEAD]
+    #[arg(long, value_name = "REV|PATH", conflicts_with = "version")]
+    pub against: Option<OsString>,
 
     /// Conversion manifests [default: `conversions/` beside the CRDs or in the current directory]
     #[arg(long, value_name = "PATH")]

@@ -13,7 +13,7 @@ use crate::model::{Documents, Place};
 use crate::render::{human, plural};
 
 use super::input::Reader;
-use super::manifests::LoadedManifests;
+use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, output};
 
 /// The file to write: in an output directory, files keep their names.
@@ -31,19 +31,24 @@ fn target(output: &Path, file: &File) -> PathBuf {
 
 pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = Reader::new(&arguments.limits);
-    let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &arguments.inputs)?;
+    let found = LoadedManifests::of_objects(&reader, arguments.conversions.as_ref(), &arguments.inputs)?;
     let mut exit = found.problems(streams);
     let Some(conversions) = found.now() else {
-        return Err(Stop { exit: Exit::Unread, message: "no conversion manifest was found; pass --conversions".into() });
+        return Err(no_manifest());
     };
     let crds = if arguments.crd.is_empty() { None } else { Some(reader.one(&arguments.crd, false)?) };
     let bundle = crds.as_ref().map(|crds| crds.side());
     if let (Some(crds), Some(side)) = (&crds, &bundle) {
         exit = exit.or(crds.problems(side, streams)?);
     }
-    let mut converter = FileConverter::new(conversions, Target { to: arguments.to.clone(), from: arguments.from.clone() });
+    let linked = bundle.as_ref().map(|side| conversions.with_links(&side.bundle));
+    let mut converter =
+        FileConverter::new(linked.as_ref().unwrap_or(conversions), Target { to: arguments.to.clone(), from: arguments.from.clone() });
     if let Some(side) = &bundle {
         converter = converter.with_crds(&side.bundle);
+    }
+    if exit != Exit::Clean && conversions.is_empty() {
+        return Ok(exit);
     }
     if !converter.knows_target() {
         return Err(Stop::usage(format!("no manifest converts to `{}`; use one of {}", arguments.to, converter.targets().join(", "))));
@@ -95,7 +100,13 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[Outcome], s
             }
         } else if arguments.write {
             match &file.origin {
-                Origin::Path(path) if changed => output::replace(path, &outcome.text)?,
+                // A file that can't be written doesn't stop the others.
+                Origin::Path(path) if changed => {
+                    if let Err(stop) = output::replace(path, &outcome.text) {
+                        streams.error(&stop.message);
+                        exit = exit.or(stop.exit);
+                    }
+                }
                 Origin::Path(_) => {}
                 _ => return Err(Stop::usage(format!("{} can't be overwritten because it isn't a local file; use -o", file.name))),
             }

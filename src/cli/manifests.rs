@@ -66,6 +66,9 @@ impl LoadedManifests {
         let complete = || reader.parse(old).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Revision { .. })));
         let before = beside(reader, old).map(|loaded| loaded.0).or_else(|| complete().then(Conversions::default));
         self.before = before.filter(|before| before.is_empty() || now != Some(files(before)));
+        if let (Some(now), Some(before)) = (&mut self.now, &self.before) {
+            now.leave_out_earlier_steps(before);
+        }
     }
 
     pub fn none() -> LoadedManifests {
@@ -86,6 +89,12 @@ impl LoadedManifests {
             found.unread = unread;
         }
         Ok(found)
+    }
+
+    /// For objects that are converted: the manifests beside them, or beside the CRDs of this repository.
+    pub fn of_objects(reader: &Reader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
+        let found = LoadedManifests::new(reader, requested, inputs)?;
+        if found.now.is_some() { Ok(found) } else { LoadedManifests::new(reader, requested, &super::defaults::crds()) }
     }
 
     pub fn now(&self) -> Option<&Conversions> {
@@ -152,7 +161,10 @@ fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<Stri
             }
             InputKind::Revision { rev, path } => around(path).iter().map(|place| OsString::from(format!("{rev}:{place}"))).collect(),
             InputKind::Index { path } => around(path).iter().map(|place| OsString::from(format!(":{place}"))).collect(),
-            InputKind::Stdin | InputKind::Cluster { .. } => Vec::new(),
+            InputKind::Stdin | InputKind::Cluster { .. } => {
+                let here = Path::new("conversions");
+                here.is_dir().then(|| here.as_os_str().to_owned()).into_iter().collect()
+            }
         };
         for candidate in candidates {
             let Ok(parsed) = reader.parse(std::slice::from_ref(&candidate)) else { continue };
@@ -196,4 +208,9 @@ fn around(path: &str) -> Vec<String> {
 fn at_revision(revision: &OsStr, input: &OsString) -> Option<OsString> {
     let (revision, input) = (revision.to_str()?, input.to_str()?);
     Some(OsString::from(format!("{revision}:{input}")))
+}
+
+/// For a command that needs manifests.
+pub(super) fn no_manifest() -> Stop {
+    Stop { exit: Exit::Unread, message: "no conversion manifest was found; pass --conversions".into() }
 }

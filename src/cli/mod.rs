@@ -4,8 +4,11 @@ pub mod arguments;
 mod baseline;
 mod case;
 pub mod config;
+mod conversion_check;
+mod conversion_generate;
 mod conversion_plan;
-mod conversions;
+mod conversion_release;
+mod conversion_scaffold;
 mod convert;
 mod defaults;
 mod driver;
@@ -130,13 +133,13 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Test(arguments) => suites::test(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Convert(arguments) => convert::convert(&arguments, streams),
-        Command::Conversions(arguments::Conversions::Check(arguments)) => conversions::check(&arguments, streams),
-        Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversions::scaffold(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Check(arguments)) => conversion_check::check(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversion_scaffold::scaffold(&arguments, streams),
         Command::Conversions(arguments::Conversions::Plan(arguments)) => conversion_plan::plan(&arguments, streams),
         Command::Conversions(arguments::Conversions::Generate(arguments::ConversionsGenerate::Go(arguments))) => {
-            conversions::generate_go(&arguments, streams)
+            conversion_generate::go(&arguments, streams)
         }
-        Command::Conversions(arguments::Conversions::Release(arguments)) => conversions::release(&arguments, streams),
+        Command::Conversions(arguments::Conversions::Release(arguments)) => conversion_release::release(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),

@@ -1,5 +1,6 @@
 //! What turns a failing run green: a conversion, or the waivers to paste.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::judge::finding::{Class, Finding, Severity, Status};
@@ -38,7 +39,7 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
     }
     let convertible = report.findings.iter().any(|finding| finding.rule == UNDEFINED && finding.status == Status::New);
     let advice = match (report.verdict.is_some(), convertible) {
-        (true, true) => conversion(report.change.as_ref()),
+        (true, true) => conversion(report.change.as_ref(), not_convertible(report, &groups)),
         (true, false) => "undo the change, or accept it in crdwise.yaml:".to_owned(),
         (false, _) => "fix the findings, or accept them in crdwise.yaml:".to_owned(),
     };
@@ -72,15 +73,32 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
     Some(Acceptance { advice, waivers, more })
 }
 
-/// The way to a conversion that makes the review pass.
-fn conversion(change: Option<&ChangeArguments>) -> String {
+/// How many of the groups no conversion covers, so that they still fail afterwards.
+fn not_convertible(report: &Report, groups: &[&Group<'_>]) -> usize {
+    let undefined = report.fresh().filter(|finding| finding.rule == UNDEFINED);
+    let converted: BTreeSet<&String> = undefined.flat_map(|finding| &finding.cause).collect();
+    let fails = |finding: &&Finding| {
+        finding.rule != UNDEFINED
+            && !converted.contains(&finding.fingerprint)
+            && !finding.cause.iter().any(|cause| converted.contains(cause))
+    };
+    groups.iter().filter(|group| group.members.iter().copied().any(|member| fails(&member))).count()
+}
+
+/// The way to a conversion that makes the review pass. `left`: what no conversion covers.
+fn conversion(change: Option<&ChangeArguments>, left: usize) -> String {
     let (sides, conversions) = match change {
         Some(change) => (change.sides.as_str(), change.conversions.as_str()),
         None => (" OLD NEW", "conversions"),
     };
+    let left = match left {
+        0 => String::new(),
+        1 => ", and undo or accept the one that no conversion covers".to_owned(),
+        left => format!(", and undo or accept the {left} that no conversion covers"),
+    };
     let advice = format!(
         "undo the change; or convert it: `crdwise conversions scaffold{sides} -o {conversions}` drafts it, fill it in, \
-         `crdwise conversions check{sides}` proves it; or accept it in crdwise.yaml:"
+         `crdwise conversions check{sides}` proves it{left}; or accept it in crdwise.yaml:"
     );
     visible(&advice).into_owned()
 }

@@ -197,13 +197,96 @@ fn every_break_has_a_way_to_a_green_review() {
         run(&scratch, one.name, check, 0);
         let green = run(&scratch, one.name, "review", 0);
         assert!(!green.contains("version-bump") && !green.contains("conversion-un"), "{}\n{green}", one.name);
-        std::fs::remove_dir_all(scratch.path().join("plan")).unwrap();
         // In the next pull request the manifest is history.
         scratch.git(&["add", "-A"]);
         scratch.git(&["commit", "-q", "-m", "release"]);
         let quiet = run(&scratch, one.name, "review", 0);
         assert!(quiet.contains("NO API CHANGE"), "{}\n{quiet}", one.name);
     }
+}
+
+#[test]
+fn a_lossy_conversion_fails_the_check_and_the_review() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("replicas: {type: string, pattern: '^[0-9]{1,3}$'}"));
+    scratch.write(FILE, &one("replicas: {type: integer, minimum: 0, maximum: 999}"));
+    run(&scratch, "draft", "conversions scaffold -o config/conversions", 0);
+    let file = "config/conversions/widget-v1-replicas.yaml";
+    let draft = std::fs::read_to_string(scratch.path().join(file)).unwrap();
+    run(&scratch, "the draft loses nothing", "conversions check", 0);
+    run(&scratch, "the draft loses nothing", "review", 0);
+    let lossy: String = draft.lines().filter(|line| !line.starts_with("preserve:")).map(|line| format!("{line}\n")).collect();
+    scratch.write(file, &lossy);
+    for command in ["conversions check", "review"] {
+        let said = run(&scratch, "nothing keeps `007`", command, 1);
+        assert!(said.contains("[conversion-lossy]"), "{said}");
+    }
+}
+
+#[test]
+fn a_version_that_replaces_the_stored_one_is_drafted_once() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(&version("v1", true, "              properties: {size: {type: string}}\n")));
+    scratch.write(FILE, &crd(&version("v2", true, "              properties: {dimension: {type: string}}\n")));
+    let draft = run(&scratch, "draft", "conversions scaffold", 0);
+    assert_eq!(draft.matches("# - rename: {from: spec.size, to: spec.dimension}").count(), 1, "{draft}");
+    assert!(!draft.contains("split:") && !draft.contains("merge:"), "{draft}");
+    let (_, said, _) = scratch.run(&["review"]);
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains("`crdwise conversions plan`"), "{said}");
+}
+
+#[test]
+fn a_pending_manifest_grows_until_its_release() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("size: {type: string}, colour: {type: string}"));
+    scratch.git(&["tag", "v1.0.0"]);
+    let first = one("dimension: {type: string}, colour: {type: string}");
+    scratch.write(FILE, &first);
+    let manifest = |steps: &str| {
+        format!(
+            "apiVersion: crdwise.dev/v1alpha1\nkind: Conversion\nmetadata: {{name: widget}}\nresource: {{group: shop.example.com, kind: \
+             Widget}}\nfrom: {{version: v1, bundle: 1.0.0}}\nto: {{version: v1, bundle: next}}\nsteps:\n{steps}"
+        )
+    };
+    let renames = "  - rename: {from: spec.size, to: spec.dimension}\n";
+    scratch.write("config/conversions/widget.yaml", &manifest(renames));
+    run(&scratch, "the first pull request", "review", 0);
+    scratch.git(&["add", "-A"]);
+    scratch.git(&["commit", "-q", "-m", "first"]);
+    for command in ["review", "conversions check"] {
+        run(&scratch, "a pull request without changes", command, 0);
+    }
+    // A later one, before the release: its break is found, and a step in the same manifest covers it.
+    scratch.write(FILE, &first.replace("colour:", "shade:").replace("dimension:", "extent:"));
+    let said = run(&scratch, "the second pull request", "review", 1);
+    assert!(said.contains("colour"), "{said}");
+    let both =
+        format!("{renames}  - rename: {{from: spec.colour, to: spec.shade}}\n  - rename: {{from: spec.dimension, to: spec.extent}}\n");
+    scratch.write("config/conversions/widget.yaml", &manifest(&both));
+    for command in ["review", "conversions check", "review --against v1.0.0", "conversions check --against v1.0.0"] {
+        let said = run(&scratch, "the extended manifest", command, 0);
+        assert!(!said.contains("conversion-un") && !said.contains("conversion-path-unknown"), "{command}\n{said}");
+    }
+    scratch.git(&["add", "-A"]);
+    scratch.git(&["commit", "-q", "-m", "second"]);
+    // Without a version, the release is the one that a review since the last tag recommends.
+    let said = run(&scratch, "the release", "conversions release", 0);
+    assert!(said.contains("to 1.1.0"), "{said}");
+    let pinned = std::fs::read_to_string(scratch.path().join("config/conversions/widget.yaml")).unwrap();
+    assert_eq!(pinned, manifest(&both).replace("bundle: next", "bundle: 1.1.0"));
+    let said = run(&scratch, "nothing is left", "conversions release", 0);
+    assert!(said.contains("no manifest converts to the next release"), "{said}");
+}
+
+#[test]
+fn the_crds_of_a_plan_are_not_those_of_the_project() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &crd(&version("v1", true, "              properties: {size: {type: string}}\n")));
+    scratch.write(FILE, &crd(&version("v2", true, "              properties: {size: {type: string}}\n")));
+    let before = scratch.run(&["review"]);
+    run(&scratch, "plan", "conversions plan -o plan", 0);
+    assert!(scratch.path().join("plan").is_dir());
+    assert_eq!(scratch.run(&["review"]), before);
 }
 
 const MANIFESTS: &str = "apiVersion: crdwise.dev/v1alpha1
@@ -278,6 +361,26 @@ fn lists_are_converted_object_by_object() {
     let (code, _, error) = scratch.run(&["convert", "out.yaml", "--from", "1.1.0", "--to", "1.0.0", "--write"]);
     assert_eq!(code, 0, "{error}");
     assert_eq!(std::fs::read_to_string(scratch.path().join("out.yaml")).unwrap(), LIST);
+}
+
+#[test]
+fn manifests_are_found_beside_the_crds_of_the_repository() {
+    let scratch = Scratch::new();
+    scratch.commit(FILE, &one("size: {type: string}"));
+    scratch.write("config/conversions/widget.yaml", MANIFESTS);
+    scratch.write("list.yaml", LIST);
+    scratch.write("other.yaml", LIST);
+    let said = run(&scratch, "from the root", "convert list.yaml --from 1.0.0 --to 1.1.0 --check", 1);
+    assert!(said.contains("+    dimension: large # keep this"), "{said}");
+    // A file that can't be written doesn't stop the others.
+    let list = scratch.path().join("list.yaml");
+    let mut permissions = std::fs::metadata(&list).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&list, permissions).unwrap();
+    let said = run(&scratch, "read-only", "convert list.yaml other.yaml --from 1.0.0 --to 1.1.0 --write", 4);
+    assert!(said.contains("can't write list.yaml: the file is read-only"), "{said}");
+    assert_eq!(std::fs::read_to_string(list).unwrap(), LIST);
+    assert_eq!(std::fs::read_to_string(scratch.path().join("other.yaml")).unwrap(), LIST.replace("size:", "dimension:"));
 }
 
 #[test]

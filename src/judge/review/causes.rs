@@ -86,7 +86,10 @@ pub(super) fn link(rulings: &mut [Ruling<'_>], required: Bump) {
                 // A server refuses what it refuses, and what a guideline asks for is up to the policy.
                 // That objects may be stored at a removed version is why its removal is a break, so the two are judged as one.
                 let removal = ruling.fact.aspect == Aspect::StoredVersions;
-                let own = ruling.fact.is_refusal() && !removal || ruling.rule.family == Family::Guideline;
+                // A conversion lowers the break that it covers, but not what is wrong with itself.
+                let converts = |index: &usize| rulings.get(*index).is_some_and(|cause| cause.cover.is_some() && cause.counts());
+                let conversion = ruling.fact.subject == Subject::Conversion && causes.iter().any(converts);
+                let own = ruling.fact.is_refusal() && !removal || ruling.rule.family == Family::Guideline || conversion;
                 let limit = changes.gravest(&causes).filter(|_| !own);
                 (causes, limit)
             }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use crate::find::conversion::address::Containers;
 use crate::find::conversion::readability;
 use crate::model::fact::{Aspect, Effect, Fact, Word};
 use crate::model::schema::shape::Type;
@@ -11,7 +12,7 @@ use crate::model::{FieldPath, PathStep};
 
 use super::alternatives::{merged, replaced};
 use super::units::factor;
-use super::{MAPPED, TODO, quoted};
+use super::{MAPPED, MOST_STEPS, TODO, quoted};
 
 pub(super) struct Writer<'s, 'o, 'n> {
     old: &'s Schema<'o>,
@@ -48,6 +49,8 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
 
     /// Drafts the steps for the changes of one pair of versions.
     pub fn all(&mut self, facts: &[&Fact], added: &[&Fact]) {
+        // A version that replaces another one is compared with it twice, as a new one and as the successor.
+        let (facts, added) = (&distinct(facts), &distinct(added));
         let mut ordered: Vec<&&Fact> = facts.iter().collect();
         // Inner fields first, so that the parents in every path still have their old names.
         ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
@@ -58,6 +61,26 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         let merge = merged(&removed, added, self.old, self.new);
         if let Some(last) = self.steps.last_mut() {
             last.alternatives.extend(merge);
+        }
+        self.additions(added);
+    }
+
+    /// Fields that only the new version has: naming them keeps their values when an object is converted back and forth.
+    fn additions(&mut self, added: &[&Fact]) {
+        let mut comment = "only the new version has what follows, whose values `preserve` keeps for converting back and forth";
+        let mut outermost: Vec<&FieldPath> = added.iter().map(|fact| &fact.path).collect();
+        outermost.sort();
+        outermost.dedup_by(|inner, outer| inner.starts_with(outer));
+        for path in outermost {
+            let at = quoted(path);
+            let mentions = |text: &String| text.contains(&at);
+            let known = self.steps.iter().any(|step| mentions(&step.step) || step.alternatives.iter().any(|other| mentions(&other.step)));
+            let fits = Containers::of(&[path]).is_some();
+            if known || !fits || self.steps.len() >= MOST_STEPS || !readability::is_pruned(&self.shapes.1, &self.shapes.0, path) {
+                continue;
+            }
+            self.loses = true;
+            self.step(std::mem::take(&mut comment), format!("add: {{path: {at}}}"));
         }
     }
 
@@ -121,6 +144,8 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
                 let target = fact.to.as_ref().unwrap_or(path);
                 let value = self.new.at(target).and_then(|schema| Some(schema.enum_values()?.next()?.to_json()));
                 let said = value.map_or_else(|| TODO.to_owned(), |value| value.to_string());
+                // Converting back removes a field that the old version doesn't have.
+                self.loses |= self.old.at(path).is_none();
                 self.step(
                     "every object needs a value here; is this the one?",
                     format!("default: {{path: {}, value: {said}}}", quoted(path)),
@@ -162,6 +187,8 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         if let Some(factor) =
             Some(&to).filter(|_| matches!(verb, "rename" | "move")).and_then(|to| self.unit_factor(from, to, new.as_ref()))
         {
+            // A value of the finer unit may not be a whole number of the coarser one.
+            self.loses = true;
             let comment = "the names have different units: is this the factor?";
             self.step_for(Some(from), comment, format!("scale: {{from: {}, to: {}, {factor}}}", quoted(from), quoted(&to)), Vec::new());
             return;
@@ -212,6 +239,8 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
             (Some(Type::Array), Some(_)) => self.step("a single value and a list", format!("unwrap: {{from: {at}, to: {at}}}")),
             (was, becomes) => match (scalar(was), scalar(becomes)) {
                 (Some(was), Some(becomes)) if was != becomes => {
+                    // `007` and `7` become the same number.
+                    self.loses |= was == "string" || was == "number";
                     self.step("can every value be converted?", format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"));
                 }
                 _ => {
@@ -244,6 +273,12 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         self.step(comment, format!("mapValues: {{path: {}, values: {{{}}}}}", quoted(&fact.path), gone.join(", ")));
         true
     }
+}
+
+/// Each change once, in the same order.
+fn distinct<'f>(facts: &[&'f Fact]) -> Vec<&'f Fact> {
+    let mut seen = BTreeSet::new();
+    facts.iter().copied().filter(|fact| seen.insert((fact.path.clone(), fact.aspect, fact.effect))).collect()
 }
 
 /// The new path of a field while its parents still have their old names.

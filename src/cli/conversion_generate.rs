@@ -1,0 +1,39 @@
+//! `conversions generate`: code that converts objects to their newest form.
+
+use crate::cli::arguments;
+use crate::find::conversion::generate;
+
+use super::input::Reader;
+use super::manifests::{LoadedManifests, no_manifest};
+use super::{Exit, Stop, Streams, defaults, output};
+
+/// `conversions generate go`: writes a package for each kind. The files are the tool's own, so existing ones are replaced.
+pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
+    let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
+    let mut exit = found.problems(streams);
+    let Some(conversions) = found.now() else { return Err(no_manifest()) };
+    let crds = if arguments.crd.is_empty() { None } else { Some(reader.one(&arguments.crd, false)?) };
+    let side = crds.as_ref().map(|crds| crds.side());
+    if let (Some(crds), Some(side)) = (&crds, &side) {
+        exit = exit.or(crds.unread(streams));
+        if side.bundle.crds.is_empty() {
+            streams.error(&format!("no CRD was found in {}", side.source));
+            exit = exit.or(Exit::Unread);
+        }
+    }
+    let packages = generate::packages(conversions, side.as_ref().map(|side| &side.bundle))
+        .map_err(|message| Stop { exit: Exit::Findings, message })?;
+    for package in &packages {
+        for (name, text) in &package.files {
+            let file = arguments.output.join(&package.name).join(name);
+            if let Some(parent) = file.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            output::replace(&file, text)?;
+        }
+        streams.note(&format!("wrote {}", arguments.output.join(&package.name).display()));
+    }
+    Ok(exit)
+}

@@ -1,0 +1,78 @@
+//! `conversions scaffold`: drafts of manifests for the changes that need one.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::cli::arguments;
+use crate::find::change;
+use crate::find::conversion::coverage::Coverage;
+use crate::find::conversion::scaffold::{self, Draft};
+use crate::judge::finding::Finding;
+use crate::judge::review::{self, Side};
+use crate::model::fact::Fact;
+use crate::render::plural;
+
+use super::case::{Case, Judged};
+use super::input::Reader;
+use super::{Exit, Stop, Streams, defaults, output};
+
+pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let reader = Reader::new(&arguments.limits);
+    let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
+    let sides = defaults::review(sides, streams)?;
+    let Some(case) = Case::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
+    case.judge(streams, |judged, streams| {
+        let Some(old) = judged.old else { return Ok(judged.exit) };
+        let drafts = drafts(judged, old);
+        if drafts.is_empty() {
+            let covered = judged.report.findings.iter().any(|finding| finding.conversion.is_some());
+            streams.note(if covered { "every change that needs a conversion has one" } else { "no change needs a conversion" });
+            return Ok(judged.exit);
+        }
+        match &arguments.output {
+            None => {
+                let texts: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
+                streams.write(&texts.join("---\n"))?;
+            }
+            Some(dir) => write_drafts(&drafts, dir, streams)?,
+        }
+        Ok(judged.exit)
+    })
+}
+
+/// The drafts for everything that the review asks a conversion for, and for the differences between versions beside it.
+fn drafts(judged: &Judged<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
+    let new = judged.new;
+    let coverage = judged.judgement.conversions.now.map(|known| Coverage::new(known, &old.bundle, &new.bundle));
+    let options = change::ChangeOptions { context: judged.judgement.context, ..change::ChangeOptions::default() };
+    let facts = change::diff(&old.bundle, &new.bundle, &options);
+    // What no release contains needs no conversion.
+    let unreleased: BTreeSet<(&str, Option<&str>, &str)> =
+        judged.report.findings.iter().filter(|finding| finding.released == Some(false)).map(place_of).collect();
+    let unreleased = |fact: &Fact| {
+        !unreleased.is_empty() && unreleased.contains(&(fact.crd.as_str(), fact.version.as_deref(), fact.path.to_string().as_str()))
+    };
+    let wanted = |fact: &Fact| {
+        review::needs_step(fact) && coverage.as_ref().is_none_or(|coverage| coverage.cover(fact).is_none()) && !unreleased(fact)
+    };
+    review::drafts(&facts, old, new, &wanted)
+}
+
+fn place_of(finding: &Finding) -> (&str, Option<&str>, &str) {
+    (&finding.crd, finding.version.as_deref(), &finding.path)
+}
+
+fn write_drafts(drafts: &[Draft], dir: &Path, streams: &mut Streams<'_>) -> Result<(), Stop> {
+    std::fs::create_dir_all(dir)?;
+    for draft in drafts {
+        let file = dir.join(format!("{}.yaml", draft.name));
+        if file.exists() {
+            return Err(Stop::usage(format!("{} already exists; move it or choose another directory", file.display())));
+        }
+        output::replace(&file, &draft.text)?;
+        let open = draft.text.matches(scaffold::TODO).count();
+        let open = if open == 0 { String::new() } else { format!("; fill in {}", plural(open, scaffold::TODO)) };
+        streams.note(&format!("wrote {}{open}", file.display()));
+    }
+    Ok(())
+}
