@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::find::servers::{CrdAcceptance, acceptance};
 use crate::judge::finding::Spot;
 use crate::judge::review::Side;
-use crate::model::fact::{Aspect, Fact, Word};
+use crate::model::fact::{Aspect, Fact, Mark, Word};
 use crate::model::kubernetes::{Minor, Minors};
 
 /// What servers say to a bundle whose CRDs are created.
@@ -82,6 +82,7 @@ fn reason(fact: &Fact, on: Minors, all: Minors) -> String {
         .find_map(|start| said.strip_prefix(start)?.split_once('\''))
         .map(|(name, _)| name);
     let what = match (fact.aspect, called) {
+        (Aspect::CelRule, _) if fact.is(Mark::OldSelfDropped) => "`optionalOldSelf` in a rule".to_owned(),
         (Aspect::CelRule, Some(name)) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => format!("`{name}()` in a new rule"),
         (Aspect::CelMessageExpression, Some(name)) => format!("`{name}()` in a new messageExpression"),
         (Aspect::CelRule, _) => format!("a new rule: {said}"),

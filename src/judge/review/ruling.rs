@@ -10,7 +10,7 @@ use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values
 use crate::judge::policy::Situation;
 use crate::judge::rule::{FactView, Need, Rule, Taken};
 use crate::model::fact::{Aspect, Certainty, Effect, Fact, Mark, Subject, Word};
-use crate::model::kubernetes::Minors;
+use crate::model::kubernetes::{Feature, Minors};
 use crate::model::{Place, Priority};
 
 use super::conversions::Covering;
@@ -192,6 +192,9 @@ fn stored_expression(fact: &Fact, range: Minors) -> String {
         return String::new();
     }
     let mut said = Vec::new();
+    if fact.is(Mark::OldSelfDropped) {
+        said.push(format!("servers before {} drop `optionalOldSelf`", Feature::OptionalOldSelf.row().since));
+    }
     let stored = fact.words.get(&Word::Stored).filter(|_| fact.is(Mark::StoredOnly));
     if let Some(minor) = stored {
         said.push(format!("Kubernetes {minor} compiles it, but only in CRDs that have it already"));

@@ -123,6 +123,8 @@ vocabulary! {
         RefusedAgain = "refused_again",
         /// A server refuses to update a stored CRD because of this, even if the update doesn't touch it.
         RefusedOnUpdate = "refused_on_update",
+        /// The rule needs `optionalOldSelf`, which the server drops.
+        OldSelfDropped = "old_self_dropped",
         /// A server that refuses the expression compiles it where the stored CRD has it already; `stored` says which.
         StoredOnly = "stored_only",
         /// A default that came or went is the zero value of its type: an absent field meant the same to most programs.

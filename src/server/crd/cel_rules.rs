@@ -216,8 +216,12 @@ impl<'t> Written<'_, '_, 't> {
         let optional = rule.optional_old_self == Some(true);
         let compiles = |text: &String| Program::compile(text, purpose, &site.decl, optional, server.stored_expressions()).is_ok();
         let stored_only = text.is_some_and(compiles);
+        let written = self.rule.node.get("optionalOldSelf").and_then(Node::as_bool) == Some(true);
         let fact = self.fact(what, member, reason.to_owned());
         fact.words.insert(Word::Offset, at.to_string());
+        if written && !optional {
+            fact.marks.insert(Mark::OldSelfDropped);
+        }
         if stored_only {
             fact.marks.insert(Mark::StoredOnly);
             fact.words.insert(Word::Stored, server.to_string());
