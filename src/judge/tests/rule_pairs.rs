@@ -66,7 +66,7 @@ fn atom(random: &mut Random, old: &str) -> String {
     let (i, j, x, y) = (random.int(), random.int(), random.text(), random.text());
     let op = random.one_of(&["<", "<=", ">", ">=", "==", "!="]);
     let f = random.one_of(&["a", "b"]);
-    match random.below(if old.is_empty() { 26 } else { 32 }) {
+    match random.below(if old.is_empty() { 42 } else { 50 }) {
         0 | 1 => format!("self.{f} {op} {i}"),
         2 => format!("self.a {op} self.b"),
         3 => format!("self.{f} in [{i}, {j}]"),
@@ -92,10 +92,28 @@ fn atom(random: &mut Random, old: &str) -> String {
         23 => format!("self.{f} {} {i} {op} {j}", random.one_of(&["+", "-", "*"])),
         24 => format!("sets.contains(self.l, ['{x}'])"),
         25 => format!("self.s + self.u {} '{x}{y}'", random.one_of(&["==", "!="])),
-        26 | 27 => format!("self.{f} {op} {old}.{f}"),
-        28 => format!("self.s == {old}.s"),
-        29 => format!("self.l.all(x, x in {old}.l)"),
-        30 => format!("{old}.{f} {op} {i}"),
+        26 => format!("self.l.exists_one(x, x == '{x}')"),
+        27 => format!("self.n.sum() {op} {i}"),
+        28 => random.one_of(&["self.n.isSorted()", "self.l.isSorted()"]).to_owned(),
+        29 => format!("self.l.join(',').size() {op} {}", i.abs()),
+        30 => format!("self.s.split('.')[0].size() {op} {}", i.abs()),
+        31 => "self.l.all(x, self.l.filter(y, y == x).size() == 1)".to_owned(),
+        32 => format!("self.s.endsWith('{x}') == self.t"),
+        33 => format!("self.s.lowerAscii() == '{}'", x.to_lowercase()),
+        34 => format!("self.l.map(x, x.size()).all(n, n {op} {})", i.abs()),
+        35 => format!("self.m.exists(k, k.startsWith('{x}') && self.m[k] == '{y}')"),
+        36 => format!("self.?m['{y}'].orValue('') == '{x}'"),
+        37 => format!("sets.intersects(self.l, ['{x}', '{y}'])"),
+        38 => "self.s.startsWith(self.u)".to_owned(),
+        39 => format!("self.l.size() + self.n.size() {op} {}", i.abs()),
+        40 => format!("!isQuantity(self.s) || quantity(self.s).compareTo(quantity('1Gi')) {op} 0"),
+        41 => format!("self.{f} % 2 == {}", random.below(2)),
+        42 | 43 => format!("self.{f} {op} {old}.{f}"),
+        44 => format!("self.s == {old}.s"),
+        45 => format!("self.l.all(x, x in {old}.l)"),
+        46 => format!("{old}.{f} {op} {i}"),
+        47 => format!("{old}.l.all(x, x in self.l)"),
+        48 => format!("!has({old}.o) || has(self.o)"),
         _ => format!("self.m.all(k, k in {old}.m)"),
     }
 }
@@ -120,7 +138,10 @@ fn rule(random: &mut Random, old: &str, depth: usize) -> String {
 /// Another rule: the same in other words, a weaker one, a stronger one, or one with another part.
 fn changed(random: &mut Random, text: &str, old: &str) -> String {
     let more = atom(random, old);
-    match random.below(10) {
+    match random.below(13) {
+        10 => respelled(random, text),
+        11 => format!("({text}) == true"),
+        12 => format!("({more}) ? ({text}) : ({text})"),
         0 => format!("!(!({text}))"),
         1 => format!("({text}) ? true : false"),
         2 => format!("({text}) && true"),
@@ -136,6 +157,27 @@ fn changed(random: &mut Random, text: &str, old: &str) -> String {
         }
         _ => more,
     }
+}
+
+/// The rule with a part in other words, if it has one that is known.
+fn respelled(random: &mut Random, text: &str) -> String {
+    let pairs = [
+        ("self.l.all(x, x != ", "!self.l.exists(x, x == "),
+        ("self.l.exists(x, x == ", "!self.l.all(x, x != "),
+        ("self.s.indexOf('a') >= 0", "self.s.contains('a')"),
+        ("self.s.size() > 0", "self.s != ''"),
+        ("self.s.size() != 0", "self.s != ''"),
+        ("'a' in self.m", "has(self.m.a)"),
+        ("sets.contains(self.l, ['a'])", "'a' in self.l"),
+        ("self.l.size() == 0", "self.l == []"),
+        ("self.a < self.b", "self.b > self.a"),
+        ("self.a <= self.b", "!(self.a > self.b)"),
+        ("self.e in ['A', 'B']", "(self.e == 'A' || self.e == 'B')"),
+        ("self.e in ['A', 'C']", "self.e != 'B'"),
+    ];
+    let start = random.below(pairs.len());
+    let turned = pairs.iter().cycle().skip(start).take(pairs.len());
+    turned.filter(|(from, _)| text.contains(from)).map(|(from, to)| text.replacen(from, to, 1)).next().unwrap_or_else(|| text.to_owned())
 }
 
 fn object(random: &mut Random, required: bool) -> Value {
