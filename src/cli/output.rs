@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::cli::arguments::{self, Color, Format, FormatFlag};
-use crate::input::{Origin, is_manifest};
+use crate::input::{File, Origin, is_manifest};
 use crate::judge::finding::{Severity, Spot};
 use crate::judge::review::Side;
 use crate::render::human::{self, Style, Texts};
@@ -144,10 +144,20 @@ impl TwoSides<'_, '_> {
 
 impl Texts for TwoSides<'_, '_> {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str> {
+        Some(&self.file(spot, old)?.text)
+    }
+
+    fn shown_line(&self, spot: &Spot, old: bool, line: usize) -> usize {
+        self.file(spot, old).map_or(line, |file| file.shown_line(line))
+    }
+}
+
+impl TwoSides<'_, '_> {
+    fn file(&self, spot: &Spot, old: bool) -> Option<&File> {
         let side = if old { self.old? } else { self.new };
         let file = spot.place?.file;
         let manifest = || self.conversions.filter(|_| !old).and_then(|conversions| conversions.file(file));
-        Some(&side.documents.file(file).or_else(manifest)?.text)
+        side.documents.file(file).or_else(manifest)
     }
 }
 

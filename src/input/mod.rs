@@ -119,6 +119,12 @@ impl File {
         origin.unwrap_or((&self.name, at))
     }
 
+    /// The number that a line of the text is shown with.
+    pub fn shown_line(&self, line: usize) -> usize {
+        let origin = self.rendered_from.as_ref().and_then(|origins| origins.place(LineColumn { line, column: 1 }));
+        origin.map_or(line, |(_, at)| at.line)
+    }
+
     /// Line and column of a byte offset into the text.
     pub fn place(&self, offset: usize) -> LineColumn {
         self.lines().place(&self.text, offset)

@@ -178,6 +178,9 @@ fn kustomizations_are_rendered_on_both_sides() {
         place("after", "config/crd/bases/widgets.yaml");
         assert!(err.contains("was rendered by `kustomize build`"), "{err}");
     }
+    let (_, page, _) = world.run("bin", &["review", "config/crd", "--against", "HEAD", "--render", "--format", "html"]);
+    let shown = |value: &str| format!("<td class=\"n\">{LINE}</td><td class=\"t\"><span class=\"sign\">{value}</mark>");
+    assert!(page.contains(&shown("−</span>  maximum: <mark>90")) && page.contains(&shown("+</span>  maximum: <mark>50")), "{page}");
     world.git(&["add", "--all"]);
     let (code, out, err) = world.run("bin", &["review", "--staged", "config/crd", "--render", "--format", "github"]);
     assert!(code == 1 && out.contains("::error file=config/crd/bases/widgets.yaml,line=23,"), "{out}{err}");

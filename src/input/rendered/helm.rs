@@ -4,14 +4,13 @@
 //! others, and for all of them with `--render`.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use crate::input::yaml::Budget;
 use crate::input::{File, Input, InputKind, Loaded, Loader, Note, Origin, Problem, Text, has_template_expression, helm_template, shown};
 
 use super::line_origins::LineOrigins;
 use super::source_tree::{RawFile, SourceTree, raw_files};
-use super::{Copied, RenderError, run};
+use super::{Copied, RenderError, command, run};
 
 const SAID: &str = "helm template";
 const CRD: &str = "CustomResourceDefinition";
@@ -55,7 +54,7 @@ fn one(loader: &Loader, inputs: &[Input], chart: &str, templates: &[usize], file
     let Some(first) = templates.first().and_then(|index| files.get(*index)) else { return Ok(Some(Outcome::default())) };
     let Some(chart_files) = chart_files(loader, inputs, first)? else { return Ok(Some(Outcome::default())) };
     let copied = Copied::new(&chart_files).map_err(refused)?;
-    let mut command = Command::new("helm");
+    let Some(mut command) = command("helm") else { return Ok(None) };
     command.args(["template", "release"]).arg(copied.root()).args(["--namespace", "default"]);
     let Some(answer) = run(&mut command, SAID, &copied, loader.limits().total_bytes).map_err(refused)? else {
         return Ok(None);

@@ -3,13 +3,12 @@
 //! What it refers to must be in the same tree: kustomize would fetch anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use crate::input::{File, Loader, Note, Origin, Problem, Text, kustomization};
 
 use super::line_origins::LineOrigins;
 use super::source_tree::{RawFile, SourceTree};
-use super::{Copied, RenderError, run};
+use super::{Copied, RenderError, command, run};
 
 /// Standalone kustomize is newer than the one in kubectl.
 const PROGRAMS: [(&str, &str, &str); 2] = [("kustomize", "build", "kustomize build"), ("kubectl", "kustomize", "kubectl kustomize")];
@@ -29,7 +28,7 @@ pub(super) fn render(loader: &Loader, tree: &SourceTree, directory: &str) -> Opt
     let outcome = copied_files(loader, tree, directory, &refused).and_then(|files| {
         let copied = Copied::new(files.values()).map_err(refused)?;
         for (program, verb, said) in PROGRAMS {
-            let mut command = Command::new(program);
+            let Some(mut command) = command(program) else { continue };
             command.arg(verb).arg(copied.root().join(directory));
             let Some(answer) = run(&mut command, said, &copied, loader.limits().total_bytes).map_err(refused)? else { continue };
             let text = String::from_utf8(answer.out);

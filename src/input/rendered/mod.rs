@@ -25,6 +25,8 @@ use source_tree::SourceTree;
 
 /// How long a program may take for one chart or kustomization. Large ones take a few seconds.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// KiB of memory that a program may reserve, where the system can bound it. The largest charts take a tenth of it.
+const MEMORY_KIB: u64 = 4 << 20;
 /// An address at which nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
@@ -38,6 +40,8 @@ pub enum RenderError {
     NotStarted { program: &'static str, reason: String },
     #[error("`{program}` took more than {seconds} seconds")]
     TimedOut { program: &'static str, seconds: u64 },
+    #[error("`{program}` takes more than {} of memory", spoken(MEMORY_KIB << 10))]
+    OutOfMemory { program: &'static str },
     #[error("`{program}` wrote more than {}", spoken(*.limit))]
     TooMuch { program: &'static str, limit: u64 },
     #[error("`{program}` failed: {said}")]
@@ -63,7 +67,7 @@ impl RenderError {
 
     /// Whether a change of the files can repair it.
     pub(super) fn is_about_content(&self) -> bool {
-        matches!(self, RenderError::Failed { .. } | RenderError::Refers(_) | RenderError::NoCrd)
+        matches!(self, RenderError::Failed { .. } | RenderError::Refers(_) | RenderError::NoCrd | RenderError::OutOfMemory { .. })
     }
 }
 
@@ -78,6 +82,19 @@ impl Loader {
     pub(super) fn render_templates(&self, inputs: &[Input], loaded: &mut Loaded) {
         helm::render(self, inputs, loaded);
     }
+}
+
+/// A command that can't take all memory: templates can ask for any amount. Nothing if the program isn't installed.
+fn command(program: &str) -> Option<Command> {
+    if !cfg!(unix) {
+        return Some(Command::new(program));
+    }
+    // Only directories that don't depend on where crdwise runs: a repository must not bring its own program.
+    let paths = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&paths).filter(|path| path.is_absolute()).map(|path| path.join(program)).find(|path| path.is_file());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -v {MEMORY_KIB} 2>/dev/null; exec \"$0\" \"$@\"")).arg(found?);
+    Some(command)
 }
 
 /// Runs a program on copied files. Nothing if it isn't installed.
@@ -107,6 +124,9 @@ fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) 
     }
     if answer.out.len() as u64 > limit {
         return Err(RenderError::TooMuch { program: shown, limit });
+    }
+    if !answer.ok && answer.err.contains("out of memory") {
+        return Err(RenderError::OutOfMemory { program: shown });
     }
     if !answer.ok {
         // Helm adds hints behind its error.

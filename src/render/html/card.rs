@@ -418,19 +418,23 @@ impl<'m> Maker<'m> {
         }
         let spotted = |spot: &Option<Spot>, old: bool| {
             let spot = spot.as_ref()?;
-            let text = self.texts.text(spot, old)?;
-            Some((self.outline(text), spot.line.saturating_sub(1), spot.place?.span.range()))
+            let outline = self.outline(self.texts.text(spot, old)?);
+            let span = spot.place?.span.range();
+            Some((outline.index_of(span.start), outline, span))
         };
         let is_change = finding.class.is_some();
         let before = spotted(&finding.before, true).filter(|_| self.old.is_some() && is_change);
         let after = spotted(&finding.after, false);
-        let side = |found: &'_ Option<(Rc<Outline<'m>>, usize, std::ops::Range<usize>)>| {
-            found.as_ref().map(|(outline, line, span)| (outline.clone(), *line, span.clone()))
-        };
-        let (left, right) = (side(&before), side(&after));
-        let left = left.as_ref().map(|(outline, line, span)| Spotted { outline, line: *line, span: span.clone() });
-        let right = right.as_ref().map(|(outline, line, span)| Spotted { outline, line: *line, span: span.clone() });
-        let made = diff(left.as_ref(), right.as_ref());
+        let left = before.as_ref().map(|(line, outline, span)| Spotted { outline, line: *line, span: span.clone() });
+        let right = after.as_ref().map(|(line, outline, span)| Spotted { outline, line: *line, span: span.clone() });
+        let mut made = diff(left.as_ref(), right.as_ref());
+        for row in &mut made.rows {
+            for (cell, spot, old) in [(&mut row.old, &finding.before, true), (&mut row.new, &finding.after, false)] {
+                if let (Some(cell), Some(spot)) = (cell, spot) {
+                    cell.number = self.texts.shown_line(spot, old, cell.number);
+                }
+            }
+        }
         if made.rows.is_empty() {
             return (None, Sides::Checked);
         }

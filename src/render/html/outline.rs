@@ -65,6 +65,11 @@ impl<'t> Outline<'t> {
         self.lines.len()
     }
 
+    /// The line that a byte is in, from 0.
+    pub fn index_of(&self, offset: usize) -> usize {
+        self.lines.partition_point(|entry| entry.start as usize <= offset).saturating_sub(1)
+    }
+
     /// The text of a line, from 0.
     pub fn line(&self, index: usize) -> &'t str {
         let Some(entry) = self.lines.get(index) else { return "" };

@@ -48,6 +48,11 @@ const OTHERS: usize = 3;
 /// The text of a file of either side, by its name in findings.
 pub trait Texts {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str>;
+
+    /// The number that a line of the text is shown with: of a rendered text, that of the line it comes from.
+    fn shown_line(&self, _spot: &Spot, _old: bool, line: usize) -> usize {
+        line
+    }
 }
 
 pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
