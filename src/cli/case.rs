@@ -117,7 +117,7 @@ impl<'r> Case<'r> {
             return Err(Stop::usage("--upgrade needs two versions, such as 1.35..1.36"));
         };
         let lint = arguments::Lint {
-            inputs: arguments.inputs.clone(),
+            inputs: arguments.sides.inputs.clone(),
             crds_only: false,
             judging: arguments.judging.clone(),
             output: arguments::Output { format: Vec::new(), all: false, proof: false, quiet: false },

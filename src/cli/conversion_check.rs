@@ -20,7 +20,7 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
     }
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments.judging, &arguments.limits);
     let sides = defaults::review(sides, streams)?;
-    output::check(&arguments.output, &sides.inputs)?;
+    output::check(&arguments.output, &sides.sides.inputs)?;
     let reader = Reader::new(&arguments.limits);
     let Sides { mut old, mut new, .. } = reader.sides(&sides)?;
     let sought = Sought { old: Some((&mut old, arguments::ConfigSide::New)), new: &mut new, accept: false };

@@ -12,22 +12,22 @@ use super::{Exit, Stop, Streams};
 
 /// Fills in what a bare `crdwise review` leaves open.
 pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>) -> Result<arguments::Review, Stop> {
-    if !arguments.inputs.is_empty() || arguments.staged {
+    if !arguments.sides.inputs.is_empty() || arguments.staged {
         return Ok(arguments);
     }
     let root = repo_root(Path::new("")).map_err(|_| Stop::usage("not in a git repository: give OLD and NEW, or NEW with --against REV"))?;
     let (inputs, shown) = directories(&root)?;
-    arguments.inputs = inputs;
+    arguments.sides.inputs = inputs;
     if arguments.upgrade.is_some() {
         return Ok(arguments);
     }
-    if arguments.against.is_none() && arguments.against_tag.is_none() {
+    if arguments.sides.against.is_none() && arguments.sides.against_tag.is_none() {
         let base = Base::from_environment(|name| std::env::var(name).ok());
-        arguments.merge_base = matches!(base, Base::Branch(_));
-        arguments.against = Some(base.revision().into());
+        arguments.sides.merge_base = matches!(base, Base::Branch(_));
+        arguments.sides.against = Some(base.revision().into());
     }
-    let against = arguments.against.as_ref().map(|rev| rev.to_string_lossy().into_owned());
-    let against = against.or_else(|| arguments.against_tag.clone()).unwrap_or_default();
+    let against = arguments.sides.against.as_ref().map(|rev| rev.to_string_lossy().into_owned());
+    let against = against.or_else(|| arguments.sides.against_tag.clone()).unwrap_or_default();
     streams.note(&format!("reviewing {shown} against {against}"));
     Ok(arguments)
 }

@@ -30,14 +30,14 @@ impl LoadedManifests {
         if arguments.staged && arguments.conversions.is_none() {
             // The index and the last commit, not the working tree.
             let here = [OsString::from(".")];
-            let inputs = if arguments.inputs.is_empty() { &here[..] } else { &arguments.inputs };
+            let inputs = if arguments.sides.inputs.is_empty() { &here[..] } else { &arguments.sides.inputs };
             let at = |revision: &str| inputs.iter().filter_map(|input| at_revision(revision.as_ref(), input)).collect::<Vec<_>>();
             let mut found = LoadedManifests::new(reader, None, &at(""))?;
             found.load_before(reader, &at("HEAD"));
             return Ok(found);
         }
-        let (old, new): (&[OsString], &[OsString]) = match arguments.inputs.as_slice() {
-            [old, new] if arguments.against.is_none() && arguments.against_tag.is_none() && !arguments.staged => {
+        let (old, new): (&[OsString], &[OsString]) = match arguments.sides.inputs.as_slice() {
+            [old, new] if arguments.sides.against.is_none() && arguments.sides.against_tag.is_none() && !arguments.staged => {
                 (std::slice::from_ref(old), std::slice::from_ref(new))
             }
             all => (&[], all),
@@ -45,7 +45,7 @@ impl LoadedManifests {
         let mut found = LoadedManifests::new(reader, arguments.conversions.as_ref(), new)?;
         // With --conversions both sides would be the same files.
         if arguments.conversions.is_none() {
-            let old: Vec<OsString> = match &arguments.against {
+            let old: Vec<OsString> = match &arguments.sides.against {
                 Some(revision) if !Path::new(revision).exists() => new.iter().filter_map(|input| at_revision(revision, input)).collect(),
                 Some(path) => vec![path.clone()],
                 None => old.to_vec(),
@@ -181,8 +181,8 @@ fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<Stri
 
 /// The directory where a review looks for manifests: an existing one beside the new bundle, else next to it.
 pub(super) fn directory(arguments: &arguments::Review) -> String {
-    let new = match arguments.inputs.as_slice() {
-        [_, new] if arguments.against.is_none() && arguments.against_tag.is_none() && !arguments.staged => Some(new),
+    let new = match arguments.sides.inputs.as_slice() {
+        [_, new] if arguments.sides.against.is_none() && arguments.sides.against_tag.is_none() && !arguments.staged => Some(new),
         all => all.first(),
     };
     let Some(new) = new.and_then(|new| new.to_str()) else { return "conversions".to_owned() };

@@ -152,7 +152,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
 }
 
 fn review(arguments: &arguments::Review, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    output::check(&arguments.output, &arguments.inputs)?;
+    output::check(&arguments.output, &arguments.sides.inputs)?;
     let reader = Reader::new(&arguments.limits);
     let Some(case) = Case::review(&reader, arguments, true, streams)? else { return Ok(Exit::Clean) };
     case.judge(streams, |judged, streams| {

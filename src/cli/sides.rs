@@ -55,8 +55,8 @@ impl Old {
 
 impl Reader {
     pub fn sides(&self, arguments: &arguments::Review) -> Result<Sides, Stop> {
-        let (old_version, new_version) = arguments.versions.read()?;
-        let (old, new) = match (self.named_old(arguments)?, arguments.inputs.as_slice()) {
+        let (old_version, new_version) = arguments.sides.versions.read()?;
+        let (old, new) = match (self.named_old(arguments)?, arguments.sides.inputs.as_slice()) {
             (Some(old), inputs) => (old, inputs),
             (None, [old, new]) => {
                 let inputs = absent_at_revision(self.parse(std::slice::from_ref(old))?);
@@ -79,17 +79,17 @@ impl Reader {
 
     /// The old side that a flag names.
     fn named_old(&self, arguments: &arguments::Review) -> Result<Option<Old>, Stop> {
-        if let Some(pattern) = &arguments.against_tag {
-            let new = self.parse(&arguments.inputs)?;
+        if let Some(pattern) = &arguments.sides.against_tag {
+            let new = self.parse(&arguments.sides.inputs)?;
             let tag = self.repository()?.newest_tag(pattern, revision(&new)).map_err(unread_git)?;
             // The full name: a branch can be called like the tag.
             let Against { inputs, .. } = same_paths(&self.loader, &format!("refs/tags/{}", tag.name), &new).map_err(unread)?;
             let version = tag.version.map(StatedVersion::Tag);
             return Ok(Some(Old { is_release: true, base: None, ..Old::new(inputs, tag.name, version) }));
         }
-        let Some(target) = &arguments.against else { return Ok(None) };
-        let new = self.parse(&arguments.inputs)?;
-        if arguments.merge_base {
+        let Some(target) = &arguments.sides.against else { return Ok(None) };
+        let new = self.parse(&arguments.sides.inputs)?;
+        if arguments.sides.merge_base {
             return self.merge_base(target, &new).map(Some);
         }
         let Against { inputs, .. } = against(&self.loader, target, &new).map_err(unread)?;
@@ -107,9 +107,9 @@ impl Reader {
 
     /// The index against HEAD.
     pub fn staged(&self, arguments: &arguments::Review) -> Result<StagedSides, Stop> {
-        let (old_version, new_version) = arguments.versions.read()?;
+        let (old_version, new_version) = arguments.sides.versions.read()?;
         let repository = self.repository()?;
-        let within = paths(repository, &self.parse(&arguments.inputs)?)?;
+        let within = paths(repository, &self.parse(&arguments.sides.inputs)?)?;
         let is_within = |path: &str| within.is_empty() || within.iter().any(|dir| contains(dir, path));
         let mut changed = repository.changed_paths().map_err(unread_git)?;
         changed.retain(|staged| crate::input::is_manifest(&staged.path) && is_within(&staged.path));
@@ -128,7 +128,7 @@ impl Reader {
             let (old_inputs, new_inputs) = (if born { side(true) } else { Vec::new() }, side(false));
             let old = self.loader.load_bundle(&old_inputs);
             let new = self.loader.load_bundle(&new_inputs);
-            let name = label(&arguments.inputs);
+            let name = label(&arguments.sides.inputs);
             let sides = Sides::together(
                 || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
                 || self.understand(format!(":{name}"), new_inputs, new, new_version),
