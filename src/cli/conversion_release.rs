@@ -17,6 +17,10 @@ use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, defaults, output};
 
 pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+    let given = match &arguments.version {
+        Some(text) => Some(release::parse(text).ok_or_else(|| Stop::usage(format!("`{text}` is not a semantic version")))?),
+        None => None,
+    };
     let reader = Reader::new(&arguments.limits);
     let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
     let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
@@ -27,8 +31,8 @@ pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut S
         streams.note("no manifest converts to the next release");
         return Ok(exit);
     }
-    let version = match &arguments.version {
-        Some(text) => release::parse(text).ok_or_else(|| Stop::usage(format!("`{text}` is not a semantic version")))?,
+    let version = match given {
+        Some(version) => version,
         None => recommended(arguments, &reader, streams)?,
     };
     check(&pending, &version)?;

@@ -161,7 +161,7 @@ fn has_new_form(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     if !objects.converts_in_place() {
         return "the exit code of kubectl replace, which is 0 if every object was replaced".to_owned();
     }
-    format!("kubectl get {} -A -o yaml | crdwise convert - {} --check", names.resource, to_new_form(names, objects))
+    format!("kubectl get {} -A -o yaml | crdwise convert - {} --check", names.old_resource, to_new_form(names, objects))
 }
 
 /// The command that shows whether the migration is complete.
@@ -225,7 +225,7 @@ fn before_migration(names: &Names, read: &str, objects: &StoredObjects<'_, '_, '
         let paths: Vec<&FieldPath> = paths.iter().collect();
         conditions.push(condition(format!("{}: {}", readability::reason(&paths), readability::ADVICE), None));
     }
-    if names.old != names.new {
+    if !objects.converts_in_place() {
         conditions.push(condition(
             format!("no client writes {} any more: it shows converted objects without the fields that only {} has", names.old, names.new),
             Some(REQUESTED.to_owned()),
