@@ -192,6 +192,15 @@ impl<'s> Witnesses<'s> {
         })
     }
 
+    /// An embedded resource with every key that it can have; its metadata counts, whether or not the schema declares it.
+    pub fn show_all_keys(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
+        let mut solver = Solver::new(Preference::Full, &self.budget).with_roots(&[self.old]);
+        let pin = Pin { steps: path.steps(), target: Target::Sent };
+        let mut body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
+        first_at(&mut body, path.steps())?.as_object_mut()?.entry("metadata").or_insert_with(|| json!({"name": "a"}));
+        self.confirm(&body, path, cause)
+    }
+
     /// What the metadata of an embedded resource can have, whether or not its schema declares it.
     fn metadata(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         if !self.is_embedded_metadata(path) {

@@ -280,6 +280,9 @@ fn show(draft: FactDraft, witnesses: &Witnesses<'_>, inhabited: &dyn Fn() -> boo
         (Aspect::PreserveUnknown | Aspect::AdditionalProperties, _) => {
             found.or_else_shown(|| witnesses.show_undeclared_key(&fact.path, cause))
         }
+        (Aspect::MaxProperties, _) if witnesses.is_embedded_resource(&fact.path) => {
+            found.or_else_shown(|| witnesses.show_all_keys(&fact.path, cause))
+        }
         _ => found,
     };
     let found = match found {

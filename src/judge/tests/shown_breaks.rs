@@ -81,3 +81,14 @@ fn a_field_of_a_parent_that_was_renamed() {
                {type: string}}}}}, required: [targetRefs]}";
     shown(&spec(old), &spec(new));
 }
+
+#[test]
+fn keys_of_an_embedded_resource() {
+    let embedded = |most: &str| {
+        let fields = "a: {type: string}, b: {type: string}";
+        spec(&format!(
+            "{{type: object, properties: {{e: {{type: object, x-kubernetes-embedded-resource: true, properties: {{{fields}}}{most}}}}}}}"
+        ))
+    };
+    shown(&embedded(""), &embedded(", maxProperties: 4"));
+}
