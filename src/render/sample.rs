@@ -142,7 +142,8 @@ pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
     let with = |severity, rule: &str| Finding { severity, rule: rule.into(), group: group(rule), ..hostile(&documents) };
     let mut report = report(vec![
         with(Severity::Error, "field-removed"),
-        with(Severity::Warning, "default-changed"),
+        // One that shows its lines, and no rules side by side.
+        Finding { values: None, ..with(Severity::Warning, "default-changed") },
         with(Severity::Info, "field-added"),
         Finding { status: Status::Waived, ..with(Severity::Error, "enum-narrowed") },
         Finding { status: Status::PreExisting, ..with(Severity::Error, "type-changed") },

@@ -110,10 +110,10 @@ fn the_configuration_is_that_of_its_revision() {
     // Found above the input, and listed because it came with the change.
     let (code, out, error) = scratch.run(&["review", "config/crd", "--against", "v1.0.0"]);
     assert!(code == 0 && out.contains("a waiver of field-removed came with this change"), "{out}{error}");
-    assert!(out.contains("BREAKING:") && out.contains("crdwise.yaml:2:"), "{out}");
+    assert!(out.contains("BREAKING:") && out.contains(" crdwise.yaml:3:") && out.contains("(line 2)"), "{out}");
     // The same at a revision.
     let (code, out, error) = scratch.run(&["review", "v1.0.0:config/crd", "v1.1.0:config/crd"]);
-    assert!(code == 0 && out.contains("v1.1.0:crdwise.yaml:2:"), "{out}{error}");
+    assert!(code == 0 && out.contains(" v1.1.0:crdwise.yaml:3:") && out.contains("(line 2)"), "{out}{error}");
     // By the word of before the change fails.
     let (code, out, _) = scratch.run(&["review", "config/crd", "--against", "v1.0.0", "--config-from", "old"]);
     assert!(code == 1 && out.contains("policy-changed"), "{out}");
