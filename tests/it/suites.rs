@@ -40,6 +40,23 @@ fn a_suite_that_cannot_be_appended_to_is_left_alone() {
 }
 
 #[test]
+fn generated_cases_hold_on_every_variant() {
+    let scratch = Scratch::new();
+    let channel =
+        |name: &str| CRD.replace("metadata: {", &format!("metadata: {{annotations: {{gateway.networking.k8s.io/channel: {name}}}, "));
+    scratch.write("crds/standard.yaml", &channel("standard"));
+    scratch.write(
+        "crds/experimental.yaml",
+        &channel("experimental").replace("maximum: 5", "maximum: 9").replace("maxLength: 8", "minLength: 1"),
+    );
+    let (code, said, error) = scratch.run(&["test", "generate", "crds"]);
+    assert_eq!(code, 0, "{said}{error}");
+    assert!(said.contains("; 0 of "), "{said}");
+    let (code, said, _) = scratch.run(&["test", "crds"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
 fn a_release_without_fixtures_is_noticed() {
     let scratch = Scratch::new();
     scratch.commit("config/crd/widgets.yaml", CRD);

@@ -39,16 +39,20 @@ pub(crate) struct NewCase {
     errors: Vec<(String, String)>,
 }
 
-/// Makes what is missing for every served version of every CRD, in parallel.
+/// Makes what is missing for every served version of every CRD, in parallel. A case of a CRD that the bundle has in several variants
+/// must hold on all of them, because suites name CRDs and not variants.
 pub(crate) fn generate(bundle: &Bundle<'_>, known: &Coverage) -> Vec<Generated> {
-    let versions: Vec<(usize, &Crd<'_>, &Version<'_>)> = bundle
-        .crds
-        .iter()
-        .enumerate()
-        .flat_map(|(index, crd)| crd.versions.iter().filter(|version| version.served).map(move |version| (index, crd, version)))
-        .collect();
+    let mut units: Vec<(usize, &str, Vec<Variant<'_, '_>>)> = Vec::new();
+    for variants in bundle.crds.iter().enumerate().collect::<Vec<_>>().chunk_by(|a, b| a.1.name == b.1.name) {
+        let Some((first, crd)) = variants.first() else { continue };
+        for name in crd.versions.iter().filter(|version| version.served).map(|version| version.name) {
+            // Cases of a version that not all of them serve can't hold on all.
+            let found: Option<Vec<_>> = variants.iter().map(|&(index, crd)| Variant::new(index, crd, name, known)).collect();
+            units.extend(found.map(|found| (*first, name, found)));
+        }
+    }
     let made: Vec<(usize, Vec<NewCase>)> =
-        versions.par_iter().map(|(index, crd, version)| (*index, of_version(crd, version, known.of(*index, version.index)))).collect();
+        units.into_par_iter().map(|(first, version, variants)| (first, of_version(version, variants))).collect();
     let mut all: Vec<Generated> = Vec::new();
     for (crd, cases) in made {
         match all.last_mut().filter(|last| last.crd == crd) {
@@ -60,15 +64,20 @@ pub(crate) fn generate(bundle: &Bundle<'_>, known: &Coverage) -> Vec<Generated> 
     all
 }
 
-struct Writer<'v> {
+/// A version of one of the CRDs of a name.
+struct Variant<'b, 't> {
+    crd: &'b Crd<'t>,
+    version: &'b Version<'t>,
     endpoint: Endpoint,
-    version: &'v str,
     sides: Sides,
-    names: BTreeSet<String>,
-    cases: Vec<NewCase>,
 }
 
-impl Writer<'_> {
+impl<'b, 't> Variant<'b, 't> {
+    fn new(index: usize, crd: &'b Crd<'t>, version: &str, known: &Coverage) -> Option<Self> {
+        let version = crd.versions.iter().find(|found| found.name == version && found.served)?;
+        Some(Variant { crd, version, endpoint: Endpoint::traced(version)?, sides: known.of(index, version.index) })
+    }
+
     fn send(&self, previous: Option<&Value>, object: &Value, status: bool) -> Outcome {
         match previous {
             Some(previous) if status => {
@@ -80,14 +89,38 @@ impl Writer<'_> {
             None => self.endpoint.create(object.clone()),
         }
     }
+}
+
+struct Writer<'b, 't> {
+    version: &'b str,
+    variants: Vec<Variant<'b, 't>>,
+    /// The variant that cases are made for.
+    current: usize,
+    names: BTreeSet<String>,
+    cases: Vec<NewCase>,
+}
+
+/// The errors of an answer as a case expects them.
+fn expected_errors(outcome: &Outcome) -> Vec<(String, String)> {
+    own_errors(&outcome.errors).map(|error| (error.path.to_string(), error.lasting_message().to_owned())).collect()
+}
+
+impl Writer<'_, '_> {
+    fn passes(&self, constraint: &Constraint) -> bool {
+        self.variants.get(self.current).is_some_and(|variant| variant.sides.passes(constraint))
+    }
+
+    fn fails(&self, constraint: &Constraint) -> bool {
+        self.variants.get(self.current).is_some_and(|variant| variant.sides.fails(constraint))
+    }
 
     /// Keeps a request if it is answered in full and shows what is wanted.
-    fn keep(&mut self, name: &str, previous: Option<Value>, object: Value, shows: impl Fn(&Sides) -> bool, accepted: bool) -> bool {
+    fn keep(&mut self, name: &str, previous: Option<Value>, object: Value, shows: impl Fn(&Sides, &Sides) -> bool, accepted: bool) -> bool {
         self.keep_write(name, previous, object, false, shows, accepted)
     }
 
     /// The same by a write of the status behind the rest of the object.
-    fn keep_status(&mut self, name: &str, object: Value, shows: impl Fn(&Sides) -> bool, accepted: bool) -> bool {
+    fn keep_status(&mut self, name: &str, object: Value, shows: impl Fn(&Sides, &Sides) -> bool, accepted: bool) -> bool {
         let mut previous = object.clone();
         previous.as_object_mut().map(|map| map.remove("status"));
         self.keep_write(name, Some(previous), object, true, shows, accepted)
@@ -99,17 +132,29 @@ impl Writer<'_> {
         previous: Option<Value>,
         object: Value,
         status: bool,
-        shows: impl Fn(&Sides) -> bool,
+        shows: impl Fn(&Sides, &Sides) -> bool,
         accepted: bool,
     ) -> bool {
-        let outcome = self.send(previous.as_ref(), &object, status);
-        let mut sides = self.sides.clone();
-        sides.add(&outcome.seen);
-        if !outcome.undecided.is_empty() || outcome.accepted() != accepted || !shows(&sides) {
+        let Some(variant) = self.variants.get(self.current) else { return false };
+        let outcome = variant.send(previous.as_ref(), &object, status);
+        let mut shown = Sides::default();
+        shown.add(&outcome.seen);
+        if !outcome.undecided.is_empty() || outcome.accepted() != accepted || !shows(&variant.sides, &shown) {
             return false;
         }
-        self.sides = sides;
-        let errors = own_errors(&outcome.errors).map(|error| (error.path.to_string(), error.lasting_message().to_owned())).collect();
+        let errors = expected_errors(&outcome);
+        let mut answers = Vec::new();
+        for (number, variant) in self.variants.iter().enumerate().filter(|(number, _)| *number != self.current) {
+            let answer = variant.send(previous.as_ref(), &object, status);
+            if !answer.undecided.is_empty() || answer.accepted() != accepted || expected_errors(&answer) != errors {
+                return false;
+            }
+            answers.push((number, answer.seen));
+        }
+        answers.push((self.current, outcome.seen));
+        for (number, seen) in answers {
+            self.variants.get_mut(number).into_iter().for_each(|variant| variant.sides.add(&seen));
+        }
         let mut unique = name.to_owned();
         let mut number = 1;
         while !self.names.insert(unique.clone()) {
@@ -121,50 +166,54 @@ impl Writer<'_> {
     }
 }
 
-fn of_version(crd: &Crd<'_>, version: &Version<'_>, sides: Sides) -> Vec<NewCase> {
-    let (Some(schema), Some(endpoint)) = (&version.schema, Endpoint::traced(version)) else { return Vec::new() };
+fn of_version(version: &str, variants: Vec<Variant<'_, '_>>) -> Vec<NewCase> {
+    let mut writer = Writer { version, variants, current: 0, names: BTreeSet::new(), cases: Vec::new() };
+    for current in 0..writer.variants.len() {
+        writer.current = current;
+        of_variant(&mut writer);
+    }
+    writer.cases
+}
+
+fn of_variant(writer: &mut Writer<'_, '_>) {
+    let Some((crd, version)) = writer.variants.get(writer.current).map(|variant| (variant.crd, variant.version)) else { return };
+    let Some(schema) = &version.schema else { return };
     let shape = Shape::of(schema);
     let api_version = format!("{}/{}", crd.group(), version.name);
     let mut maker = CaseMaker::new(&shape, &api_version, crd.kind());
     let wanted = constraints(crd, version);
     let subjects: Vec<_> = wanted.iter().map(Constraint::subject).collect();
-    let mut writer = Writer { endpoint, version: version.name, sides, names: BTreeSet::new(), cases: Vec::new() };
-    let lacks = |sides: &Sides| wanted.iter().filter(|one| !sides.passes(one)).count();
+    let has_status = version.status_subresource().is_some();
+    let is_status = |constraint: &Constraint| has_status && constraint.path.head() == Some("status");
+    let passes_more = |before: &Sides, shown: &Sides| wanted.iter().any(|one| shown.passes(one) && !before.passes(one));
     for (body, name) in maker.extremes().into_iter().zip(["every field that can be there", "only what is required"]) {
-        let before = lacks(&writer.sides);
         let object = maker.whole(body);
-        if writer.endpoint.has_status() && object.get("status").is_some() {
-            writer.keep_status(&format!("{}: {name}: status", version.name), object.clone(), |sides| lacks(sides) < before, true);
+        if has_status && object.get("status").is_some() {
+            writer.keep_status(&format!("{}: {name}: status", version.name), object.clone(), passes_more, true);
         }
-        let before = lacks(&writer.sides);
-        writer.keep(&format!("{}: {name}", version.name), None, object, |sides| lacks(sides) < before, true);
+        writer.keep(&format!("{}: {name}", version.name), None, object, passes_more, true);
     }
     for (constraint, subject) in wanted.iter().zip(&subjects) {
-        if !writer.sides.passes(constraint) {
+        if !writer.passes(constraint) {
             let object = maker.with(subject).map(|body| maker.whole(body));
             let previous = object.clone().filter(|_| constraint.transition);
-            if let Some(object) = object.clone().filter(|_| is_status(constraint, &writer.endpoint) && !constraint.transition) {
-                writer.keep_status(&title(constraint, "accepted"), object, |sides| sides.passes(constraint), true);
+            let (title, shows) = (title(constraint, "accepted"), |_: &Sides, shown: &Sides| shown.passes(constraint));
+            if let Some(object) = object.clone().filter(|_| is_status(constraint) && !constraint.transition) {
+                writer.keep_status(&title, object, shows, true);
             } else if let Some(object) = object {
-                writer.keep(&title(constraint, "accepted"), previous, object, |sides| sides.passes(constraint), true);
+                writer.keep(&title, previous, object, shows, true);
             }
         }
-        if !writer.sides.fails(constraint)
+        if !writer.fails(constraint)
             && let Some(found) = maker.rejected(&constraint.path, &constraint.check)
         {
-            let (title, shows) = (title(constraint, "rejected"), |sides: &Sides| sides.fails(constraint));
+            let (title, shows) = (title(constraint, "rejected"), |_: &Sides, shown: &Sides| shown.fails(constraint));
             match found.previous {
-                None if is_status(constraint, &writer.endpoint) => writer.keep_status(&title, found.object, shows, false),
+                None if is_status(constraint) => writer.keep_status(&title, found.object, shows, false),
                 previous => writer.keep(&title, previous, found.object, shows, false),
             };
         }
     }
-    writer.cases
-}
-
-/// Whether a create doesn't see what the constraint is about.
-fn is_status(constraint: &Constraint, endpoint: &Endpoint) -> bool {
-    endpoint.has_status() && constraint.path.head() == Some("status")
 }
 
 /// A name that says what the case shows: `spec.size: maximum: 5: rejected`.

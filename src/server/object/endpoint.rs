@@ -62,11 +62,6 @@ impl Endpoint {
         &self.compiled
     }
 
-    /// Whether `status` has a subresource.
-    pub fn has_status(&self) -> bool {
-        self.status
-    }
-
     /// The object as it is given, status included.
     pub fn validate(&self, object: Value) -> Outcome {
         self.complete(self.compiled.request(object))
