@@ -45,7 +45,7 @@ mod judge;
 mod model;
 mod render;
 mod server;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod testing;
 
 // Load: files, directories, archives, git revisions or texts become documents.
@@ -85,3 +85,8 @@ pub mod stages {
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};
     pub use crate::server::object::{ImpactChecker, check_objects};
 }
+
+/// What the targets in `fuzz/` run; no part of the API.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use testing::fuzz;

@@ -43,6 +43,8 @@ mod shorten;
 mod text;
 pub mod yaml;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod any_bytes;
 #[cfg(test)]
 mod scratch;
 #[cfg(test)]
@@ -57,7 +59,7 @@ pub use argument::{Input, InputError, InputKind};
 pub use decode::Encoding;
 pub use git::{GitError, GitState, Repository, StagedChange, repo_root};
 pub use kubectl::{Cluster, ClusterError};
-pub use kustomization::{ConversionPatch, patched_strategy};
+pub use kustomization::{ConversionPatch, Kustomizations, patched_strategy};
 pub use limits::Limits;
 pub use loader::{Loader, load};
 pub use place::{LineColumn, Lines};

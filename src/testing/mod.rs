@@ -1,5 +1,9 @@
-//! What the tests of several rooms share: shapes and bundles out of text, and where recorded verdicts are.
+//! What the tests of several rooms share: shapes and bundles out of text, where recorded verdicts are, and what is fuzzed.
+#![cfg_attr(fuzzing, allow(dead_code))]
 
+pub(crate) mod contradiction;
+pub mod fuzz;
+#[cfg(test)]
 pub(crate) mod recorded;
 
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! Made-up pairs of schemas: what the comparison says is held against objects, and against a validator that is not ours.
 
-use crate::compare::{Budget, Comparison, Relation, Sample, around, filled, order_roots, smallest};
+use crate::compare::{Budget, around, filled, order_roots, smallest};
 use crate::server::object::Compiled;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
-use super::recorded_pairs::{body, is_lost, whole};
+use crate::testing::contradiction::{body, contradiction, has_null, whole};
 use crate::testing::shape;
 
 const PAIRS: u32 = 300;
@@ -121,15 +121,6 @@ fn translated(schema: &Value) -> Value {
     }
 }
 
-fn has_null(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(list) => list.iter().any(has_null),
-        Value::Object(map) => map.values().any(has_null),
-        _ => false,
-    }
-}
-
 /// What the other validator says of an object that ours calls lost; nothing where it knows no such thing as a dropped null or key.
 fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bool> {
     let response = after.request(whole(body));
@@ -138,26 +129,6 @@ fn agrees(old: &Value, new: &Value, after: &Compiled, body: &Value) -> Option<bo
     }
     let takes = |schema: &Value| Some(jsonschema::draft4::new(&translated(schema)).ok()?.is_valid(body));
     Some(takes(old)? && !takes(new)?)
-}
-
-fn contradiction(order: &Comparison<Sample>, sides: [(&Compiled, &Compiled, &Option<Sample>); 2], objects: &[Value]) -> Option<String> {
-    let never = [
-        matches!(order.relation, Relation::Equal | Relation::Wider) || order.loses == Some(false),
-        matches!(order.relation, Relation::Equal | Relation::Narrower),
-    ];
-    for ((before, after, sample), never) in sides.into_iter().zip(never) {
-        // A null that is pruned is no value that is lost.
-        let lost = |object: &&Value| is_lost(before, after, object) && !(has_null(object) && after.request(whole(object)).accepted());
-        if let Some(object) = objects.iter().filter(|_| never).find(lost) {
-            return Some(format!("{:?}, and yet {object} is lost", order.relation));
-        }
-        if let Some(shown) = body(sample)
-            && !is_lost(before, after, shown)
-        {
-            return Some(format!("{:?}, and {shown} doesn't show it", order.relation));
-        }
-    }
-    None
 }
 
 #[test]
@@ -175,7 +146,7 @@ fn no_object_contradicts_the_comparison_of_made_up_schemas() {
         let mut objects = around(&a);
         objects.extend(around(&b));
         objects.extend([&a, &b].into_iter().flat_map(|shape| [smallest(shape), filled(shape)]).flatten());
-        let wrong = contradiction(&order, [(&before, &after, &order.lost), (&after, &before, &order.gained)], &objects);
+        let wrong = contradiction(&order, &before, &after, &objects);
         prop_assert!(wrong.is_none(), "{}\n{old}\n{new}", wrong.unwrap_or_default());
         for (first, second, judge, sample) in [(&old, &new, &after, &order.lost), (&new, &old, &before, &order.gained)] {
             let Some(shown) = body(sample) else { continue };

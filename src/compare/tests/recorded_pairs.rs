@@ -10,8 +10,9 @@ use crate::model::FieldPath;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 use crate::server::object::Compiled;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::testing::contradiction::{body, is_lost, whole};
 use crate::testing::recorded::records;
 use crate::testing::shape_of_crd;
 
@@ -51,27 +52,6 @@ impl Table {
 
 fn show(sample: &Option<Sample>) -> String {
     body(sample).map_or("-".to_owned(), Value::to_string)
-}
-
-pub fn body(sample: &Option<Sample>) -> Option<&Value> {
-    match sample {
-        Some(Sample::Sent(value)) => Some(value),
-        Some(Sample::Absent) | None => None,
-    }
-}
-
-pub fn whole(body: &Value) -> Value {
-    let mut object = body.clone();
-    object["apiVersion"] = json!("vec.example.com/v1");
-    object["kind"] = json!("Item");
-    object["metadata"] = json!({"name": "obj"});
-    object
-}
-
-/// Whether the first schema accepts and keeps the object and the second doesn't.
-pub fn is_lost(before: &Compiled, after: &Compiled, body: &Value) -> bool {
-    let (old, new) = (before.request(whole(body)), after.request(whole(body)));
-    old.accepted() && old.pruned.is_empty() && (!new.accepted() || !new.pruned.is_empty())
 }
 
 fn is_changed(before: &Compiled, after: &Compiled, body: &Value) -> bool {

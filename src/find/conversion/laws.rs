@@ -6,6 +6,8 @@
 mod repetition;
 mod round_trip;
 mod validity;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod violation;
 
 use std::sync::Arc;
 

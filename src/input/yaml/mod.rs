@@ -12,6 +12,8 @@ mod parse;
 mod scalar;
 mod split;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use generated::agreement::compare as compare_readers;
 pub use graft::Graft;
 pub use node::{Data, Entry, Node, NodeId, Span, Tree};
 pub use parse::parse;
@@ -97,7 +99,7 @@ pub struct Error {
 }
 
 /// One document of a file: a tree, or the reason why there is none. Empty documents give neither.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Document {
     /// Bytes of the document in the file.
     pub span: Span,

@@ -23,10 +23,7 @@ mod made_up {
     use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
     use serde_json::{Value, json};
 
-    use crate::find::conversion::convert::Converter;
-    use crate::find::conversion::laws::{LawCheck, Verdict};
-    use crate::find::conversion::manifest::Direction;
-    use crate::find::conversion::schema_endpoint::SchemaEndpoint;
+    use crate::find::conversion::laws::violation::violation;
     use crate::find::conversion::testing::{conversions, endpoint};
 
     const MANIFESTS: u32 = 400;
@@ -70,53 +67,6 @@ mod made_up {
         })
     }
 
-    fn broken(name: &str, samples: &[Value], law: impl Fn(&Value) -> bool) -> Option<String> {
-        samples.iter().find(|object| !law(object)).map(|object| format!("{name} is proved, and {object} breaks it"))
-    }
-
-    /// Objects of both sides against every law that is proved.
-    fn violation(
-        law_check: &LawCheck<'_>,
-        ways: [&Option<Converter<'_>>; 2],
-        endpoints: [&SchemaEndpoint; 2],
-        proved: &mut usize,
-    ) -> Option<String> {
-        let convert = |way: &Option<Converter<'_>>, object: &Value| way.as_ref()?.converted(object).ok();
-        for (index, direction) in [Direction::Forward, Direction::Back].into_iter().enumerate() {
-            let (way, back) = (ways[index], ways[1 - index]);
-            let (start, end) = (endpoints[index], endpoints[1 - index]);
-            if matches!(law_check.validity(direction), Verdict::Proved) {
-                *proved += 1;
-                let law = |object: &Value| convert(way, object).is_some_and(|converted| end.request(&converted).accepted());
-                if let Some(wrong) = broken("validity", start.samples(), law) {
-                    return Some(format!("{direction:?}: {wrong}"));
-                }
-            }
-            if matches!(law_check.round_trip(direction), Verdict::Proved) {
-                *proved += 1;
-                // Objects that can't be converted at all break the first law.
-                let law = |object: &Value| {
-                    convert(way, object).is_none_or(|there| {
-                        convert(back, &there).is_some_and(|returned| start.normalised(&returned) == start.normalised(object))
-                    })
-                };
-                if let Some(wrong) = broken("the round trip", start.samples(), law) {
-                    return Some(format!("{direction:?}: {wrong}"));
-                }
-            }
-        }
-        if matches!(law_check.idempotence(), Verdict::Proved) {
-            *proved += 1;
-            let law = |object: &Value| {
-                // Preserved values aren't part of the object.
-                let once = convert(ways[0], object);
-                once.is_none_or(|once| convert(ways[0], &once).is_some_and(|twice| twice["spec"] == once["spec"]))
-            };
-            return broken("idempotence", endpoints[0].samples(), law);
-        }
-        None
-    }
-
     #[test]
     fn no_object_violates_a_law_that_is_proved() {
         let count = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(MANIFESTS);
@@ -126,12 +76,8 @@ mod made_up {
         let outcome = runner.run(&manifest(), |(old, new, steps, rest)| {
             let conversions = conversions(&steps, &rest);
             let (before, after) = (endpoint(&old, "v1"), endpoint(&new, "v2"));
-            let manifest = &conversions.manifests[0];
-            let law_check = LawCheck::new(manifest, &before, &after);
-            let way = |direction| Converter::new(manifest, direction).ok();
-            let mut laws = proved.get();
-            let wrong = violation(&law_check, [&way(Direction::Forward), &way(Direction::Back)], [&before, &after], &mut laws);
-            proved.set(laws);
+            let (laws, wrong) = violation(&conversions.manifests[0], &before, &after);
+            proved.set(proved.get() + laws);
             prop_assert!(wrong.is_none(), "{}\n{old}\n{new}\n{steps}\n{rest}", wrong.unwrap_or_default());
             Ok(())
         });

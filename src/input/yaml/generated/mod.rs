@@ -3,6 +3,8 @@
 //! Block mappings and sequences, plain, quoted and block scalars, `{}`, `[a, "b"]` and comments. Whatever else a document has, and whatever
 //! this reader isn't certain of, is left to the event parser: the answer is a tree equal to the one that the parser builds, or nothing.
 
+#[cfg(any(test, fuzzing))]
+pub(super) mod agreement;
 mod scalars;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,56 @@
+//! Every target holds for the test data, and for bytes that anybody could think of.
+
+use std::path::{Path, PathBuf};
+
+/// Files of the test data that are small enough to be worth it.
+fn seeds() -> Vec<PathBuf> {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let files = walkdir::WalkDir::new(testdata).sort_by_file_name().into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    files.filter(|entry| entry.metadata().is_ok_and(|data| data.len() < 20_000)).map(|entry| entry.into_path()).collect()
+}
+
+#[test]
+fn targets_hold_for_the_test_data() {
+    let seeds = seeds();
+    assert!(seeds.len() > 300);
+    for file in seeds {
+        let bytes = std::fs::read(&file).unwrap();
+        super::yaml(&bytes);
+        super::archive(&bytes);
+        super::configuration(&bytes);
+        super::conversion(&[&[1], &bytes[..]].concat());
+        if bytes.len() < 6_000 {
+            super::bundle(&bytes);
+        }
+    }
+}
+
+#[test]
+fn targets_hold_for_bytes_of_any_kind() {
+    // A linear congruential generator: the same bytes in every run.
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    for length in 0..200 {
+        let bytes: Vec<u8> = (0..length).map(|_| next()).collect();
+        super::comparison(&bytes);
+        super::conversion(&bytes);
+        super::cel(&bytes);
+        super::archive(&bytes);
+    }
+}
+
+#[test]
+fn expressions_and_reports_are_tried_as_well() {
+    for rule in ["self.a.size() > 1", "self.l.all(x, x.v > 0) && oldSelf.b < self.b", "self.c.exists(x, x.matches('^a'))", "'a' + self.a"] {
+        super::cel(&[b"12345678", rule.as_bytes()].concat());
+    }
+    let hostile = "<script>alert(1)</script>\n\u{1b}[31m\n::error::x\n]]>\n`|a`\n# x\n&amp;\n%0A\n\"x\n";
+    let formats = super::rendered(hostile.as_bytes());
+    assert_eq!(formats.len(), 12);
+    for rendered in formats {
+        assert!(!rendered.text.is_empty() && !rendered.text.contains('\u{1b}'), "{}", rendered.format);
+    }
+}
