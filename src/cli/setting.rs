@@ -226,7 +226,8 @@ impl Search<'_, '_> {
                 Some(path.as_path()).filter(|path| self.accept || path.exists()).map(|path| self.named(path)).transpose()?
             }
             (None, Some(name), Some(file)) => {
-                let input = Folder::of(Some(file)).input(&name.value);
+                let input = Folder::of(Some(file)).file(&name.value);
+                let input = input.map_err(|message| refuse(file, &[Fault::new(message, name.span)], self.streams))?;
                 let loaded = self.load(&[input])?;
                 if loaded.is_none() && self.accept {
                     let fault =
@@ -282,7 +283,7 @@ impl Search<'_, '_> {
         let mut found: Vec<File> = Vec::new();
         let here = [Input::path(".")];
         for input in if inputs.is_empty() { &here } else { inputs } {
-            if let Some(file) = self.load(&self.candidates(input, name))?
+            if let Some(file) = self.load(&self.candidates(input, name)?)?
                 && found.iter().all(|other| real(&other.origin) != real(&file.origin))
             {
                 found.push(file);
@@ -308,15 +309,15 @@ impl Search<'_, '_> {
         Ok(loaded.files.into_iter().next())
     }
 
-    fn candidates(&self, input: &Input, name: &str) -> Vec<Input> {
-        match &input.kind {
-            InputKind::Path(path) => above(&self.reader.loader.dir().join(path), name).into_iter().map(Input::path).collect(),
-            InputKind::Stdin | InputKind::Cluster { .. } => above(self.reader.loader.dir(), name).into_iter().map(Input::path).collect(),
+    fn candidates(&self, input: &Input, name: &str) -> Result<Vec<Input>, Stop> {
+        Ok(match &input.kind {
+            InputKind::Path(path) => above(&self.reader.loader.dir().join(path), name)?.into_iter().map(Input::path).collect(),
+            InputKind::Stdin | InputKind::Cluster { .. } => above(self.reader.loader.dir(), name)?.into_iter().map(Input::path).collect(),
             InputKind::Revision { rev, path } => {
                 self.tree(path, name).map(|path| absent(InputKind::Revision { rev: rev.clone(), path })).collect()
             }
             InputKind::Index { path } => self.tree(path, name).map(|path| absent(InputKind::Index { path })).collect(),
-        }
+        })
     }
 
     /// Paths of a tree, from the given one up to the root.
@@ -337,18 +338,24 @@ fn absent(kind: InputKind) -> Input {
 
 /// Files of a name in the folder of an input and those around it, up to the root of its repository; without a repository, up to
 /// the current folder. The first that exists is all that is asked for.
-fn above(input: &Path, name: &str) -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    let start = here.join(input);
-    let start = start.canonicalize().ok()?;
-    let start = if start.is_dir() { start.as_path() } else { start.parent()? };
+fn above(input: &Path, name: &str) -> Result<Option<PathBuf>, Stop> {
+    let Ok(here) = std::env::current_dir() else { return Ok(None) };
+    let Ok(start) = here.join(input).canonicalize() else { return Ok(None) };
+    let folder = if start.is_dir() { Some(&*start) } else { start.parent() };
+    let Some(start) = folder else { return Ok(None) };
     let real_here = here.canonicalize().unwrap_or_else(|_| here.clone());
     let is_root = |folder: &Path| folder.join(".git").exists();
     let root = start.ancestors().find(|folder| is_root(folder));
     let last = root.or_else(|| start.starts_with(&real_here).then_some(&*real_here)).unwrap_or(start);
-    let found =
-        start.ancestors().take_while(|folder| folder.starts_with(last)).map(|folder| folder.join(name)).find(|file| file.is_file())?;
-    Some(relative(&found, &real_here))
+    let mut files = start.ancestors().take_while(|folder| folder.starts_with(last)).map(|folder| folder.join(name));
+    let Some(found) = files.find(|file| file.is_file()) else { return Ok(None) };
+    // A change that is reviewed must not have files of the machine shown in a log.
+    if let (Some(root), Ok(real)) = (root, found.canonicalize())
+        && !real.starts_with(root)
+    {
+        return Err(Stop::usage(format!("{} is a link that leads out of the repository", relative(&found, &real_here).display())));
+    }
+    Ok(Some(relative(&found, &real_here)))
 }
 
 /// A path as it is written from a folder, so that reports say the same on every machine.
@@ -402,37 +409,41 @@ impl Folder {
         }
     }
 
-    /// A file named by the configuration.
-    fn input(&self, name: &str) -> Input {
-        let sibling = |own: &str| Path::new(own).with_file_name(name).to_string_lossy().into_owned();
-        absent(match &self.0 {
-            Some(Origin::Git { rev, path, .. }) => InputKind::Revision { rev: rev.clone(), path: sibling(path) },
-            Some(Origin::Index { path }) => InputKind::Index { path: sibling(path) },
-            _ => InputKind::Path(self.beside(name)),
-        })
+    /// A file named by the configuration, which may be missing.
+    fn file(&self, name: &str) -> Result<Input, String> {
+        self.inside(name).map(absent)
     }
 
-    /// A directory named by the configuration, which has to be inside of the repository; without one, below the configuration.
+    /// A directory named by the configuration.
     fn directory(&self, name: &str) -> Result<Input, String> {
+        match self.inside(name)? {
+            InputKind::Path(path) if !path.exists() => Err(format!("the directory `{name}` doesn't exist")),
+            InputKind::Path(path) if !path.is_dir() => Err(format!("`{name}` is not a directory")),
+            InputKind::Path(path) => Ok(Input::path(path)),
+            of_git => Ok(absent(of_git)),
+        }
+    }
+
+    /// What the configuration names has to be inside of the repository; without one, below the configuration. A change that is
+    /// reviewed must not have files of the machine shown in a log.
+    fn inside(&self, name: &str) -> Result<InputKind, String> {
         let outside = || format!("`{name}` is outside of the repository");
         if Path::new(name).is_absolute() {
             return Err(format!("`{name}` is absolute: write it from the folder of this file"));
         }
         let sibling = |own: &str| clean(&Path::new(own).with_file_name(name)).ok_or_else(outside);
         match &self.0 {
-            Some(Origin::Git { rev, path, .. }) => Ok(absent(InputKind::Revision { rev: rev.clone(), path: sibling(path)? })),
-            Some(Origin::Index { path }) => Ok(absent(InputKind::Index { path: sibling(path)? })),
+            Some(Origin::Git { rev, path, .. }) => Ok(InputKind::Revision { rev: rev.clone(), path: sibling(path)? }),
+            Some(Origin::Index { path }) => Ok(InputKind::Index { path: sibling(path)? }),
             Some(Origin::Path(own)) => {
-                let folder = own.parent().unwrap_or(Path::new(""));
-                let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
-                match folder.join(name).canonicalize() {
-                    Err(_) => Err(format!("the directory `{name}` doesn't exist")),
-                    Ok(real) if !real.is_dir() => Err(format!("`{name}` is not a directory")),
-                    Ok(real) if !real.starts_with(root) => Err(outside()),
-                    Ok(_) => Ok(Input::path(self.beside(name))),
-                }
+                let root = repository_around(own);
+                let is_inside = match own.with_file_name(name).canonicalize() {
+                    Ok(real) => real.starts_with(root),
+                    Err(_) => own.with_file_name(name).strip_prefix(root).is_ok_and(|path| clean(path).is_some()),
+                };
+                if is_inside { Ok(InputKind::Path(self.beside(name))) } else { Err(outside()) }
             }
-            _ => Ok(Input::path(self.beside(name))),
+            _ => Ok(InputKind::Path(self.beside(name))),
         }
     }
 
@@ -442,6 +453,12 @@ impl Folder {
             _ => PathBuf::from(name),
         }
     }
+}
+
+/// The root of the repository that a file is in, or else its folder.
+fn repository_around(file: &Path) -> &Path {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder)
 }
 
 /// A path of a tree without `.` and `..`; nothing if it leads out of the tree.

@@ -21,5 +21,6 @@ mod repeats;
 mod repository;
 mod stages;
 mod suites;
+mod untrusted;
 mod updates;
 mod verdicts;
