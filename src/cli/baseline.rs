@@ -12,7 +12,7 @@ use crate::render::visible;
 
 use super::case::{Case, Judged};
 use super::input::Reader;
-use super::output::replace;
+use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
 pub(super) fn baseline(command: &BaselineCommand, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
@@ -51,7 +51,9 @@ fn change(
     let file = &case.setting.baseline_file;
     let before = match std::fs::read_to_string(file) {
         Ok(text) => Baseline::parse(&text).map_err(|fault| Stop::usage(format!("{}: {fault}", file.display())))?,
-        Err(_) => Baseline::default(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Baseline::default(),
+        // What can't be read would be lost.
+        Err(error) => return Err(Stop::usage(format!("can't read {}: {error}", file.display()))),
     };
     let (after, exit) = case.judge(streams, |judged, _| Ok((make(judged, &before), judged.exit)))?;
     if exit != Exit::Clean {

@@ -5,7 +5,7 @@ use crate::find::conversion::generate;
 
 use super::input::Reader;
 use super::manifests::{LoadedManifests, no_manifest};
-use super::{Exit, Stop, Streams, defaults, output};
+use super::{Exit, Stop, Streams, defaults, write_file};
 
 /// `conversions generate go`: writes a package for each kind. The files are the tool's own, so existing ones are replaced.
 pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
@@ -31,7 +31,7 @@ pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Str
             if let Some(parent) = file.parent() {
                 std::fs::create_dir_all(parent)?;
             }
-            output::replace(&file, text)?;
+            write_file::replace(&file, text)?;
         }
         streams.note(&format!("wrote {}", arguments.output.join(&package.name).display()));
     }

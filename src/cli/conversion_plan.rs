@@ -10,7 +10,7 @@ use crate::render::visible;
 
 use super::input::Reader;
 use super::manifests::LoadedManifests;
-use super::{Exit, Stop, Streams, defaults, output};
+use super::{Exit, Stop, Streams, defaults, write_file};
 
 pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = Reader::new(&arguments.limits);
@@ -79,7 +79,7 @@ fn write_plan(plan: &Plan, dir: Option<&Path>, text: &mut String) -> Result<(), 
                 std::fs::create_dir_all(dir)?;
                 let name = super::objects::file_name(&plan.crd, &format!("{:02}-{}", index + 1, step.action.name()));
                 let file = dir.join(name);
-                output::replace(&file, &format!("{}{}", plan::FILE_HEADER, as_yaml(crd)))?;
+                write_file::replace(&file, &format!("{}{}", plan::FILE_HEADER, as_yaml(crd)))?;
                 Some(file.display().to_string())
             }
             (Some(_), None) if index + 1 == count => Some("the new CRD".to_owned()),

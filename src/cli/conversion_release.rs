@@ -14,7 +14,7 @@ use crate::model::release::{self, Bump};
 use super::case::Case;
 use super::input::Reader;
 use super::manifests::{LoadedManifests, no_manifest};
-use super::{Exit, Stop, Streams, defaults, output};
+use super::{Exit, Stop, Streams, defaults, write_file};
 
 pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let given = match &arguments.version {
@@ -44,7 +44,7 @@ pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut S
         let Origin::Path(path) = &file.origin else {
             return Err(Stop::usage(format!("{} can't be overwritten because it isn't a local file", file.name)));
         };
-        output::replace(path, &pinned.text)?;
+        write_file::replace(path, &pinned.text)?;
         streams.note(&format!("{}: to {version}", file.name));
     }
     Ok(exit)

@@ -14,7 +14,7 @@ use crate::render::plural;
 
 use super::case::{Case, Judged};
 use super::input::Reader;
-use super::{Exit, Stop, Streams, defaults, output};
+use super::{Exit, Stop, Streams, defaults, write_file};
 
 pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = Reader::new(&arguments.limits);
@@ -69,7 +69,7 @@ fn write_drafts(drafts: &[Draft], dir: &Path, streams: &mut Streams<'_>) -> Resu
         if file.exists() {
             return Err(Stop::usage(format!("{} already exists; move it or choose another directory", file.display())));
         }
-        output::replace(&file, &draft.text)?;
+        write_file::replace(&file, &draft.text)?;
         let open = draft.text.matches(scaffold::TODO).count();
         let open = if open == 0 { String::new() } else { format!("; fill in {}", plural(open, scaffold::TODO)) };
         streams.note(&format!("wrote {}{open}", file.display()));

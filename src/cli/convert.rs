@@ -1,6 +1,6 @@
 //! `convert`: converts files of objects with the conversion manifests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use crate::render::{human, plural};
 
 use super::input::Reader;
 use super::manifests::{LoadedManifests, no_manifest};
-use super::{Exit, Stop, Streams, output};
+use super::{Exit, Stop, Streams, write_file};
 
 /// The file to write: in an output directory, files keep their names.
 fn target(output: &Path, file: &File) -> PathBuf {
@@ -102,7 +102,7 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[Outcome], s
             match &file.origin {
                 // A file that can't be written doesn't stop the others.
                 Origin::Path(path) if changed => {
-                    if let Err(stop) = output::replace(path, &outcome.text) {
+                    if let Err(stop) = write_file::replace(path, &outcome.text) {
                         streams.error(&stop.message);
                         exit = exit.or(stop.exit);
                     }
@@ -139,8 +139,9 @@ fn append(printed: &mut String, text: &str) {
 
 /// Writes all files or none: two results must not share a file, and existing files are only overwritten if the user says so.
 fn write_files(files: &[(PathBuf, &String)], overwrite: bool) -> Result<(), Stop> {
-    for (index, (place, _)) in files.iter().enumerate() {
-        if files.iter().take(index).any(|(other, _)| other == place) {
+    let mut taken: HashSet<&Path> = HashSet::new();
+    for (place, _) in files {
+        if !taken.insert(place) {
             return Err(Stop::usage(format!("two inputs would be written to {}; convert them one after the other", place.display())));
         }
         if !overwrite && place.exists() {
@@ -151,7 +152,7 @@ fn write_files(files: &[(PathBuf, &String)], overwrite: bool) -> Result<(), Stop
         if let Some(parent) = place.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             std::fs::create_dir_all(parent)?;
         }
-        output::replace(place, text)?;
+        write_file::replace(place, text)?;
     }
     Ok(())
 }

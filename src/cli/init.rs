@@ -3,12 +3,13 @@
 mod survey;
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use crate::input::repo_root;
 use crate::render::visible;
 
+use super::write_file::create;
 use super::{Exit, Stop, Streams};
 use survey::Hosting;
 pub(super) use survey::Survey;
@@ -109,14 +110,6 @@ fn fill(template: &str, survey: &Survey) -> String {
         .replace("@REPOSITORY@", repository)
         .replace("@HOMEPAGE@", env!("CARGO_PKG_HOMEPAGE"))
         .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
-}
-
-fn create(file: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut made = std::fs::File::create_new(file)?;
-    made.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use crate::cli::arguments::{Cli, Manual, pages};
 
-use super::{Exit, Stop, Streams, output};
+use super::{Exit, Stop, Streams, write_file};
 
 pub(super) fn completions(shell: clap_complete::Shell, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let mut script = Vec::new();
@@ -55,5 +55,5 @@ fn write(command: &clap::Command, folder: &Path) -> Result<(), Stop> {
     }
     // `crdwise review` has the page crdwise-review(1).
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    output::replace(&folder.join(format!("{name}.1")), &text(command)?)
+    write_file::replace(&folder.join(format!("{name}.1")), &text(command)?)
 }

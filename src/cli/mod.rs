@@ -30,6 +30,7 @@ mod setting;
 mod sides;
 mod suites;
 mod webhook;
+mod write_file;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -17,9 +17,10 @@ use crate::server::object::{self, Subresource};
 
 use super::existing_objects::{Resource, each_page};
 use super::input::Reader;
-use super::output::{check_formats, replace, write_formats};
+use super::output::{check_formats, write_formats};
 use super::servers;
 use super::setting::configured_servers;
+use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
 pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {

@@ -14,6 +14,7 @@ use crate::render::{Anchors, View, changelog, env, github, gitlab, html, json, j
 use super::case::Judged;
 use super::input::Reader;
 use super::progress::Progress;
+use super::write_file::replace;
 use super::{Exit, Stop};
 
 /// The two streams of the program. What goes to a closed pipe is lost without a word.
@@ -264,36 +265,6 @@ pub(super) fn write_formats(
         outcome = outcome.and(written);
     }
     outcome
-}
-
-/// Writes a file beside its place and moves it there; a link stays one, and what is no file (`/dev/stderr`, a pipe) is written to.
-pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
-    let fail = |error: io::Error| Stop { exit: Exit::Internal, message: format!("can't write {}: {error}", file.display()) };
-    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let before = std::fs::metadata(&target).ok();
-    if before.as_ref().is_some_and(|before| !before.is_file() && !before.is_dir()) {
-        let opened = std::fs::OpenOptions::new().write(true).open(&target);
-        return opened.and_then(|mut stream| stream.write_all(text.as_bytes())).map_err(fail);
-    }
-    let name = target.file_name().ok_or_else(|| Stop::usage(format!("{} is no file name", file.display())))?;
-    let mut part = name.to_owned();
-    part.push(format!(".{}.part", std::process::id()));
-    let part = target.with_file_name(part);
-    let written = std::fs::File::create_new(&part).and_then(|mut made| {
-        made.write_all(text.as_bytes())?;
-        made.sync_all()?;
-        if let Some(before) = &before {
-            if before.permissions().readonly() {
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
-            }
-            std::fs::set_permissions(&part, before.permissions())?;
-        }
-        std::fs::rename(&part, &target)
-    });
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&part);
-        fail(error)
-    })
 }
 
 #[cfg(test)]

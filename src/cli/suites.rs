@@ -16,7 +16,8 @@ use crate::render::suite::{CoverageView, Tests};
 
 use super::fixtures;
 use super::input::{Read, Reader, names_a_crd};
-use super::output::{check_formats, replace, write_formats};
+use super::output::{check_formats, write_formats};
+use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
 /// Where OpenShift says which feature gates are on, from the root of its repository.
@@ -207,7 +208,12 @@ fn directory(file: Option<&File>) -> Option<PathBuf> {
 fn write(dir: &Path, crd: &str, generated: &generate::Generated) -> Result<(), Stop> {
     let stem = super::objects::file_name(crd, "crdtest");
     let first = dir.join(&stem);
-    let Ok(text) = std::fs::read_to_string(&first) else { return replace(&first, &generated.suite(crd)) };
+    let text = match std::fs::read_to_string(&first) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return replace(&first, &generated.suite(crd)),
+        // What can't be read would be lost.
+        Err(error) => return Err(Stop::usage(format!("can't read {}: {error}", first.display()))),
+    };
     match appended(&text, generated) {
         Some(text) => replace(&first, &text),
         None => replace(&dir.join(super::objects::file_name(crd, "generated.crdtest")), &generated.suite(crd)),

@@ -11,6 +11,7 @@ mod formats;
 mod fresh;
 mod gate;
 mod history;
+mod interruptions;
 mod policies;
 mod properties;
 mod published;

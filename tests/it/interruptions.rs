@@ -1,0 +1,137 @@
+//! Whatever ends a run (a full disk, a directory that can't be written, a closed pipe, a signal) leaves whole files, and says so.
+#![cfg(unix)]
+
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::repository::Scratch;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_crdwise");
+const CRD: &str = include_str!("../../testdata/demo/new/bookings.yaml");
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_disk_that_is_full_leaves_the_old_file() {
+    let scratch = Scratch::new();
+    scratch.write("crd.yaml", CRD);
+    scratch.write("out/page.html", "old");
+    let folder = scratch.path().join("out");
+    // No file may have more than four kilobytes: the page ends in the middle.
+    let script = format!("trap '' XFSZ; ulimit -f 8; exec '{PROGRAM}' lint crd.yaml --exit-zero --format html=out/page.html");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(scratch.path()).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(4) && error.contains("can't write out/page.html"), "{error}");
+    assert_eq!(std::fs::read_to_string(folder.join("page.html")).unwrap(), "old");
+    assert_eq!(names(&folder), ["page.html"], "nothing is left beside it");
+    let (code, _, error) = scratch.run(&["lint", "crd.yaml", "--exit-zero", "--format", "json=/dev/full"]);
+    assert!(code == 4 && error.contains("can't write /dev/full"), "{error}");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(PROGRAM).args(["lint", "crd.yaml", "--exit-zero"]).current_dir(scratch.path()).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn no_command_writes_half_a_file_to_a_full_disk() {
+    let scratch = Scratch::new();
+    scratch.write("crd.yaml", CRD);
+    let limited = |arguments: &str| {
+        let script = format!("trap '' XFSZ; ulimit -f 0; exec '{PROGRAM}' {arguments}");
+        let output = Command::new("sh").args(["-c", &script]).current_dir(scratch.path()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for arguments in ["init", "baseline write crd.yaml", "fixtures write crd.yaml --dir fixtures", "test generate crd.yaml --dir suites"] {
+        let before = names(scratch.path());
+        let (code, error) = limited(arguments);
+        assert_eq!(code, Some(4), "{arguments}: {error}");
+        assert!(error.contains("can't write"), "{arguments}: {error}");
+        for name in names(scratch.path()).iter().filter(|name| !before.contains(name)) {
+            let path = scratch.path().join(name);
+            assert!(
+                path.is_dir() && walkdir::WalkDir::new(&path).into_iter().flatten().all(|entry| entry.path().is_dir()),
+                "{arguments}: {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named() {
+    let scratch = Scratch::new();
+    scratch.write("crd.yaml", CRD);
+    scratch.write("locked/page.html", "old");
+    let folder = scratch.path().join("locked");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
+    // Whoever may write anywhere can't try this.
+    if std::fs::write(folder.join("try"), "").is_err() {
+        let (code, _, error) = scratch.run(&["lint", "crd.yaml", "--exit-zero", "--format", "html=locked/page.html"]);
+        assert!(code == 4 && error.contains("can't write locked/page.html"), "{error}");
+    }
+    let (code, _, error) = scratch.run(&["lint", "crd.yaml", "--exit-zero", "--format", "html=crd.yaml/page.html"]);
+    assert!(code == 4 && error.contains("can't write crd.yaml/page.html"), "{error}");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.join("page.html")).unwrap(), "old");
+}
+
+#[test]
+fn a_reader_that_goes_away_still_gets_the_exit_code() {
+    let scratch = Scratch::new();
+    scratch.write("crd.yaml", CRD);
+    let mut child = Command::new(PROGRAM)
+        .args(["lint", "crd.yaml", "--all", "--format", "json", "--fail-on", "info"])
+        .current_dir(scratch.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut error = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+    assert_eq!((child.wait().unwrap().code(), error.as_str()), (Some(1), ""));
+}
+
+const MANIFEST: &str = "apiVersion: crdwise.dev/v1alpha1
+kind: Conversion
+metadata: {name: widget}
+resource: {group: shop.example.com, kind: Widget}
+from: {version: v1}
+to: {version: v2}
+steps:
+  - rename: {from: spec.size, to: spec.dimension}
+";
+
+#[test]
+fn a_conversion_that_is_killed_can_be_run_again() {
+    const FILES: usize = 1000;
+    let scratch = Scratch::new();
+    scratch.write("conversions/widget.yaml", MANIFEST);
+    let old =
+        |number: usize| format!("apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {{name: w{number}}}\nspec: {{size: {number}}}\n");
+    let new = |number: usize| old(number).replace("/v1", "/v2").replace("size:", "dimension:");
+    (0..FILES).for_each(|number| scratch.write(&format!("objects/{number:03}.yaml"), &old(number)));
+    let read = |number: usize| std::fs::read_to_string(scratch.path().join(format!("objects/{number:03}.yaml"))).unwrap();
+    let convert = ["convert", "objects", "--to", "v2", "--write"];
+    let mut child =
+        Command::new(PROGRAM).args(convert).current_dir(scratch.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while read(3) == old(3) && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    // What ctrl-c sends.
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let code = child.wait().unwrap().code();
+    let converted = (0..FILES).filter(|number| read(*number) == new(*number)).count();
+    println!("{converted} of {FILES} files were converted when it was ended ({killed}, {code:?})");
+    for number in 0..FILES {
+        assert!([old(number), new(number)].contains(&read(number)), "file {number} is neither the old nor the new one: {}", read(number));
+    }
+    let (code, _, error) = scratch.run(&convert);
+    assert_eq!(code, 0, "{error}");
+    assert!((0..FILES).all(|number| read(number) == new(number)));
+}
