@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::cli::arguments;
 use crate::cli::config::{self, Config};
 use crate::input::yaml::{Budget, Node};
-use crate::input::{self, File, Input, InputError, Limits, Loaded, Loader, Note};
+use crate::input::{self, File, Input, InputError, Kustomizations, Limits, Loaded, Loader, Note};
 use crate::judge::baseline;
 use crate::judge::review::{Side, StatedVersion};
 use crate::model::{Documents, FileId, ProblemKind, Skipped, release};
@@ -16,6 +16,14 @@ use super::{Exit, Stop, Streams};
 pub(super) struct Reader {
     pub(super) loader: Loader,
     budget: Budget,
+}
+
+/// The files of one side, before they are parsed.
+pub(super) struct Unparsed {
+    pub source: String,
+    pub inputs: Vec<Input>,
+    pub loaded: Loaded,
+    pub version: Option<StatedVersion>,
 }
 
 /// What was read of one side, before it is understood.
@@ -62,7 +70,7 @@ impl Reader {
         if crds_only {
             loaded.files.retain(|file| names_a_crd(&file.text));
         }
-        Ok(self.understand(label(inputs), parsed, loaded, None))
+        Ok(self.understand(Unparsed { source: label(inputs), inputs: parsed, loaded, version: None }))
     }
 
     /// What these files of the inputs hold; the others are passed over.
@@ -70,7 +78,7 @@ impl Reader {
         let parsed = self.parse(inputs)?;
         let mut loaded = self.loader.load_bundle(&parsed);
         loaded.files.retain(takes);
-        Ok(self.understand(label(inputs), parsed, loaded, None))
+        Ok(self.understand(Unparsed { source: label(inputs), inputs: parsed, loaded, version: None }))
     }
 
     pub(super) fn parse(&self, inputs: &[OsString]) -> Result<Vec<Input>, Stop> {
@@ -79,16 +87,21 @@ impl Reader {
     }
 
     pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<StatedVersion>) -> Read {
-        self.understand(source, inputs.to_vec(), self.loader.load_bundle(inputs), version)
+        self.understand(Unparsed { source, inputs: inputs.to_vec(), loaded: self.loader.load_bundle(inputs), version })
     }
 
-    pub(super) fn understand(&self, source: String, inputs: Vec<Input>, mut loaded: Loaded, version: Option<StatedVersion>) -> Read {
-        let kustomizations = self.loader.kustomizations(&loaded.files);
-        loaded.problems.extend(kustomizations.problems);
-        let mut documents = Documents::parse(std::mem::take(&mut loaded.files), &self.budget);
-        documents.patches = kustomizations.found.then_some(kustomizations.conversions);
-        let version = version.or_else(|| csv_version(&documents));
-        Read { patched_in: kustomizations.patching, source, documents, inputs, loaded, version, is_release: false }
+    fn understand(&self, mut unparsed: Unparsed) -> Read {
+        let kustomizations = self.loader.kustomizations(&unparsed.loaded.files);
+        let documents = Documents::parse(std::mem::take(&mut unparsed.loaded.files), &self.budget);
+        Read::new(unparsed, documents, kustomizations)
+    }
+
+    /// Both sides of a review at once: neither waits for the other, and what they share is parsed once.
+    pub(super) fn understand_both(&self, mut old: Unparsed, mut new: Unparsed) -> (Read, Read) {
+        let patches = rayon::join(|| self.loader.kustomizations(&old.loaded.files), || self.loader.kustomizations(&new.loaded.files));
+        let files = (std::mem::take(&mut old.loaded.files), std::mem::take(&mut new.loaded.files));
+        let documents = Documents::parse_both(files.0, files.1, &self.budget);
+        (Read::new(old, documents.0, patches.0), Read::new(new, documents.1, patches.1))
     }
 }
 
@@ -123,6 +136,14 @@ pub(super) fn label(inputs: &[OsString]) -> String {
 }
 
 impl Read {
+    fn new(unparsed: Unparsed, mut documents: Documents, kustomizations: Kustomizations) -> Self {
+        let Unparsed { source, inputs, mut loaded, version } = unparsed;
+        loaded.problems.extend(kustomizations.problems);
+        documents.patches = kustomizations.found.then_some(kustomizations.conversions);
+        let version = version.or_else(|| csv_version(&documents));
+        Read { patched_in: kustomizations.patching, source, documents, inputs, loaded, version, is_release: false }
+    }
+
     pub fn side(&self) -> Side<'_> {
         let mut side = Side::new(self.source.clone(), &self.documents);
         side.skipped =

@@ -8,7 +8,7 @@ use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Orig
 use crate::judge::review::StatedVersion;
 use crate::model::release;
 
-use super::input::{Read, Reader, label, names_a_crd, with_advice};
+use super::input::{Read, Reader, Unparsed, label, names_a_crd, with_advice};
 use super::{Exit, Stop};
 
 pub(super) struct Sides {
@@ -23,14 +23,6 @@ pub(super) enum StagedSides {
     /// No staged change touches a CRD.
     Nothing,
     Sides(Box<Sides>),
-}
-
-impl Sides {
-    /// Reads both at once: neither waits for the other.
-    fn together(old: impl FnOnce() -> Read + Send, new: impl FnOnce() -> Read + Send) -> Self {
-        let (old, new) = rayon::join(old, new);
-        Sides { old, new, base: None }
-    }
 }
 
 /// The old side, before it is read.
@@ -71,10 +63,13 @@ impl Reader {
         let new_inputs = absent_at_revision(self.parse(new)?);
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
         let Old { inputs, label: old_label, version, base, is_release } = old;
-        let mut sides =
-            Sides::together(|| self.read(old_label, &inputs, old_version.or(version)), || self.read(label(new), &new_inputs, new_version));
-        sides.old.is_release = is_release;
-        Ok(Sides { base, ..sides })
+        let (before, after) = rayon::join(|| self.loader.load_bundle(&inputs), || self.loader.load_bundle(&new_inputs));
+        let (mut old, new) = self.understand_both(
+            Unparsed { source: old_label, inputs, loaded: before, version: old_version.or(version) },
+            Unparsed { source: label(new), inputs: new_inputs, loaded: after, version: new_version },
+        );
+        old.is_release = is_release;
+        Ok(Sides { old, new, base })
     }
 
     /// The old side that a flag names.
@@ -129,11 +124,11 @@ impl Reader {
             let old = self.loader.load_bundle(&old_inputs);
             let new = self.loader.load_bundle(&new_inputs);
             let name = label(&arguments.sides.inputs);
-            let sides = Sides::together(
-                || self.understand(format!("HEAD:{name}"), old_inputs, old, old_version),
-                || self.understand(format!(":{name}"), new_inputs, new, new_version),
+            let (old, new) = self.understand_both(
+                Unparsed { source: format!("HEAD:{name}"), inputs: old_inputs, loaded: old, version: old_version },
+                Unparsed { source: format!(":{name}"), inputs: new_inputs, loaded: new, version: new_version },
             );
-            return Ok(StagedSides::Sides(Box::new(Sides { base: head, ..sides })));
+            return Ok(StagedSides::Sides(Box::new(Sides { old, new, base: head })));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
@@ -153,11 +148,11 @@ impl Reader {
         if about.is_empty() && !unread {
             return Ok(StagedSides::Nothing);
         }
-        let sides = Sides::together(
-            || self.understand("HEAD".to_owned(), old_inputs, old, old_version),
-            || self.understand("the index".to_owned(), new_inputs, new, new_version),
+        let (old, new) = self.understand_both(
+            Unparsed { source: "HEAD".to_owned(), inputs: old_inputs, loaded: old, version: old_version },
+            Unparsed { source: "the index".to_owned(), inputs: new_inputs, loaded: new, version: new_version },
         );
-        Ok(StagedSides::Sides(Box::new(Sides { base: head, ..sides })))
+        Ok(StagedSides::Sides(Box::new(Sides { old, new, base: head })))
     }
 
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.

@@ -1,6 +1,6 @@
 //! Everything found on one side of a review: documents, the CRDs among them, and what was left out and why.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -88,7 +88,24 @@ pub enum ProblemKind {
 impl Documents {
     /// Parses every file, in parallel; the result doesn't depend on the number of threads.
     pub fn parse(files: Vec<File>, budget: &Budget) -> Self {
-        let parsed: Vec<Vec<Document>> = files.par_iter().map(|file| documents_of(file, budget)).collect();
+        let parsed = files.par_iter().map(|file| documents_of(file, budget)).collect();
+        Self::of(files, parsed)
+    }
+
+    /// Parses two sides. A file that is on both has one text and one tree: most of a large bundle is unchanged.
+    pub fn parse_both(old: Vec<File>, mut new: Vec<File>, budget: &Budget) -> (Self, Self) {
+        let copies = share_texts(&old, &mut new);
+        let own = |(file, copy): (&File, &Option<usize>)| if copy.is_some() { Vec::new() } else { documents_of(file, budget) };
+        let (first, second): (Vec<Vec<Document>>, Vec<Vec<Document>>) = rayon::join(
+            || old.par_iter().map(|file| documents_of(file, budget)).collect(),
+            || new.par_iter().zip(&copies).map(own).collect(),
+        );
+        let whole = second.into_iter().zip(copies);
+        let second = whole.map(|(own, copy)| copy.and_then(|index| first.get(index).cloned()).unwrap_or(own)).collect();
+        (Self::of(old, first), Self::of(new, second))
+    }
+
+    fn of(files: Vec<File>, parsed: Vec<Vec<Document>>) -> Self {
         let number = |index: usize| FileId::try_from(index).unwrap_or(FileId::MAX);
         let documents = parsed
             .into_iter()
@@ -143,6 +160,18 @@ impl Documents {
     pub fn file(&self, id: FileId) -> Option<&File> {
         self.files.iter().chain(&self.beside).nth(id as usize)
     }
+}
+
+/// Gives files of the new side the texts of equal ones on the old side, and says which those are.
+fn share_texts(old: &[File], new: &mut [File]) -> Vec<Option<usize>> {
+    let known: HashMap<&str, usize, foldhash::fast::RandomState> =
+        old.iter().enumerate().map(|(index, file)| (&*file.text, index)).collect();
+    let mut share = |file: &mut File| {
+        let index = *known.get(&*file.text)?;
+        file.text = old.get(index)?.text.clone();
+        Some(index)
+    };
+    new.iter_mut().map(&mut share).collect()
 }
 
 /// The documents of a file; those that somebody else generates CRDs from are these CRDs.
@@ -207,3 +236,28 @@ const _: fn() = || {
     fn shared<T: Send + Sync>() {}
     shared::<Tree>();
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> File {
+        File::new(name, text, Origin::Stdin)
+    }
+
+    #[test]
+    fn what_is_on_both_sides_is_read_once() {
+        let old = || vec![file("a.yaml", "a: 1\n---\nb: 2\n"), file("b.yaml", "c: [\n")];
+        let new = || vec![file("moved.yaml", "c: [\n"), file("a.yaml", "a: 1\n---\nb: 2\n"), file("n.yaml", "n: 1\n")];
+        let budget = Budget::default();
+        let (before, after) = Documents::parse_both(old(), new(), &budget);
+        let said = |documents: &Documents| format!("{documents:?}");
+        // Apart from the sharing, as if each side were read by itself.
+        assert_eq!(said(&before), said(&Documents::parse(old(), &budget)));
+        assert_eq!(said(&after), said(&Documents::parse(new(), &budget)));
+        let tree = |documents: &Documents, index: usize| documents.documents[index].1.tree.clone().unwrap();
+        assert!(std::sync::Arc::ptr_eq(&tree(&before, 1), &tree(&after, 2)));
+        assert!(std::ptr::eq(&*before.files[0].text, &*after.files[1].text));
+        assert!(after.documents[0].1.tree.is_err(), "what can't be read can't be read twice");
+    }
+}
