@@ -50,6 +50,12 @@ impl Budget {
         left.conditions > 0
     }
 
+    /// Conditions that were compared.
+    #[cfg(test)]
+    pub(crate) fn spent(&self) -> usize {
+        self.0.as_ref().map_or(0, |left| MAX_CONDITIONS - left.borrow().conditions)
+    }
+
     /// How many automaton states a search with this fingerprint may touch; nothing if it was given up before.
     pub(super) fn work(&self, fingerprint: impl FnOnce() -> u64) -> Option<usize> {
         let Some(left) = &self.0 else { return Some(MAX_WORK) };

@@ -23,6 +23,19 @@ pub(crate) struct Atom<'s> {
 #[derive(Debug, Clone)]
 struct Choice<'s> {
     options: Vec<Vec<Atom<'s>>>,
+    /// So many of the branch's atoms were held against the options before; what is assumed stays so.
+    seen: usize,
+}
+
+impl<'s> Choice<'s> {
+    fn conditions(&self) -> usize {
+        self.options.iter().map(Vec::len).sum()
+    }
+
+    /// What was assumed since the options were looked at.
+    fn unseen<'a>(&self, atoms: &'a [Atom<'s>]) -> &'a [Atom<'s>] {
+        atoms.get(self.seen..).unwrap_or_default()
+    }
 }
 
 /// One line of the search: what is assumed so far, and what is still to be chosen.
@@ -73,9 +86,10 @@ impl<'s> Solver<'s> {
             if branch.dead {
                 return Search::Impossible;
             }
-            // An option of `oneOf` has as many conditions as there are clauses.
-            let conditions: usize = branch.choices.iter().flat_map(|choice| &choice.options).map(Vec::len).sum();
-            if !self.step((1 + conditions) * branch.atoms.len()) {
+            // An option of `oneOf` has as many conditions as there are clauses. Each is copied with the branch.
+            let compared = |choice: &Choice<'s>| choice.conditions() * (1 + choice.unseen(&branch.atoms).len());
+            let compared: usize = branch.choices.iter().map(compared).sum();
+            if !self.step(branch.atoms.len() + compared) {
                 return Search::Undecided(UndecidedReason::Budget);
             }
             self.simplify_choices(&mut branch, goal, kind);
@@ -84,7 +98,7 @@ impl<'s> Solver<'s> {
             match choice.options.len() {
                 0 => return Search::Impossible,
                 1 => {
-                    let Choice { mut options } = branch.choices.swap_remove(index);
+                    let Choice { mut options, .. } = branch.choices.swap_remove(index);
                     for atom in options.pop().unwrap_or_default() {
                         self.assume(&mut branch, kind, atom);
                     }
@@ -129,14 +143,25 @@ impl<'s> Solver<'s> {
     /// Drops choices that are already met and options that can't be taken any more.
     fn simplify_choices(&mut self, branch: &mut Branch<'s>, goal: &Goal<'s>, kind: Kind) {
         let mut choices = std::mem::take(&mut branch.choices);
+        let atoms = &*branch.atoms;
         choices.retain_mut(|choice| {
-            if choice.options.iter().any(|option| option.iter().all(|atom| self.is_assumed(&branch.atoms, atom))) {
+            let unseen = choice.unseen(atoms);
+            choice.seen = atoms.len();
+            if unseen.is_empty() {
+                return true;
+            }
+            if choice.options.iter().any(|option| self.is_met(option, atoms, unseen)) {
                 return false;
             }
-            choice.options.retain(|option| !option.iter().any(|atom| self.is_excluded(goal, &branch.atoms, atom, kind)));
+            choice.options.retain(|option| !option.iter().any(|atom| self.is_excluded(goal, unseen, atom, kind)));
             true
         });
         branch.choices = choices;
+    }
+
+    /// Whether the last ones of the assumed atoms complete an option.
+    fn is_met(&mut self, option: &[Atom<'s>], atoms: &[Atom<'s>], unseen: &[Atom<'s>]) -> bool {
+        option.iter().any(|atom| self.is_assumed(unseen, atom)) && option.iter().all(|atom| self.is_assumed(atoms, atom))
     }
 
     fn is_assumed(&mut self, atoms: &[Atom<'s>], atom: &Atom<'s>) -> bool {
@@ -216,6 +241,9 @@ impl<'s> Solver<'s> {
             Part::Not(term) => Atom { view, holds: !holds, part: Part::Term(term) },
             part => Atom { view, holds, part },
         };
+        if !self.budget.spend(branch.atoms.len()) {
+            self.steps = 0;
+        }
         if branch.atoms.iter().any(|known| self.conflict(known, &atom, kind)) {
             branch.dead = true;
             return;
@@ -288,7 +316,7 @@ impl<'s> Solver<'s> {
         }
         // That a rule fails is only taken for granted here, so other ways go first.
         expanded.sort_by_key(|option| option.iter().any(|atom| matches!(atom.part, Part::Opaque(_)) && !atom.holds));
-        branch.choices.push(Choice { options: expanded });
+        branch.choices.push(Choice { options: expanded, seen: 0 });
     }
 
     /// The atoms that a condition comes to, as far as they all have to hold.

@@ -4,3 +4,4 @@
 mod made_up_schemas;
 mod recorded_pairs;
 mod scalars;
+mod work;
