@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use crate::cel::normalise::is_transition;
-use crate::model::relation::{Comparison, Relation};
+use crate::model::relation::{Comparison, Relation, UndecidedReason};
 use crate::model::schema::{Schema, Shape, ValidationRule};
 
 use super::{Budget, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, order_local};
@@ -26,6 +26,10 @@ pub(crate) use term::Known;
 
 /// The most rules that one rule is compared with together.
 const MAX_TOGETHER: usize = 8;
+
+/// What it takes to look at one more rule by its form, and by cases, in conditions of the budget.
+const FORM: usize = 20;
+const CASES: usize = 4_000;
 
 /// What all rules of a node see.
 struct Node<'t> {
@@ -61,14 +65,9 @@ impl<'t> Rule<'t> {
         !self.is_transition() || self.cel.optional_old_self() == Some(true)
     }
 
-    /// Whether both say the same, by their form.
-    pub(crate) fn is_rewrite_of(&self, other: &Rule<'_>) -> bool {
-        self.term().is_some() && self.term() == other.term()
-    }
-
-    /// Whether another text in this rule's place would say the same, by its form.
-    pub(crate) fn says(&self, text: &str) -> bool {
-        self.term().is_some() && self.read(text).as_ref() == self.term()
+    /// The form of a text in this rule's place.
+    pub(crate) fn read(&self, text: &str) -> Option<Term> {
+        Term::parse(text, self.shape())
     }
 
     /// Whether the rule holds for every value of which this much is known: what became of fields, each written `self.a.b`, or
@@ -83,16 +82,9 @@ impl<'t> Rule<'t> {
         self.term().is_some_and(|term| term.given(known) == Term::True) || cases::implied(&[], self.text, self.whole(), &absent)
     }
 
-    fn implies(&self, other: &Rule<'_>) -> bool {
-        implied([self].into_iter(), other)
-    }
-
-    fn term(&self) -> Option<&Term> {
+    /// Rules of one form say the same.
+    pub(crate) fn term(&self) -> Option<&Term> {
         self.term.get_or_init(|| self.read(self.text)).as_ref()
-    }
-
-    fn read(&self, text: &str) -> Option<Term> {
-        Term::parse(text, self.shape())
     }
 
     fn whole(&self) -> &Shape {
@@ -115,8 +107,11 @@ pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r Rule<'t>>, 
     (first.len() == other.len() && first.iter().zip(&other).all(alike)) || forms(&first) == forms(&other)
 }
 
-/// Whether some rules together refuse whatever another one refuses, by their form.
-fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'_>) -> bool {
+/// Whether some rules together refuse whatever another one refuses, by their form; not known for more rules than the budget allows.
+fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r Rule<'t>>, other: &Rule<'_>, budget: &Budget) -> bool {
+    if !budget.spend(rules.len().saturating_mul(FORM)) {
+        return false;
+    }
     let Some(term) = other.term() else { return false };
     let running: Vec<&Rule<'_>> = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create()).collect();
     if implies::implies(&Term::together(running.iter().filter_map(|rule| rule.term())), term) {
@@ -128,7 +123,8 @@ fn implied<'r, 't: 'r>(rules: impl Iterator<Item = &'r Rule<'t>>, other: &Rule<'
     let running: Vec<&Rule<'_>> = running.into_iter().filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
     let follows = |given: &[&Rule<'_>]| {
         let texts: Vec<&str> = given.iter().map(|rule| rule.text).collect();
-        given.first().is_some_and(|first| cases::implied(&texts, other.text, first.whole(), &|_| None))
+        let affordable = budget.spend(given.len() * CASES + FORM * (other.text.len() + texts.iter().map(|text| text.len()).sum::<usize>()));
+        affordable && given.first().is_some_and(|first| cases::implied(&texts, other.text, first.whole(), &|_| None))
     };
     other.text.len() <= MAX_RULE
         && (running.iter().any(|rule| follows(&[rule])) || (running.len() > 1 && running.len() <= MAX_TOGETHER && follows(&running)))
@@ -157,6 +153,11 @@ impl<'f> RuledValues<'f> {
         if old.iter().chain(new).any(|rule| rule.len() > MAX_RULE) {
             return undecided(format!("a rule of more than {MAX_RULE} bytes"));
         }
+        // The shape is copied for each side, and the rules are read for it.
+        let bytes: usize = old.iter().chain(new).map(|rule| rule.len()).sum();
+        if !self.budget.spend(CASES + FORM * (bytes + 4 * shape.properties.len())) {
+            return undecided(UndecidedReason::Budget.to_string());
+        }
         // What holds in any case asks nothing.
         let new: Vec<&str> = new.iter().copied().filter(|rule| !size_bounds::always_holds(rule, self.schema)).collect();
         let with = |rules: &[&str]| Shape { rules: rules.iter().map(|rule| rule_of(rule)).collect(), ..shape.clone() };
@@ -171,7 +172,7 @@ impl<'f> RuledValues<'f> {
     /// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
     /// rules that it may stand for.
     pub(crate) fn added(&self, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Comparison<Sample> {
-        if implied(old.iter(), rule) {
+        if implied(old.iter(), rule, self.budget) {
             return Comparison::equal();
         }
         if rule.is_transition() {
@@ -191,7 +192,7 @@ impl<'f> RuledValues<'f> {
 
     /// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
     pub(crate) fn removed(&self, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Comparison<Sample> {
-        if implied(new.iter(), rule) {
+        if implied(new.iter(), rule, self.budget) {
             return Comparison::equal();
         }
         if rule.is_transition() {
@@ -212,7 +213,8 @@ impl<'f> RuledValues<'f> {
                 compared => Comparison { relation: Relation::Narrower, ..compared },
             };
         }
-        match (old.implies(new), new.implies(old)) {
+        let implies = |one: &Rule<'_>, other: &Rule<'_>| implied([one].into_iter(), other, self.budget);
+        match (implies(old, new), implies(new, old)) {
             (true, true) => Comparison::equal(),
             (true, false) if transition => Comparison::known(Relation::Wider),
             (true, false) => self.equal_or_wider(&[old.text], &[new.text]),

@@ -11,7 +11,7 @@ use crate::model::schema::Shape;
 
 /// A rule in a form where order, negation and spelling no longer matter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Term {
+pub(crate) enum Term {
     True,
     False,
     And(Vec<Term>),
@@ -73,7 +73,7 @@ impl Known {
 
 /// A float with a total order.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Bits(f64);
+pub(crate) struct Bits(f64);
 
 impl Bits {
     /// Whether a number is on the side of this one that the operator says.

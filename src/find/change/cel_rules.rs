@@ -1,6 +1,6 @@
 //! CEL rules of one node: which came, which went, which only say the same in other words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::compare::cel_implication::{Known, Rule, RuledValues};
@@ -40,21 +40,21 @@ impl SchemaWalk<'_> {
         }
         changes.report(change.word);
         let (mut old, mut new): (Vec<_>, Vec<_>) = (all_old.iter().collect(), all_new.iter().collect());
-        for (before, after) in paired(&mut old, &mut new, |a, b| a.text == b.text) {
+        for (before, after) in paired(&mut old, &mut new, |rule| Some(rule.text), |rule| Some(rule.text)) {
             self.attributes(pair, before, after);
         }
         if old.is_empty() && new.is_empty() {
             return;
         }
-        for (before, after) in paired(&mut old, &mut new, |a, b| a.is_rewrite_of(b)) {
+        for (before, after) in paired(&mut old, &mut new, Rule::term, Rule::term) {
             self.changed_rule(pair, before, after, Comparison::equal());
             self.attributes(pair, before, after);
         }
         let values = RuledValues::new(role(pair.position), pair.budget, &pair.old, || values_before(pair));
         let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
-        if !renames.is_empty() {
-            let follows = |a: &Rule<'_>, b: &Rule<'_>| renamed(a.text, &renames).is_some_and(|text| b.says(&text));
-            for (before, after) in paired(&mut old, &mut new, follows) {
+        if let (false, Some(first)) = (renames.is_empty(), new.first().copied()) {
+            let following = |rule: &Rule<'_>| first.read(&renamed(rule.text, &renames)?);
+            for (before, after) in paired(&mut old, &mut new, following, |rule| rule.term().cloned()) {
                 self.changed_rule(pair, before, after, Comparison::equal());
             }
         }
@@ -325,20 +325,29 @@ fn renamed(text: &str, renames: &[(&str, &str)]) -> Option<String> {
     renames.iter().try_fold(text.to_owned(), |text, (old, new)| crate::cel::rename::rename(&text, &step(old), &step(new)))
 }
 
-/// Takes out of both lists what belongs together, in order.
-fn paired<'r, 't>(
+/// Takes out of both lists what belongs together, in order: the first of the new ones with the same key.
+fn paired<'r, 't, K: Ord>(
     old: &mut Vec<&'r Rule<'t>>,
     new: &mut Vec<&'r Rule<'t>>,
-    same: impl Fn(&Rule<'t>, &Rule<'t>) -> bool,
+    old_key: impl Fn(&'r Rule<'t>) -> Option<K>,
+    new_key: impl Fn(&'r Rule<'t>) -> Option<K>,
 ) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
-    let mut pairs = Vec::new();
-    old.retain(|before| match new.iter().position(|after| same(before, after)) {
-        Some(index) => {
-            pairs.push((*before, new.remove(index)));
-            false
+    let mut places: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
+    for (index, rule) in new.iter().enumerate() {
+        if let Some(key) = new_key(rule) {
+            places.entry(key).or_default().push_back(index);
         }
-        None => true,
+    }
+    let (mut pairs, mut taken) = (Vec::new(), BTreeSet::new());
+    old.retain(|before| {
+        let place = old_key(before).and_then(|key| places.get_mut(&key)?.pop_front());
+        let after = place.and_then(|index| new.get(index));
+        taken.extend(place);
+        pairs.extend(after.map(|after| (*before, *after)));
+        after.is_none()
     });
+    let mut index = 0..;
+    new.retain(|_| index.next().is_some_and(|at| !taken.contains(&at)));
     pairs
 }
 

@@ -149,9 +149,16 @@ fn is_sound(fact: &Fact) -> bool {
     !breaks(fact) || !fact.affects.needs_object() || fact.evidence.certainty != Certainty::Proved || fact.evidence.witness.is_some()
 }
 
+/// How much there is to look at for each object: nodes, and the texts of rules.
 fn nodes(node: Node<'_>) -> usize {
-    1 + node.entries().map(|entry| entry.value).chain(node.items()).map(nodes).sum::<usize>()
+    let own = 1 + node.as_str().map_or(0, |text| text.len().saturating_sub(SHORT) / NODE_BYTES);
+    let below = node.entries().filter(|entry| entry.name() != "description").map(|entry| entry.value);
+    own + below.chain(node.items()).map(nodes).sum::<usize>()
 }
+
+/// Texts of fewer bytes are no work by themselves; of others, so many are as much work as a node.
+const SHORT: usize = 64;
+const NODE_BYTES: usize = 8;
 
 /// Members of the largest mapping.
 fn widest(node: Node<'_>) -> usize {

@@ -1,5 +1,7 @@
 //! What the server accepts and what causes trouble later: schemas that reject every value, drop data silently, or have no effect.
 
+use std::collections::HashSet;
+
 use crate::go::regexp::Pattern;
 use crate::input::yaml::{Data, Node};
 use crate::model::fact::{Aspect, Effect, Word};
@@ -226,15 +228,14 @@ fn default<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Sche
 }
 
 fn rules<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for rule in schema.cel_rules() {
         let text = rule.rule().trim();
-        if seen.contains(&text) && !text.is_empty() {
+        if !seen.insert(text) && !text.is_empty() {
             let fact = walk.note((Aspect::CelRule, Effect::Duplicate), rule.node.get("rule").unwrap_or(rule.node), position);
             fact.key = Some(text.to_owned());
             fact.words.insert(Word::Rule, text.to_owned());
         }
-        seen.push(text);
     }
 }
 
