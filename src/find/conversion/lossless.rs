@@ -61,10 +61,18 @@ pub(crate) fn declared_or_absent<'s>(shape: &'s Shape, path: &FieldPath) -> Resu
     }
 }
 
+/// Shows that moving back finds nothing where `from` never has a value: what is at `to` by itself would get another place.
+pub(crate) fn stays(shape: &Shape, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
+    if from == to || never_there(shape, to) {
+        return Ok(());
+    }
+    Err(Obstacle::permanent(format!("`{to}` may have a value of its own, which would be moved to `{from}`")))
+}
+
 /// Shows that a value moves to a free place, and that moving it back leaves nothing behind.
 pub(crate) fn move_is_lossless(shape: &Shape, container: usize, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
     if never_there(shape, from) {
-        return Ok(());
+        return stays(shape, from, to);
     }
     if from.starts_with(to) || to.starts_with(from) {
         return Err(Obstacle::permanent(format!("`{from}` and `{to}` overlap")));

@@ -125,6 +125,22 @@ mod tests {
         assert!(because(&laws.blind).contains("it is valid in both versions"), "{}", because(&laws.blind));
         // The old name accepts other types now, so that its values can be distinguished.
         check_laws("{a: {type: string}}", "{a: {type: integer}, b: {type: string}}", "- rename: {from: spec.a, to: spec.b}", "", "pxpxpp");
+        // Only the old name is in the new version: what is there would be renamed on the way back.
+        let laws = check_laws(
+            "{c: {type: string}}",
+            "{a: {type: string}, c: {type: string}}",
+            "- rename: {from: spec.a, to: spec.b}",
+            "",
+            "tpppxx",
+        );
+        assert!(because(&laws.returns_back).contains("spec.a"), "{}", because(&laws.returns_back));
+        check_laws(
+            "{c: {type: string}}",
+            "{a: {type: integer}, c: {type: string}}",
+            "- scale: {from: spec.a, to: spec.b, multiply: 2}",
+            "",
+            "tpppxx",
+        );
         // The new place accepts fewer values.
         let laws =
             check_laws("{a: {type: string}}", "{b: {type: string, maxLength: 3}}", "- rename: {from: spec.a, to: spec.b}", "", "xppppp");

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get_mut, take};
-use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless};
+use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless, stays};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
 use crate::model::schema::Shape;
@@ -60,7 +60,7 @@ pub(super) fn lossless_if(
     container: usize,
     condition: impl FnOnce(&Shape) -> Result<(), Obstacle>,
 ) -> Result<(), Obstacle> {
-    let Some(child) = declared_or_absent(shape, &ends.from)? else { return Ok(()) };
+    let Some(child) = declared_or_absent(shape, &ends.from)? else { return stays(shape, &ends.from, &ends.to) };
     condition(child)?;
     if ends.in_place() { Ok(()) } else { move_is_lossless(shape, container, &ends.from, &ends.to) }
 }
