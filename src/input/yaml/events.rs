@@ -127,7 +127,8 @@ fn syntax(slice: &str, base: usize, error: &granit_parser::ScanError, budget: &B
         _ if line_of(slice, offset).trim_start_matches(' ').starts_with('\t') => ErrorKind::Tab,
         _ => ErrorKind::Syntax(error.info()),
     };
-    found(offset, 1, kind)
+    let length = slice.get(offset..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+    found(offset, length, kind)
 }
 
 fn line_of(slice: &str, offset: usize) -> &str {

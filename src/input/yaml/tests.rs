@@ -191,3 +191,9 @@ fn what_is_written_alike_holds_the_same_data() {
     assert_eq!(a.source(), b.source());
     assert!(!a.alike(b) && !a.same(b));
 }
+
+#[test]
+fn an_error_underlines_a_whole_character() {
+    let text = "LINT: 1 error\n\n✗ `b` is required\n  c\n";
+    assert_eq!(&text[error(text).span.range()], "✗");
+}
