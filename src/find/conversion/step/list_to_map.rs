@@ -141,7 +141,7 @@ impl StepKind for ListToMap {
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
         succeeds_if(&self.ends, shape, conflict, |child| match child {
             Some(list) if list.ty == Some(Type::Array) => self.items_return(list).is_ok(),
-            other => self.ends.in_place() && other.is_some_and(|other| other.ty.is_some()),
+            other => self.ends.in_place() && only_type(other) == Some(Type::Object),
         })
     }
 
@@ -176,7 +176,14 @@ impl ListToMap {
 mod tests {
     use serde_json::json;
 
-    use crate::find::conversion::testing::both_ways;
+    use crate::find::conversion::testing::{because, both_ways, laws};
+
+    #[test]
+    fn what_is_no_list_cannot_be_converted() {
+        let map = "{c: {type: object, additionalProperties: {type: object}}}";
+        let laws = laws("{c: {type: boolean}}", map, "- listToMap: {from: spec.c, to: spec.c, key: a}", "");
+        assert!(because(&laws.valid).contains("a list"), "{}", because(&laws.valid));
+    }
 
     #[test]
     fn it_is_applied_and_undone() {

@@ -131,7 +131,7 @@ mod tests {
             "{a: {type: string}, c: {type: string}}",
             "- rename: {from: spec.a, to: spec.b}",
             "",
-            "tpppxx",
+            "pppxpp",
         );
         assert!(because(&laws.returns_back).contains("spec.a"), "{}", because(&laws.returns_back));
         check_laws(
@@ -139,7 +139,7 @@ mod tests {
             "{a: {type: integer}, c: {type: string}}",
             "- scale: {from: spec.a, to: spec.b, multiply: 2}",
             "",
-            "tpppxx",
+            "pppxpp",
         );
         // The new place accepts fewer values.
         let laws =
