@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::model::fact::Aspect;
 use crate::model::relation::Search;
+use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::Shape;
-use crate::model::schema::shape::Extra;
 use crate::model::{FieldPath, fact::Witness};
 use crate::server::object::{Check, Kind};
 
@@ -18,6 +18,8 @@ use super::{Budget, Cause, Trial, What, Witnesses};
 
 /// The longest text that is made to be too long.
 const MAX_TEXT: u64 = 1 << 16;
+/// The most elements of a list, or keys of an object, that is made to have too many.
+const MAX_COUNT: usize = 256;
 
 /// Makes objects of one version.
 pub(crate) struct CaseMaker<'s> {
@@ -179,7 +181,35 @@ fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
         Kind::Minimum => node.bounds.minimum.map(|bound| Value::from(bound as i64 - 1)).into_iter().collect(),
         Kind::Maximum => node.bounds.maximum.map(|bound| Value::from(bound as i64 + 1)).into_iter().collect(),
         Kind::MinItems => vec![Value::Array(Vec::new())],
+        Kind::MaxItems => {
+            let item = node.items.as_deref().map_or(Value::Null, plain);
+            beyond(node.item_count).map(|count| Value::Array(vec![item; count])).into_iter().collect()
+        }
         Kind::MinProperties => vec![Value::Object(serde_json::Map::new())],
+        Kind::MaxProperties => {
+            let value = if let Extra::Values(values) = &node.extra { plain(values) } else { Value::Null };
+            let object = |count| (0..count).map(|number| (format!("key{number}"), value.clone())).collect::<serde_json::Map<_, _>>();
+            beyond(node.property_count).map(|count| Value::Object(object(count))).into_iter().collect()
+        }
+        // As where a field takes integers and strings.
+        Kind::AnyOf | Kind::OneOf => vec![Value::from(true)],
         _ => Vec::new(),
+    }
+}
+
+/// One more than a limit, if that isn't too many to be written.
+fn beyond(count: Count) -> Option<usize> {
+    usize::try_from(count.max?).ok().filter(|max| *max < MAX_COUNT).map(|max| max + 1)
+}
+
+/// A value of the type of a node.
+fn plain(node: &Shape) -> Value {
+    match node.ty {
+        Some(Type::Object) => Value::Object(serde_json::Map::new()),
+        Some(Type::Array) => Value::Array(Vec::new()),
+        Some(Type::String) => Value::from("a"),
+        Some(Type::Integer | Type::Number) => Value::from(1),
+        Some(Type::Boolean) => Value::from(true),
+        None => Value::Null,
     }
 }
