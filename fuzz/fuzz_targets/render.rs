@@ -62,7 +62,8 @@ fn walk(node: &Handle, elements: &mut BTreeMap<String, usize>) {
 fn markdown(format: &str, text: &str) {
     for event in Parser::new(text) {
         match event {
-            Event::Html(html) | Event::InlineHtml(html) => {
+            // Of a block of HTML every line is an event, texts as well.
+            Event::Html(html) | Event::InlineHtml(html) if html.trim_start().starts_with('<') => {
                 let tag = html.trim().trim_start_matches(['<', '/']).split([' ', '>']).next().unwrap_or_default().to_owned();
                 let ours = ["!--", "details", "summary", "b", "code", "br", "sub", "em", "strong", "pre", "a", ""];
                 let leads_elsewhere = tag == "a" && !html.starts_with("</a") && !html.contains("href=\"https://crdwise.github.io/");
