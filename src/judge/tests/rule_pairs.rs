@@ -237,6 +237,7 @@ fn no_proved_verdict_is_refuted() {
     let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let pairs = read("CRDWISE_RULE_PAIRS").and_then(|count| usize::try_from(count).ok()).unwrap_or(PAIRS);
     let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ read("CRDWISE_RULE_SEED").unwrap_or(1).wrapping_mul(0x2545_F491_4F6C_DD1D));
+    let show = std::env::var_os("SHOW").is_some();
     let mut rates = Rates::default();
     let mut wrong = Vec::new();
     for _ in 0..pairs {
@@ -269,6 +270,9 @@ fn no_proved_verdict_is_refuted() {
             () if certainty(Certainty::Tested) => {
                 rates.tested += 1;
                 rates.tested_wrong += usize::from(mistake.is_some());
+                if let Some(object) = mistake.filter(|_| show) {
+                    println!("{class} is tested, required {required}\n  {before}\n  {after}\n  {object}");
+                }
             }
             () => {
                 rates.proved += 1;
