@@ -28,6 +28,8 @@ const FORMATS: [&str; 13] = [
     "datetime",
 ];
 
+const QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
 /// A function that isn't called on anything.
 pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
     if let Some(format) = name.strip_prefix("format.").filter(|_| args.is_empty()) {
@@ -38,7 +40,7 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
         ("isURL", [Val::Text(text)]) => Ok(Val::Bool(Url::parse_request_uri(text).is_ok())),
         ("quantity", [Val::Text(text)]) => match Quantity::parse(text) {
             Parsed::Quantity(q) => Ok(Val::Quantity(q)),
-            Parsed::Invalid => failed("quantities must match the regular expression for quantities"),
+            Parsed::Invalid => failed(QUANTITY),
             Parsed::TooLarge => sized(None),
         },
         ("isQuantity", [Val::Text(text)]) => Ok(Val::Bool(!matches!(Quantity::parse(text), Parsed::Invalid))),

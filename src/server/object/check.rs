@@ -271,7 +271,9 @@ fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mu
         return;
     }
     out.fail(|| {
-        let allowed: Vec<String> = values.iter().map(Value::to_string).collect();
+        // All of them are texts to the server, numbers too.
+        let quoted = |value: &Value| if value.is_string() { value.to_string() } else { Value::from(value.to_string()).to_string() };
+        let allowed: Vec<String> = values.iter().map(quoted).collect();
         error(trail, Kind::Enum, Reason::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
     });
 }

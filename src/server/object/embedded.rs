@@ -117,8 +117,8 @@ fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Erro
         let trail = Trail::Key(trail, field);
         match map.get(field) {
             None => errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, "")),
-            Some(Value::String(text)) if text.is_empty() => {
-                errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, ""));
+            Some(value @ Value::String(text)) if text.is_empty() => {
+                errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), "must not be empty"));
             }
             Some(value) => {
                 let words = value.as_str().map_or(Some("must be a string".to_owned()), form);

@@ -239,3 +239,28 @@ fn rules_stay_unrun_after_an_error_of_type_or_presence() {
     assert_eq!(fields(&request(schema, json!({"a": "long", "b": 1}))), ["spec.a", "spec.b", "<nil>"]);
     assert_eq!(fields(&request(schema, json!({"b": 1}))), ["spec.b", "spec.b"]);
 }
+
+#[test]
+fn texts_are_those_of_the_server() {
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "n": {"type": "integer", "enum": [0, 2]}, "t": {"type": "boolean", "enum": [false]},
+        "e": {"type": "object", "x-kubernetes-embedded-resource": true},
+        "q": {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "quantity(self).isInteger()"}]}}}}});
+    let compiled = Compiled::new(&crate::testing::shape(&schema));
+    for (spec, said) in [
+        (json!({"n": 3}), "spec.n: Unsupported value: 3: supported values: \"0\", \"2\""),
+        (json!({"t": true}), "spec.t: Unsupported value: true: supported values: \"false\""),
+        (json!({"e": {"apiVersion": "", "kind": "X"}}), "spec.e.apiVersion: Invalid value: \"\": must not be empty"),
+        (json!({"e": {"kind": "X"}}), "spec.e.apiVersion: Required value"),
+        (
+            json!({"q": "x"}),
+            "spec.q: Invalid value: \"string\": quantities must match the regular expression \
+             '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$' evaluating rule: quantity(self).isInteger()",
+        ),
+    ] {
+        let object = json!({"apiVersion": "example.com/v1", "kind": "Example", "metadata": {"name": "a"}, "spec": spec});
+        let errors: Vec<String> =
+            compiled.request(object).errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect();
+        assert_eq!(errors.first().map(String::as_str), Some(said));
+    }
+}
