@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::model::fact::Aspect;
 use crate::model::relation::Search;
-use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::schema::Shape;
+use crate::model::schema::shape::{Count, Extra, Type};
 use crate::model::{FieldPath, fact::Witness};
 use crate::server::object::{Check, Kind};
 
