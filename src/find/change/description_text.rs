@@ -19,7 +19,10 @@ pub(super) struct TextDifference {
 
 /// `None` where both texts say the same in other line breaks.
 pub(super) fn difference(old: &str, new: &str) -> Option<TextDifference> {
-    let (before, after) = (sentences(old), sentences(new));
+    let (old, new) = (sentences(old), sentences(new));
+    // As `&str`, like all texts that are compared: the program holds the algorithms once for each type.
+    let before: Vec<&str> = old.iter().map(String::as_str).collect();
+    let after: Vec<&str> = new.iter().map(String::as_str).collect();
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     for operation in capture_diff_slices(Algorithm::Myers, &before, &after) {
         for change in operation.iter_changes(&before, &after) {
@@ -40,7 +43,7 @@ pub(super) fn difference(old: &str, new: &str) -> Option<TextDifference> {
 }
 
 /// The first sentence with a word that makes the difference, else simply the first.
-fn shown(list: &[String], differs: &dyn Fn(&String) -> bool) -> String {
+fn shown(list: &[&str], differs: &dyn Fn(&String) -> bool) -> String {
     let telling = list.iter().find(|sentence| signals(std::slice::from_ref(*sentence)).keys().any(differs));
     let first = telling.or(list.first()).map(|sentence| cut(sentence, SENTENCE)).unwrap_or_else(|| "nothing".to_owned());
     match list.len() {
@@ -108,7 +111,7 @@ const UNITS: &[&str] = &[
 ];
 
 /// Promises, units and defaults in a text, counted.
-fn signals(sentences: &[String]) -> BTreeMap<String, u32> {
+fn signals(sentences: &[&str]) -> BTreeMap<String, u32> {
     let mut found = BTreeMap::new();
     for sentence in sentences {
         let mut rest = 0;

@@ -214,7 +214,10 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
     let whole = |side: &[Shown<'_>], texts: &[String], at: usize, changed: bool| -> Option<Cell> {
         Some(Cell { number: side.get(at)?.0 + 1, parts: vec![Part { text: texts.get(at)?.clone(), changed }] })
     };
-    for op in capture_diff_slices(Algorithm::Patience, &left, &right) {
+    // All texts are compared as `&str`, so that the program holds the algorithms once.
+    let before: Vec<&str> = left.iter().map(String::as_str).collect();
+    let after: Vec<&str> = right.iter().map(String::as_str).collect();
+    for op in capture_diff_slices(Algorithm::Patience, &before, &after) {
         match op {
             DiffOp::Equal { old_index, new_index, len } => rows.extend((0..len).map(|at| Row {
                 jump: false,
