@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::find::conversion::webhook_laws;
+use crate::input::program;
 use crate::render::visible;
 
 use super::input::Reader;
@@ -113,22 +114,13 @@ fn post(address: &std::net::SocketAddr, host: &str, path: &str, body: &str) -> R
 }
 
 fn run(command: &str, input: &str) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("`{command}`: {error}");
-    let mut child = Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-    let (send, receive) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut answer = Vec::new();
-        let read = stdout.map(|stdout| stdout.take(ANSWER).read_to_end(&mut answer));
-        let _ = send.send((read, answer));
-    });
-    let Ok((_, answer)) = receive.recv_timeout(TIMEOUT) else {
-        let _ = child.kill();
+    let answer = program::run(Command::new("sh").args(["-c", command]), input, TIMEOUT, ANSWER);
+    let answer = answer.map_err(|error| format!("`{command}`: {error}"))?;
+    if answer.late {
         return Err(format!("`{command}` didn't answer within {} seconds", TIMEOUT.as_secs()));
-    };
-    let status = child.wait().map_err(failed)?;
-    let _ = writer.join();
-    if status.success() { Ok(String::from_utf8_lossy(&answer).into_owned()) } else { Err(format!("`{command}` failed: {status}")) }
+    }
+    if answer.out.len() as u64 > ANSWER {
+        return Err(format!("`{command}` answered with more than {} MiB", ANSWER >> 20));
+    }
+    if answer.ok { Ok(String::from_utf8_lossy(&answer.out).into_owned()) } else { Err(format!("`{command}` failed: {}", answer.reason())) }
 }

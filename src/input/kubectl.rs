@@ -102,7 +102,7 @@ impl Cluster {
         command.arg(format!("--request-timeout={}s", self.timeout.as_secs().max(1))).args(["get", "--raw", uri]);
         // Errors are distinguished by their text, and aliases of the user could change what `get` means.
         command.env("LC_ALL", "C").env("KUBECTL_KUBERC", "false");
-        let answer = program::run(&mut command, self.timeout + GRACE, self.page_bytes);
+        let answer = program::run(&mut command, "", self.timeout + GRACE, self.page_bytes);
         let answer = answer.map_err(|error| ClusterError::NotStarted(error.to_string()))?;
         if answer.out.len() as u64 > self.page_bytes {
             return Err(ClusterError::TooMuch { path: path.to_owned(), limit: self.page_bytes });

@@ -36,7 +36,7 @@ mod load_queue;
 mod loader;
 mod place;
 mod problem;
-mod program;
+pub(crate) mod program;
 mod read;
 mod rendered;
 mod shorten;

@@ -1,10 +1,9 @@
 //! Another program, run to its end: bounded in time and in what it may write.
 
-use std::io::{self, Read};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::io::{self, Read, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// Errors are short; this bounds what is kept of them.
 const STDERR_BYTES: u64 = 64 << 10;
@@ -12,7 +11,7 @@ const STDERR_BYTES: u64 = 64 << 10;
 const ERRORS_WAIT: Duration = Duration::from_secs(5);
 
 /// What a program left.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub ok: bool,
     /// It took too long and was ended.
     pub late: bool,
@@ -29,55 +28,54 @@ impl Answer {
     }
 }
 
-/// Runs a command, and ends it if that takes too long. It can't ask anything.
-pub(super) fn run(command: &mut Command, patience: Duration, limit: u64) -> io::Result<Answer> {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let child = Arc::new(Mutex::new(child));
-    let kill = |child: &Mutex<Child>| {
-        // It fails only if the child has ended already.
-        let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
-    };
-    let (done, wait) = mpsc::channel::<()>();
-    let watched = Arc::clone(&child);
-    let watch = std::thread::spawn(move || {
-        let late = wait.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
-        if late {
-            kill(&watched);
-        }
-        late
-    });
-    // A helper of the program may hold on to this stream, so nobody waits for its end.
-    let (send, errors) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        if let Some(mut stderr) = stderr {
-            let _ = (&mut stderr).take(STDERR_BYTES).read_to_end(&mut kept);
-            let _ = send.send(kept);
-            let _ = io::copy(&mut stderr, &mut io::sink());
-        }
-    });
-    let mut out = Vec::new();
-    if let Some(stdout) = stdout {
-        // What can't be read leaves an answer that is cut, and a child that fails.
-        let _ = stdout.take(limit.saturating_add(1)).read_to_end(&mut out);
+/// Runs a command on an input, and ends it if that takes too long. What it starts itself may live on, but nobody waits for that.
+pub(crate) fn run(command: &mut Command, input: &str, patience: Duration, limit: u64) -> io::Result<Answer> {
+    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_owned();
+        // A program need not read all of it.
+        std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
-    if out.len() as u64 > limit {
-        kill(&child);
-    }
+    let errors = begin_reading(child.stderr.take(), STDERR_BYTES);
+    let output = begin_reading(child.stdout.take(), limit.saturating_add(1));
+    let deadline = Instant::now() + patience;
+    let out = output.recv_timeout(patience);
+    let mut late = out.is_err();
+    let out = out.unwrap_or_default();
+    let mut is_ended = late || out.len() as u64 > limit;
     let ok = loop {
-        // The lock is not held while waiting, so that the child can be ended.
-        match child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
-            Ok(Some(status)) => break status.success(),
+        if is_ended {
+            // It fails only if the child has ended already.
+            let _ = child.kill();
+        }
+        match child.try_wait() {
+            Ok(Some(status)) => break status.success() && !is_ended,
             Ok(None) => {}
             Err(_) => break false,
         }
+        if !is_ended && Instant::now() >= deadline {
+            (late, is_ended) = (true, true);
+        }
         std::thread::sleep(Duration::from_millis(2));
     };
-    drop(done);
-    let late = watch.join().unwrap_or(false);
-    let err = errors.recv_timeout(ERRORS_WAIT).unwrap_or_default();
+    let err = errors.recv_timeout(if late { Duration::ZERO } else { ERRORS_WAIT }).unwrap_or_default();
     Ok(Answer { ok, late, out, err: String::from_utf8_lossy(&err).into_owned() })
+}
+
+/// Sends what a stream holds, up to a limit, once it ends or the limit is reached. The rest is read and forgotten, so that the program can go on.
+fn begin_reading(stream: Option<impl Read + Send + 'static>, limit: u64) -> mpsc::Receiver<Vec<u8>> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        if let Some(mut stream) = stream {
+            // What can't be read leaves an answer that is cut, and a child that fails.
+            let _ = (&mut stream).take(limit).read_to_end(&mut kept);
+            let _ = send.send(kept);
+            let _ = io::copy(&mut stream, &mut io::sink());
+        }
+    });
+    receive
 }
 
 #[cfg(test)]
@@ -88,14 +86,31 @@ mod tests {
     #[test]
     fn a_child_that_hangs_is_ended() {
         let mut command = Command::new("sleep");
-        let answer = run(command.arg("60"), Duration::from_millis(50), 10).unwrap();
+        let answer = run(command.arg("60"), "", Duration::from_millis(50), 10).unwrap();
         assert!(answer.late && !answer.ok);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_child_leaves_running_is_not_waited_for() {
+        let mut command = Command::new("sh");
+        let answer = run(command.args(["-c", "sleep 60 | cat"]), "", Duration::from_millis(50), 10).unwrap();
+        assert!(answer.late && !answer.ok);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_child_is_given_its_input() {
+        let answer = run(&mut Command::new("cat"), "text", Duration::from_secs(10), 10).unwrap();
+        assert!(answer.ok && answer.out == b"text");
+        let answer = run(&mut Command::new("cat"), "more than is taken", Duration::from_secs(10), 10).unwrap();
+        assert!(!answer.ok && !answer.late && answer.out.len() == 11);
     }
 
     #[test]
     fn a_program_that_is_missing_is_an_error() {
         let mut command = Command::new("crdwise-no-such-program");
-        assert_eq!(run(&mut command, Duration::from_secs(1), 10).err().map(|error| error.kind()), Some(io::ErrorKind::NotFound));
+        assert_eq!(run(&mut command, "", Duration::from_secs(1), 10).err().map(|error| error.kind()), Some(io::ErrorKind::NotFound));
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) 
     }
     command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env("KUBECTL_KUBERC", "false");
     command.env_remove("NO_PROXY").env_remove("no_proxy").current_dir(home);
-    let answer = match program::run(command, TIMEOUT, limit) {
+    let answer = match program::run(command, "", TIMEOUT, limit) {
         Ok(answer) => answer,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(RenderError::NotStarted { program: shown, reason: error.to_string() }),
@@ -131,7 +131,7 @@ fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) 
     if !answer.ok {
         // Helm adds hints behind its error.
         let said = answer.err.lines().find_map(|line| line.strip_prefix("Error: ")).unwrap_or(answer.reason());
-        // The copy is nobody's business.
+        // The path of the copy means nothing to the user.
         let said = said.replace(&*copied.root().to_string_lossy(), "").replace("//", "/");
         return Err(RenderError::Failed { program: shown, said: shorten_line(&said, 300) });
     }
