@@ -1,4 +1,4 @@
-"""Checks every link inside of the built site and of the repository's own Markdown: the file must be there, and the anchor in it."""
+"""Checks every link inside the built site and of the repository's own Markdown: the file must be there, and the anchor in it."""
 
 import html.parser
 import pathlib

@@ -76,7 +76,7 @@ fn check(title: String, documents: Documents, side: &Side<'_>) -> ReleaseObjects
     ReleaseObjects { title, judged, documents }
 }
 
-/// The directories of releases in `fixtures/` of each path, and of the current directory if they are inside of it.
+/// The directories of releases in `fixtures/` of each path, and of the current directory if they are inside it.
 fn releases(paths: &[OsString]) -> BTreeMap<Version, PathBuf> {
     let mut found = BTreeMap::new();
     let inside = paths.iter().all(|path| Path::new(path).is_relative() && !Path::new(path).starts_with(".."));

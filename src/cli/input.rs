@@ -225,7 +225,7 @@ impl Read {
             count => format!(" (and {count} more)"),
         };
         streams.note(&format!(
-            "{}{more} was read without Helm: what wraps a CRD is left out, and expressions inside of its `spec` are refused. To check what \
+            "{}{more} was read without Helm: what wraps a CRD is left out, and expressions inside its `spec` are refused. To check what \
              Helm makes of it with the chart's values, add --render",
             first.name
         ));

@@ -424,7 +424,7 @@ impl Folder {
         }
     }
 
-    /// What the configuration names has to be inside of the repository; without one, below the configuration. A change that is
+    /// What the configuration names has to be inside the repository; without one, below the configuration. A change that is
     /// reviewed must not have files of the machine shown in a log.
     fn inside(&self, name: &str) -> Result<InputKind, String> {
         let outside = || format!("`{name}` is outside of the repository");

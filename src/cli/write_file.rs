@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Exit, Stop};
 
-/// Writes a file, or writes it anew; a link stays one, and what is no file (`/dev/stderr`, a pipe) is written to.
+/// Writes a file, replacing the one that is there. A symbolic link stays a link, and a device or a pipe (`/dev/stderr`) is written to.
 pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
     let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let before = std::fs::metadata(&target).ok();
@@ -85,7 +85,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("b.txt");
         assert!(beside(&file, "x", None, |_| Err(io::ErrorKind::StorageFull.into())).is_err());
-        assert!(replace(folder.path(), "x").is_err(), "a directory is no file");
+        assert!(replace(folder.path(), "x").is_err(), "a directory can't be replaced");
         assert!(replace(Path::new("/"), "x").is_err() && replace(Path::new(""), "x").is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

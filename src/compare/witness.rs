@@ -71,7 +71,7 @@ const OBJECT_META: &[&str] = &[
 /// nobody declares.
 const UNDECLARED: &[&str] =
     &["false", "0", r#""""#, "[]", "{}", "1.5", r#"{"key": "a"}"#, r#"[{"key": "a"}]"#, "[false]", r#"{"key": {"key": "a"}}"#];
-/// Items of a list that is built anew to show one keyword alone.
+/// Items of a list that is rebuilt to show one keyword alone.
 const MAX_BUILT: u64 = 128;
 
 /// Shows the differences between the schemas of a version before and after.

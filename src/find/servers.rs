@@ -53,7 +53,7 @@ fn merge(range: Minors, answers: Vec<(Minors, Vec<Fact>)>) -> Vec<Fact> {
     merged.into_iter().map(limit).collect()
 }
 
-/// The same fact on older servers: whoever is affected on one of them is affected.
+/// The same fact on older servers: anyone who is affected on one of them is affected.
 fn join(fact: &mut Fact, older: Fact, minors: Minors) {
     fact.affects = fact.affects.union(older.affects);
     if older.is(Mark::StoredOnly) {

@@ -72,7 +72,7 @@ pub struct Url {
     /// As written, without the question mark.
     pub raw_query: String,
     pub fragment: Vec<u8>,
-    /// As written, where escaping the path anew would give something else.
+    /// As written, where escaping the path again would give something else.
     raw_path: Option<String>,
     raw_fragment: Option<String>,
     /// Whether a question mark with nothing behind it was written.
@@ -158,7 +158,7 @@ impl Url {
         }
     }
 
-    /// The path as written if that is a valid encoding, else encoded anew.
+    /// The path as written if that is a valid encoding, else encoded again.
     pub fn escaped_path(&self) -> String {
         match &self.raw_path {
             Some(raw) if is_valid_encoding(raw, Part::Path) => raw.clone(),

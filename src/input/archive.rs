@@ -54,12 +54,12 @@ pub enum ArchiveError {
 impl ArchiveError {
     pub fn advice(&self) -> Option<String> {
         Some(match self {
-            ArchiveError::Broken(_) => "get it anew, or unpack it and give the files in it".to_owned(),
+            ArchiveError::Broken(_) => "download it again, or unpack it and give the files in it".to_owned(),
             ArchiveError::Expands(_) => format!("raise it with {}, or unpack it and give the files in it", flag::TOTAL_BYTES),
             ArchiveError::Leaves => "don't unpack it: an archive with such names is made wrongly, or to overwrite files".to_owned(),
-            ArchiveError::Twice | ArchiveError::LongName => "pack it anew; readers disagree about what it holds".to_owned(),
+            ArchiveError::Twice | ArchiveError::LongName => "pack it again; readers disagree about what it holds".to_owned(),
             ArchiveError::Link => "unpack it and give the files in it, or pack files instead of links".to_owned(),
-            ArchiveError::NoLayer(_) => "save the image anew".to_owned(),
+            ArchiveError::NoLayer(_) => "save the image again".to_owned(),
         })
     }
 }

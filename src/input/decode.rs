@@ -70,7 +70,7 @@ impl Malformed {
     pub fn advice(&self) -> &'static str {
         match self {
             Malformed::NotUtf8 { .. } => "save the file as UTF-8",
-            Malformed::CutUtf8 { .. } => "the file looks truncated: get it anew",
+            Malformed::CutUtf8 { .. } => "the file looks truncated: download it again",
             Malformed::BrokenUtf16 { .. } | Malformed::UnmarkedUtf16 | Malformed::Utf32 => {
                 "save the file as UTF-8; Kubernetes reads nothing else"
             }

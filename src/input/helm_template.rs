@@ -47,7 +47,7 @@ fn mask(text: &str) -> Option<String> {
             in_spec = body.starts_with("spec:");
             started = at_margin;
         }
-        // Around a document, an action stands at the margin; deeper inside of `spec` it is a part of the schema.
+        // An action that wraps a document isn't indented; one that is indented inside `spec` is part of the schema.
         let wraps = is_action && (!in_spec || body.starts_with("{{"));
         if !wraps {
             masked.push_str(line);

@@ -29,7 +29,7 @@ impl Proof {
             (_, Some((path, _))) if is_path(path) => (path, because.as_str()),
             _ => (path, reason),
         };
-        // The server repeats the path inside of its message.
+        // The server repeats the path inside its message.
         let reason = match reason.split_once(&format!("{path} in body ")) {
             Some((_, rest)) if !path.is_empty() => rest,
             _ => reason,

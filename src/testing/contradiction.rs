@@ -42,7 +42,7 @@ pub(crate) fn contradiction(order: &Comparison<Sample>, old: &Compiled, new: &Co
         matches!(order.relation, Relation::Equal | Relation::Narrower),
     ];
     for ((before, after, sample), never) in [(old, new, &order.lost), (new, old, &order.gained)].into_iter().zip(never) {
-        // A null that is pruned is no value that is lost.
+        // A pruned null isn't a lost value.
         let lost = |object: &&Value| is_lost(before, after, object) && !(has_null(object) && after.request(whole(object)).accepted());
         if let Some(object) = objects.iter().filter(|_| never).find(lost) {
             return Some(format!("{:?}, and yet {object} is lost", order.relation));

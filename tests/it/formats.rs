@@ -1,4 +1,4 @@
-//! Every format from one review of the demo, as files that can be read side by side. `CRDWISE_BLESS=1 cargo test` writes them anew.
+//! Every format from one review of the demo, as files that can be read side by side. `CRDWISE_BLESS=1 cargo test` rewrites them.
 
 use std::path::Path;
 use std::process::Command;
@@ -47,7 +47,7 @@ fn each_format_of_the_demo_is_as_it_was() {
             moved.push(format!("{format}:\n{diff}"));
         }
     }
-    assert!(moved.is_empty(), "write them anew with CRDWISE_BLESS=1 if this is meant\n{}", moved.join("\n"));
+    assert!(moved.is_empty(), "rewrite them with CRDWISE_BLESS=1 if this is meant\n{}", moved.join("\n"));
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) ->
     let resource = Resource { group: crd.group(), version: version.name, kind: crd.kind() };
     let shown = |drafts: Vec<FactDraft>| {
         let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource) };
-        // What no object shows is no change.
+        // Without an object that shows it, there is no change.
         facts.into_iter().filter(|fact| fact.effect != Effect::Rewritten)
     };
     let mut facts: Vec<Fact> = shown(std::mem::take(&mut walk.drafts)).collect();

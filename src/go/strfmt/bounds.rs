@@ -1,4 +1,4 @@
-//! A format comes in, two regular sets go out: one inside of it and one around it. Where they are the same the
+//! A format comes in, two regular sets go out: one inside it and one around it. Where they are the same the
 //! format is decided exactly; else a search looks inside for a witness and around for a proof that there is none.
 
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! kro's SimpleSchema → the schema that it stands for: `string | required=true pattern="^a" description="…"`.
+//! Translates kro's SimpleSchema into an OpenAPI schema: `string | required=true pattern="^a" description="…"`.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -118,7 +118,7 @@ fn sort_of_edit(rule: &str, count: usize) -> String {
     }
 }
 
-/// A message is "what changed: what that does"; a colon inside of quoted text, or behind the path that begins it, doesn't count.
+/// A message is "what changed: what that does"; a colon inside quoted text, or behind the path that begins it, doesn't count.
 fn split<'m>(message: &'m str, path: &str) -> (&'m str, Option<&'m str>) {
     let quoted = format!("`{path}`: ");
     let start = if message.starts_with(&quoted) { quoted.len() } else { 0 };

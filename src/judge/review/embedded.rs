@@ -1,4 +1,4 @@
-//! Which findings are inside of a type of Kubernetes that a CRD embeds.
+//! Which findings are inside a type of Kubernetes that a CRD embeds.
 
 use std::collections::HashMap;
 

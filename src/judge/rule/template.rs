@@ -183,7 +183,7 @@ fn names(template: &str) -> Vec<Name<'_>> {
     found
 }
 
-/// Where a tag is closed: not inside of a quoted text.
+/// Where a tag is closed: not inside a quoted text.
 fn end_of_tag(inside: &str, close: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in inside.char_indices() {

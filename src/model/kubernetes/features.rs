@@ -79,7 +79,7 @@ table! {
     Server 29 UnchangedCostWaived         "upd-cost-mid-unchanged"        "waives the cost limit of single rules in versions whose schema is unchanged";
     Server 30 OptionalOldSelf             "oos-create"                    "knows optionalOldSelf; others drop it";
     Server 31 SelectableFields            "sel-missing"                   "knows selectableFields; others drop them";
-    Server 31 ClosedClauses               "upd-unchanged-junctor-ap-false" "allows additionalProperties: false inside of allOf, anyOf, oneOf and not";
+    Server 31 ClosedClauses               "upd-unchanged-junctor-ap-false" "allows additionalProperties: false inside allOf, anyOf, oneOf and not";
     Server 31 CheckedCaBundle             "ca-none-to-invalid"            "checks the caBundle of an established CRD";
     Server 31 StoredMessageExpressions    "rule-msgexpr-ip-stored"        "compiles an unchanged messageExpression as a stored one";
     Server 34 NameFormatsInDefaults       "default-short-name"            "checks defaults for the formats k8s-short-name and k8s-long-name";

@@ -9,7 +9,7 @@ use super::Minor;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Minors(u16);
 
-/// Why a text is no range of servers.
+/// Why a text isn't a range of servers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     #[error("`{0}` is not a range of Kubernetes versions; write 1.33, 1.30..1.36, 1.31.. or >=1.31")]

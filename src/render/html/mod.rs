@@ -36,7 +36,7 @@ use card::{Maker, ShortNames, key};
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What the page's policy admits. A test computes them anew.
+/// What the page's policy admits. A test computes them again.
 const STYLE_HASH: &str = "sha256-vUNWwg2QZfoy5ZKVqI2nj8pYQAffgTBG329vb3RvU0w=";
 const SCRIPT_HASH: &str = "sha256-SbkEOI8Lt3iAI0JyqsCSM5/Qii/bqYLLFQ4kViHMwMQ=";
 

@@ -69,7 +69,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::Error> {
     if !site.meta {
         return own;
     }
-    // A default inside of metadata is first validated as part of its resource, and unknown fields in it are allowed.
+    // A default inside metadata is first validated as part of its resource, and unknown fields in it are allowed.
     let around: Vec<_> = resource_around(root, site).unwrap_or_default();
     if around.is_empty() { own.into_iter().filter(|error| error.kind != Kind::Unknown).collect() } else { around }
 }

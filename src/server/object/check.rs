@@ -454,7 +454,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
     }
 }
 
-/// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Ratcheting doesn't reach inside of them.
+/// `anyOf`, `oneOf`, `allOf` and `not`, in this order. Ratcheting doesn't reach inside them.
 fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
     out.passed += 1;
     let fresh = out.like();

@@ -22,7 +22,7 @@ pub(crate) trait DefaultNode: PruneNode {
     }
 }
 
-/// Fills in defaults; the places that got one go to `filled`, those inside of another default left out.
+/// Fills in defaults; the places that got one go to `filled`, those inside another default left out.
 pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
     if !node.has_defaults() {
         return;

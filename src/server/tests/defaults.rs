@@ -26,7 +26,7 @@ fn wrong(shape: &Shape, path: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// A recorded error in the same words: the node below the root schema, then what stands inside of the default.
+/// A recorded error in the same words: the node below the root schema, then what stands inside the default.
 fn recorded(error: &Value) -> Option<(String, String)> {
     let (_, below) = error["field"].as_str()?.split_once("openAPIV3Schema")?;
     let end = below.find(".default")? + ".default".len();

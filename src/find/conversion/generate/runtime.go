@@ -1,4 +1,4 @@
-// path names a value inside of a container.
+// path names a value inside a container.
 type path []string
 
 // segment is one step on the way to the containers: a field, the items of a list, or the values of a map.

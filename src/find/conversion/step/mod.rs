@@ -160,7 +160,7 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     /// The operation that undoes this one on the same paths; `None` where the manifest doesn't define one.
     fn inverse(&self) -> Option<Op>;
 
-    /// Changes one container. `inner` are the paths of [`StepKind::paths`] inside of it.
+    /// Changes one container. `inner` are the paths of [`StepKind::paths`] inside it.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason>;
 
     /// The same in Go; else the reason why there is none.
@@ -276,7 +276,7 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     }
 }
 
-/// The operation's paths inside of their container.
+/// The operation's paths inside their container.
 pub(crate) fn inner_paths(op: &Op) -> Vec<Names> {
     Containers::of(&op.paths()).map(|containers| containers.inner).unwrap_or_default()
 }
