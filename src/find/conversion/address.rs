@@ -1,4 +1,4 @@
-//! The containers in an object that the paths of a step address, and reading, writing and removing values inside them.
+//! Finds the containers that a step's paths refer to, and reads, writes and removes values inside them.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,15 @@ pub(crate) type Names = Vec<Box<str>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Containers {
     pub prefix: FieldPath,
-    /// One for each path; empty for the container itself.
+    /// One list of names per path; empty if the path is the container itself.
     pub inner: Vec<Names>,
 }
 
 impl Containers {
-    /// The deepest containers that all paths share: their nearest common parent. `None` if a path still has `[]` or `{}`
-    /// below it, because it isn't clear which value belongs to which.
+    /// Finds the deepest container that all paths share.
+    ///
+    /// Returns `None` if a path still has `[]` or `{}` below it, because its values couldn't be paired with those of the other
+    /// paths.
     pub fn of(paths: &[&FieldPath]) -> Option<Containers> {
         let first = paths.first()?.steps();
         // The container of a named field is its parent; an element of a list or map is its own container.
@@ -48,7 +50,7 @@ impl Containers {
         Some(Containers { prefix, inner })
     }
 
-    /// Calls `visit` with every container that exists. With keys, list items on the way are labelled.
+    /// Calls `visit` for every container that exists. If keys are given, the list items on the path are labelled.
     pub fn visit<E>(&self, object: &mut Value, keys: Option<&ListKeys>, visit: &mut Visit<'_, E>) -> Result<(), E> {
         ContainerWalk { keys, inner: &self.inner }.walk(object, self.prefix.steps(), &mut ContainerLocation::default(), visit)
     }
@@ -58,7 +60,7 @@ impl Containers {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ListKeys {
     declared: BTreeMap<FieldPath, Vec<Vec<String>>>,
-    /// Fields that identified items when values were preserved, for any list.
+    /// Fields that identified list items when values were preserved; they apply to any list.
     used: Vec<Vec<String>>,
 }
 
@@ -84,7 +86,7 @@ impl ListKeys {
         }
     }
 
-    /// As [`ListKeys::add_schema`], from the labels of preserved values: `[port=80,protocol="TCP"]`.
+    /// Like [`ListKeys::add_schema`], but takes the keys from the labels of preserved values: `[port=80,protocol="TCP"]`.
     pub fn add_labels<'l>(mut self, labels: impl Iterator<Item = &'l String>) -> ListKeys {
         for label in labels {
             let mut rest = label.as_str();
@@ -100,7 +102,7 @@ impl ListKeys {
     }
 }
 
-/// The names in `port=80,protocol="TCP"]…`, and what follows them.
+/// Parses the key names in `port=80,protocol="TCP"]…`, and returns them with the rest of the text.
 fn key_names(mut text: &str) -> (Vec<String>, &str) {
     let mut names = Vec::new();
     loop {
@@ -124,7 +126,7 @@ fn key_names(mut text: &str) -> (Vec<String>, &str) {
 #[derive(Debug, Default)]
 pub(crate) struct ContainerLocation {
     pub path: ObjectPath,
-    /// The possible labels of each list item on the way, the best first.
+    /// The possible labels of each list item on the path, best first.
     item_labels: Vec<Vec<String>>,
 }
 
@@ -206,8 +208,8 @@ impl ContainerWalk<'_> {
         Ok(())
     }
 
-    /// The possible labels of each item: its keys, its `name` if that is unique, and a hash of its content apart from the fields of
-    /// the step. Items with the same content are numbered.
+    /// Returns the possible labels of each item: its keys, its `name` if unique, and a hash of its content without the fields of
+    /// the step. Items with equal content are numbered.
     fn names(&self, keys: &ListKeys, items: &[Value], rest: &[PathStep], at: &ContainerLocation) -> Vec<Vec<String>> {
         let declared = keys.declared.get(&at.path.general()).into_iter().flatten();
         let name = vec!["name".to_owned()];
@@ -226,22 +228,22 @@ impl ContainerWalk<'_> {
                 names.extend(label.iter().filter(|label| count.get(label) == Some(&1)).cloned());
             }
         }
-        let held: Vec<u64> = items.iter().map(|item| self.held(item, rest)).collect();
+        let content_hash: Vec<u64> = items.iter().map(|item| self.content_hash(item, rest)).collect();
         let (mut like, mut before): (BTreeMap<u64, usize>, BTreeMap<u64, usize>) = Default::default();
-        held.iter().for_each(|held| *like.entry(*held).or_default() += 1);
-        for (held, names) in held.iter().zip(&mut names) {
-            let number = before.entry(*held).or_default();
-            names.push(match like.get(held) {
-                Some(&like) if like > 1 => format!("[~{held:016x} {number}/{like}]"),
-                _ => format!("[~{held:016x}]"),
+        content_hash.iter().for_each(|content_hash| *like.entry(*content_hash).or_default() += 1);
+        for (content_hash, names) in content_hash.iter().zip(&mut names) {
+            let number = before.entry(*content_hash).or_default();
+            names.push(match like.get(content_hash) {
+                Some(&like) if like > 1 => format!("[~{content_hash:016x} {number}/{like}]"),
+                _ => format!("[~{content_hash:016x}]"),
             });
             *number += 1;
         }
         names
     }
 
-    /// A hash of an item's content that is the same before and after the step.
-    fn held(&self, item: &Value, rest: &[PathStep]) -> u64 {
+    /// Hashes an item's content without the fields of the step, so that the hash is the same before and after the step.
+    fn content_hash(&self, item: &Value, rest: &[PathStep]) -> u64 {
         let mut item = item.clone();
         self.inner.iter().for_each(|names| strip(&mut item, rest, names));
         fnv1a(item.to_string().bytes())
@@ -256,7 +258,7 @@ fn by_keys(item: &Value, keys: &[String]) -> Option<String> {
     Some(format!("[{}]", keys.iter().map(part).collect::<Option<Vec<_>>>()?.join(",")))
 }
 
-/// Removes everything that a path below a value addresses.
+/// Removes everything that a path addresses below a value.
 fn strip(value: &mut Value, steps: &[PathStep], names: &[Box<str>]) {
     match (steps.split_first(), value) {
         (None, value) if names.is_empty() => *value = Value::Null,
@@ -282,7 +284,7 @@ pub(crate) fn get_mut<'v>(container: &'v mut Value, names: &[Box<str>]) -> Optio
     names.iter().try_fold(container, |value, name| value.get_mut(&**name))
 }
 
-/// Removes a value, and the parents below the container that it leaves empty.
+/// Removes a value, and any parents inside the container that become empty.
 pub(crate) fn take(container: &mut Value, names: &[Box<str>]) -> Option<Value> {
     let (first, rest) = names.split_first()?;
     let map = container.as_object_mut()?;

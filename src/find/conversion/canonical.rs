@@ -1,5 +1,5 @@
-//! Canonicalisation: a controller converts each object that it receives to the version it was written for, and leaves the
-//! object in the cluster alone.
+//! Canonicalisation: a controller converts each object it receives to the version it was written for, without changing the object
+//! in the cluster.
 
 use serde_json::Value;
 
@@ -13,9 +13,9 @@ use super::manifest::{Direction, group_version_kind};
 pub enum Canonical {
     /// The object had an older version; this is its current form.
     Converted(Value),
-    /// The object already has the current form.
+    /// The object is already in the current form.
     AlreadyCurrent,
-    /// The object has a newer or unknown version, or can't be converted, for this reason. Ignore it.
+    /// The object has a newer or unknown version, or can't be converted for this reason. Ignore it.
     NotSupported(String),
 }
 
@@ -59,7 +59,7 @@ impl<'m> Canonicaliser<'m> {
         Canonicaliser { group: group.to_owned(), kind: kind.to_owned(), current: current.to_owned(), graph: conversions.graph(group, kind) }
     }
 
-    /// The object in its current form. Values that steps lose are preserved if the manifests say where.
+    /// Converts an object to its current form. Values that steps lose are preserved if the manifests say where.
     pub fn canonicalise(&self, object: &Value) -> Canonical {
         let (group, version, kind) = group_version_kind(object);
         if (group, kind) != (&*self.group, &*self.kind) {
@@ -83,7 +83,7 @@ impl<'m> Canonicaliser<'m> {
     }
 }
 
-/// Converts an object along a route.
+/// Converts an object with each manifest of a route in turn.
 fn along(legs: &[Leg<'_>], object: &Value) -> Result<Value, String> {
     let mut object = object.clone();
     for leg in legs {
@@ -93,7 +93,7 @@ fn along(legs: &[Leg<'_>], object: &Value) -> Result<Value, String> {
     Ok(object)
 }
 
-/// Whether two objects are equal apart from values that the manifests preserve beside them.
+/// Whether two objects are equal, ignoring values that the manifests preserve in them.
 fn equal_without_preserved(legs: &[Leg<'_>], a: &Value, b: &Value) -> bool {
     let bare = |object: &Value| legs.iter().fold(object.clone(), |object, leg| leg.manifest.without_preserved(&object));
     a == b || bare(a) == bare(b)

@@ -11,23 +11,23 @@ use super::graph::Graph;
 use super::manifest::Manifest;
 use super::{read, version_links};
 
-/// The number of the first file of manifests; smaller numbers are files of the bundles.
+/// The number of the first manifest file; smaller numbers are files of the bundles.
 pub const FIRST_FILE: FileId = 1 << 30;
 
-/// An error in a manifest, which therefore isn't used.
+/// An error in a manifest. Invalid manifests aren't used.
 #[derive(Debug, Clone)]
 pub struct InvalidManifest {
     pub message: String,
     pub place: Place,
-    /// An earlier place that explains it.
+    /// An earlier place that explains the error.
     pub related: Option<Place>,
 }
 
-/// The conversion manifests of some documents.
+/// The conversion manifests found in some documents.
 #[derive(Debug, Default)]
 pub struct Conversions {
     documents: Documents,
-    /// By name.
+    /// Sorted by name.
     pub(crate) manifests: Vec<Manifest>,
     invalid: Vec<InvalidManifest>,
 }
@@ -72,12 +72,12 @@ impl Conversions {
         Conversions { documents, manifests, invalid }
     }
 
-    /// Reads manifests from a text.
+    /// Reads manifests from a string.
     pub fn of_text(name: &str, text: &str) -> Self {
         Conversions::read(Documents::of_text(name, text))
     }
 
-    /// Leaves out what manifests of the next release already converted before: the old side has it, whatever release it still declares.
+    /// Skips the steps of pending manifests that the old side already has, whatever release it still declares.
     pub(crate) fn leave_out_earlier_steps(&mut self, before: &Conversions) {
         for manifest in self.manifests.iter_mut().filter(|manifest| manifest.is_pending()) {
             let earlier = before.manifests.iter().find(|other| other.name == manifest.name && other.is_pending());
@@ -87,7 +87,7 @@ impl Conversions {
         }
     }
 
-    /// These manifests, and those that the CRDs make unnecessary to write: between versions of one release that have the same schema.
+    /// Adds manifests without steps between versions of one release that have the same schema, so nobody has to write them.
     pub(crate) fn with_links(&self, bundle: &Bundle<'_>) -> Conversions {
         let links = version_links::links(self, bundle);
         let manifests = self.manifests.iter().cloned().chain(links).collect();
@@ -117,7 +117,7 @@ impl Conversions {
         self.manifests.iter().filter(|manifest| manifest.group == group && manifest.kind == kind).collect()
     }
 
-    /// The versions of one kind and the manifests between them.
+    /// Returns the graph of one kind: its versions and the manifests between them.
     pub(crate) fn graph<'m>(&'m self, group: &str, kind: &str) -> Graph<'m> {
         Graph::new(self.of_kind(group, kind))
     }

@@ -23,7 +23,7 @@ pub enum ConvertError {
     Webhook(String),
 }
 
-/// Something that a person must check, although the object was converted.
+/// Something a person must check, although the object was converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub path: ObjectPath,
@@ -58,18 +58,18 @@ impl std::fmt::Display for Note {
 pub struct AppliedStep {
     /// Position of the step in its manifest.
     pub step: usize,
-    /// The first of its paths.
+    /// The first of the step's paths.
     pub path: ObjectPath,
 }
 
-/// A value that converting back doesn't restore.
+/// A value that isn't restored when converting back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
     /// Position of the step in its direction.
     pub position: usize,
     pub path: ObjectPath,
     pub value: Value,
-    /// The value that converting back produces instead.
+    /// The value found there after converting back.
     pub restored: Option<Value>,
 }
 
@@ -120,16 +120,16 @@ impl<'m> Converter<'m> {
         self
     }
 
-    /// Converts in place. After an error the object is half converted: work on a copy if that matters.
+    /// Converts in place. After an error the object is half converted, so work on a copy if that matters.
     pub fn convert(&self, object: &mut Value) -> Result<Vec<Note>, ConvertError> {
         self.run(object, None)
     }
 
-    /// As [`Converter::convert`], and records which steps changed something and what is lost for good.
+    /// Like [`Converter::convert`], and also records which steps changed something and which values are lost.
     pub fn convert_with_log(&self, object: &mut Value, log: &mut ConversionLog) -> Result<Vec<Note>, ConvertError> {
         let before = matches!(self.manifest.reverse, Reverse::Steps(_)).then(|| object.clone());
         let notes = self.run(object, Some(log))?;
-        // Separate reverse steps can only be tried as a whole.
+        // Separate reverse steps have no per-step inverse, so try the whole round trip.
         if let Some(before) = before
             && let Some(loss) = self.round_trip_loss(&before, object)
         {
@@ -138,7 +138,7 @@ impl<'m> Converter<'m> {
         Ok(notes)
     }
 
-    /// The first value that the other direction doesn't restore.
+    /// Returns the first value that converting back doesn't restore.
     fn round_trip_loss(&self, before: &Value, after: &Value) -> Option<Loss> {
         let reverse = Converter::new(self.manifest, self.direction.opposite()).ok()?.with_keys(&self.keys);
         let restored = reverse.converted(after).ok()?;
@@ -166,7 +166,7 @@ impl<'m> Converter<'m> {
         Ok(notes)
     }
 
-    /// As [`Converter::convert`], on a copy.
+    /// Like [`Converter::convert`], but on a copy.
     pub fn converted(&self, object: &Value) -> Result<Value, ConvertError> {
         let mut copy = object.clone();
         self.convert(&mut copy)?;
@@ -174,7 +174,7 @@ impl<'m> Converter<'m> {
     }
 }
 
-/// The first value of an object that the other doesn't have.
+/// Returns the first value of `before` that differs or is missing in `after`.
 fn lost_value(before: &Value, after: &Value, at: ObjectPath) -> Option<(ObjectPath, Value, Option<Value>)> {
     match (before, after) {
         (Value::Object(a), Value::Object(b)) => a.iter().find_map(|(key, value)| match b.get(key) {
@@ -216,7 +216,7 @@ fn run_step(
             && inner.iter().zip(&before).any(|(names, was)| get(container, names) != was.as_ref())
         {
             log.applied.push(AppliedStep { step: step.index, path: first_path() });
-            // Preserved values are restored from beside the object.
+            // Preserved values are restored when converting back, so they aren't lost.
             if preserved.is_none()
                 && !step.only_moves(&before)
                 && let Some((index, restored)) = step.lost_value(&before, container)

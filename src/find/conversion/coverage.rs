@@ -20,13 +20,13 @@ pub struct Cover {
     pub unchecked: bool,
 }
 
-/// The fields of a step as both versions call them.
+/// The fields of a step, named as in the old and in the new version.
 struct StepFields {
     index: usize,
     op: Op,
-    /// Where the values that it reads are in the old version.
+    /// The paths it reads, in the old version.
     reads: Vec<FieldPath>,
-    /// Where the values that it writes are in the new version.
+    /// The paths it writes, in the new version.
     writes: Vec<FieldPath>,
 }
 
@@ -35,7 +35,7 @@ pub struct Coverage<'m> {
     step_fields: Vec<Vec<StepFields>>,
     /// CRDs of the new bundle that a webhook converts.
     webhooks: Vec<String>,
-    /// For each manifest, the CRDs whose change it is about.
+    /// For each manifest, the CRDs it applies to.
     crds: Vec<Vec<String>>,
 }
 
@@ -54,7 +54,7 @@ impl<'m> Coverage<'m> {
         Coverage { conversions, step_fields: conversions.manifests.iter().map(step_fields).collect(), webhooks, crds }
     }
 
-    /// The manifest that covers a breaking change.
+    /// Finds the manifest that covers a breaking change.
     pub fn cover(&self, fact: &Fact) -> Option<Cover> {
         match fact.subject {
             Subject::Field | Subject::NewVersion => self.field(fact),
@@ -86,7 +86,7 @@ impl<'m> Coverage<'m> {
         found.or_else(|| (crosses && self.webhooks.contains(&fact.crd)).then(by_webhook))
     }
 
-    /// A version that is removed, or no longer the storage version, needs a conversion to another one.
+    /// Covers a version that is removed or no longer the storage version: objects need a conversion to another version.
     fn version(&self, fact: &Fact) -> Option<Cover> {
         let start = match fact.aspect {
             Aspect::Presence | Aspect::Served => fact.version.as_deref()?,

@@ -1,28 +1,29 @@
-//! A step of a manifest as it runs in one direction, and what its inverse would restore.
+//! A step of a manifest as applied in one direction, and what its inverse would restore.
 
 use serde_json::{Map, Value};
 
 use super::address::{Names, get, put, take};
 use super::step::{Op, Step, inner_paths, same, view};
 
-/// A step as it runs in one direction.
+/// A step as applied in one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct DirectedStep {
-    /// Position in the manifest's own list.
+    /// Position of the step in the manifest's list.
     pub index: usize,
     pub step: Step,
     pub op: Op,
-    /// The paths of `op` inside a container.
+    /// The paths of `op`, relative to a container.
     pub op_inner: Vec<Names>,
-    /// Whether the other direction runs the inverse of this step, so that preserved values can be restored.
+    /// Whether the other direction applies the inverse of this step, so that preserved values can be restored.
     pub reversed: bool,
-    /// Undoes this step alone, even if the manifest can't be reversed; `None` if the reverse direction has its own steps.
+    /// Undoes this step alone, even if the manifest as a whole can't be reversed; `None` if the manifest lists separate reverse
+    /// steps.
     undo: Option<Op>,
     undo_inner: Vec<Names>,
 }
 
 impl DirectedStep {
-    /// The step as the manifest lists it. `own_reverse`: the manifest lists the steps of the other direction.
+    /// Prepares a step as the manifest lists it. `own_reverse`: the manifest lists separate steps for the other direction.
     pub fn listed(index: usize, step: &Step, reversed: bool, own_reverse: bool) -> DirectedStep {
         let undo = step.op.inverse();
         DirectedStep {
@@ -36,7 +37,7 @@ impl DirectedStep {
         }
     }
 
-    /// The inverse of a listed step, if it has one.
+    /// Prepares the inverse of a listed step, if it has one.
     pub fn inverted(index: usize, step: &Step) -> Option<DirectedStep> {
         let op = step.op.inverse()?;
         Some(DirectedStep {
@@ -55,12 +56,12 @@ impl DirectedStep {
         Some((self.undo.as_ref()?, &self.undo_inner))
     }
 
-    /// Paths inside a container, in the order of the manifest.
+    /// The paths relative to a container, in the order of the manifest.
     pub fn inner(&self) -> &[Names] {
         &self.step.containers.inner
     }
 
-    /// What the inverse makes of these values: the values at the step's paths, or `None` if it fails.
+    /// Applies the inverse to these values and returns the values at the step's paths, or `None` if it fails.
     pub fn undone(&self, values: &[Option<Value>], container: &Value) -> Option<Vec<Option<Value>>> {
         let mut scratch = self.container_with(values, container);
         let undo = self.undo.as_ref()?;
@@ -68,8 +69,8 @@ impl DirectedStep {
         Some(view(&scratch, self.inner()))
     }
 
-    /// The first of the values before the step that its inverse doesn't restore, and what it restores instead. Writing out a
-    /// default loses nothing.
+    /// Returns the first value that the inverse doesn't restore, with what it restores instead. Writing out a default doesn't count
+    /// as a loss.
     pub fn lost_value(&self, before: &[Option<Value>], container: &Value) -> Option<(usize, Option<Value>)> {
         if self.undo.is_none() || self.op.is_default() {
             return None;
@@ -84,18 +85,18 @@ impl DirectedStep {
         pairs.enumerate().find(|(_, pair)| lost(pair)).map(|(index, (_, restored))| (index, restored))
     }
 
-    /// Whether the step moves a value to a place where there was none, by which nothing is lost.
+    /// Whether the step only moves a value to a place that has none, so that nothing is lost.
     pub fn only_moves(&self, before: &[Option<Value>]) -> bool {
         self.undo.is_some() && self.op.moves_value() && before.iter().flatten().count() < 2
     }
 
-    /// Whether the parents exist that the step needs to write its fields.
+    /// Whether the parents that the step needs to write its fields exist.
     pub fn can_write(&self, container: &Value) -> bool {
         let parent = |names: &Names| names.split_last().and_then(|(_, above)| get(container, above)).is_some();
         !self.op.needs_parent() || self.inner().iter().all(parent)
     }
 
-    /// Puts values at the step's paths; `None` removes what is there.
+    /// Writes values to the step's paths; `None` removes the existing value.
     pub fn assign(&self, container: &mut Value, values: &[Option<Value>]) {
         for (names, _) in self.inner().iter().zip(values).filter(|(_, value)| value.is_none()) {
             take(container, names);
@@ -107,7 +108,7 @@ impl DirectedStep {
         }
     }
 
-    /// A container with only these values, and with the parents that the real one has.
+    /// Builds a container with only these values, and with the parent objects that the real container has.
     fn container_with(&self, values: &[Option<Value>], container: &Value) -> Value {
         let mut scratch = Value::Object(Map::new());
         for names in self.inner() {

@@ -17,7 +17,7 @@ pub struct Edge<'m> {
     pub manifest: &'m Manifest,
 }
 
-/// One manifest on the route from a version to another.
+/// One manifest on a route between two versions.
 #[derive(Debug, Clone, Copy)]
 pub struct Leg<'m> {
     pub manifest: &'m Manifest,
@@ -27,13 +27,13 @@ pub struct Leg<'m> {
 /// A problem with a graph.
 #[derive(Debug)]
 pub enum GraphProblem<'m> {
-    /// A second path between the versions of this manifest, next to that of the others.
+    /// This manifest adds a second path between two versions that others already connect.
     Loop { manifest: &'m Manifest, other: Vec<&'m Manifest> },
-    /// A second webhook.
+    /// A second webhook in one graph.
     Webhook { manifest: &'m Manifest, first: &'m Manifest },
 }
 
-/// Whether two endpoints can be the same version: nothing that both of them state differs.
+/// Whether two endpoints can be the same version: where both state a property, they agree.
 fn compatible(a: &Endpoint, b: &Endpoint) -> bool {
     fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
         a.is_none() || b.is_none() || a == b
@@ -48,7 +48,7 @@ impl<'m> Graph<'m> {
         ends.sort_by_key(|end| (std::cmp::Reverse(specificity(end)), (*end).clone()));
         ends.dedup();
         let mut nodes: Vec<Endpoint> = Vec::new();
-        // What comes before the first release that a manifest names is none of the releases.
+        // An in-place manifest whose source names no release starts from a version older than every named release.
         let unnamed =
             |end: &Endpoint| end.bundle.is_none() && manifests.iter().any(|manifest| manifest.from == *end && manifest.in_place());
         for end in ends {
@@ -69,7 +69,7 @@ impl<'m> Graph<'m> {
             .copied()
             .map(|manifest| Edge { from: position(&manifest.from), to: position(&manifest.to), manifest })
             .collect();
-        // Manifests that wait for the same release are applied one after the other, in order of their names.
+        // Manifests pending for the same release are applied in order of their names.
         let mut pending: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for edge in edges.iter_mut().filter(|edge| edge.manifest.is_pending()) {
             let ends = (edge.from, edge.to);
@@ -123,7 +123,7 @@ impl<'m> Graph<'m> {
         self.path(start, goal, self.edges.len())
     }
 
-    /// The nodes that these manifests pass, the start included.
+    /// The nodes on the path of these manifests, including the start.
     pub fn stops(&self, start: usize, legs: &[Leg<'m>]) -> Vec<usize> {
         let mut stops = vec![start];
         for leg in legs {
@@ -162,7 +162,7 @@ impl<'m> Graph<'m> {
         found
     }
 
-    /// The number of manifests on the longest path forward to a node.
+    /// The number of manifests on the longest path that leads forward to a node.
     fn age(&self, node: usize) -> usize {
         let mut ages = vec![0_usize; self.nodes.len()];
         for _ in 0..self.nodes.len() {
@@ -176,10 +176,10 @@ impl<'m> Graph<'m> {
         ages.get(node).copied().unwrap_or(0)
     }
 
-    /// The route from one of the nodes to one of the others.
+    /// Finds the route from one of the start nodes to one of the goals.
     ///
-    /// An object doesn't show which of several releases of one API version it was written for. Forward, the oldest is assumed,
-    /// because a step without anything to convert does nothing; back, the newest.
+    /// An object doesn't say which of several releases of one API version it was written for. Forward, the oldest is assumed,
+    /// because a step with nothing to convert does nothing; backward, the newest.
     pub fn route(&self, starts: &[usize], goals: &[usize]) -> Option<Vec<Leg<'m>>> {
         let path = |start: &usize, goal: &usize| self.path(*start, *goal, self.edges.len());
         let forward = |legs: &Vec<Leg<'m>>| legs.iter().all(|leg| leg.direction == Direction::Forward);

@@ -1,7 +1,7 @@
 //! The laws of a conversion: its results are valid, its round trips are lossless, it is idempotent, and it is independent of
 //! the stored version.
 //!
-//! A law is proved from the conditions of the steps if they allow it, and otherwise tested with objects of the schemas.
+//! A law is proved from the conditions of the steps where possible, and otherwise tested with sample objects.
 
 mod repetition;
 mod round_trip;
@@ -62,14 +62,14 @@ pub struct Counterexample {
     pub because: String,
     /// Where the objects differ, or what is wrong with the result.
     pub path: Option<FieldPath>,
-    /// Position of the step that causes it, if one does.
+    /// Position of the step that causes the violation, if there is one.
     pub step: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     Proved,
-    /// The law holds for this many objects; why it could not be proved.
+    /// The law holds for this many objects. The reason says why it couldn't be proved.
     Tested {
         objects: usize,
         because: String,
@@ -91,7 +91,7 @@ pub struct LawCheck<'m> {
 /// The result of converting one object.
 enum Attempt {
     Converted(Value),
-    /// Left to a manual step, or too large a number: not counted against the conversion.
+    /// A manual step or a number too large to represent; doesn't count against the conversion.
     Excused,
     Failed(ConvertError),
 }
@@ -112,7 +112,7 @@ impl<'m> LawCheck<'m> {
         }
     }
 
-    /// The schema that a direction converts from, and the one it converts to.
+    /// The schemas that a direction converts from and to.
     fn endpoints(&self, direction: Direction) -> (&'m SchemaEndpoint, &'m SchemaEndpoint) {
         match direction {
             Direction::Forward => (self.old, self.new),
@@ -129,7 +129,7 @@ impl<'m> LawCheck<'m> {
         }
     }
 
-    /// Objects to try: the examples of the manifest, then those of the schema.
+    /// Sample objects: the examples of the manifest, then objects generated from the schema.
     fn samples(&self, direction: Direction) -> impl Iterator<Item = &Value> {
         let (start, _) = self.endpoints(direction);
         let side = move |example: &'m super::manifest::Example| if direction == Direction::Forward { &example.old } else { &example.new };
@@ -137,7 +137,7 @@ impl<'m> LawCheck<'m> {
         examples.chain(start.samples())
     }
 
-    /// Whether the values that a direction loses are preserved: the schema of its results must have room for them.
+    /// Whether the values that a direction loses are preserved: the target schema must keep the place where they are stored.
     fn preserves(&self, direction: Direction) -> bool {
         let (_, end) = self.endpoints(direction);
         match &self.manifest.preserve {
@@ -147,7 +147,7 @@ impl<'m> LawCheck<'m> {
         }
     }
 
-    /// The operations of a direction, and whether the values that each of them loses are preserved.
+    /// The operations of a direction, each with whether the values it loses are preserved.
     fn ops(&self, direction: Direction) -> Option<Vec<(Op, bool)>> {
         let preserved = self.preserves(direction);
         let steps = self.manifest.directed_steps(direction)?;
@@ -160,7 +160,7 @@ impl<'m> LawCheck<'m> {
         Some(self.ops(direction)?.iter().fold(start.shape.clone(), |shape, (op, _)| output_schema(op, &shape)))
     }
 
-    /// The object without its API version and preserved values.
+    /// Returns the object without its `apiVersion` and preserved values.
     fn bare(&self, object: &Value) -> Value {
         let mut object = self.manifest.without_preserved(object);
         if let Some(map) = object.as_object_mut() {
@@ -182,7 +182,7 @@ impl<'m> LawCheck<'m> {
     }
 }
 
-/// The first place where two objects differ, and a description of the difference.
+/// Finds the first place where two objects differ, and describes the difference.
 pub(crate) fn difference(before: &Value, after: &Value, at: &FieldPath) -> Option<(FieldPath, String)> {
     match (before, after) {
         (Value::Object(a), Value::Object(b)) => {

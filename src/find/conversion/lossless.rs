@@ -1,4 +1,4 @@
-//! Proofs that a step followed by its inverse restores every object of a schema: what the kinds of steps share.
+//! Proofs that a step followed by its inverse restores every object of a schema, as far as all kinds of steps share them.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::step::{Conflict, Op};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Obstacle {
     pub reason: String,
-    /// Whether it helps to preserve the values beside the object.
+    /// Whether preserving the values in the object would solve it.
     pub preservable: bool,
     /// A value that may be lost.
     pub hint: Option<(FieldPath, Value)>,
@@ -33,12 +33,12 @@ pub(crate) fn lost(reason: impl Into<String>) -> Result<(), Obstacle> {
     Err(Obstacle::new(reason.into()))
 }
 
-/// As [`lost`], with a value that may be lost.
+/// Like [`lost`], with an example value that may be lost.
 pub(crate) fn lost_by(path: &FieldPath, value: impl Into<Value>, reason: impl Into<String>) -> Result<(), Obstacle> {
     Err(Obstacle { hint: Some((path.clone(), value.into())), ..Obstacle::new(reason.into()) })
 }
 
-/// Shows that `op` and then its inverse is the identity on all objects of the schema, up to their normal form.
+/// Proves that `op` followed by its inverse is the identity on all objects of the schema, up to their normal form.
 pub(crate) fn lossless(op: &Op, shape: &Shape) -> Result<(), Obstacle> {
     match Containers::of(&op.paths()) {
         Some(containers) => op.lossless(shape, containers.prefix.steps().len()),
@@ -46,7 +46,7 @@ pub(crate) fn lossless(op: &Op, shape: &Shape) -> Result<(), Obstacle> {
     }
 }
 
-/// Shows that the step succeeds on every object of the schema; else the reason why it may not.
+/// Proves that the step succeeds on every object of the schema; otherwise returns why it may fail.
 pub(crate) fn never_fails(op: &Op, shape: &Shape, conflict: Conflict) -> Result<(), String> {
     let container = Containers::of(&op.paths()).map_or(0, |containers| containers.prefix.steps().len());
     op.never_fails(shape, container, conflict)
@@ -61,18 +61,19 @@ pub(crate) fn declared_or_absent<'s>(shape: &'s Shape, path: &FieldPath) -> Resu
     }
 }
 
-/// Shows that moving back finds nothing where `from` never has a value: what is at `to` by itself would get another place.
-pub(crate) fn stays(shape: &Shape, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
+/// Proves that moving back does nothing if `from` never has a value. If `to` could have a value anyway, that value would be moved
+/// to `from`.
+pub(crate) fn moves_nothing_back(shape: &Shape, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
     if from == to || never_there(shape, to) {
         return Ok(());
     }
     Err(Obstacle::permanent(format!("`{to}` may have a value of its own, which would be moved to `{from}`")))
 }
 
-/// Shows that a value moves to a free place, and that moving it back leaves nothing behind.
+/// Proves that a value moves to a free place, and that moving it back leaves nothing behind.
 pub(crate) fn move_is_lossless(shape: &Shape, container: usize, from: &FieldPath, to: &FieldPath) -> Result<(), Obstacle> {
     if never_there(shape, from) {
-        return stays(shape, from, to);
+        return moves_nothing_back(shape, from, to);
     }
     if from.starts_with(to) || to.starts_with(from) {
         return Err(Obstacle::permanent(format!("`{from}` and `{to}` overlap")));

@@ -21,12 +21,12 @@ pub const SCHEMA: &str = include_str!("manifest.schema.json");
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BundleVersion {
     Released(Version),
-    /// The release that the change will be part of. `conversions release` replaces it by a version.
+    /// The upcoming release. `conversions release` replaces it with a version.
     Next,
 }
 
 impl BundleVersion {
-    /// What a manifest calls the release that has no version yet.
+    /// The name that manifests use for a release without a version yet.
     pub const NEXT: &str = "next";
 
     pub fn parse(text: &str) -> Option<BundleVersion> {
@@ -43,10 +43,12 @@ impl std::fmt::Display for BundleVersion {
     }
 }
 
-/// The version that a manifest converts from or to: in the guidelines' sense, which an `apiVersion` alone doesn't name.
+/// The version that a manifest converts from or to.
+///
+/// As in the versioning guidelines, an `apiVersion` alone doesn't identify it: a bundle version and a channel may be part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
-    /// The API version, `v1alpha2`.
+    /// The API version, such as `v1alpha2`.
     pub version: Option<String>,
     /// The version of the bundle.
     pub bundle: Option<BundleVersion>,
@@ -55,7 +57,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint as `--from` and `--to` name it: `v1@1.1.0`, or the part of it that is known.
+    /// The endpoint in the syntax of `--from` and `--to`: `v1@1.1.0`, or whichever part is known.
     pub fn argument(&self) -> String {
         let bundle = self.bundle.as_ref().map(ToString::to_string);
         let parts: Vec<&str> = [self.version.as_deref(), bundle.as_deref()].into_iter().flatten().collect();
@@ -76,13 +78,13 @@ impl std::fmt::Display for Endpoint {
 pub enum Reverse {
     /// The steps from last to first, each inverted.
     Auto,
-    /// These steps.
+    /// These steps, listed in the manifest.
     Steps(Vec<Step>),
     /// Not at all, for this reason.
     None(String),
 }
 
-/// An object before and after.
+/// An object before and after conversion.
 #[derive(Debug, Clone)]
 pub struct Example {
     pub old: Value,
@@ -90,7 +92,7 @@ pub struct Example {
     pub span: Span,
 }
 
-/// A field that the manifest names outside of its steps.
+/// A field that the manifest mentions outside its steps.
 #[derive(Debug, Clone)]
 pub struct FieldNote {
     pub path: FieldPath,
@@ -102,25 +104,25 @@ pub struct FieldNote {
 pub struct Manifest {
     pub name: String,
     pub file: FileId,
-    /// Where the manifest is named, or begins.
+    /// The manifest's name, or its beginning if it has none.
     pub span: Span,
     pub group: String,
     pub kind: String,
     pub from: Endpoint,
     pub to: Endpoint,
     pub steps: Vec<Step>,
-    /// Steps that were left out in front of these, because an earlier change made them.
+    /// How many steps were left out before these, because the old side already has them.
     pub earlier_steps: usize,
     pub reverse: Reverse,
     pub reverse_span: Span,
     pub preserve: Option<Preserve>,
     pub preserve_span: Span,
     pub examples: Vec<Example>,
-    /// Names that must not be used again.
+    /// Names of removed fields that must not be used again.
     pub tombstones: Vec<FieldNote>,
     /// Fields whose meaning changed although their schema didn't.
     pub meaning_changed: Vec<FieldNote>,
-    /// Done by a conversion webhook; nothing here can be checked.
+    /// A conversion webhook does the conversion, so nothing here can be checked.
     pub webhook: bool,
     /// The steps of each direction, prepared once for all objects.
     pub(crate) directed_steps: DirectedSteps,
@@ -129,7 +131,7 @@ pub struct Manifest {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DirectedSteps([OnceLock<Option<Arc<[DirectedStep]>>>; 2]);
 
-/// Which way a manifest is read.
+/// The direction in which a manifest is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     Forward,
@@ -158,7 +160,7 @@ impl Manifest {
         }
     }
 
-    /// Whether the API version stays the same, so that an object doesn't show which form it has.
+    /// Whether the API version stays the same, so that an object doesn't show which form it is in.
     pub fn in_place(&self) -> bool {
         self.from.version == self.to.version
     }
@@ -168,7 +170,8 @@ impl Manifest {
         self.to.bundle == Some(BundleVersion::Next)
     }
 
-    /// Leaves out the steps that the manifest had earlier, if others were added behind them. Examples are those of all steps.
+    /// Leaves out the steps that an earlier version of the manifest already had, if this one only adds steps after them. Examples
+    /// cover all steps, so they are dropped.
     pub(crate) fn leave_out(&mut self, earlier: &Manifest) {
         let count = earlier.steps.len();
         let grew = self.steps.iter().zip(&earlier.steps).filter(|(now, before)| now.is_like(before)).count() == count;
@@ -213,7 +216,7 @@ impl Manifest {
         }
     }
 
-    /// The object without the values that the manifest preserves beside it.
+    /// Returns the object without the values that the manifest preserves in it.
     pub(crate) fn without_preserved(&self, object: &Value) -> Value {
         let mut object = object.clone();
         if let Some(preserve) = &self.preserve {
@@ -223,12 +226,12 @@ impl Manifest {
     }
 }
 
-/// `shop.example.com/v1`, or `v1` in the core group.
+/// `shop.example.com/v1`, or `v1` for the core group.
 pub(crate) fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
-/// The group, version and kind of an object; empty where it doesn't state them.
+/// The group, version and kind of an object; empty where missing.
 pub(crate) fn group_version_kind(object: &Value) -> (&str, &str, &str) {
     let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
     let (group, version) = split_api_version(text("apiVersion"));

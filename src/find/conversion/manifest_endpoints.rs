@@ -9,14 +9,14 @@ use super::schema_endpoint::SchemaEndpoint;
 /// A manifest with the CRDs and versions that it converts between.
 pub struct ManifestEndpoints<'m, 'b, 't> {
     pub manifest: &'m Manifest,
-    /// The CRD of each end.
+    /// The CRDs that the manifest converts from and to.
     pub old_crd: &'b Crd<'t>,
     pub new_crd: &'b Crd<'t>,
     pub from: &'b Version<'t>,
     pub to: &'b Version<'t>,
     pub old: SchemaEndpoint,
     pub new: SchemaEndpoint,
-    /// Whether the manifest belongs to the change from the old bundle to the new one, not to versions that both have.
+    /// Whether the manifest belongs to the change from the old bundle to the new one, rather than to versions that both have.
     pub of_change: bool,
 }
 
@@ -24,18 +24,18 @@ fn is_kind(manifest: &Manifest, crd: &Crd<'_>) -> bool {
     crd.group() == manifest.group && crd.kind() == manifest.kind
 }
 
-/// Whether an endpoint can mean this CRD: nothing that both of them state differs.
+/// Whether an endpoint can mean this CRD: where both state a property, they agree.
 pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
     let channel = crd.channel().map(|channel| channel.value);
     let bundle = crd.bundle_version().and_then(|bundle| BundleVersion::parse(bundle.value));
-    // The next release has no version yet, and the CRDs may still declare the last one.
+    // The next release has no version yet, so the CRDs may still declare the last one.
     let open = end.bundle == Some(BundleVersion::Next);
     let same_channel = end.channel.is_none() || channel.is_none() || end.channel.as_deref() == channel;
     same_channel && (open || end.bundle.is_none() || bundle.is_none() || end.bundle == bundle)
 }
 
 impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
-    /// `None` if one of the endpoints is in neither bundle, so that the manifest belongs to another change.
+    /// Returns `None` if an endpoint is in neither bundle, because then the manifest belongs to another change.
     pub fn new(manifest: &'m Manifest, old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Option<Self> {
         let crds = |bundle: &'b Bundle<'t>, end: &Endpoint| -> Vec<&'b Crd<'t>> {
             bundle.crds.iter().filter(|crd| is_kind(manifest, crd) && fits(end, crd)).collect()
@@ -47,7 +47,7 @@ impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
                 None => crd.storage_version().or(crd.versions.first()),
             }
         };
-        // Objects are converted from a version of the new bundle, or of the old one if it was removed.
+        // Objects are converted from a version of the new bundle, or of the old one if the version was removed.
         let still = crds(new, &manifest.from);
         let cross = !manifest.in_place();
         let sources: Vec<&'b Crd<'t>> = if cross { still.iter().chain(&before).copied().collect() } else { before.clone() };

@@ -1,4 +1,4 @@
-//! The manifests that an object goes through, from the version it has to the one that is asked for.
+//! Finds the manifests that convert an object from its version to the requested one.
 
 use super::convert_files::Target;
 use super::graph::{Graph, Leg};
@@ -7,17 +7,17 @@ use super::manifest::BundleVersion;
 /// Why there is no route for an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
-    /// The target is unknown for the kind, or the object has it already.
+    /// The target is unknown for this kind, or the object already has it.
     Current,
-    /// Nothing leads there, or several ways do; the message names the choices.
+    /// There is no route, or there are several; the message lists the choices.
     Error(String),
 }
 
-/// The route of an object of this kind with this API version.
+/// Finds the route for an object of this kind and API version.
 ///
-/// A bundle version alone, in `--from` or `--to`, keeps the object's own API version. An object doesn't show which release of its API
-/// version it was written for. A route that passes all of them is right for each, because a step without anything to convert does
-/// nothing; if there is none, the user must say which release it is.
+/// A bundle version alone, in `--from` or `--to`, keeps the object's API version. An object doesn't say which release of its API
+/// version it was written for. A route through all of them is correct for each, because a step with nothing to convert does
+/// nothing; without such a route, the user must name the release.
 pub(crate) fn object_route<'m>(graph: &Graph<'m>, kind: &str, version: &str, target: &Target) -> Result<Vec<Leg<'m>>, NoRoute> {
     let of_version = |index: &usize| graph.nodes.get(*index).is_some_and(|node| node.version.as_deref().is_none_or(|own| own == version));
     let mut goals = graph.named(&target.to);
@@ -77,13 +77,13 @@ pub(crate) fn object_route<'m>(graph: &Graph<'m>, kind: &str, version: &str, tar
     Err(NoRoute::Error(format!("no manifest converts {kind} from {from} to {}", target.to)))
 }
 
-/// Whether a text names a version of the bundle alone. `v2` can be one as well, if it isn't an API version.
+/// Whether a string names only a bundle version. `v2` can be one too, if it isn't an API version.
 fn is_release(graph: &Graph<'_>, text: &str) -> bool {
     let is_version = graph.nodes.iter().any(|node| node.version.as_deref() == Some(text));
     !is_version && !text.contains('@') && BundleVersion::parse(text).is_some()
 }
 
-/// The versions as a user can name them.
+/// Lists the versions the way a user can name them.
 fn choices(graph: &Graph<'_>, nodes: Vec<usize>) -> String {
     let mut named: Vec<String> = nodes.iter().filter_map(|node| graph.nodes.get(*node)).map(|node| node.argument()).collect();
     named.dedup();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_the_next_release_follow_one_another() {
+    fn manifests_of_the_next_release_are_applied_in_order() {
         let text = [
             manifest("a", "{version: v1, bundle: 1.0.0}", "{version: v1}"),
             manifest("b", "{version: v1, bundle: 1.0.0}", "{version: v1, bundle: next}"),

@@ -1,7 +1,7 @@
-//! The schema of converted objects: what the kinds of steps share to compute it.
+//! Computes the schema of converted objects, as far as all kinds of steps share it.
 //!
-//! It accepts at least every object that a step can produce, and in simple cases no others. So what holds for all objects of
-//! the schema holds for every converted object.
+//! The schema accepts at least every object that a step can produce, and in simple cases no others. So anything true of all its
+//! objects is true of every converted object.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::address::Containers;
 use super::shape_edit::{anything, literal};
 use super::step::Op;
 
-/// The schema of the objects that an operation produces from those of a schema.
+/// Computes the schema of the objects that an operation produces from objects of a schema.
 pub(crate) fn output_schema(op: &Op, shape: &Shape) -> Shape {
     let mut shape = shape.clone();
     if let Some(containers) = Containers::of(&op.paths()) {
@@ -27,7 +27,7 @@ pub(crate) fn without_absence(shape: Shape) -> Shape {
     Shape { default: None, nullable: false, ..shape }
 }
 
-/// The schema with one more value that it accepts.
+/// The schema extended to accept one more value.
 pub(crate) fn with_value(child: &Shape, value: &Value) -> Shape {
     let mut child = Shape { default: None, ..child.clone() };
     if let Some(values) = &mut child.enum_values {

@@ -4,7 +4,7 @@ use crate::model::FieldPath;
 
 use super::step::Op;
 
-/// `path` with its beginning `old` replaced by `new`.
+/// Replaces the prefix `old` of a path with `new`.
 pub(crate) fn rebased(path: &FieldPath, old: &FieldPath, new: &FieldPath) -> Option<FieldPath> {
     let rest = path.steps().strip_prefix(old.steps())?;
     Some(rest.iter().cloned().fold(new.clone(), |path, step| path.child(step)))

@@ -1,6 +1,6 @@
-//! Values that a step loses are preserved beside the object, and restored when it is converted back.
+//! Preserves values that a step loses, and restores them when the object is converted back.
 //!
-//! A value is restored only if it still fits: converting it must produce what the object has now. So an edit made in the
+//! A value is restored only if it still fits: converting it must produce the object's current value. This way an edit made in the
 //! meantime is never undone.
 
 use serde_json::{Map, Value};
@@ -21,14 +21,14 @@ pub enum Preserve {
     Field(FieldPath),
 }
 
-/// The preserved values of one object, by step and place.
+/// The preserved values of one object, by step and container.
 #[derive(Debug, Default)]
 pub(crate) struct PreservedValues {
-    /// Values of the version that is being converted to.
+    /// Values for the version that is being converted to.
     to_restore: Map<String, Value>,
     /// Values of the version that is being converted from.
     to_store: Map<String, Value>,
-    /// The object came with values to store: it was converted before.
+    /// The object already contained values to store, so it was converted before.
     converted_before: bool,
     /// Preserved values that could not be restored.
     unfit: Vec<(ObjectPath, Value)>,
@@ -37,13 +37,13 @@ pub(crate) struct PreservedValues {
 const OLD: &str = "old";
 const NEW: &str = "new";
 
-/// The names of the values that a direction restores, and of those that it stores.
+/// The keys under which a direction finds the values to restore, and stores those it loses.
 pub(crate) fn sides(direction: Direction) -> (&'static str, &'static str) {
     if direction == Direction::Forward { (NEW, OLD) } else { (OLD, NEW) }
 }
 
 impl Preserve {
-    /// The way to the values in an object.
+    /// The path to the preserved values in an object.
     pub fn names(&self) -> Names {
         match self {
             Preserve::Annotation(name) => vec!["metadata".into(), "annotations".into(), name.as_str().into()],
@@ -80,7 +80,7 @@ impl Preserve {
         }
     }
 
-    /// Removes everything that is preserved beside an object.
+    /// Removes all preserved values from an object.
     pub fn clear(&self, object: &mut Value) {
         self.write(object, Map::new());
     }
@@ -95,7 +95,7 @@ impl Preserve {
             Preserve::Annotation(_) => Value::String(Value::Object(values).to_string()),
             Preserve::Field(_) => Value::Object(values),
         };
-        // An object whose metadata isn't a mapping is refused by everybody else.
+        // If the metadata isn't a mapping, the object is invalid anyway.
         let _ = put(object, &self.names(), value);
     }
 }
@@ -117,7 +117,7 @@ impl PreservedValues {
         self.to_restore.keys()
     }
 
-    /// Writes the values to preserve into the object. Returns those that could not be restored.
+    /// Writes the values to preserve into the object, and returns those that couldn't be restored.
     pub fn store(self, preserve: &Preserve, object: &mut Value, direction: Direction) -> Vec<(ObjectPath, Value)> {
         let mut not_restored = self.unfit;
         let left = self.to_restore.into_values().filter_map(|saved| first_saved(&saved));
@@ -130,7 +130,7 @@ impl PreservedValues {
         not_restored
     }
 
-    /// Restores what was preserved for this place, if it still fits. Returns whether it did.
+    /// Restores the values preserved for this container, if they still fit. Returns whether it did.
     pub fn restore(&mut self, step: &DirectedStep, at: &ContainerLocation, container: &mut Value) -> bool {
         if self.to_restore.is_empty() {
             return false;
@@ -152,7 +152,7 @@ impl PreservedValues {
         fits
     }
 
-    /// Preserves the values before a step if its inverse wouldn't restore them.
+    /// Preserves the values from before a step if its inverse wouldn't restore them.
     pub fn remember(&mut self, step: &DirectedStep, at: &ContainerLocation, before: Vec<Option<Value>>, container: &Value) {
         let after = view(container, step.inner());
         let restored = step.undone(&after, container).as_ref() == Some(&before);
@@ -171,7 +171,7 @@ impl PreservedValues {
     }
 }
 
-/// `[value]` for a value, `[]` for none: a null is a value.
+/// Encodes a value as `[value]` and a missing one as `[]`, because null is a value.
 fn pack(value: Option<Value>) -> Value {
     Value::Array(value.into_iter().collect())
 }
@@ -183,19 +183,19 @@ fn unpack(value: Value) -> Option<Value> {
     }
 }
 
-/// The first of the values that were preserved for a place.
+/// The first value that was preserved for a container.
 fn first_saved(saved: &Value) -> Option<Value> {
     saved.as_array()?.iter().find_map(|packed| unpack(packed.clone()))
 }
 
-/// The step and the place of its first path.
+/// The key for preserved values: the step and the location of its first path.
 fn key(step: &DirectedStep, label: &str) -> String {
     let field = field(step);
     let dot = if label.is_empty() || field.is_empty() || field.starts_with('[') { "" } else { "." };
     format!("{} {label}{dot}{field}", step.step.name)
 }
 
-/// The first path of a step inside its container.
+/// The first path of a step, relative to its container.
 pub(crate) fn field(step: &DirectedStep) -> String {
     step.inner().first().map(|names| place(&ObjectPath::root(), names).to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Reads a manifest from a document, or reports everything that is wrong with it.
+//! Reads a manifest from a document, or reports everything wrong with it.
 
 use std::sync::LazyLock;
 
@@ -14,12 +14,12 @@ use super::preserve::Preserve;
 use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, kind_names, read_path};
 use super::step::{Conflict, Step};
 
-/// Steps inside `forEach` inside `forEach` ….
+/// How deep `forEach` may be nested.
 const NESTING: usize = 8;
 
 static FILE_SCHEMA: LazyLock<FileSchema> = LazyLock::new(|| FileSchema::new(SCHEMA));
 
-/// Whether a document claims to be a manifest.
+/// Whether a document declares itself a manifest.
 pub fn is_manifest(node: Node<'_>) -> bool {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     text("kind") == Some(KIND) && text("apiVersion").is_some_and(|api| api.starts_with("crdwise.dev/"))
@@ -48,7 +48,7 @@ impl Reader {
         self.errors.push(Fault::at(node, message));
     }
 
-    /// Reports the parts of a draft that aren't filled in.
+    /// Reports the placeholders that were left in a draft.
     fn unfinished(&mut self, node: Option<Node<'_>>) {
         let Some(node) = node else { return };
         if node.as_str().is_some_and(|text| text.starts_with(super::scaffold::TODO)) {
@@ -71,7 +71,7 @@ impl Reader {
         if from.bundle == Some(BundleVersion::Next) {
             self.wrong(root.get("from").and_then(|from| from.get("bundle")).unwrap_or(root), "only `to` can be the next release");
         }
-        // Within one version, a target without a release is the next one.
+        // If source and target have the same API version, a target without a release means the next release.
         let open = from.bundle.is_some() && to.bundle.is_none() && from.version == to.version && from.channel == to.channel;
         if open {
             to.bundle = Some(BundleVersion::Next);
@@ -211,7 +211,7 @@ impl Reader {
     }
 }
 
-/// An example, with the `apiVersion` and `kind` that it leaves out.
+/// Reads an example and fills in the `apiVersion` and `kind` if they are left out.
 fn example(node: Node<'_>, manifest: &Manifest) -> Example {
     let side = |key: &str, end: &Endpoint| {
         let mut object = node.get(key).map(Node::to_json).unwrap_or_default();
@@ -226,12 +226,12 @@ fn example(node: Node<'_>, manifest: &Manifest) -> Example {
     Example { old: side("old", &manifest.from), new: side("new", &manifest.to), span: first_key(node) }
 }
 
-/// The first key of a mapping, to underline less than the whole document; the node itself if it isn't a mapping.
+/// The span of a mapping's first key, to underline less than the whole document; the node's span if it isn't a mapping.
 fn first_key(node: Node<'_>) -> Span {
     node.entry_at(0).map_or(node.span(), |entry| entry.key.span())
 }
 
-/// The name of a manifest without one: `widget-v2` for `conversions/widget-v2.yaml`.
+/// The default name of a manifest: `widget-v2` for `conversions/widget-v2.yaml`.
 fn stem(file: &str) -> String {
     let last = file.rsplit(['/', '\\', ':']).next().unwrap_or(file);
     last.rsplit_once('.').map_or(last, |(stem, _)| stem).to_owned()

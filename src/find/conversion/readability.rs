@@ -1,13 +1,13 @@
 //! Stored values that no converter can read once the CRD is upgraded, because the new schema prunes them on every read.
 //!
-//! The finding, the draft of a manifest and the plan say the same about them, in the words of this file.
+//! The finding, the manifest draft and the plan all use the texts in this file.
 
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
 
 use super::shape_edit::{declared, never_there};
 
-/// What to do about a field that can't be read after the upgrade.
+/// What to do about fields that can't be read after the upgrade.
 pub const ADVICE: &str = "convert the objects before the CRD is upgraded, or keep the field: declare it, or set `x-kubernetes-preserve-unknown-fields: true` on its parent";
 
 /// Why fields can't be converted afterwards.
@@ -17,7 +17,7 @@ pub fn reason(paths: &[&FieldPath]) -> String {
     format!("{} can't be read after the CRD is upgraded, because the server prunes {it}", named.join(", "))
 }
 
-/// Whether objects of the old schema have a value that the new one prunes.
+/// Whether objects of the old schema can have a value at this path that the new schema prunes.
 pub(crate) fn is_pruned(old: &Shape, new: &Shape, path: &FieldPath) -> bool {
     declared(old, path).is_some() && never_there(new, path)
 }

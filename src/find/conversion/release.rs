@@ -1,4 +1,4 @@
-//! Names the release of manifests that convert to the next one.
+//! Fills in the version of manifests that convert to the next release.
 
 use semver::Version;
 
@@ -8,7 +8,7 @@ use crate::input::yaml::{self, Budget, Node};
 use super::manifest::BundleVersion;
 use super::read::is_manifest;
 
-/// A file whose pending manifests got a version.
+/// A file whose pending manifests were given a version.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Pinned {
     pub text: String,
@@ -16,7 +16,7 @@ pub struct Pinned {
     pub manifests: usize,
 }
 
-/// The text of a file, with a version for every manifest that converts to the next release. Everything else stays as it is.
+/// Replaces the next release with a version in every manifest of a file, and changes nothing else.
 pub fn pin(text: &Text, version: &Version) -> Pinned {
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     for document in yaml::parse(text, &Budget::default()) {
@@ -37,13 +37,13 @@ pub fn pin(text: &Text, version: &Version) -> Pinned {
     pinned
 }
 
-/// What to replace in a manifest, if it converts to the next release.
+/// The edit to make in a manifest, if it converts to the next release.
 fn edit(text: &str, root: Node<'_>, version: &Version) -> Option<(std::ops::Range<usize>, String)> {
     let (from, to) = (root.get("from")?, root.get("to")?);
     if let Some(bundle) = to.get("bundle") {
         return (bundle.as_str() == Some(BundleVersion::NEXT)).then(|| (bundle.span().range(), version.to_string()));
     }
-    // Within one version, a target without a release is the next one.
+    // If source and target have the same API version, a target without a release means the next release.
     let same = |key: &str| from.get(key).and_then(Node::as_str) == to.get(key).and_then(Node::as_str);
     if from.get("bundle").is_none() || !same("version") || !same("channel") {
         return None;

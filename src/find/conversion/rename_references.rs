@@ -6,14 +6,14 @@ use crate::cel::rename::{mentions, rename};
 use crate::model::schema::Shape;
 use crate::model::{FieldPath, PathStep};
 
-/// Makes the conditions above a moved field refer to its new place, and drops those that can't.
+/// Makes the conditions above a moved field refer to its new path, and drops those that can't.
 ///
-/// A schema that loses a condition accepts more than before, never less.
+/// A schema without one of its conditions accepts more than before, never less.
 pub(crate) fn rename_references(shape: &mut Shape, from: &FieldPath, to: &FieldPath) {
     for depth in 0..from.steps().len() {
         let (Some(above), Some(old)) = (from.steps().get(..depth), from.steps().get(depth..)) else { return };
         let Some(node) = shape.at_mut(above) else { return };
-        // The rules of a node can't refer to a field outside of it.
+        // The rules of a node can't refer to a field outside it.
         let new = to.steps().strip_prefix(above);
         node.rules.retain_mut(|rule| match new {
             Some(new) => match rename(&rule.rule, old, new) {
@@ -48,7 +48,7 @@ pub(crate) fn drop_references(shape: &mut Shape, path: &FieldPath) {
     }
 }
 
-/// Renames a property in the `allOf`, `anyOf`, `oneOf` and `not` of a node, or drops those that name it.
+/// Renames a property in the `allOf`, `anyOf`, `oneOf` and `not` of a node, or drops the ones that mention it.
 fn clauses(node: &mut Shape, single: Option<&(String, String)>, head: Option<&str>) {
     let Some(head) = head else {
         let items = |clause: &Shape| clause.items.is_some();

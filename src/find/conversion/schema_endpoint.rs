@@ -11,7 +11,7 @@ use crate::server::object::{Compiled, Outcome};
 
 use super::manifest::api_version;
 
-/// The schema of the version that a conversion starts from or leads to.
+/// The schema of the version that a conversion starts from or produces.
 #[derive(Debug)]
 pub struct SchemaEndpoint {
     pub shape: Shape,
@@ -27,7 +27,7 @@ impl SchemaEndpoint {
         SchemaEndpoint { compiled: Compiled::new(&shape), shape, api_version, kind: kind.to_owned(), samples: OnceLock::new() }
     }
 
-    /// An object with this body, and with API version, kind and name.
+    /// Builds an object from a body by adding API version, kind and name.
     pub fn object(&self, body: Value) -> Value {
         let mut object = json!({"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": "example"}});
         if let (Value::Object(object), Value::Object(body)) = (&mut object, body) {
@@ -36,12 +36,12 @@ impl SchemaEndpoint {
         object
     }
 
-    /// The server's answer to a request that creates the object.
+    /// The server's response to a request that creates the object.
     pub fn request(&self, object: &Value) -> Outcome {
         self.compiled.request(object.clone())
     }
 
-    /// Whether an object is valid, with nothing pruned and nothing undecided.
+    /// Whether an object is valid, with nothing pruned or undecided.
     pub fn accepts(&self, object: &Value) -> bool {
         let outcome = self.request(object);
         outcome.accepted() && outcome.pruned.is_empty() && outcome.undecided.is_empty()
@@ -64,13 +64,13 @@ impl SchemaEndpoint {
         object
     }
 
-    /// Objects at the boundaries of the schema, each of them accepted and kept. The same ones each time.
+    /// Objects at the boundaries of the schema, all accepted and kept; the same ones on every call.
     pub fn samples(&self) -> &[Value] {
         self.samples.get_or_init(|| {
             let mut objects: Vec<Value> = Vec::new();
             let filled = compare::filled(&self.shape).map(|body| self.object(body)).map(|object| self.with_distinct_values(object));
             let bodies = compare::around(&self.shape).into_iter().map(|body| self.object(body));
-            // Two items that aren't sorted by name.
+            // Two items in an order that isn't sorted.
             let pair = filled.as_ref().and_then(|object| self.with_doubled_item(object)).map(|object| self.with_distinct_values(object));
             for object in filled.into_iter().chain(pair).chain(bodies) {
                 if self.accepts(&object) {
@@ -85,7 +85,7 @@ impl SchemaEndpoint {
         })
     }
 
-    /// The object with a different value for every string and number, later ones smaller, if the schema allows it.
+    /// Gives every string and number a different value, in descending order where the schema allows it.
     fn with_distinct_values(&self, mut object: Value) -> Value {
         let mut leaves = Vec::new();
         let spec = object.as_object().into_iter().flatten().filter(|(key, _)| !is_meta(key));
@@ -107,7 +107,7 @@ impl SchemaEndpoint {
         object
     }
 
-    /// The object with a fraction wherever a number may be one.
+    /// Puts a fraction wherever the schema allows one, if anywhere.
     fn with_fractions(&self, object: &Value) -> Option<Value> {
         let mut leaves = Vec::new();
         numbers(object, &self.shape, "", &mut leaves);
@@ -115,7 +115,7 @@ impl SchemaEndpoint {
         let mut found = false;
         for pointer in leaves.into_iter().take(DISTINCT) {
             let Some(number) = object.pointer(&pointer).and_then(Value::as_f64) else { continue };
-            // A half, or else a fraction near the value.
+            // Try a half, then a fraction near the value.
             for fraction in [0.5, number + 0.5, number - 0.5] {
                 let Some(slot) = object.pointer_mut(&pointer) else { break };
                 let before = std::mem::replace(slot, Value::from(fraction));
@@ -131,7 +131,7 @@ impl SchemaEndpoint {
         found.then_some(object)
     }
 
-    /// The object with a second item in a list of one, where most conversions of lists go wrong.
+    /// Adds a second item to a list of one, where most list conversions go wrong.
     fn with_doubled_item(&self, object: &Value) -> Option<Value> {
         fn double(value: &mut Value) -> bool {
             match value {
@@ -152,7 +152,7 @@ impl SchemaEndpoint {
     }
 }
 
-/// How many values of one object are made different.
+/// How many values of one object are made distinct.
 const DISTINCT: usize = 64;
 
 fn escaped(key: &str) -> String {
@@ -167,7 +167,7 @@ fn collect(value: &Value, at: &str, leaves: &mut Vec<String>) {
     }
 }
 
-/// Collects the places of numbers that may be fractions.
+/// Collects the paths of numbers that may be fractions.
 fn numbers(value: &Value, shape: &Shape, at: &str, leaves: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -221,7 +221,7 @@ fn sort(value: &mut Value, shape: &Shape) {
     }
 }
 
-/// The server doesn't store empty maps of labels and annotations.
+/// Drops empty `labels` and `annotations`, because the server doesn't store them.
 fn drop_empty_metadata_maps(object: &mut Value) {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
     for key in ["labels", "annotations"] {

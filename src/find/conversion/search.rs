@@ -36,12 +36,12 @@ fn solve<'s>(a: &'s Shape, b: &'s Shape, goal: &Goal<'s>) -> Search<Value> {
     })
 }
 
-/// An object that `a` accepts and keeps, and `b` refuses.
+/// Searches for an object that `a` accepts and keeps, and `b` refuses.
 pub(crate) fn refused(a: &Shape, b: &Shape) -> Search<Value> {
     solve(a, b, &sides(a, b, false, false))
 }
 
-/// An object that both schemas accept and keep, with this value at a path.
+/// Searches for an object that both schemas accept and keep, with this value at a path.
 pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Search<Value> {
     let zero = std::rc::Rc::new(Formula::Equals(0.into())).negated();
     let target = match wanted {

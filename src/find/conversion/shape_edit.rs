@@ -1,4 +1,4 @@
-//! Edits of a schema: whether fields exist in its objects, and moving them to another place.
+//! Edits of a schema: checks whether fields exist in its objects, and moves fields.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn open(shape: &Shape) -> bool {
     !closed || shape.embedded || shape.ty != Some(Type::Object)
 }
 
-/// Whether no object of the schema has a value at the path: it isn't declared, and the server prunes or refuses it.
+/// Whether no object of the schema can have a value at the path: it is undeclared, and the server prunes or refuses it.
 pub(crate) fn never_there(shape: &Shape, path: &FieldPath) -> bool {
     let mut here = shape;
     for step in path.steps() {
@@ -69,10 +69,10 @@ pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
     parent.properties.remove(&**name).map(Arc::unwrap_or_clone)
 }
 
-/// As [`detach`], for a step that removes parents which become empty: below the container a parent is no longer required
-/// unless it requires something else.
+/// Like [`detach`], for a step that also removes parents which become empty: inside the container, a parent is no longer required
+/// unless it has other required fields.
 pub(crate) fn detach_with_parents(shape: &mut Shape, container: usize, path: &FieldPath) -> Option<Shape> {
-    // A parent that never exists without the value never remains after it.
+    // A parent that exists only together with the value is removed with it.
     let mut sure = always_there(shape, path);
     let taken = detach(shape, path)?;
     for depth in (container + 1..path.steps().len()).rev() {
@@ -116,10 +116,10 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
     }
     let parent = shape.at_mut(above)?;
     parent.property_count = Count::default();
-    // An existing value stays if there is none to overwrite it.
+    // If the step may write nothing, the existing value can remain.
     let exists = parent.properties.contains_key(&**name);
     parent.properties.insert(name.as_ref().to_owned(), Arc::new(if exists { anything(&child) } else { child }));
-    // A parent that was created for the value never exists without it.
+    // A parent created for the value exists only together with it.
     if always || made {
         parent.required.insert(name.as_ref().to_owned());
     } else {
@@ -155,12 +155,12 @@ pub(crate) fn anything(like: &Shape) -> Shape {
     Shape { preserve_unknown: true, ..Shape::any(like.at) }
 }
 
-/// Checks that `outer` keeps everything that objects of `inner` can have; the error is the first path that it prunes.
+/// Checks that `outer` keeps everything that objects of `inner` can have; the error is the first pruned path.
 pub(crate) fn kept_by(inner: &Shape, outer: &Shape, at: &FieldPath) -> Result<(), FieldPath> {
     kept_below(inner, inner.preserve_unknown, &Pruning::of(outer), at)
 }
 
-/// `inner_keeps`: `inner` keeps undeclared keys, because of itself or of the list around it.
+/// `inner_keeps`: `inner` keeps undeclared keys, because of its own schema or that of the enclosing list.
 fn kept_below(inner: &Shape, inner_keeps: bool, outer: &Pruning<&Shape>, at: &FieldPath) -> Result<(), FieldPath> {
     let root = at.is_root();
     let declared = match outer {
@@ -169,7 +169,7 @@ fn kept_below(inner: &Shape, inner_keeps: bool, outer: &Pruning<&Shape>, at: &Fi
         Pruning::EveryKey => return Ok(()),
         Pruning::Schema { node, .. } => node,
     };
-    // A null that isn't allowed is dropped.
+    // The server drops a null that isn't allowed.
     if inner.nullable && !declared.nullable && !root {
         return Err(at.clone());
     }
@@ -221,7 +221,7 @@ pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
     declared(shape, path).is_some_and(|node| {
         let inside = match Pruning::of(node).undeclared() {
             KeyFate::MapValue(values) => object(values) && values.properties.is_empty() && values.preserve_unknown,
-            // `additionalProperties: true` would empty the objects in it.
+            // Objects inside `additionalProperties: true` lose their fields.
             fate => matches!(fate, KeyFate::Kept),
         };
         object(node) && node.properties.is_empty() && inside

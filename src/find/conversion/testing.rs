@@ -11,7 +11,8 @@ use super::laws::{LawCheck, Verdict};
 use super::manifest::Direction;
 use super::schema_endpoint::SchemaEndpoint;
 
-/// `properties` of `spec`, with other keywords of `spec` before a comma: `required: [a], {a: {type: string}}`.
+/// Builds an endpoint from the `properties` of `spec`; other keywords of `spec` go before a comma: `required: [a], {a: {type:
+/// string}}`.
 pub(super) fn endpoint(spec: &str, version: &str) -> SchemaEndpoint {
     let (keywords, properties) = spec.split_at(spec.find('{').unwrap());
     let text = format!(
@@ -37,7 +38,7 @@ pub(super) fn conversions(steps: &str, rest: &str) -> Conversions {
     conversions
 }
 
-/// Preserves lost values beside the object.
+/// The manifest key that preserves lost values in an annotation.
 pub(super) const PRESERVE: &str = "preserve: {annotation: shop.example.com/v1}";
 
 pub(super) fn object(version: &str, spec: Value) -> Value {
@@ -83,7 +84,7 @@ pub(super) fn laws(old: &str, new: &str, steps: &str, rest: &str) -> Laws {
     }
 }
 
-/// `p` proved, `t` tested, `x` broken, `-` undecided; in the order of [`Laws`].
+/// The verdicts in the order of [`Laws`]: `p` proved, `t` tested, `x` broken, `-` undecided.
 fn short(laws: &Laws) -> String {
     let letter = |verdict: &Verdict| match verdict {
         Verdict::Proved => 'p',

@@ -48,7 +48,7 @@ fn preserved_values_follow_items_without_a_name() {
     new["spec"]["l"].as_array_mut().unwrap().reverse();
     let swapped = json!([{"k": 2, "v": 0, "a": "y"}, {"k": 1, "v": 0, "a": "x"}]);
     assert_eq!(back.converted(&new).unwrap()["spec"]["l"], swapped);
-    // Nobody knows which item a changed one was ….
+    // An item without a key can't be recognised once it changed ….
     let mut changed = new.clone();
     changed["spec"]["l"][0]["v"] = json!(1);
     let mut old = changed.clone();
@@ -56,7 +56,7 @@ fn preserved_values_follow_items_without_a_name() {
     assert_eq!(old["spec"]["l"], json!([{"k": 2, "v": 1}, {"k": 1, "v": 0, "a": "x"}]));
     assert_eq!(notes.len(), 1);
     assert!(notes[0].to_string().starts_with("the preserved value \"y\" can't be restored"), "{}", notes[0]);
-    // … unless the schema says.
+    // … unless the schema declares its key.
     let shape = "{l: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], \
                  properties: {k: {type: integer}, v: {type: integer}}}}}";
     let mut keys = address::ListKeys::default();
@@ -64,12 +64,12 @@ fn preserved_values_follow_items_without_a_name() {
     let keys = std::sync::Arc::new(keys);
     let mut new = there.clone().with_keys(&keys).converted(&object("v1", json!({"l": [{"k": 1, "a": "x"}, {"k": 2, "a": "y"}]}))).unwrap();
     new["spec"]["l"] = json!([{"k": 2, "v": 1}, {"k": 1}]);
-    // What the schema said is known from the labels.
+    // The labels remember the key that the schema declared.
     assert_eq!(back.converted(&new).unwrap()["spec"]["l"], json!([{"k": 2, "v": 1, "a": "y"}, {"k": 1, "a": "x"}]));
 }
 
 #[test]
-fn both_forms_at_once_are_decided_as_asked() {
+fn an_object_with_both_fields_follows_the_conflict_rule() {
     let both = object("v1", json!({"a": 1, "b": 2}));
     let run = |conflict: &str| {
         let conversions = manifest(&format!("- rename: {{from: spec.a, to: spec.b}}\n  conflict: {conflict}"), "");
@@ -117,7 +117,7 @@ fn older_objects_are_canonicalised_and_newer_ones_ignored() {
     assert!(matches!(canonical("v2", &object("v3", json!({}))), Canonical::NotSupported(_)));
 }
 
-/// The remarks about a file of objects, each with its line, and the converted file.
+/// Returns the remarks about a file of objects, each with its line, and the converted file.
 fn remarks(conversions: &Conversions, to: &str, text: &str) -> (Vec<(usize, String)>, String) {
     let converter = convert_files::FileConverter::new(conversions, convert_files::Target { to: to.to_owned(), from: None });
     let outcome = converter.convert(&text.into());

@@ -1,5 +1,5 @@
-//! Versions of one release that have the same schema: the server converts between them by changing the `apiVersion`, so nobody writes a
-//! manifest for it.
+//! Links versions of one release that have the same schema: the server converts between them by changing the `apiVersion`, so no
+//! manifest is needed.
 
 use crate::input::yaml::Span;
 use crate::model::{Bundle, Crd, Priority, Version};
@@ -9,7 +9,7 @@ use super::graph::Graph;
 use super::manifest::{Endpoint, Manifest, Reverse};
 use super::manifest_endpoints::fits;
 
-/// Manifests without steps between the newest forms of a kind, where nothing else leads from one to the other.
+/// Returns manifests without steps that link the newest versions of a kind where nothing else does.
 pub(super) fn links(conversions: &Conversions, bundle: &Bundle<'_>) -> Vec<Manifest> {
     let mut links: Vec<Manifest> = Vec::new();
     for (group, kind) in conversions.kinds() {

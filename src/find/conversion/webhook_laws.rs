@@ -9,13 +9,13 @@ use super::laws::difference;
 use super::manifest::api_version;
 use super::schema_endpoint::SchemaEndpoint;
 
-/// How many objects one review contains.
+/// How many objects one ConversionReview contains.
 const BATCH: usize = 25;
 
 /// Converts objects to an API version, as a webhook does.
 pub type ConvertObjects<'c> = dyn Fn(&[Value], &str) -> Result<Vec<Value>, String> + 'c;
 
-/// What a webhook does wrong.
+/// A law that a webhook breaks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrokenLaw {
     pub from: String,
@@ -32,7 +32,7 @@ pub struct WebhookCheck {
     pub broken: Vec<BrokenLaw>,
 }
 
-/// Checks a webhook with objects of all versions: each law once for each pair of versions.
+/// Checks a webhook with objects of all versions: each law once per pair of versions.
 pub fn check(crd: &Crd<'_>, convert: &ConvertObjects<'_>) -> WebhookCheck {
     let endpoint = |version: &Version<'_>| {
         let shape = Shape::of(version.schema.as_ref()?);
@@ -55,7 +55,7 @@ pub fn check(crd: &Crd<'_>, convert: &ConvertObjects<'_>) -> WebhookCheck {
     result
 }
 
-/// The object with metadata that a conversion must not touch.
+/// Adds metadata that a conversion must not change.
 fn with_metadata(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -127,13 +127,13 @@ impl Pair<'_> {
         found
     }
 
-    /// What is wrong with the result of one object.
+    /// Returns what is wrong with the result for one object.
     fn of_result(&self, object: &Value, result: &Value) -> Option<(&'static str, String)> {
         if result.get("apiVersion").and_then(Value::as_str) != Some(&self.versions.1) || result.get("kind") != object.get("kind") {
             let shown = (result.get("apiVersion").unwrap_or(&Value::Null), result.get("kind").unwrap_or(&Value::Null));
             return Some(("results have the desired version and the same kind", format!("apiVersion is {}, kind is {}", shown.0, shown.1)));
         }
-        // The server lets a conversion change labels and annotations, and nothing else.
+        // The server only allows a conversion to change labels and annotations.
         let fixed = |object: &Value| {
             let mut metadata = object.get("metadata").cloned().unwrap_or_default();
             for name in ["labels", "annotations"] {
@@ -161,7 +161,7 @@ mod tests {
 
     const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.shop.example.com}\nspec:\n  group: shop.example.com\n  names: {plural: widgets, kind: Widget}\n  scope: Namespaced\n  versions:\n    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: string}, seconds: {type: integer, minimum: 0, maximum: 900}}}}}}}\n    - {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {dimension: {type: string}, seconds: {type: integer, minimum: 0, maximum: 900}}}}}}}\n";
 
-    /// A lossless webhook, and what each test does to its result.
+    /// Checks a lossless webhook whose results are altered by `spoil`, and returns the broken laws.
     fn laws(spoil: impl Fn(&mut Value, bool)) -> Vec<&'static str> {
         let documents = Documents::of_text("crd.yaml", CRD);
         let bundle = Bundle::read(&documents);

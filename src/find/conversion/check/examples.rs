@@ -11,7 +11,7 @@ use super::ManifestChecker;
 impl ManifestChecker<'_> {
     pub fn examples(&mut self) {
         for example in &self.manifest.examples {
-            // An example doesn't contain preserved values, so converting back starts from the converted object.
+            // An example doesn't contain preserved values, so converting back must start from the converted object.
             let mut converted = None;
             for (direction, given, expected) in
                 [(Direction::Forward, &example.old, &example.new), (Direction::Back, &example.new, &example.old)]

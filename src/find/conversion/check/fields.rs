@@ -1,4 +1,4 @@
-//! Checks of the fields of a manifest against the new CRD: pruned before they can be read, or retired and used again.
+//! Checks the fields of a manifest against the new CRD: fields pruned before they can be read, and removed names used again.
 
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::path_through_steps::origin;
@@ -10,7 +10,7 @@ use crate::model::{Bundle, FieldPath, Place};
 use super::ManifestChecker;
 
 impl ManifestChecker<'_> {
-    /// Fields that a step reads but the new CRD prunes: no converter ever sees them.
+    /// Reports fields that a step reads but the new CRD prunes, so no converter ever sees them.
     pub fn pruned_sources(&mut self, ends: &ManifestEndpoints<'_, '_, '_>) {
         if !self.manifest.in_place() && ends.new_crd.version(ends.from.name).is_some_and(|version| version.served) {
             return;
@@ -36,7 +36,7 @@ impl ManifestChecker<'_> {
         }
     }
 
-    /// Retired names that the new bundle uses again.
+    /// Reports removed field names that the new bundle uses again.
     pub fn tombstones(&mut self, new: &Bundle<'_>) {
         let manifest = self.manifest;
         for field_note in &manifest.tombstones {

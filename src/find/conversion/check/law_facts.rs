@@ -1,4 +1,4 @@
-//! Facts about the laws that a manifest breaks.
+//! Facts about laws that a manifest breaks.
 
 use crate::find::conversion::laws::{Counterexample, Law, LawCheck, Verdict};
 use crate::find::conversion::manifest::Reverse;
@@ -8,7 +8,7 @@ use crate::model::fact::{Affected, Aspect, Certainty, Effect, Evidence, Outcome,
 use super::ManifestChecker;
 
 impl ManifestChecker<'_> {
-    /// The verdict on each law, with a fact for each that is broken.
+    /// Decides each law, and emits a fact for each broken one.
     pub fn laws(&mut self, check: &LawCheck<'_>) -> Vec<(Law, Verdict)> {
         let mut verdicts: Vec<(Law, Verdict)> = Law::ALL.into_iter().map(|law| (law, check.verdict(law))).collect();
         for (law, verdict) in &verdicts {
@@ -25,7 +25,7 @@ impl ManifestChecker<'_> {
             let fact = self.fact(Aspect::RoundTrip, Effect::Missing, self.manifest.place(self.manifest.reverse_span));
             self.facts.push(fact.word(Word::Detail, reason).affects(&[Affected::Data]));
         }
-        // A declared change of meaning has its own fact.
+        // A declared change of meaning is reported by its own fact.
         if let Some(field_note) = self.manifest.meaning_changed.first()
             && let Some((_, verdict)) = verdicts.iter_mut().find(|(law, _)| *law == Law::StoredVersion)
             && !matches!(verdict, Verdict::Broken(_))
@@ -79,7 +79,7 @@ impl ManifestChecker<'_> {
         self.facts.push(fact.affects(affects));
     }
 
-    /// If the meaning of a field changed and its schema didn't, no object shows which meaning it has.
+    /// Reports fields whose meaning changed without a schema change, so that an object doesn't show which meaning applies.
     pub fn meanings(&mut self) {
         for field_note in &self.manifest.meaning_changed {
             let note = if field_note.note.is_empty() { "its meaning changed".to_owned() } else { field_note.note.clone() };
@@ -90,7 +90,7 @@ impl ManifestChecker<'_> {
     }
 }
 
-/// The coordinates of the fact about a broken law, and the word for it in keys and rules.
+/// The coordinates of the fact about a broken law, and the law's name in keys and rules.
 fn coordinates(law: Law) -> (Aspect, Effect, &'static str) {
     match law {
         Law::Valid => (Aspect::Validity, Effect::Invalid, "forward"),

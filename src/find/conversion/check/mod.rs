@@ -23,12 +23,12 @@ pub struct CheckedManifest {
     pub manifest: String,
     pub from: String,
     pub to: String,
-    /// Empty for a manifest between versions that neither bundle has, and for webhooks.
+    /// Empty for webhooks, and for manifests between versions that neither bundle has.
     pub laws: Vec<(Law, Verdict)>,
     pub facts: Vec<Fact>,
 }
 
-/// Checks every manifest for which both schemas are known, and the graph that all of them form.
+/// Checks every manifest whose two schemas are known, and the graph that all manifests form.
 pub fn check(conversions: &Conversions, old: &Bundle<'_>, new: &Bundle<'_>, only: &dyn Fn(&Manifest) -> bool) -> Vec<CheckedManifest> {
     let manifests = conversions.manifests.iter().filter(|manifest| only(manifest));
     let mut checked: Vec<CheckedManifest> = manifests.map(|manifest| check_manifest(manifest, old, new)).collect();
@@ -100,7 +100,7 @@ fn check_manifest(manifest: &Manifest, old: &Bundle<'_>, new: &Bundle<'_>) -> Ch
     }
 }
 
-/// Collects facts about one manifest.
+/// Collects the facts about one manifest.
 struct ManifestChecker<'m> {
     manifest: &'m Manifest,
     crd: String,

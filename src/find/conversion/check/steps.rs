@@ -1,4 +1,4 @@
-//! Checks of the steps of a manifest: manual ones, merges, their order, and the paths they use.
+//! Checks the steps of a manifest: manual steps, merges, their order, and the paths they use.
 
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::output_schema::output_schema;
@@ -14,7 +14,7 @@ use crate::model::{FieldPath, PathStep};
 use super::ManifestChecker;
 
 impl ManifestChecker<'_> {
-    /// A webhook's conversion can't be checked.
+    /// Reports that a webhook's conversion can't be checked.
     pub fn webhook(&mut self) {
         if self.manifest.webhook {
             let fact = self.fact(Aspect::ConversionWebhook, Effect::Manual, self.manifest.place(self.manifest.span));
@@ -36,7 +36,7 @@ impl ManifestChecker<'_> {
         }
     }
 
-    /// Fields that are merged into one are hard to separate afterwards.
+    /// Reports merges, because merged fields are hard to separate again.
     pub fn merging_steps(&mut self) {
         for (index, step) in self.manifest.steps.iter().enumerate() {
             if let Some(to) = step.op.writes().first().filter(|_| step.op.merges_fields()) {
@@ -48,14 +48,14 @@ impl ManifestChecker<'_> {
         }
     }
 
-    /// Two steps whose order decides the result, unless the second one works on the result of the first.
+    /// Reports two steps whose result depends on their order, unless the second one uses the result of the first.
     pub fn step_order(&mut self) {
         let steps = &self.manifest.steps;
         for (later_index, later) in steps.iter().enumerate() {
             for (index, earlier) in steps.iter().enumerate().take(later_index) {
                 let clash = |a: &FieldPath, b: &FieldPath| a.starts_with(b) || b.starts_with(a);
                 let both_write = earlier.op.writes().iter().any(|a| later.op.writes().contains(a)) && !later.op.in_place();
-                // A later step writes a field that an earlier one removed, with another meaning.
+                // A later step writes a field that an earlier one removed, and gives it another meaning.
                 let reused = earlier.op.reads().iter().any(|a| {
                     !earlier.op.in_place()
                         && later.op.writes().iter().any(|b| clash(a, b) && !later.op.reads().contains(b))
@@ -112,7 +112,7 @@ impl ManifestChecker<'_> {
     }
 }
 
-/// Whether a path exists in a schema; otherwise a hint with the most similar name.
+/// Checks that a path exists in a schema; otherwise returns a hint with the most similar name.
 fn path_exists(shape: &Shape, path: &FieldPath) -> Result<(), String> {
     if matches!(path.head(), Some("metadata")) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Manifests that apply to nothing in the two bundles.
+//! Manifests that don't apply to anything in the two bundles.
 
 use crate::find::conversion::catalogue::Conversions;
 use crate::find::conversion::manifest::{BundleVersion, Endpoint, Manifest};
@@ -9,8 +9,10 @@ use crate::model::{Bundle, Crd};
 
 use super::{crd_name, of_kind};
 
-/// Manifests that apply to nothing, each with the reason. One that existed before the change remains part of the chain; if the
-/// earlier manifests aren't known, only those are reported that can't belong to an earlier change.
+/// Returns the manifests that don't apply to anything, each with the reason.
+///
+/// A manifest that existed before the change remains part of the chain. If the earlier manifests aren't known, only manifests that
+/// can't belong to an earlier change are reported.
 pub fn unused_manifests(conversions: &Conversions, before: Option<&Conversions>, old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Fact> {
     let known = |manifest: &Manifest| before.is_some_and(|before| before.manifests.iter().any(|other| other.name == manifest.name));
     let fresh = conversions.manifests.iter().filter(|manifest| !known(manifest));
@@ -28,7 +30,7 @@ pub fn unused_manifests(conversions: &Conversions, before: Option<&Conversions>,
         .collect()
 }
 
-/// Why a manifest applies to neither of two bundles.
+/// Returns why a manifest applies to neither bundle.
 fn why_unused(manifest: &Manifest, fresh: bool, old: &Bundle<'_>, new: &Bundle<'_>) -> Option<String> {
     let (before, after) = (of_kind(manifest, old), of_kind(manifest, new));
     if before.is_empty() && after.is_empty() {

@@ -1,4 +1,4 @@
-//! The conversion of one file: its objects one after the other, and the text with all of them replaced.
+//! Converts one file: its objects one by one, and the text with all of them replaced.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,12 +19,12 @@ use super::{FileConverter, Outcome, Remark, places};
 
 /// How objects of one kind and version are converted.
 #[derive(Clone)]
-enum Way<'c> {
+enum ObjectConversion<'c> {
     Route(Rc<Route<'c>>),
-    /// No manifest is about the kind.
+    /// The kind has no manifest.
     OtherKind,
     Current,
-    /// The message, and whether it is about the version of the object.
+    /// The message, and whether it is about the object's version.
     Error(String, bool),
 }
 
@@ -32,14 +32,14 @@ pub(super) struct FileRun<'c, 'm> {
     converter: &'c FileConverter<'m>,
     text: &'c Text,
     /// By `apiVersion` and kind.
-    ways: BTreeMap<String, BTreeMap<String, Way<'c>>>,
+    by_kind: BTreeMap<String, BTreeMap<String, ObjectConversion<'c>>>,
     outcome: Outcome,
     edits: Vec<Rewritten>,
 }
 
 impl<'c, 'm> FileRun<'c, 'm> {
     pub fn new(converter: &'c FileConverter<'m>, text: &'c Text) -> Self {
-        FileRun { converter, text, ways: BTreeMap::new(), outcome: Outcome::default(), edits: Vec::new() }
+        FileRun { converter, text, by_kind: BTreeMap::new(), outcome: Outcome::default(), edits: Vec::new() }
     }
 
     pub fn run(mut self) -> Outcome {
@@ -64,7 +64,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
         Outcome { text, ..self.outcome }
     }
 
-    /// An object, or the items of a list of objects.
+    /// Converts an object, or the items of a list of objects.
     fn node(&mut self, node: Node<'_>) {
         let word = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
         let (api_version, kind) = (word("apiVersion"), word("kind"));
@@ -73,43 +73,43 @@ impl<'c, 'm> FileRun<'c, 'm> {
             return;
         }
         match self.way(api_version, kind) {
-            Way::OtherKind => self.outcome.other_kinds += 1,
-            Way::Current => self.outcome.current += 1,
-            Way::Error(message, of_version) => {
+            ObjectConversion::OtherKind => self.outcome.other_kinds += 1,
+            ObjectConversion::Current => self.outcome.current += 1,
+            ObjectConversion::Error(message, of_version) => {
                 let version = node.entry("apiVersion").map_or(node, |entry| entry.value).span();
                 let span = if of_version { version } else { places::first_line(node) };
                 self.outcome.failed(node, vec![Remark { message, span, error: true }]);
             }
-            Way::Route(route) => self.object(node, &route),
+            ObjectConversion::Route(route) => self.object(node, &route),
         }
     }
 
-    fn way(&mut self, api_version: &str, kind: &str) -> Way<'c> {
-        if let Some(way) = self.ways.get(api_version).and_then(|kinds| kinds.get(kind)) {
+    fn way(&mut self, api_version: &str, kind: &str) -> ObjectConversion<'c> {
+        if let Some(way) = self.by_kind.get(api_version).and_then(|kinds| kinds.get(kind)) {
             return way.clone();
         }
         let way = self.find_way(api_version, kind);
-        self.ways.entry(api_version.to_owned()).or_default().insert(kind.to_owned(), way.clone());
+        self.by_kind.entry(api_version.to_owned()).or_default().insert(kind.to_owned(), way.clone());
         way
     }
 
-    fn find_way(&self, api_version: &str, kind: &str) -> Way<'c> {
+    fn find_way(&self, api_version: &str, kind: &str) -> ObjectConversion<'c> {
         let (group, version) = split_api_version(api_version);
         let converter: &'c FileConverter<'m> = self.converter;
-        let Some(graph) = converter.graphs.get(&(group, kind)) else { return Way::OtherKind };
+        let Some(graph) = converter.graphs.get(&(group, kind)) else { return ObjectConversion::OtherKind };
         let legs = match object_route(graph, kind, version, &converter.target) {
             Ok(legs) => legs,
-            Err(NoRoute::Current) => return Way::Current,
-            Err(NoRoute::Error(message)) => return Way::Error(message, true),
+            Err(NoRoute::Current) => return ObjectConversion::Current,
+            Err(NoRoute::Error(message)) => return ObjectConversion::Error(message, true),
         };
         let keys = converter.keys.get(&(group.to_owned(), kind.to_owned()));
         match Route::new(legs, keys, keys.is_some()) {
-            Ok(route) => Way::Route(Rc::new(route)),
-            Err(error) => Way::Error(error.to_string(), false),
+            Ok(route) => ObjectConversion::Route(Rc::new(route)),
+            Err(error) => ObjectConversion::Error(error.to_string(), false),
         }
     }
 
-    /// The items of a list. A list of one kind, `WidgetList`, has the version of its items.
+    /// Converts the items of a list. A typed list such as `WidgetList` has the version of its items.
     fn list(&mut self, list: Node<'_>, items: Node<'_>) {
         let (first, failed) = (self.edits.len(), self.outcome.failed);
         items.items().for_each(|item| self.node(item));
@@ -140,7 +140,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
         self.edits.push(rewritten);
     }
 
-    /// The object, or those of its fields that the route is about, converted by each manifest in turn; `None` if one of them fails.
+    /// Converts the object, or only the fields that the route touches, with each manifest in turn; `None` if one fails.
     fn converted(&mut self, node: Node<'_>, route: &Route<'_>) -> Option<Map<String, Value>> {
         let mut object = match &route.fields {
             Some(fields) => {

@@ -1,4 +1,4 @@
-//! Converts the objects in a file to a version, and reports what a person should know about each of them.
+//! Converts the objects in a file to a version, and reports what the user should know about each of them.
 
 mod file_run;
 mod places;
@@ -48,12 +48,12 @@ pub struct Outcome {
     pub other_kinds: usize,
     /// Objects that had to be reformatted, without their comments.
     pub reformatted: usize,
-    /// Objects that could not be converted, and documents that could not be read. They are in the text as they were.
+    /// Objects that couldn't be converted, and documents that couldn't be read. They are unchanged in the text.
     pub failed: usize,
 }
 
 impl Outcome {
-    /// Counts an object that could not be converted. Each of its errors names it.
+    /// Counts an object that couldn't be converted, and names the object in each of its errors.
     fn failed(&mut self, node: Node<'_>, remarks: Vec<Remark>) {
         self.failed += 1;
         let named = places::identity(node);
@@ -70,9 +70,9 @@ type Key = (String, String, String);
 #[derive(Debug)]
 pub struct FileConverter<'m> {
     graphs: BTreeMap<(&'m str, &'m str), Graph<'m>>,
-    /// Schemas that results must be valid against.
+    /// Schemas to validate results against.
     endpoints: BTreeMap<Key, SchemaEndpoint>,
-    /// By group and kind, the fields that identify the items of their lists.
+    /// The fields that identify list items, by group and kind.
     keys: BTreeMap<(String, String), Arc<ListKeys>>,
     target: Target,
     budget: Budget,
@@ -101,7 +101,7 @@ impl<'m> FileConverter<'m> {
         self
     }
 
-    /// Whether any manifest converts to the target.
+    /// Whether any manifest can convert to the target.
     pub fn knows_target(&self) -> bool {
         self.graphs.values().any(|graph| !graph.named(&self.target.to).is_empty())
     }

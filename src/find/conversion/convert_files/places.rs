@@ -10,7 +10,7 @@ use super::super::manifest::{Direction, Reverse};
 use super::super::path_through_steps::origin;
 use super::super::step::Op;
 
-/// `Widget shop/blue`, as messages call an object.
+/// `Widget shop/blue`, the way messages name an object.
 pub(super) fn identity(node: Node<'_>) -> String {
     let word = |node: Node<'_>, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_owned();
     let metadata = |key: &str| node.get("metadata").map(|metadata| word(metadata, key)).unwrap_or_default();
@@ -20,7 +20,7 @@ pub(super) fn identity(node: Node<'_>) -> String {
     crate::input::shorten(text.trim_end(), 120).into_owned()
 }
 
-/// The place in the file of the value at a path of the converted object.
+/// The span in the file of the value at a path of the converted object.
 pub(super) fn span(node: Node<'_>, ops: &[Op], path: &ObjectPath) -> Span {
     let source = source(ops, path);
     let found = source.locate_key(node).unwrap_or_else(|| {
@@ -28,7 +28,7 @@ pub(super) fn span(node: Node<'_>, ops: &[Op], path: &ObjectPath) -> Span {
         let whole = found.is_map() || found.is_seq();
         source.prefix(taken).locate_key(node).filter(|_| whole).unwrap_or(found)
     });
-    // Underlining a whole object shows nothing.
+    // Underlining a whole object doesn't help, so underline its first line.
     if found.id() == node.id() { first_line(node) } else { found.span() }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn first_line(node: Node<'_>) -> Span {
     node.entry("apiVersion").map_or(node.span(), |entry| entry.key.span())
 }
 
-/// The path before the operations, with the list indices that it has after them.
+/// The path before the operations, with the list indices of the path after them.
 fn source(ops: &[Op], path: &ObjectPath) -> ObjectPath {
     let general: FieldPath = origin(ops, &path.general());
     let mut indices = path.steps().iter().filter_map(|step| if let ObjectStep::Index(index) = step { Some(*index) } else { None });
@@ -52,7 +52,7 @@ fn source(ops: &[Op], path: &ObjectPath) -> ObjectPath {
     found
 }
 
-/// The deprecation notice for a step: within one API version, an old name is a deprecated one.
+/// The deprecation notice for a step: within one API version, the old name of a field is deprecated.
 pub(super) fn deprecated(leg: &Leg<'_>, applied: &AppliedStep) -> Option<(String, ObjectPath)> {
     if leg.direction == Direction::Back || !leg.manifest.in_place() {
         return None;

@@ -1,4 +1,4 @@
-//! The way of objects of one kind and version to the target, prepared once for all objects of a file.
+//! The route of objects of one kind and version to the target, prepared once for all objects of a file.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::model::{FieldPath, PathStep};
 pub(super) struct Route<'m> {
     pub legs: Vec<(Leg<'m>, Converter<'m>)>,
     pub renames: Renames,
-    /// The top-level fields that a step reads or writes; `None` if it may be any. The others are left alone, and not even read.
+    /// The top-level fields that a step reads or writes; `None` if it could be any. All others are neither read nor changed.
     pub fields: Option<BTreeSet<&'m str>>,
 }
 
 impl<'m> Route<'m> {
-    /// `keys` are the declared keys of lists. `whole`: results are validated, so that every field is needed.
+    /// `keys` are the declared list keys. `whole`: results are validated, so every field is needed.
     pub fn new(legs: Vec<Leg<'m>>, keys: Option<&Arc<ListKeys>>, whole: bool) -> Result<Route<'m>, ConvertError> {
         let renames = rename_pairs(&legs);
         let mut fields = Some(BTreeSet::from(["apiVersion", "kind"])).filter(|_| !whole);
@@ -36,7 +36,7 @@ impl<'m> Route<'m> {
     }
 }
 
-/// The top-level fields that a manifest reads or writes in either direction; `None` if a step is about the object as a whole.
+/// The top-level fields that a manifest reads or writes in either direction; `None` if a step applies to the object as a whole.
 fn touched<'m>(manifest: &'m Manifest) -> Option<BTreeSet<&'m str>> {
     let reverse: &[Step] = if let Reverse::Steps(steps) = &manifest.reverse { steps } else { &[] };
     let paths = manifest.steps.iter().chain(reverse).flat_map(|step| step.op.paths());

@@ -28,7 +28,7 @@ pub(super) fn write<'m>(
         let (_, version, _) = group_version_kind(&object);
         let result = routes.get(version).map(|legs| along(legs, &object).ok());
         cases.extend(result.as_ref().map(|result| case(CANONICALIZE, &object, result.as_ref())));
-        // There and back, and back from an object that was never converted.
+        // Convert back both converted objects and objects that were never converted.
         let converted = result.into_iter().flatten().filter(|result| *result != object);
         for newest_form in converted.chain((version == newest).then(|| object.clone())) {
             for (end, legs) in downgrades {
@@ -53,12 +53,12 @@ pub(super) fn write<'m>(
     Ok((format!("{HEADER}\n{tests}"), format!("[\n{}\n]\n", lines.join(",\n"))))
 }
 
-/// A call and its result; an error if there is none.
+/// One test case: a call and its result, or an error if there is none.
 fn case(function: &str, object: &Value, result: Option<&Value>) -> Value {
     json!({"function": function, "object": object, "want": result})
 }
 
-/// Objects of every version: both sides of the examples, and what the schemas accept.
+/// Objects of every version: both sides of the examples, and objects generated from the schemas.
 fn objects(generator: &Generator<'_>, crds: Option<&Bundle<'_>>) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     for edge in &generator.graph.edges {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::find::conversion::address::Names;
 
-/// What a kind of step is in Go.
+/// The Go code of a kind of step.
 #[derive(Debug)]
 pub(crate) struct GoStep {
     /// The functions that the kind needs.
@@ -14,12 +14,12 @@ pub(crate) struct GoStep {
     pub call: String,
 }
 
-/// A string as a Go literal: JSON escapes nothing that Go doesn't know.
+/// Writes a string as a Go literal. JSON escapes work because Go knows all of them.
 pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A JSON value as a Go expression, a new one each time it is evaluated.
+/// Writes a JSON value as a Go expression that creates a new value each time.
 pub(crate) fn go_literal(value: &Value) -> String {
     match value {
         Value::Null => "nil".to_owned(),
@@ -35,12 +35,12 @@ pub(crate) fn go_literal(value: &Value) -> String {
     }
 }
 
-/// A path inside a container.
+/// Writes a path inside a container.
 pub(crate) fn path(names: &Names) -> String {
     format!("path{}", name_list(names))
 }
 
-/// The paths of a step inside its container.
+/// Writes the paths of a step inside its container.
 pub(crate) fn paths(inner: &[Names]) -> String {
     format!("[]path{{{}}}", inner.iter().map(name_list).collect::<Vec<_>>().join(", "))
 }

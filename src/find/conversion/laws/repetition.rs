@@ -1,4 +1,4 @@
-//! The laws for objects that may be converted already: idempotence, and independence of the stored version.
+//! The laws for objects that may already be converted: idempotence, and independence of the stored version.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::model::relation::Search;
 use super::{Attempt, Counterexample, LawCheck, NO_CONVERSION, Verdict, difference};
 
 impl LawCheck<'_> {
-    /// Converting an object again changes nothing (RT4).
+    /// Checks that converting an object again changes nothing (RT4).
     pub fn idempotence(&self) -> Verdict {
         let (Some(ops), Some(output)) = (self.ops(Direction::Forward), self.output_schema(Direction::Forward)) else {
             return Verdict::Undecided(NO_CONVERSION.into());
@@ -38,14 +38,14 @@ impl LawCheck<'_> {
         Verdict::Tested { objects, because: "a step may change an object that is already converted".into() }
     }
 
-    /// An object that is valid in both versions stays as it is, so that nobody needs to know the stored version.
+    /// Checks that an object valid in both versions isn't changed, so that the conversion doesn't need to know the stored version.
     pub fn stored_version_independence(&self) -> Verdict {
         let Some(steps) = self.manifest.directed_steps(Direction::Forward) else { return Verdict::Undecided(NO_CONVERSION.into()) };
         let (old, new) = (&self.old.shape, &self.new.shape);
         let mut tested = 0;
         let mut open = None;
         for step in steps.iter() {
-            // The first step that changes an object sees it as it was, so each step can be checked alone.
+            // The first step that would change an object sees the original object, so each step can be checked alone.
             if step.op.is_noop(old) || step.op.is_noop(new) || !step.op.acts_on_both(old, new) {
                 continue;
             }

@@ -14,7 +14,8 @@ use crate::model::FieldPath;
 use super::{Attempt, Counterexample, LawCheck, NO_REVERSE, Verdict, difference};
 
 impl LawCheck<'_> {
-    /// Converting to the other version and back restores every object (RT1 forward, RT2 back), up to normal form and pruning.
+    /// Checks that converting to the other version and back restores every object (RT1 forward, RT2 back), up to normal form and
+    /// pruning.
     pub fn round_trip(&self, direction: Direction) -> Verdict {
         if self.converter(direction).is_none() || self.converter(direction.opposite()).is_none() {
             return Verdict::Undecided(NO_REVERSE.into());
@@ -63,7 +64,7 @@ impl LawCheck<'_> {
             .map_err(|path| Obstacle::permanent(format!("the other version doesn't keep `{path}`")))
     }
 
-    /// The smallest object with this value at a path.
+    /// Builds the smallest object with this value at a path.
     fn object_with(&self, direction: Direction, path: &FieldPath, value: &Value) -> Option<Value> {
         let (start, _) = self.endpoints(direction);
         let object = start.object(crate::compare::embed(&start.shape, path, value)?);
@@ -81,7 +82,7 @@ impl LawCheck<'_> {
                 (format!("it can't be converted back: {error}"), None, step)
             }
             Attempt::Converted(returned) => {
-                // The place of preserved values belongs to the conversion.
+                // The field that stores preserved values belongs to the conversion, not to the object.
                 let (before, after) = (
                     start.normalised(&self.manifest.without_preserved(object)),
                     start.normalised(&self.manifest.without_preserved(&returned)),

@@ -1,4 +1,4 @@
-//! Laws of whole manifests: where lost values are preserved, and that no object violates a law that is proved.
+//! Tests of the laws on whole manifests: where lost values are preserved, and that no object violates a proved law.
 
 use crate::find::conversion::testing::{because, check_laws};
 
@@ -47,7 +47,7 @@ mod made_up {
         ])
     }
 
-    /// Old and new fields of `spec`, the step between them, and the other keys of the manifest.
+    /// Generates the old and new fields of `spec`, the step between them, and the other keys of the manifest.
     fn manifest() -> impl Strategy<Value = (String, String, String, String)> {
         let other = json!({"type": "string"});
         let rest = select(vec!["reverse: auto", "reverse: auto\npreserve: {annotation: shop.example.com/kept}"]);
@@ -68,7 +68,7 @@ mod made_up {
     }
 
     #[test]
-    fn no_object_violates_a_law_that_is_proved() {
+    fn no_object_violates_a_proved_law() {
         let count = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(MANIFESTS);
         let config = Config { cases: count, failure_persistence: None, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));

@@ -13,7 +13,7 @@ use crate::model::relation::Search;
 use super::{Attempt, Counterexample, LawCheck, NO_CONVERSION, Verdict};
 
 impl LawCheck<'_> {
-    /// Every converted object is valid in the other version (RT3).
+    /// Checks that every converted object is valid in the other version (RT3).
     pub fn validity(&self, direction: Direction) -> Verdict {
         let (start, end) = self.endpoints(direction);
         let Some(output) = self.output_schema(direction) else { return Verdict::Undecided(NO_CONVERSION.into()) };
@@ -51,7 +51,7 @@ impl LawCheck<'_> {
         Verdict::Tested { objects, because }
     }
 
-    /// Why a step may fail on an object of the schema; `None` if none can.
+    /// Returns why a step may fail on an object of the schema; `None` if it can't.
     fn may_fail(&self, direction: Direction) -> Option<String> {
         let (start, _) = self.endpoints(direction);
         let mut shape = start.shape.clone();

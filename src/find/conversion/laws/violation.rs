@@ -1,4 +1,4 @@
-//! Looks for objects that break a law which is proved.
+//! Searches for objects that violate a proved law.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ fn broken(name: &str, samples: &[Value], law: impl Fn(&Value) -> bool) -> Option
     samples.iter().find(|object| !law(object)).map(|object| format!("{name} is proved, and {object} breaks it"))
 }
 
-/// Objects of both sides against every law that is proved: how many laws are, and what is wrong.
+/// Checks objects of both sides against every proved law, and returns how many laws are proved and what is wrong.
 pub(crate) fn violation(manifest: &Manifest, old: &SchemaEndpoint, new: &SchemaEndpoint) -> (usize, Option<String>) {
     let law_check = LawCheck::new(manifest, old, new);
     let [there, back] = [Direction::Forward, Direction::Back].map(|direction| Converter::new(manifest, direction).ok());
@@ -43,7 +43,7 @@ pub(crate) fn violation(manifest: &Manifest, old: &SchemaEndpoint, new: &SchemaE
         return (proved, None);
     }
     let law = |object: &Value| {
-        // Preserved values aren't part of the object.
+        // Preserved values aren't part of the object, so they are ignored.
         let once = convert(&there, object);
         once.is_none_or(|once| convert(&there, &once).is_some_and(|twice| twice["spec"] == once["spec"]))
     };

@@ -1,4 +1,4 @@
-//! What a person does in each step of a plan: what must be true before, how to see that it is, and the way back.
+//! Instructions for each step of a plan: what must be true first, how to check it, and how to go back.
 
 use crate::find::conversion::readability;
 use crate::find::conversion::text::as_yaml;
@@ -6,7 +6,7 @@ use crate::model::{Crd, FieldPath, Scope, Version};
 
 use super::{Action, StoredObjects, storage_version_migration};
 
-/// Something that must be true, and the command that shows it.
+/// Something that must be true, and the command that shows whether it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     pub what: String,
@@ -17,17 +17,17 @@ pub struct Condition {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Instructions {
     pub title: String,
-    /// Commands after the CRD was applied, if the step has one.
+    /// Commands to run after the CRD is applied, if the step has one.
     pub commands: Vec<String>,
     /// An alternative to the commands for some servers.
     pub alternative: Option<String>,
     pub conditions: Vec<Condition>,
     pub roll_back: String,
-    /// What can't be undone.
+    /// What can't be undone afterwards.
     pub irreversible: Option<String>,
 }
 
-/// The requests that clients still make for deprecated versions.
+/// Shows requests that clients still make to deprecated versions.
 const REQUESTED: &str = "kubectl get --raw /metrics | grep apiserver_requested_deprecated_apis";
 const PREVIOUS: &str = "apply the CRD of the step before";
 
@@ -46,7 +46,7 @@ struct Names {
     /// Versions that the new CRD doesn't have.
     removed: Vec<String>,
     added: Vec<String>,
-    /// Whether a version stays and changes.
+    /// Whether a version is kept but its schema changes.
     shared: bool,
     namespaced: bool,
 }
@@ -148,7 +148,7 @@ fn add(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> Instructions {
     }
 }
 
-/// The arguments of `crdwise convert` that lead to the new form.
+/// The arguments of `crdwise convert` that produce the new form.
 fn to_new_form(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     let target = objects.manifest.map(|manifest| manifest.to.argument()).unwrap_or_else(|| names.new.clone());
     let from = objects.manifest.filter(|manifest| manifest.in_place()).map(|manifest| manifest.from.argument());
@@ -156,7 +156,7 @@ fn to_new_form(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     format!("--to {target}{from}")
 }
 
-/// What shows whether every object has the new form. Another version never shows the old one.
+/// How to see whether every object has the new form. Reading another version never shows the old one.
 fn has_new_form(names: &Names, objects: &StoredObjects<'_, '_, '_>) -> String {
     if !objects.converts_in_place() {
         return "the exit code of kubectl replace, which is 0 if every object was replaced".to_owned();

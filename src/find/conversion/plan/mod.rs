@@ -1,5 +1,6 @@
-//! The sequence of releases that leads from one CRD to another without losing an object: every step is a CRD that the server accepts as
-//! an update of the one before, and stored objects can be read at every point.
+//! Plans the releases that lead from one CRD to another without losing an object.
+//!
+//! Every step is a CRD that the server accepts as an update of the one before, and stored objects can be read at every point.
 
 mod instructions;
 mod relaxed_schema;
@@ -14,13 +15,13 @@ use super::text::as_yaml;
 pub use instructions::Instructions;
 pub(crate) use sequence::StoredObjects;
 
-/// The first line of a file with the CRD of a step. Such files are not the CRDs of the project that they are in.
+/// The first line of a file with a step's CRD. It marks files that aren't CRDs of the project they are in.
 pub const FILE_HEADER: &str = "# A step of `crdwise conversions plan`\n";
 
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Adds versions and fields; nothing goes away.
+    /// Adds versions and fields; removes nothing.
     Add,
     Deprecate,
     MoveStorage,
@@ -29,12 +30,12 @@ pub enum Action {
     TrimStoredVersions,
     StopServing,
     CleanManagedFields,
-    /// Applies the new CRD, which no longer has what went away.
+    /// Applies the new CRD, without the removed versions and fields.
     Finish,
 }
 
 impl Action {
-    /// The word that names the step's file.
+    /// The name of the action in the step's file name.
     pub fn name(self) -> &'static str {
         match self {
             Action::Add => "add",
@@ -65,16 +66,16 @@ pub struct Plan {
     pub steps: Vec<PlanStep>,
 }
 
-/// Why there is no plan for a CRD, or why a sequence is wrong.
+/// Why there is no plan for a CRD, or what is wrong with a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub crd: String,
-    /// The step that is wrong, from 1; 0 if there is no plan at all.
+    /// The wrong step, counted from 1; 0 if there is no plan at all.
     pub step: usize,
     pub reason: String,
 }
 
-/// The plans for all CRDs that change, and the reasons where there is none.
+/// Plans the steps for all CRDs that change, with the reasons for those without a plan.
 pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions>) -> (Vec<Plan>, Vec<Refusal>) {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for after in &new.crds {
@@ -98,7 +99,7 @@ pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions
     (plans, refusals)
 }
 
-/// What is wrong with the order of these bundles, each of which replaces the one before.
+/// Checks a sequence of bundles, each replacing the one before, and returns what is wrong with it.
 pub fn check_sequence(bundles: &[&Bundle<'_>], conversions: Option<&Conversions>) -> Vec<Refusal> {
     let (Some(first), Some(last)) = (bundles.first(), bundles.last()) else { return Vec::new() };
     let mut refusals = Vec::new();
@@ -166,7 +167,7 @@ impl Planner<'_, '_, '_> {
                 version.insert("storage".to_owned(), (Some(name) == storage).into());
             });
             add(Action::MoveStorage, &before, Some(&crd));
-            // Without a status, only the cluster knows at which versions objects are stored.
+            // Without a status, only the cluster knows which versions objects are stored in.
             let goes = old.versions.iter().any(|version| new.version(version.name).is_none());
             let elsewhere = old.stored_versions.len() > 1 || (goes && old.stored_versions.is_empty());
             if moves || converts || elsewhere {
@@ -193,7 +194,7 @@ impl Planner<'_, '_, '_> {
         Plan { crd: new.name.to_owned(), steps }
     }
 
-    /// The versions that the new CRD has in addition, and in those that both have, the fields of both.
+    /// Adds the versions that only the new CRD has, and declares the fields of both sides in the versions that both have.
     fn add_versions(&self, crd: &mut Value, converts: bool) {
         let target = without_status(self.new.node.to_json());
         let listed = |crd: &Value| crd.pointer("/spec/versions").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -236,7 +237,7 @@ fn each_version(crd: &mut Value, mut edit: impl FnMut(&str, &mut Map<String, Val
     }
 }
 
-/// The object that makes servers of Kubernetes 1.35 and later rewrite all objects of a resource.
+/// The object that makes Kubernetes 1.35 and later rewrite all objects of a resource.
 pub(super) fn storage_version_migration(crd: &Crd<'_>) -> Value {
     let plural = crd.names.plural.map_or("", |plural| plural.value);
     json!({

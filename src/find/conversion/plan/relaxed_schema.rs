@@ -1,9 +1,9 @@
-//! The schema between two others: it declares the fields of both and asks for no more than both do, so that objects of either form are
-//! accepted and kept while they are converted.
+//! Builds an intermediate schema between two others: it declares the fields of both and requires nothing that one of them doesn't,
+//! so that objects of either form are accepted and kept while they are converted.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that both schemas must agree on; where they differ, neither is asked for.
+/// Keywords that are kept only if both schemas agree on them.
 const CONDITIONS: &[&str] = &[
     "pattern",
     "format",
@@ -27,7 +27,7 @@ const CONDITIONS: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// A schema that accepts and keeps what either of two schemas accepts and keeps, as far as one schema can.
+/// Builds a schema that accepts and keeps whatever either schema accepts and keeps, as far as a single schema can.
 pub(super) fn relaxed(old: &Value, new: &Value) -> Value {
     let (Value::Object(before), Value::Object(after)) = (old, new) else { return new.clone() };
     if old == new {
@@ -88,7 +88,7 @@ fn properties(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<Valu
     Some(Value::Object(all))
 }
 
-/// Where the types differ, a schema for values of both: an integer or a string, a number, or anything below an object that keeps it.
+/// If the types differ, returns a schema for values of both: int-or-string, number, or an object that preserves unknown fields.
 fn of_both_types(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<Value> {
     let ty = |side: &Map<String, Value>| side.get("type").and_then(Value::as_str).map(str::to_owned);
     let (was, is) = (ty(old)?, ty(new)?);

@@ -1,5 +1,5 @@
-//! Checks a sequence of CRDs, each of which replaces the one before: the server accepts every update, versions go in the right order, and
-//! objects that were stored under the first CRD can be read under each.
+//! Checks a sequence of CRDs, each replacing the one before: the server accepts every update, versions are removed in the right
+//! order, and objects stored under the first CRD can be read under every later one.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::model::{Bundle, Crd, FieldPath, PathStep, Version};
 use crate::server;
 use crate::server::object::ObjectPath;
 
-/// The objects that clusters have before the first step, and the manifest that converts them.
+/// The objects in clusters before the first step, and the manifest that converts them.
 pub(crate) struct StoredObjects<'p, 'b, 't> {
     first: &'b Crd<'t>,
     last: &'b Crd<'t>,
@@ -53,17 +53,17 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
         StoredObjects { first, last, manifest, objects }
     }
 
-    /// Whether some stored object must be converted before or after the last CRD is applied.
+    /// Whether some stored object must be converted before or after applying the last CRD.
     pub fn needs_conversion(&self) -> bool {
         !self.last.conversion.is_webhook() && self.objects.iter().any(|object| danger(object, self.last).is_some())
     }
 
-    /// Whether a manifest converts objects that stay at their version.
+    /// Whether a manifest converts objects without changing their API version.
     pub fn converts_in_place(&self) -> bool {
         self.manifest.is_some_and(Manifest::in_place)
     }
 
-    /// Whether the migration converts objects, and doesn't only rewrite them.
+    /// Whether the migration converts objects, rather than only rewriting them.
     pub fn is_converted(&self) -> bool {
         self.needs_conversion() || self.converts_in_place()
     }
@@ -75,18 +75,18 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
         paths.into_iter().collect()
     }
 
-    /// What people have to do, because no program can.
+    /// The steps that people must do by hand.
     pub fn manual(&self) -> Vec<&'p Manual> {
         self.manifest.iter().flat_map(|manifest| &manifest.steps).filter_map(|step| step.op.manual()).collect()
     }
 
-    /// Whether a step converts something in the status, which is written separately.
+    /// Whether a step converts something in the status, which is written by separate requests.
     pub fn converts_status(&self) -> bool {
         let of_status = |path: &&FieldPath| matches!(path.steps().first(), Some(PathStep::Key(name)) if &**name == "status");
         self.manifest.iter().flat_map(|manifest| &manifest.steps).any(|step| step.op.paths().iter().any(of_status))
     }
 
-    /// The first step that is wrong, from 1, and why.
+    /// Returns the first wrong step, counted from 1, and why it is wrong.
     pub fn check(&self, crds: &[&Crd<'_>]) -> Result<(), (usize, String)> {
         let mut objects = self.objects.clone();
         let mut converted = false;
@@ -103,10 +103,10 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
                 return Err(wrong(said(&found)));
             }
             let mut new_forms = self.converted(&objects).map_err(|why| wrong(format!("{}; {why}", said(&found))))?;
-            // What a person converts is right afterwards.
+            // Assume that a person converts objects correctly.
             new_forms.retain(|form| !form.by_hand || danger(&form.object, after).is_none());
             let new_forms: Vec<Value> = new_forms.into_iter().map(|form| form.object).collect();
-            // Before the step, if that CRD accepts the new form as well; after it, if the old form can still be read there.
+            // Convert before the step if the earlier CRD also accepts the new form, or after it if the old form can still be read.
             let safe = |crd: &Crd<'_>| new_forms.iter().find_map(|object| danger(object, crd));
             let early = safe(before);
             if let (Some(early), Danger::Unreadable(_)) = (&early, &found) {
@@ -149,11 +149,11 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
 /// A converted object.
 struct NewForm {
     object: Value,
-    /// A person must finish it.
+    /// A person must finish the conversion.
     by_hand: bool,
 }
 
-/// The server accepts the update.
+/// Checks that the server accepts the update.
 fn admitted(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     let admission = server::crd::update(before, after);
     let refusal = admission.facts.iter().find(|fact| fact.is_refusal() && !fact.pre_existing);
@@ -163,7 +163,7 @@ fn admitted(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     })
 }
 
-/// A version is added, becomes the storage version, is deprecated, is no longer served and goes, each in its own step.
+/// Checks that a version is added, becomes the storage version, is deprecated, stops being served and is removed in separate steps.
 fn versions(before: &Crd<'_>, after: &Crd<'_>) -> Result<(), String> {
     for version in &before.versions {
         let name = version.name;
@@ -203,7 +203,7 @@ fn endpoint(crd: &Crd<'_>, version: &Version<'_>) -> Option<SchemaEndpoint> {
     Some(SchemaEndpoint::new(Shape::of(version.schema.as_ref()?), crd.group(), version.name, crd.kind()))
 }
 
-/// Everything that the server prunes from an object in the version that its users know, or in the first that is served.
+/// Everything that the server prunes from an object, in its own version or else in the first served one.
 fn pruned(object: &Value, crd: &Crd<'_>) -> Vec<FieldPath> {
     let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let served = || crd.versions.iter().filter(|version| version.served);
@@ -212,11 +212,11 @@ fn pruned(object: &Value, crd: &Crd<'_>) -> Vec<FieldPath> {
     end.request(object).pruned.iter().map(ObjectPath::general).collect()
 }
 
-/// Why an object isn't safe: no served version shows all of it, or the one that does refuses to write it.
+/// Why an object isn't safe: no served version shows all of it, or the one that does refuses to write it back.
 fn danger(object: &Value, crd: &Crd<'_>) -> Option<Danger> {
     let own = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut served: Vec<&Version<'_>> = crd.versions.iter().filter(|version| version.served).collect();
-    // The version of the object is the one that its users know.
+    // Clients use the object's own version, so try it first.
     served.sort_by_key(|version| api_version(crd.group(), version.name) != own);
     let mut found: Option<Danger> = None;
     for version in served {

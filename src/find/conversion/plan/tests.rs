@@ -1,6 +1,6 @@
 use super::*;
 
-/// A version with these properties of `spec`.
+/// Builds a version with these properties of `spec`.
 fn version(name: &str, flags: &str, properties: &str) -> String {
     format!(
         "    - {{name: {name}, {flags}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{properties}}}}}}}}}}}}}\n"
@@ -50,7 +50,7 @@ fn actions(old: &str, new: &str, manifests: &str) -> Vec<Action> {
     plans[0].steps.iter().map(|step| step.action).collect()
 }
 
-/// The step that is refused, and the reason.
+/// Returns the refused step and the reason.
 #[track_caller]
 fn refused(sequence: &[String], manifests: &str) -> (usize, String) {
     let documents: Vec<Documents> = sequence.iter().map(|text| Documents::of_text("crd.yaml", text)).collect();

@@ -1,4 +1,4 @@
-//! What else a removed field can mean: another name or place, several fields made of it, or a part of another one.
+//! Alternatives for a removed field: it may have been renamed or moved, split into several fields, or merged into another one.
 
 use crate::find::conversion::address::Containers;
 use crate::model::FieldPath;
@@ -9,12 +9,12 @@ use crate::model::schema::shape::Type;
 use super::steps::{Alternative, ty};
 use super::{TODO, quoted};
 
-/// How many fields of one type are offered as the new place of a value.
+/// How many fields of one type are suggested as the new place of a value.
 const OFFERED: usize = 4;
-/// How many fields a string can be divided into.
+/// How many fields a string can be split into.
 const PARTS: usize = 5;
 
-/// What a removed field may have become.
+/// Suggests what a removed field may have become.
 pub(super) fn replaced(gone: &FieldPath, added: &[&Fact], old: &Schema<'_>, new: &Schema<'_>) -> Vec<Alternative> {
     let Some(was) = old.at(gone).as_ref().and_then(ty) else { return Vec::new() };
     let fresh = |fact: &&&Fact| old.at(&fact.path).is_none();
@@ -40,7 +40,7 @@ pub(super) fn replaced(gone: &FieldPath, added: &[&Fact], old: &Schema<'_>, new:
     found
 }
 
-/// A string that the removed fields may have become together.
+/// Suggests a string that the removed fields may have been merged into.
 pub(super) fn merged(gone: &[&FieldPath], added: &[&Fact], old: &Schema<'_>, new: &Schema<'_>) -> Option<Alternative> {
     let parts: Vec<&FieldPath> = gone.iter().copied().filter(|path| is_part(old, path)).collect();
     let parent = parts.first()?.parent();
@@ -73,7 +73,7 @@ fn template(parts: &[&FieldPath]) -> String {
     parts.iter().map(|path| format!("{{{}}}", name(path))).collect::<Vec<_>>().join(":")
 }
 
-/// The fields of a template, each by its name.
+/// Writes the fields of a template, keyed by name.
 fn fields(parts: &[&FieldPath], schema: &Schema<'_>) -> String {
     let field = |path: &&FieldPath| {
         let integer = schema.at(path).as_ref().and_then(ty) == Some(Type::Integer);

@@ -15,7 +15,7 @@ use crate::model::{Bundle, Crd, FieldPath, release};
 use super::manifest::{API_VERSION, BundleVersion, KIND};
 use steps::Writer;
 
-/// A manifest as text, for a person to finish.
+/// The text of a manifest, for a person to finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     pub crd: String,
@@ -24,19 +24,19 @@ pub struct Draft {
     pub text: String,
 }
 
-/// Marks what a person has to fill in.
+/// Marks what a person must fill in.
 pub const TODO: &str = "TODO";
 
 /// The largest enum for which a draft lists every value.
 const MAPPED: usize = 100;
 
-/// The most changes that one draft has steps for. A person finishes it, and each step is held against all others.
+/// The most changes that one draft has steps for. A person must finish it, and each step is compared with all others.
 const MOST_STEPS: usize = 500;
 
-/// The width of long comments.
+/// The width of comments in a draft.
 const COMMENT: usize = 120;
 
-/// CRD, channel, old version and new version of a change.
+/// The CRD, channel, old version and new version of a change.
 type VersionPair = (String, Option<String>, String, String);
 
 /// A bundle, and its version if the CRDs don't state one.
@@ -53,7 +53,7 @@ impl ReleasedBundle<'_, '_> {
     }
 }
 
-/// A version that goes away, and the one that its objects and clients move to.
+/// A removed version, and the version that its objects and clients move to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RemovedVersion {
     pub crd: String,
@@ -99,11 +99,11 @@ pub fn scaffold(
     drafts
 }
 
-/// What one draft is about.
+/// The change that one draft describes.
 struct Change<'f> {
     pair: &'f VersionPair,
     facts: &'f [&'f Fact],
-    /// Fields that the new version has in addition.
+    /// Fields that only the new version has.
     added: &'f [&'f Fact],
     removes_version: bool,
 }
@@ -112,7 +112,7 @@ impl Change<'_> {
     fn draft(&self, old: ReleasedBundle<'_, '_>, new: ReleasedBundle<'_, '_>, names: &mut BTreeSet<String>) -> Option<Draft> {
         let (name, channel, from, to) = self.pair;
         let (before, after) = (old.bundle.find(name, channel.as_deref())?, new.bundle.find(name, channel.as_deref())?);
-        // A new version is compared with the older one as it is now, if that stays.
+        // A new version is compared with the current form of the older version, if that is kept.
         let beside = after.version(from).filter(|_| self.facts.iter().all(|fact| fact.subject == Subject::NewVersion));
         let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
         let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
@@ -122,7 +122,7 @@ impl Change<'_> {
         writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
         let was = old.version_of(before);
         let moved = new.version_of(after).filter(|is| was.as_ref() != Some(is));
-        // A pull request doesn't know the version of its release.
+        // A pull request doesn't know the version it will be released in.
         let is = moved.clone().or_else(|| (from == to || was.is_some()).then(|| BundleVersion::NEXT.to_owned()));
         let mut parts = vec![after.kind().to_owned(), from.clone()];
         match moved {
@@ -130,7 +130,7 @@ impl Change<'_> {
             Some(release) => parts.push(release.trim_start_matches('v').to_owned()),
             None => parts.extend(self.facts.first().and_then(|fact| fact.path.name()).map(str::to_owned)),
         }
-        // Each channel may have a CRD of this name.
+        // Several channels may have a CRD of this name.
         parts.extend(channel.clone().filter(|_| new.bundle.named(name).len() > 1));
         let manifest = unique(file_name(&parts.join("-")), names);
         let end = |version: &str, crd: &Crd<'_>, release: Option<&str>| {
@@ -177,7 +177,7 @@ impl Change<'_> {
     }
 }
 
-/// The name, with a number if another draft has it already.
+/// Appends a number to a name that another draft already uses.
 fn unique(name: String, names: &mut BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name)).unwrap_or(name);
@@ -185,12 +185,12 @@ fn unique(name: String, names: &mut BTreeSet<String>) -> String {
     free
 }
 
-/// A path as a YAML scalar inside a flow mapping.
+/// Writes a path as a YAML scalar for a flow mapping.
 pub(super) fn quoted(path: &FieldPath) -> String {
     scalar(&path.to_string())
 }
 
-/// A string as a YAML scalar inside a flow mapping.
+/// Writes a string as a YAML scalar for a flow mapping.
 fn scalar(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))
@@ -204,7 +204,7 @@ fn scalar(text: &str) -> String {
     }
 }
 
-/// A file name that is valid on every system.
+/// Makes a file name that is valid on every system.
 fn file_name(text: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
     let name: String = text.chars().map(safe).take(120).collect();
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_names_stay_names() {
+    fn special_characters_in_names_are_escaped() {
         for text in ["a: b", "x}, y: {", "yes", "1.4", "", "a\nb: c", "it's", "#", "&a", "v1"] {
             let line = format!("{{a: {}, b: 1}}", scalar(text));
             let read: serde_json::Value = serde_yaml::from_str(&line).unwrap();

@@ -1,4 +1,4 @@
-//! The steps of a draft: what each change becomes, and the questions that only a person can answer.
+//! The steps of a draft: the step for each change, and the questions that only a person can answer.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub(super) struct Writer<'s, 'o, 'n> {
     old: &'s Schema<'o>,
     new: &'s Schema<'n>,
     shapes: (Shape, Shape),
-    /// Whether the server prunes what the new schema doesn't keep before anybody can convert it.
+    /// Whether the server prunes values that the new schema doesn't keep before a converter can read them.
     prunes: bool,
     steps: Vec<DraftedStep>,
     /// Fields that no step can read after the upgrade.
@@ -27,7 +27,7 @@ pub(super) struct Writer<'s, 'o, 'n> {
     pub loses: bool,
 }
 
-/// A step, the question that it leaves open, and what else the change could mean.
+/// A step, the question it leaves open, and what else the change could mean.
 #[derive(Debug, Default)]
 pub(super) struct DraftedStep {
     comments: Vec<String>,
@@ -35,7 +35,7 @@ pub(super) struct DraftedStep {
     alternatives: Vec<Alternative>,
 }
 
-/// A step to use instead.
+/// A step that could be used instead.
 #[derive(Debug)]
 pub(super) struct Alternative {
     pub when: String,
@@ -49,10 +49,10 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
 
     /// Drafts the steps for the changes of one pair of versions.
     pub fn all(&mut self, facts: &[&Fact], added: &[&Fact]) {
-        // A version that replaces another one is compared with it twice, as a new one and as the successor.
+        // If a version replaces another one, they are compared twice: as a new version, and as the successor.
         let (facts, added) = (&distinct(facts), &distinct(added));
         let mut ordered: Vec<&&Fact> = facts.iter().collect();
-        // Inner fields first, so that the parents in every path still have their old names.
+        // Inner fields come first, so that the parents in every path still have their old names.
         ordered.sort_by(|a, b| (std::cmp::Reverse(a.path.steps().len()), &a.path).cmp(&(std::cmp::Reverse(b.path.steps().len()), &b.path)));
         for fact in ordered {
             self.fact(fact, facts, added);
@@ -65,7 +65,8 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         self.additions(added);
     }
 
-    /// Fields that only the new version has: naming them keeps their values when an object is converted back and forth.
+    /// Adds steps for fields that only the new version has: naming them keeps their values when an object is converted back and
+    /// forth.
     fn additions(&mut self, added: &[&Fact]) {
         let mut comment = "only the new version has what follows, whose values `preserve` keeps for converting back and forth";
         let mut outermost: Vec<&FieldPath> = added.iter().map(|fact| &fact.path).collect();
@@ -84,14 +85,14 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         }
     }
 
-    /// What must be done before the upgrade, because the new schema prunes what the steps read.
+    /// Says what must be done before the upgrade, because the new schema prunes values that the steps read.
     pub fn before_the_upgrade(&self) -> Option<String> {
         let inner = |path: &&FieldPath| self.unreadable.iter().any(|above| *path != above && path.starts_with(above));
         let paths: Vec<&FieldPath> = self.unreadable.iter().filter(|path| !inner(path)).collect();
         (!paths.is_empty()).then(|| format!("{}: {}.", readability::reason(&paths), readability::ADVICE))
     }
 
-    /// The steps as text, below `steps:`.
+    /// The text below `steps:`.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let line = |text: &str| text.replace(char::is_control, " ");
@@ -163,7 +164,7 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
                     (Some(old), Some(new)) => format!(": {old} → {new}"),
                     _ => String::new(),
                 };
-                // No step applies to an object as a whole.
+                // A step can't apply to an object as a whole.
                 let at = if path.is_root() { "spec".to_owned() } else { at };
                 let comment = format!("{aspect} {effect}{detail}: how are old values converted?");
                 self.step(comment, format!("manual: {{path: {at}, effect: {effect}, guidance: {TODO}}}"));
@@ -187,7 +188,7 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         if let Some(factor) =
             Some(&to).filter(|_| matches!(verb, "rename" | "move")).and_then(|to| self.unit_factor(from, to, new.as_ref()))
         {
-            // A value of the finer unit may not be a whole number of the coarser one.
+            // A value in the finer unit may not be a whole number in the coarser one.
             self.loses = true;
             let comment = "the names have different units: is this the factor?";
             self.step_for(Some(from), comment, format!("scale: {{from: {}, to: {}, {factor}}}", quoted(from), quoted(&to)), Vec::new());
@@ -204,7 +205,7 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
         self.step_for(Some(&from_path), comment, format!("{verb}: {{from: {}, to: {}{key}}}", quoted(from), quoted(&to)), Vec::new());
     }
 
-    /// The factor between the units that two names of a number end with.
+    /// The conversion factor between two number fields whose names end with units.
     fn unit_factor(&self, from: &FieldPath, to: &FieldPath, new: Option<&Schema<'_>>) -> Option<String> {
         let number = |schema: Option<&Schema<'_>>| schema.and_then(ty).is_some_and(|ty| matches!(ty, Type::Integer | Type::Number));
         if !number(self.old.at(from).as_ref()) || !number(new) {
@@ -214,7 +215,7 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
     }
 
     fn retyped(&mut self, fact: &Fact, all: &[&Fact]) {
-        // A rename to a list covers it already.
+        // A rename to a list already covers this change.
         if all.iter().any(|other| other.path == fact.path && other.aspect == Aspect::Presence) {
             return;
         }
@@ -239,7 +240,7 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
             (Some(Type::Array), Some(_)) => self.step("a single value and a list", format!("unwrap: {{from: {at}, to: {at}}}")),
             (was, becomes) => match (scalar(was), scalar(becomes)) {
                 (Some(was), Some(becomes)) if was != becomes => {
-                    // `007` and `7` become the same number.
+                    // Different strings, such as `007` and `7`, become the same number.
                     self.loses |= was == "string" || was == "number";
                     self.step("can every value be converted?", format!("retype: {{path: {at}, was: {was}, becomes: {becomes}}}"));
                 }
@@ -275,7 +276,7 @@ impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
     }
 }
 
-/// Each change once, in the same order.
+/// Removes duplicate changes, keeping the order.
 fn distinct<'f>(facts: &[&'f Fact]) -> Vec<&'f Fact> {
     let mut seen = BTreeSet::new();
     facts.iter().copied().filter(|fact| seen.insert((fact.path.clone(), fact.aspect, fact.effect))).collect()
@@ -300,7 +301,7 @@ pub(super) fn ty(schema: &Schema<'_>) -> Option<Type> {
     schema.ty().and_then(Type::parse)
 }
 
-/// Whether a field is gone without a replacement that was recognised.
+/// Whether a field was removed and no replacement was recognised.
 fn is_removal(fact: &Fact) -> bool {
     (fact.aspect, fact.effect) == (Aspect::Presence, Effect::Removed)
 }

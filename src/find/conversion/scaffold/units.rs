@@ -1,6 +1,6 @@
-//! Units at the end of field names: `timeoutSeconds` and `timeoutMilliseconds` hold different numbers.
+//! Recognises units at the end of field names: `timeoutSeconds` and `timeoutMilliseconds` hold different numbers.
 
-/// Endings of names, each with its size in the smallest unit of its quantity. Longer ones first.
+/// Name endings, each with its size in the smallest unit of its quantity, longest first.
 const UNITS: [&[(&str, u64)]; 2] = [
     &[
         ("nanoseconds", 1),

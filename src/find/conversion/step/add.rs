@@ -1,4 +1,4 @@
-//! `add`: a field that the old version doesn't have. Its inverse is `drop`.
+//! `add`: adds a field that the old version doesn't have. Its inverse is `drop`.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::{Conflict, Fields, Op, Overlap, Reason, StepKind};
 #[derive(Debug)]
 pub(super) struct Add {
     pub path: FieldPath,
-    /// What the field gets where it is missing; without a value the step only names the field.
+    /// The value to write where the field is missing; without one, the step only names the field.
     pub value: Option<Value>,
 }
 
@@ -88,7 +88,7 @@ impl StepKind for Add {
         self.value.as_ref().is_some_and(|value| fills_on_both(&self.path, value, old, new))
     }
 
-    /// A field that every object must have now needs a value.
+    /// A field that is required now needs a value.
     fn covers(&self, change: &Fact, at: &Overlap) -> bool {
         let needs_value = matches!((change.aspect, change.effect), (Aspect::Presence | Aspect::Required, Effect::Added));
         at.covers_by_default(change) && (self.value.is_some() || !needs_value)

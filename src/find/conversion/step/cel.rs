@@ -1,4 +1,4 @@
-//! `cel`: a CEL expression over `self` for each direction, for conversions that no other kind supports.
+//! `cel`: a CEL expression over `self` for each direction, for conversions that no other kind of step can do.
 
 use std::sync::{Arc, LazyLock};
 
@@ -24,7 +24,7 @@ struct Cel {
     back: Option<Expression>,
 }
 
-/// A compiled expression. `self` is the value; a null result removes it.
+/// A compiled expression. `self` is the value to convert; a null result removes it.
 #[derive(Clone)]
 struct Expression {
     source: Arc<str>,
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Expression {
 
 impl Expression {
     fn parse(source: &str) -> Result<Expression, String> {
-        /// A step can be applied to any value; its schema is not known when the manifest is read.
+        /// The declared type of `self`: the schema isn't known when the manifest is read, so any value is allowed.
         static ANY: LazyLock<Arc<Decl>> = LazyLock::new(|| Arc::new(Decl::outside_a_schema(Kind::Json)));
         Ok(Expression { source: source.into(), program: FileExpression::compile(source, "self", &ANY)? })
     }
@@ -115,7 +115,7 @@ mod tests {
     use crate::find::conversion::testing::{both_ways, check_laws};
 
     #[test]
-    fn an_expression_gives_json() {
+    fn results_are_json() {
         let run = |source: &str, value: Value| Expression::parse(source).unwrap().run(&value);
         assert_eq!(run("self * 1000", json!(5)), Ok(json!(5000)));
         assert_eq!(run("{'name': self.a + '-' + string(self.b)}", json!({"a": "x", "b": 1})), Ok(json!({"name": "x-1"})));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_an_error() {
+    fn results_that_are_not_json_are_errors() {
         let run = |source: &str| Expression::parse(source).unwrap().run(&json!(1));
         for source in ["b'x'", "duration('1s')", "0.0 / 0.0", "type(self)", "quantity('1')", "[duration('1s')]"] {
             assert_eq!(run(source), Err(Reason::Cel("the result is not a JSON value".to_owned())), "{source}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_explained() {
+    fn evaluation_errors_are_explained() {
         let run = |source: &str, value: Value| Expression::parse(source).unwrap().run(&value).unwrap_err().to_string();
         let mismatch = "the expression fails: found no matching overload for '_*_' applied to '(int, double)'";
         assert_eq!(run("self * 1.5", json!(5)), mismatch);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_compile_is_an_error() {
+    fn expressions_that_do_not_compile_are_errors() {
         for (source, said) in [
             ("self +", "unexpected end of the expression (character 7)"),
             ("sefl", "undeclared reference to 'sefl' (character 1)"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_can_not_run_for_long() {
+    fn long_running_expressions_are_stopped() {
         let ranges = "lists.range(100000)";
         for source in [
             format!("{ranges}.map(a, {ranges}.map(b, {ranges}.map(c, a + b + c)))"),

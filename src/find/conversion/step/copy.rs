@@ -1,4 +1,4 @@
-//! `copy`: a second field gets the value of the first.
+//! `copy`: copies the value of one field to a second one.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct Copy {
     ends: Ends,
 }
 
-/// The inverse: removes what a copy made.
+/// The inverse: removes the copy.
 #[derive(Debug)]
 struct RemoveCopy {
     ends: Ends,
@@ -94,12 +94,12 @@ impl StepKind for Copy {
         never_there(shape, &self.ends.from)
     }
 
-    /// An object may have both fields with the same value, or with different ones.
+    /// Triggers don't decide it, because an object may have both fields, with equal or different values.
     fn decided_by_triggers(&self) -> bool {
         false
     }
 
-    /// A field that was removed is still there after a copy.
+    /// After a copy, the removed field is still there, so the step doesn't cover its removal.
     fn covers(&self, change: &Fact, at: &Overlap) -> bool {
         at.covers_by_default(change) && (change.aspect, change.effect) != (Aspect::Presence, Effect::Removed)
     }

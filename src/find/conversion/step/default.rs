@@ -1,4 +1,4 @@
-//! `default`: a field gets a value where it is missing.
+//! `default`: fills in a value where a field is missing.
 
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl StepKind for RemoveDefault {
     }
 }
 
-/// The schema of objects in which a missing field got this value.
+/// Computes the schema of objects in which the missing field was filled in.
 pub(super) fn with_default(shape: &mut Shape, container: usize, path: &FieldPath, value: &Value) -> Option<()> {
     let child = match declared(shape, path) {
         Some(child) => with_value(child, value),
@@ -173,12 +173,12 @@ pub(super) fn with_default(shape: &mut Shape, container: usize, path: &FieldPath
     attach(shape, container, path, child, true)
 }
 
-/// Whether a field has a value whenever its parent exists, so that no default is filled in.
+/// Whether a field has a value whenever its parent exists, so that the default is never used.
 pub(super) fn always_present(shape: &Shape, path: &FieldPath) -> bool {
     always_there(shape, path) && declared(shape, path).is_some_and(|child| !child.nullable)
 }
 
-/// Whether a value may be filled into objects of both versions, where the new one doesn't have the same default.
+/// Whether the step may fill in a value in objects valid in both versions, because the new one doesn't have the same default.
 pub(super) fn fills_on_both(path: &FieldPath, value: &Value, old: &Shape, new: &Shape) -> bool {
     let parent = path.parent().unwrap_or_default();
     let both = declared(old, &parent).is_some() && declared(new, &parent).is_some();
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn defaults_that_differ_are_ambiguous() {
-        // Absence means something else now.
+        // A missing field means something else now.
         let laws = check_laws(
             "{m: {type: string, default: a}}",
             "{m: {type: string, default: b}}",

@@ -83,7 +83,7 @@ impl StepKind for Drop {
         detach(shape, &self.path).map(|_| ())
     }
 
-    /// Only a field that always has the value which the inverse writes.
+    /// Holds only if the field always has the value that the inverse writes.
     fn lossless(&self, shape: &Shape, _container: usize) -> Result<(), Obstacle> {
         let (path, restore) = (&self.path, self.inverse.value());
         if never_there(shape, path) {
@@ -127,7 +127,7 @@ mod tests {
         let laws = check_laws(old, new, "- drop: {path: spec.a}", "", "ppxppp");
         assert!(because(&laws.returns).starts_with("`spec.a` is lost"));
         check_laws(old, new, "- drop: {path: spec.a}", "preserve: {annotation: shop.example.com/kept}", "pppppp");
-        // Without a step the server drops it all the same.
+        // Without a step, the server prunes the field anyway.
         check_laws(old, new, "", "", "ppxppp");
         let laws = check_laws(new, old, "- add: {path: spec.a}", "", "pppxpp");
         assert!(because(&laws.returns_back).starts_with("`spec.a` is lost"));

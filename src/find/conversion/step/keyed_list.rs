@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 use super::parse::StepNode;
 use super::reason::Reason;
 
-/// The fields of an item that hold the key and the value of a map's entry.
+/// The item fields that hold the key and the value of a map entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ItemFields {
     pub key: String,
-    /// Without a field for the value, the value is an object, and its fields are beside the key.
+    /// If `None`, the map's values are objects, and their fields are put next to the key.
     pub value: Option<String>,
 }
 

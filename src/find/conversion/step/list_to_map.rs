@@ -1,4 +1,4 @@
-//! `listToMap`: a list of items that hold their key becomes a map. Its inverse is `mapToList`.
+//! `listToMap`: turns a list whose items contain a key into a map. Its inverse is `mapToList`.
 
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ impl StepKind for ListToMap {
             item.property_count = Count::default();
             let value = match &self.item.value {
                 Some(field) => Arc::unwrap_or_clone(item.properties.remove(field)?),
-                // Conditions on an item may be about its key.
+                // Conditions on an item may refer to its key, so they are dropped.
                 None => Shape { all_of: Vec::new(), any_of: Vec::new(), one_of: Vec::new(), not: None, rules: Vec::new(), ..item },
             };
             let extra = Extra::Values(Arc::new(value));
@@ -135,12 +135,12 @@ impl StepKind for ListToMap {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        lossless_if(&self.ends, shape, container, |list| self.items_return(list))
+        lossless_if(&self.ends, shape, container, |list| self.items_survive_round_trip(list))
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
         succeeds_if(&self.ends, shape, conflict, |child| match child {
-            Some(list) if list.ty == Some(Type::Array) => self.items_return(list).is_ok(),
+            Some(list) if list.ty == Some(Type::Array) => self.items_survive_round_trip(list).is_ok(),
             other => self.ends.in_place() && only_type(other) == Some(Type::Object),
         })
     }
@@ -151,8 +151,8 @@ impl StepKind for ListToMap {
 }
 
 impl ListToMap {
-    /// Shows that every item can become an entry and an item again.
-    fn items_return(&self, list: &Shape) -> Result<(), Obstacle> {
+    /// Proves that every item survives becoming a map entry and an item again.
+    fn items_survive_round_trip(&self, list: &Shape) -> Result<(), Obstacle> {
         let (at, key) = (&self.ends.from, &self.item.key);
         let keyed = list.list_type == ListType::Map && list.map_keys == [key.clone()] && !list.nullable;
         let Some(item) = list.items.as_deref().filter(|_| keyed) else {
@@ -179,7 +179,7 @@ mod tests {
     use crate::find::conversion::testing::{because, both_ways, laws};
 
     #[test]
-    fn what_is_no_list_cannot_be_converted() {
+    fn values_that_are_not_lists_are_refused() {
         let map = "{c: {type: object, additionalProperties: {type: object}}}";
         let laws = laws("{c: {type: boolean}}", map, "- listToMap: {from: spec.c, to: spec.c, key: a}", "");
         assert!(because(&laws.valid).contains("a list"), "{}", because(&laws.valid));

@@ -1,4 +1,4 @@
-//! `manual`: what no program can convert, with guidance for the person who does.
+//! `manual`: a conversion that no program can do, with guidance for the person who does it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{Conflict, Fields, Op, Overlap, Reason, StepKind};
 #[derive(Debug, Clone)]
 pub(crate) struct Manual {
     pub path: FieldPath,
-    /// What the change does to the field.
+    /// The change to the field.
     pub effect: Effect,
     pub guidance: String,
 }
@@ -48,7 +48,7 @@ impl StepKind for Manual {
         Some(Arc::new(self.clone()))
     }
 
-    /// An object that has a value in a field which goes away can't be converted.
+    /// Refuses an object with a value in a field that is removed.
     fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
         let gone = matches!(self.effect, Effect::Removed | Effect::Renamed | Effect::Moved);
         let present = inner.first().and_then(|path| get(container, path)).is_some_and(|value| !value.is_null());
@@ -80,7 +80,7 @@ impl StepKind for Manual {
         Vec::new()
     }
 
-    /// The manifest says which change the guidance is for.
+    /// The manifest states which change the guidance is for.
     fn covers(&self, change: &Fact, at: &Overlap) -> bool {
         at.reads && self.effect == change.effect
     }

@@ -1,4 +1,4 @@
-//! `mapToList`: a map becomes a list of items that hold their key. Its inverse is `listToMap`.
+//! `mapToList`: turns a map into a list whose items contain their key. Its inverse is `listToMap`.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl StepKind for MapToList {
         Some(Arc::new(ListToMap { ends: self.ends.swapped(), item: self.item.clone() }))
     }
 
-    /// Items are in the order of their keys.
+    /// Creates the items in the order of their keys.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
@@ -138,11 +138,11 @@ impl StepKind for MapToList {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        lossless_if(&self.ends, shape, container, |map| self.entries_return(map))
+        lossless_if(&self.ends, shape, container, |map| self.entries_survive_round_trip(map))
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
-        succeeds_if(&self.ends, shape, conflict, |map| map.is_some_and(|map| self.entries_return(map).is_ok()))
+        succeeds_if(&self.ends, shape, conflict, |map| map.is_some_and(|map| self.entries_survive_round_trip(map).is_ok()))
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
@@ -151,8 +151,8 @@ impl StepKind for MapToList {
 }
 
 impl MapToList {
-    /// Shows that every entry can become an item and an entry again.
-    fn entries_return(&self, map: &Shape) -> Result<(), Obstacle> {
+    /// Proves that every entry survives becoming a list item and an entry again.
+    fn entries_survive_round_trip(&self, map: &Shape) -> Result<(), Obstacle> {
         let at = &self.ends.from;
         let Extra::Values(values) = &map.extra else { return lost(format!("`{at}` is not a map")) };
         if map.nullable || values.nullable || !map.properties.is_empty() {

@@ -1,4 +1,4 @@
-//! `mapValues`: values are replaced by a table, such as `Disabled: Off`.
+//! `mapValues`: replaces values using a table, such as `Disabled: Off`.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct MapValues {
     table: Table,
 }
 
-/// What happens to a value that the table doesn't list.
+/// What to do with a value that the table doesn't list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
     Keep,
@@ -39,7 +39,7 @@ struct Table {
 }
 
 impl Table {
-    /// What a value becomes; one that is already new stays.
+    /// Looks up the new value. A value that is already new stays.
     fn look_up(&self, value: &Value) -> Result<Value, Reason> {
         if let Some((_, new)) = self.pairs.iter().find(|(old, _)| same(old, value)) {
             return Ok(new.clone());
@@ -48,7 +48,7 @@ impl Table {
         if known { Ok(value.clone()) } else { Err(Reason::Unmapped(value.clone())) }
     }
 
-    /// The table read from right to left. Where several values became one, it goes back to the first of them.
+    /// Reverses the table. If several values map to the same one, the inverse uses the first of them.
     fn inverse(&self) -> Table {
         let mut pairs: Vec<(Value, Value)> = Vec::new();
         for (old, new) in &self.pairs {
@@ -125,18 +125,18 @@ impl StepKind for MapValues {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        lossless_if(&self.ends, shape, container, |child| self.values_return(child))
+        lossless_if(&self.ends, shape, container, |child| self.values_survive_round_trip(child))
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
         succeeds_if(&self.ends, shape, conflict, |child| {
-            self.table.otherwise == Otherwise::Keep || child.is_some_and(|child| self.values_return(child).is_ok())
+            self.table.otherwise == Otherwise::Keep || child.is_some_and(|child| self.values_survive_round_trip(child).is_ok())
         })
     }
 
     fn is_noop(&self, shape: &Shape) -> bool {
-        let stays = |value: &Value| self.table.look_up(value).is_ok_and(|new| new == *value);
-        noop_if(&self.ends, shape, |child| child.and_then(all_values).is_some_and(|values| values.iter().all(stays)))
+        let moves_nothing_back = |value: &Value| self.table.look_up(value).is_ok_and(|new| new == *value);
+        noop_if(&self.ends, shape, |child| child.and_then(all_values).is_some_and(|values| values.iter().all(moves_nothing_back)))
     }
 
     fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
@@ -149,7 +149,7 @@ impl StepKind for MapValues {
     }
 }
 
-/// Every value that a schema accepts, where it lists them.
+/// Returns every value that a schema accepts, if it lists them.
 fn all_values(child: &Shape) -> Option<Vec<Value>> {
     match (&child.enum_values, child.ty) {
         (Some(values), _) => Some(values.clone()),
@@ -162,7 +162,7 @@ impl MapValues {
     fn mapped(&self, child: Shape) -> Shape {
         let table = &self.table;
         let Some(values) = all_values(&child) else {
-            // Values that the table doesn't name stay; those that it results in are added.
+            // Values that the table doesn't list stay; its new values are added.
             let fits = has_only_type(&child) && table.pairs.iter().all(|(_, new)| fits_type(&child, new));
             return if fits { child } else { anything(&child) };
         };
@@ -180,8 +180,8 @@ impl MapValues {
         Shape { ty, enum_values: Some(results), nullable: child.nullable, default, preserve_unknown: ty.is_none(), ..Shape::any(child.at) }
     }
 
-    /// Shows that every value which the table changes or results in is restored by its inverse.
-    fn values_return(&self, child: &Shape) -> Result<(), Obstacle> {
+    /// Proves that the inverse restores every value that the table changes or produces.
+    fn values_survive_round_trip(&self, child: &Shape) -> Result<(), Obstacle> {
         let (at, table, inverse) = (&self.ends.from, &self.table, self.table.inverse());
         let returns =
             |value: &Value| table.look_up(value).ok().and_then(|new| inverse.look_up(&new).ok()).is_some_and(|back| back == *value);
@@ -227,7 +227,7 @@ mod tests {
         check_laws(old, "{m: {type: string, enum: [Auto, Full]}}", "- mapValues: {path: spec.m, values: {Never: Auto}}", "", "ppxppp");
         // After a swap, a value has two meanings.
         check_laws(old, old, "- mapValues: {path: spec.m, values: {Auto: Full, Full: Auto}}", "", "ppppxx");
-        // The new version refuses a value that no step converts.
+        // The new version refuses a value, and no step converts it.
         check_laws(old, new, "", "", "xxpppp");
     }
 }

@@ -1,4 +1,4 @@
-//! `merge`: several fields become one string. Its inverse is `split`.
+//! `merge`: combines several fields into one string. Its inverse is `split`.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) struct Merge {
 pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
     let to = step.field("to")?;
     let (form, parts) = TypedTemplate::parse(step, "from")?;
-    // `to` was read first and is the last of the paths.
+    // `to` was parsed first but is the last of the paths.
     step.spans.rotate_left(1);
     Some(Arc::new(Merge { parts, to, form }))
 }

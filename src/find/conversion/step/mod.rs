@@ -1,10 +1,10 @@
 //! The kinds of conversion steps, one file each: parsing, applying, inverse, output schema and proofs.
 //!
-//! A step acts on one container of an object at a time: the deepest list item or map value that all of its paths share.
-//! Its inverse is again a step on the same paths, so that a manifest can be read in both directions.
+//! A step acts on one container of an object at a time: the deepest list item or map value that all of its paths share. Its inverse
+//! is a step on the same paths, so a manifest can be applied in both directions.
 //!
-//! To add a kind: write its file with a `parse` function and an implementation of [`StepKind`], name it in [`KINDS`], and
-//! describe it in `manifest.schema.json`. The compiler and a test name what is missing.
+//! To add a kind: write its file with a `parse` function and an implementation of [`StepKind`], list it in [`KINDS`], and describe
+//! it in `manifest.schema.json`. The compiler and a test report anything missing.
 
 mod add;
 mod cel;
@@ -53,10 +53,10 @@ pub(crate) use overlap::Overlap;
 use parse::StepNode;
 pub use reason::{Conflict, Reason, Refusal};
 
-/// Reads a step. Errors go into the node; without an operation there is at least one, or the schema has reported it.
+/// Parses a step. If it returns `None`, the node has at least one error, or the JSON Schema check reported it.
 type Parse = fn(&mut StepNode<'_, '_>) -> Option<Op>;
 
-/// Every kind of step by the name that manifests give it, apart from `forEach`, which only groups steps.
+/// Every kind of step with its name in manifests, except `forEach`, which only groups steps.
 const KINDS: &[(&str, Parse)] = &[
     ("rename", move_field::parse),
     ("move", move_field::parse),
@@ -85,26 +85,26 @@ pub(crate) type Op = Arc<dyn StepKind>;
 #[derive(Debug, Clone)]
 pub struct Step {
     pub(crate) op: Op,
-    /// What the manifest calls it.
+    /// The name of the kind in the manifest.
     pub name: &'static str,
     pub conflict: Conflict,
-    /// Whether the values that the step loses are preserved, where the manifest preserves any.
+    /// Whether values that the step loses are preserved, if the manifest preserves any.
     pub preserve: bool,
-    /// The step in the manifest, and each of its paths.
+    /// The spans of the step in the manifest, and of each of its paths.
     pub span: Span,
     pub path_spans: Vec<Span>,
     pub(crate) containers: Containers,
 }
 
 impl Step {
-    /// Whether another manifest says the same, wherever it says it.
+    /// Whether another step does the same, ignoring where it is written.
     pub(crate) fn is_like(&self, other: &Step) -> bool {
         let words = |step: &Step| (step.name, step.conflict, step.preserve, format!("{:?}", step.op));
         words(self) == words(other)
     }
 }
 
-/// Where one value comes from and where it goes.
+/// The source and target paths of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ends {
     pub from: FieldPath,
@@ -112,7 +112,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Whether the value stays where it is and becomes another.
+    /// Whether the value changes without moving.
     fn in_place(&self) -> bool {
         self.from == self.to
     }
@@ -126,12 +126,12 @@ impl Ends {
     }
 }
 
-/// The fields that an operation is about.
+/// The fields that an operation uses.
 pub(crate) enum Fields<'o> {
-    /// One value, which goes to another place or changes where it is.
+    /// One value that moves, or changes in place.
     Value(&'o Ends),
     Several {
-        /// Fields whose value is taken or changed.
+        /// Fields whose value is removed or changed.
         reads: Vec<&'o FieldPath>,
         /// Fields where a value appears or changes.
         writes: Vec<&'o FieldPath>,
@@ -148,12 +148,12 @@ impl<'o> Fields<'o> {
     }
 }
 
-/// Why a step may fail, where a kind can't say anything more helpful.
+/// Why a step may fail, if its kind has no better explanation.
 const MAY_FAIL: &str = "a step may fail";
 
-/// What conversions need to know about a kind of step.
+/// The behaviour of a kind of step.
 ///
-/// `container` is the length of the path that leads to the container, which all paths of the step begin with.
+/// `container` is the number of path segments that lead to the container; all paths of the step start with them.
 pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     fn fields(&self) -> Fields<'_>;
 
@@ -163,23 +163,23 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     /// Changes one container. `inner` are the paths of [`StepKind::paths`] inside it.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason>;
 
-    /// The same in Go; else the reason why there is none.
+    /// The step as Go code, or the reason why it can't be written in Go.
     fn go(&self) -> Result<GoStep, String>;
 
-    /// Turns the schema of the objects before the step into one that accepts all objects after it, and in simple cases no
-    /// others. `None` where there is nothing to act on, so that nothing changes.
+    /// Turns the schema of the objects before the step into one that accepts all objects after it, and in simple cases no others.
+    /// Returns `None` if the schema has nothing for the step to act on.
     fn output_schema(&self, shape: &mut Shape, container: usize) -> Option<()>;
 
-    /// Shows that the inverse restores every object of the schema, up to normal form.
+    /// Proves that the inverse restores every object of the schema, up to normal form.
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle>;
 
-    /// Shows that the step succeeds on every object of the schema; else the reason why it may not.
+    /// Proves that the step succeeds on every object of the schema; otherwise returns why it may fail.
     fn never_fails(&self, shape: &Shape, container: usize, conflict: Conflict) -> Result<(), String>;
 
-    /// Whether the step changes no object of the schema.
+    /// Whether the step leaves all objects of the schema unchanged.
     fn is_noop(&self, shape: &Shape) -> bool;
 
-    /// Every path that the operation reads or writes, sources first. The inverse has the same paths.
+    /// Every path that the operation reads or writes, sources first. The inverse has the same paths in the same order.
     fn paths(&self) -> Vec<&FieldPath> {
         match self.fields() {
             Fields::Value(ends) => ends.paths(),
@@ -201,7 +201,7 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Where one value comes from and where it goes, for operations on a single value.
+    /// The source and target paths, for operations on a single value.
     fn ends(&self) -> Option<&Ends> {
         match self.fields() {
             Fields::Value(ends) => Some(ends),
@@ -209,48 +209,49 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Whether the value stays where it is and becomes another.
+    /// Whether the value changes without moving.
     fn in_place(&self) -> bool {
         self.ends().is_some_and(Ends::in_place)
     }
 
-    /// Where the value at `path` was before the step, if the step put it there.
+    /// Where the value at `path` was before the step, if the step moved it there.
     fn origin(&self, path: &FieldPath) -> Option<FieldPath> {
         let ends = self.ends()?;
         rebased(path, &ends.to, &ends.from)
     }
 
-    /// The fields that replace one that the step removes.
+    /// The fields that replace a field removed by the step.
     fn replacements(&self) -> Vec<&FieldPath> {
         self.ends().filter(|ends| !ends.in_place()).map(|ends| &ends.to).into_iter().collect()
     }
 
-    /// Places and values on which the step changes an object.
+    /// The paths and values that make the step change an object.
     fn triggers(&self) -> Vec<(&FieldPath, Wanted)> {
         self.reads().into_iter().map(|path| (path, Wanted::Sent)).collect()
     }
 
-    /// Whether searching for [`StepKind::triggers`] settles if the step changes objects that are valid in both versions.
+    /// Whether searching for [`StepKind::triggers`] is enough to decide if the step changes objects that are valid in both
+    /// versions.
     fn decided_by_triggers(&self) -> bool {
         true
     }
 
-    /// Whether both versions declare a field that the step reads. In a version that doesn't declare it, it has no meaning.
+    /// Whether both versions declare a field that the step reads. The field has no meaning in a version that doesn't declare it.
     fn acts_on_both(&self, old: &Shape, new: &Shape) -> bool {
         self.reads().iter().any(|path| declared(old, path).is_some() && declared(new, path).is_some())
     }
 
-    /// Whether the step converts what a breaking change did to a field.
+    /// Whether the step converts the effect of a breaking change to a field.
     fn covers(&self, change: &Fact, at: &Overlap) -> bool {
         at.covers_by_default(change)
     }
 
-    /// The step, if a person must do it.
+    /// The step itself, if a person must do it.
     fn manual(&self) -> Option<&Manual> {
         None
     }
 
-    /// Whether the step gives a value another place and does nothing else.
+    /// Whether the step only moves a value.
     fn moves_value(&self) -> bool {
         false
     }
@@ -260,17 +261,17 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether the step makes one field of several.
+    /// Whether the step combines several fields into one.
     fn merges_fields(&self) -> bool {
         false
     }
 
-    /// Whether the step writes out or removes a default, by which nothing is lost.
+    /// Whether the step only writes out or removes a default, which loses nothing.
     fn is_default(&self) -> bool {
         false
     }
 
-    /// Whether the step writes only where the parent of its field exists.
+    /// Whether the step writes only if the parent of its field exists.
     fn needs_parent(&self) -> bool {
         false
     }
@@ -286,12 +287,12 @@ pub(crate) fn view(container: &Value, inner: &[Names]) -> Vec<Option<Value>> {
     inner.iter().map(|names| get(container, names).cloned()).collect()
 }
 
-/// A value as messages show it, cut if it is long.
+/// Formats a value for messages, shortened if it is long.
 pub(crate) fn shown(value: &Value) -> String {
     crate::input::shorten(&value.to_string(), 79).into_owned()
 }
 
-/// Equal as JSON, `1` and `1.0` included.
+/// Compares two values as JSON, where `1` equals `1.0`.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => x == y || x.as_f64() == y.as_f64(),

@@ -1,4 +1,4 @@
-//! `rename` and `move`: a value gets another name or another place.
+//! `rename` and `move`: give a value another name or place.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl StepKind for Move {
         Some(Arc::new(Move { ends: self.ends.swapped() }))
     }
 
-    /// Missing parents are created; parents that are left empty are removed.
+    /// Creates missing parents, and removes parents that become empty.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
@@ -90,7 +90,7 @@ impl StepKind for Move {
         true
     }
 
-    /// A field that was renamed must be moved to its new name.
+    /// A renamed field must be moved to its new name.
     fn covers(&self, change: &Fact, at: &Overlap) -> bool {
         let renamed = matches!((change.aspect, change.effect), (Aspect::Presence, Effect::Renamed | Effect::Moved));
         at.covers_by_default(change) && (at.writes_new_name || !renamed)
@@ -119,13 +119,13 @@ mod tests {
     fn renames_are_lossless() {
         let (old, new) = ("{a: {type: string}, c: {type: integer}}", "{b: {type: string}, c: {type: integer}}");
         check_laws(old, new, "- rename: {from: spec.a, to: spec.b}", "", "pppppp");
-        // The old name got another meaning.
+        // The old name has another meaning in the new version.
         let reused = "{a: {type: string}, b: {type: string}, c: {type: integer}}";
         let laws = check_laws(old, reused, "- rename: {from: spec.a, to: spec.b}", "", "pxpxpx");
         assert!(because(&laws.blind).contains("it is valid in both versions"), "{}", because(&laws.blind));
-        // The old name accepts other types now, so that its values can be distinguished.
+        // The old name now has another type, so its values can be told apart.
         check_laws("{a: {type: string}}", "{a: {type: integer}, b: {type: string}}", "- rename: {from: spec.a, to: spec.b}", "", "pxpxpp");
-        // Only the old name is in the new version: what is there would be renamed on the way back.
+        // The new version only has the old name, so its value would be renamed when converting back.
         let laws = check_laws(
             "{c: {type: string}}",
             "{a: {type: string}, c: {type: string}}",

@@ -12,12 +12,12 @@ pub(crate) struct Overlap {
     pub writes: bool,
     /// The step reads or writes a field inside the changed one, or the changed one itself.
     pub inside: bool,
-    /// The field wasn't renamed, or the step writes it under its new name.
+    /// The field wasn't renamed, or the step writes its new name.
     pub writes_new_name: bool,
 }
 
 impl Overlap {
-    /// `reads` are the step's fields as the old version calls them, `writes` as the new one does.
+    /// `reads` are the step's fields with their names in the old version, `writes` with those in the new one.
     pub fn new(change: &Fact, reads: &[FieldPath], writes: &[FieldPath]) -> Overlap {
         let (old, new) = (&change.path, change.to.as_ref().unwrap_or(&change.path));
         Overlap {
@@ -28,7 +28,7 @@ impl Overlap {
         }
     }
 
-    /// Whether a step with this overlap covers a change, unless its kind knows better.
+    /// Whether a step with this overlap covers a change, unless its kind decides otherwise.
     pub fn covers_by_default(&self, change: &Fact) -> bool {
         match (change.aspect, change.effect) {
             (Aspect::Presence | Aspect::Required, Effect::Added) => self.writes,

@@ -1,4 +1,4 @@
-//! The node of a step in a manifest, and what kinds of steps read from it.
+//! Parses the parts of a step that several kinds share.
 
 use serde_json::Value;
 
@@ -8,15 +8,15 @@ use crate::model::{FieldPath, PathStep};
 
 use super::{Ends, KINDS, Op};
 
-/// Groups steps for each item of a list or each value of a map.
+/// The key that applies steps to each item of a list or each value of a map.
 pub(crate) const FOR_EACH: &str = "forEach";
 
-/// What a path must lead to.
+/// What a path must refer to.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum PathRole {
-    /// A field that can appear and disappear: the path ends with a name.
+    /// A field that can be added or removed: the path ends with a name.
     Field,
-    /// A value that becomes another: `[]` and `{}` at the end are fine.
+    /// A value that changes: the path may end with `[]` or `{}`.
     Value,
 }
 
@@ -25,12 +25,12 @@ pub(crate) fn kind_names() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(name, _)| *name).chain([FOR_EACH])
 }
 
-/// The name of a kind of step, if there is such a kind.
+/// The static name of a kind of step, if the kind exists.
 pub(crate) fn kind_name(name: &str) -> Option<&'static str> {
     kind_names().find(|known| *known == name)
 }
 
-/// Reads a path.
+/// Parses a path.
 pub(crate) fn read_path(node: Node<'_>, role: PathRole, errors: &mut Vec<Fault>) -> Option<FieldPath> {
     let Some(path) = node.as_str().and_then(FieldPath::parse).filter(|path| !path.is_root()) else {
         errors.push(Fault::at(node, "not a field path; write for example `spec.rules[].name`, `spec.labels{}` or `spec[\"a.b\"]`"));
@@ -43,25 +43,25 @@ pub(crate) fn read_path(node: Node<'_>, role: PathRole, errors: &mut Vec<Fault>)
     Some(path)
 }
 
-/// `path` below `within`.
+/// Appends `path` to `within`.
 pub(crate) fn joined(within: &FieldPath, path: &FieldPath) -> FieldPath {
     path.steps().iter().cloned().fold(within.clone(), |path, step| path.child(step))
 }
 
-/// A step while it is read.
+/// A step while it is parsed.
 pub(crate) struct StepNode<'r, 'n> {
-    /// What the manifest calls the kind.
+    /// The name of the kind in the manifest.
     pub name: &'static str,
     pub node: Node<'n>,
     pub errors: &'r mut Vec<Fault>,
-    /// The list or map whose elements the step is for; the root outside of `forEach`.
+    /// The list or map whose elements the step applies to; the root outside `forEach`.
     pub within: &'r FieldPath,
-    /// The bytes of each path, in the order of the operation's paths.
+    /// The span of each path, in the order of the operation's paths.
     pub spans: Vec<Span>,
 }
 
 impl<'n> StepNode<'_, 'n> {
-    /// The operation, by the kind's own parser.
+    /// Parses the operation with the parser of its kind.
     pub fn parse(&mut self) -> Option<Op> {
         let (_, parse) = KINDS.iter().find(|(name, _)| *name == self.name)?;
         parse(self)
@@ -71,7 +71,7 @@ impl<'n> StepNode<'_, 'n> {
         self.errors.push(Fault::at(node, message));
     }
 
-    /// A path in the manifest, as a path of the whole object.
+    /// Parses a path and makes it relative to the whole object.
     pub fn path_at(&mut self, node: Node<'n>, role: PathRole) -> Option<FieldPath> {
         let path = joined(self.within, &read_path(node, role, self.errors)?);
         self.check_mutable(node, &path);
@@ -79,17 +79,17 @@ impl<'n> StepNode<'_, 'n> {
         Some(path)
     }
 
-    /// The path of a field.
+    /// Parses the path of a field.
     pub fn field(&mut self, key: &str) -> Option<FieldPath> {
         self.path_at(self.node.get(key)?, PathRole::Field)
     }
 
-    /// A value that goes `from` one place `to` another.
+    /// Parses the paths of a value that moves `from` one place `to` another.
     pub fn ends(&mut self) -> Option<Ends> {
         Some(Ends { from: self.field("from")?, to: self.field("to")? })
     }
 
-    /// As [`StepNode::ends`], or a value that changes at its `path`.
+    /// Like [`StepNode::ends`], or the `path` of a value that changes in place.
     pub fn ends_or_path(&mut self) -> Option<Ends> {
         match self.node.get("path") {
             Some(node) => {
@@ -108,7 +108,7 @@ impl<'n> StepNode<'_, 'n> {
         self.node.get(key).and_then(Node::as_str)
     }
 
-    /// Of the fields that every object has, a conversion may only change labels and annotations.
+    /// Reports metadata fields that a conversion must not change: only labels and annotations are allowed.
     fn check_mutable(&mut self, node: Node<'_>, path: &FieldPath) {
         let head = path.head().unwrap_or_default();
         let second = path.steps().get(1);

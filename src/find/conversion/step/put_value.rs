@@ -1,4 +1,4 @@
-//! Writing and removing values of an object, for all kinds of steps.
+//! Writes and removes values of an object, for all kinds of steps.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::find::conversion::address::{Names, get, get_mut, put};
 
 use super::reason::{Conflict, Reason};
 
-/// Puts a value where there is none; where there is another one, the conflict rule of the step decides.
+/// Writes a value if there is none yet; if there is another value, the step's conflict rule decides.
 pub(super) fn put_value(container: &mut Value, to: &Names, value: Value, conflict: Conflict) -> Result<(), Reason> {
     match get(container, to).filter(|present| !present.is_null()) {
         Some(present) if *present == value => return Ok(()),
@@ -20,14 +20,14 @@ pub(super) fn put_value(container: &mut Value, to: &Names, value: Value, conflic
     Ok(put(container, to, value)?)
 }
 
-/// The parent of a field and the field's name, if the parent is an object. Steps that add or remove a single field act only
-/// there, as the server's defaults do.
+/// Returns the parent of a field and the field's name, if the parent is an object. Steps that add or remove a single field act only
+/// there, like the server's defaulting.
 pub(super) fn parent<'v>(container: &'v mut Value, path: &Names) -> Option<(&'v mut Map<String, Value>, String)> {
     let (last, above) = path.split_last()?;
     Some((get_mut(container, above)?.as_object_mut()?, last.as_ref().to_owned()))
 }
 
-/// Puts a value where there is none; a null counts as none.
+/// Writes a value if there is none yet; null counts as none.
 pub(super) fn put_if_missing(container: &mut Value, path: &Names, value: &Value) {
     if let Some((map, name)) = parent(container, path)
         && map.get(&name).is_none_or(Value::is_null)
@@ -36,7 +36,7 @@ pub(super) fn put_if_missing(container: &mut Value, path: &Names, value: &Value)
     }
 }
 
-/// Removes a field, and leaves its parent even if that is empty now.
+/// Removes a field but keeps its parent, even if it is empty now.
 pub(super) fn remove(container: &mut Value, path: &Names) {
     if let Some((map, name)) = parent(container, path) {
         map.remove(&name);

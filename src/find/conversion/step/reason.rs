@@ -5,14 +5,14 @@ use thiserror::Error;
 
 use crate::server::object::ObjectPath;
 
-/// What happens if the source and the target of a step both have a value, and the values differ.
+/// What to do if the source and the target of a step both have a value, and the values differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Conflict {
     #[default]
     Error,
-    /// The value at the target stays.
+    /// Keep the value at the target.
     PreferNew,
-    /// The value at the source replaces it.
+    /// Replace it with the value at the source.
     PreferOld,
 }
 
@@ -66,13 +66,13 @@ impl From<crate::find::conversion::address::Blocked> for Reason {
     }
 }
 
-/// A step that could not be applied, and where in the object.
+/// A step that couldn't be applied, with the place in the object.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{path}: {reason} (step {}, {name})", step + 1)]
 pub struct Refusal {
     /// Position of the step in its manifest.
     pub step: usize,
-    /// What the manifest calls the step.
+    /// The name of the step's kind in the manifest.
     pub name: &'static str,
     pub path: ObjectPath,
     pub reason: Reason,

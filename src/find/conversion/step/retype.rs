@@ -1,4 +1,4 @@
-//! `retype`: the same scalar as another JSON type, such as `80` as `"80"`.
+//! `retype`: changes the JSON type of a scalar, such as `80` to `"80"`.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::string_values::{string_longer_than, string_outside};
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
 use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
 
-/// Integers as they are written.
+/// Integers in canonical notation.
 const INTEGER: &str = "^(0|-?[1-9][0-9]*)$";
 
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Scalar {
     }
 }
 
-/// A value that is already of the new type stays.
+/// Converts a scalar. A value that already has the new type is left unchanged.
 fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
     if value.is_null() || (to.accepts(value) && !(from.accepts(value) && to != Scalar::Number)) {
         return Ok(value.clone());
@@ -95,7 +95,7 @@ fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
         }
         (Value::String(text), Scalar::Boolean) => text.parse::<bool>().map(Value::Bool).map_err(|_| unreadable(text)),
         (Value::Number(number), Scalar::Integer) => {
-            // A fraction is not cut off, because the inverse couldn't restore it.
+            // A fraction isn't cut off, because the inverse couldn't restore it.
             let whole = number.as_f64().filter(|float| float.abs() < 9.0e15 && float.fract() == 0.0).map(|float| float as i64);
             number.as_i64().or(whole).map(Value::from).ok_or_else(|| unreadable(&number.to_string()))
         }
@@ -231,7 +231,7 @@ impl StepKind for Retype {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        lossless_if(&self.ends, shape, container, |child| self.values_return(child))
+        lossless_if(&self.ends, shape, container, |child| self.values_survive_round_trip(child))
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
@@ -239,7 +239,7 @@ impl StepKind for Retype {
             (Some(Type::Integer), Scalar::Integer | Scalar::Number, Scalar::String | Scalar::Number) => true,
             (Some(Type::Number), Scalar::Number, Scalar::String) => true,
             (Some(Type::Boolean), Scalar::Boolean, _) => true,
-            _ => child.is_some_and(|child| self.values_return(child).is_ok()),
+            _ => child.is_some_and(|child| self.values_survive_round_trip(child).is_ok()),
         })
     }
 
@@ -283,8 +283,8 @@ impl Retype {
         Shape { ty, nullable: child.nullable, enum_values, pattern, bounds, default, ..Shape::any(child.at) }
     }
 
-    /// Shows that every value is written in the one way that the inverse writes it.
-    fn values_return(&self, child: &Shape) -> Result<(), Obstacle> {
+    /// Proves that every value is already written the way the inverse writes it.
+    fn values_survive_round_trip(&self, child: &Shape) -> Result<(), Obstacle> {
         let (at, was, becomes) = (&self.ends.from, self.was, self.becomes);
         if child.int_or_string {
             return lost(format!("`{at}` may be an integer or a string"));
@@ -300,7 +300,7 @@ impl Retype {
             (Scalar::Integer, Scalar::String | Scalar::Number, Some(Type::Integer)) => Ok(()),
             (Scalar::Boolean, _, Some(Type::Boolean)) => Ok(()),
             (Scalar::Number, Scalar::String, Some(Type::Number)) => Ok(()),
-            // Eighteen digits always fit into 64 bits.
+            // Numbers of up to eighteen digits always fit into 64 bits.
             (Scalar::String, Scalar::Integer, Some(Type::String)) => {
                 match (string_outside(child, INTEGER), string_longer_than(child, 18)) {
                     (Search::Impossible, Search::Impossible) => Ok(()),
@@ -326,7 +326,7 @@ mod tests {
     use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws};
 
     #[test]
-    fn scalars_become_each_other() {
+    fn scalars_are_converted() {
         let cases = [
             (json!(80), Scalar::Integer, Scalar::String, json!("80")),
             (json!("80"), Scalar::String, Scalar::Integer, json!(80)),

@@ -1,4 +1,4 @@
-//! `scale`: a number in another unit, such as seconds as milliseconds.
+//! `scale`: converts a number to another unit, such as seconds to milliseconds.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct Scale {
     factor: Factor,
 }
 
-/// What becomes of a remainder.
+/// How to round a remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Round {
     /// Towards zero.
@@ -147,7 +147,7 @@ impl StepKind for Scale {
     }
 
     fn lossless(&self, shape: &Shape, container: usize) -> Result<(), Obstacle> {
-        lossless_if(&self.ends, shape, container, |child| self.values_return(child))
+        lossless_if(&self.ends, shape, container, |child| self.values_survive_round_trip(child))
     }
 
     fn never_fails(&self, shape: &Shape, _container: usize, conflict: Conflict) -> Result<(), String> {
@@ -173,8 +173,8 @@ impl Scale {
         format!("`{}` has no maximum, and values above {limit} can't be converted", self.ends.from)
     }
 
-    /// Shows that no value is rounded or too large.
-    fn values_return(&self, child: &Shape) -> Result<(), Obstacle> {
+    /// Proves that no value is rounded or becomes too large.
+    fn values_survive_round_trip(&self, child: &Shape) -> Result<(), Obstacle> {
         let (at, factor) = (&self.ends.from, self.factor);
         if let Some(values) = &child.enum_values {
             let changes = |value: &&Value| factor.apply(value).and_then(|scaled| factor.inverse().apply(&scaled)).as_ref() != Ok(*value);
@@ -191,7 +191,7 @@ impl Scale {
         }
         let step = child.bounds.multiple_of.filter(|step| step.fract() == 0.0 && *step < 9.0e15).map_or(1, |step| step as i64);
         let whole = step.checked_mul(factor.multiply).is_some_and(|step| step % factor.divide == 0);
-        // The least value above the minimum that leaves a remainder.
+        // The smallest allowed value that leaves a remainder.
         let least = child.bounds.minimum.filter(|bound| bound.abs() < 9.0e15).map_or(0, |bound| bound.ceil() as i64);
         let odd =
             (least..least.saturating_add(factor.divide).saturating_add(2)).find(|value| value % step == 0 && value % factor.divide != 0);
@@ -243,7 +243,7 @@ impl Factor {
         if !matches!(child.ty, Some(Type::Integer | Type::Number)) {
             return false;
         }
-        // Whole values of a number are scaled as integers too.
+        // A `number` that is whole is scaled as an integer too.
         let largest = i64::MAX as f64;
         let below = |bound: Option<f64>| bound.is_some_and(|bound| bound.abs() < largest / times);
         let small = child.format.as_deref() == Some("int32") && child.ty == Some(Type::Integer) && times < f64::from(u32::MAX);
@@ -260,7 +260,7 @@ mod tests {
     use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws, laws};
 
     #[test]
-    fn remainders_are_rounded_as_asked() {
+    fn remainders_are_rounded_as_configured() {
         let by = |round| Factor { multiply: 1, divide: 1000, round };
         assert_eq!(by(Round::Down).apply(&json!(1999)), Ok(json!(1)));
         assert_eq!(by(Round::Up).apply(&json!(1001)), Ok(json!(2)));

@@ -1,4 +1,4 @@
-//! `set`: a field gets a fixed value, whatever value it has. Its inverse is a `drop`.
+//! `set`: gives a field a fixed value, replacing any other. Its inverse is a `drop`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `split`: one string becomes several fields. Its inverse is `merge`.
+//! `split`: splits one string into several fields. Its inverse is `merge`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which strings a schema accepts, for the kinds of steps that read or write strings.
+//! Finds strings that a schema accepts, for steps that read or write strings.
 
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ use crate::model::relation::Search;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
-/// A pattern that can't be parsed is left out: then more strings are considered than the schema accepts.
+/// The strings that a schema accepts. A pattern that can't be parsed is ignored, so this may include strings that the schema
+/// refuses.
 fn domain<'d>(shape: &'d Shape, patterns: &'d [Pattern]) -> TextDomain<'d> {
     TextDomain {
         min_length: shape.length.min,
@@ -29,14 +30,14 @@ fn patterns(shape: &Shape) -> Vec<Pattern> {
     shape.pattern.as_deref().into_iter().chain(clauses).filter_map(|text| Pattern::new(text).ok()).collect()
 }
 
-/// A string that the schema accepts and the pattern doesn't match.
+/// Searches for a string that the schema accepts and the pattern doesn't match.
 pub(super) fn string_outside(shape: &Shape, pattern: &str) -> Search<String> {
     let own = patterns(shape);
     let Ok(pattern) = Pattern::new(pattern) else { return Search::Undecided("a pattern can't be parsed".into()) };
     TextGoal { avoids: vec![&pattern], ..domain(shape, &own).goal() }.find(&Budget::of_each())
 }
 
-/// A string that the schema accepts and that contains the text.
+/// Searches for a string that the schema accepts and that contains the text.
 pub(super) fn string_containing(shape: &Shape, text: &str) -> Search<String> {
     let own = patterns(shape);
     let Ok(pattern) = Pattern::new(&regex_syntax::escape(text)) else { return Search::Undecided("a text can't be searched for".into()) };
@@ -45,12 +46,12 @@ pub(super) fn string_containing(shape: &Shape, text: &str) -> Search<String> {
     goal.find(&Budget::of_each())
 }
 
-/// A string that the schema accepts and that is longer than this.
+/// Searches for a string that the schema accepts and that is longer than this.
 pub(super) fn string_longer_than(shape: &Shape, length: u64) -> Search<String> {
     TextGoal { min_length: length + 1, ..domain(shape, &patterns(shape)).goal() }.find(&Budget::of_each())
 }
 
-/// The schema of a field that is always a string.
+/// The schema of a field, if it is always a string.
 pub(super) fn plain_string<'s>(shape: &'s Shape, path: &FieldPath) -> Result<&'s Shape, Obstacle> {
     match declared(shape, path) {
         Some(child) if child.ty == Some(Type::String) && !child.nullable && !child.int_or_string => Ok(child),

@@ -1,4 +1,4 @@
-//! Strings composed of fields by a template such as `{host}:{port}`, for `split` and `merge`.
+//! Templates such as `{host}:{port}` that combine fields into a string, for `split` and `merge`.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ enum Piece {
     Part(usize),
 }
 
-/// A template, with the names of its parts in their order.
+/// A template, with the names of its parts in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     source: String,
@@ -24,7 +24,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// `{{` and `}}` are literal braces. Two parts need a text between them, or no string could be split.
+    /// Parses a template. `{{` and `}}` are literal braces; there must be text between two parts, or a string couldn't be split.
     pub fn parse(source: &str) -> Result<Template, String> {
         let mut pieces = Vec::new();
         let mut names: Vec<String> = Vec::new();
@@ -107,7 +107,7 @@ impl Template {
         if rest.is_empty() { Ok(parts) } else { Err(wrong()) }
     }
 
-    /// A regular expression for every string that the template can produce.
+    /// A regular expression that matches every string the template can produce.
     pub fn pattern(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => regex_syntax::escape(text),
@@ -116,7 +116,7 @@ impl Template {
         format!("^{}$", self.pieces.iter().map(piece).collect::<String>())
     }
 
-    /// For each part the text that ends it, if another part follows: the part must not contain that text.
+    /// For each part, the text that ends it if another part follows. The part must not contain that text.
     pub fn delimiters(&self) -> Vec<Option<&str>> {
         let mut delimiters = vec![None; self.names.len()];
         for (at, pair) in self.pieces.windows(2).enumerate() {
@@ -131,7 +131,7 @@ impl Template {
     }
 }
 
-/// The type of a part as a field.
+/// The type of the field for a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PartType {
     #[default]
@@ -147,7 +147,7 @@ pub struct TypedTemplate {
 }
 
 impl TypedTemplate {
-    /// Reads the template, and the field of each part from the map at `key`.
+    /// Parses the template, and the field of each part from the map at `key`.
     pub fn parse(step: &mut StepNode<'_, '_>, key: &str) -> Option<(TypedTemplate, Vec<FieldPath>)> {
         let at = step.node.get("template")?;
         let template = match Template::parse(at.as_str()?) {
@@ -174,7 +174,7 @@ impl TypedTemplate {
         Some((TypedTemplate { template, types }, paths))
     }
 
-    /// The pieces of the template as a Go value.
+    /// The pieces of the template as a Go literal.
     pub fn go(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => format!("{{text: {}, part: -1}}", quoted(text)),
@@ -186,7 +186,7 @@ impl TypedTemplate {
         format!("[]piece{{{}}}", self.template.pieces.iter().map(piece).collect::<Vec<_>>().join(", "))
     }
 
-    /// The value of a part from its text.
+    /// Parses the text of a part into its value.
     pub fn read(&self, index: usize, text: String) -> Result<Value, Reason> {
         match self.types.get(index).copied().unwrap_or_default() {
             PartType::String => Ok(Value::String(text)),
@@ -194,7 +194,7 @@ impl TypedTemplate {
         }
     }
 
-    /// The text of a part from its value.
+    /// Formats the value of a part as text.
     pub fn write(&self, index: usize, value: &Value) -> Result<String, Reason> {
         match (self.types.get(index).copied().unwrap_or_default(), value) {
             (PartType::String, Value::String(text)) => Ok(text.clone()),
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_put_together_and_taken_apart() {
+    fn strings_are_merged_and_split() {
         let template = Template::parse("{scheme}://{host}:{port}/").unwrap();
         let parts = template.split("http://a:80/").unwrap();
         assert_eq!(parts, ["http", "a", "80"]);

@@ -1,4 +1,4 @@
-//! `unwrap`: a list of one becomes its item. Its inverse is `wrap`.
+//! `unwrap`: turns a list of one item into that item. Its inverse is `wrap`.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl StepKind for Unwrap {
         Some(Arc::new(Wrap { ends: self.ends.swapped() }))
     }
 
-    /// The first item is taken; an empty list becomes nothing.
+    /// Takes the first item; an empty list removes the field.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {

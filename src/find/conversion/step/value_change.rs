@@ -1,9 +1,9 @@
-//! What the kinds of steps share that convert a single value, in place or while moving it.
+//! Shared parts of the steps that convert a single value, in place or while moving it.
 
 use serde_json::Value;
 
 use crate::find::conversion::address::{Names, get_mut, take};
-use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless, stays};
+use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless, moves_nothing_back};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
 use crate::model::schema::Shape;
@@ -13,7 +13,7 @@ use crate::model::{FieldPath, PathStep};
 use super::put_value::put_value;
 use super::{Conflict, Ends, MAY_FAIL, Reason};
 
-/// Changes a value. A change to null removes it.
+/// Changes a value. If the change returns null, the value is removed.
 pub(super) fn change_value(
     container: &mut Value,
     inner: &[Names],
@@ -32,7 +32,7 @@ pub(super) fn change_value(
     if result.is_null() && !was_null { Ok(()) } else { put_value(container, to, result, conflict) }
 }
 
-/// Changes the schema of a value. The change also says whether every value becomes a value, and none disappears.
+/// Changes the schema of a value. The change also returns whether every value is kept, so that none disappears.
 pub(super) fn change_schema(
     ends: &Ends,
     shape: &mut Shape,
@@ -53,19 +53,20 @@ pub(super) fn change_schema(
     Some(())
 }
 
-/// Shows that a change is undone by its inverse, given the condition on the schema of the value.
+/// Proves that the inverse undoes a change, if the condition holds for the schema of the value.
 pub(super) fn lossless_if(
     ends: &Ends,
     shape: &Shape,
     container: usize,
     condition: impl FnOnce(&Shape) -> Result<(), Obstacle>,
 ) -> Result<(), Obstacle> {
-    let Some(child) = declared_or_absent(shape, &ends.from)? else { return stays(shape, &ends.from, &ends.to) };
+    let Some(child) = declared_or_absent(shape, &ends.from)? else { return moves_nothing_back(shape, &ends.from, &ends.to) };
     condition(child)?;
     if ends.in_place() { Ok(()) } else { move_is_lossless(shape, container, &ends.from, &ends.to) }
 }
 
-/// Shows that a change succeeds, given the condition on the schema of the value; `None` for a schema that doesn't say enough.
+/// Proves that a change succeeds, if the condition holds for the schema of the value. The condition gets `None` if the schema isn't
+/// known.
 pub(super) fn succeeds_if(
     ends: &Ends,
     shape: &Shape,
@@ -78,7 +79,7 @@ pub(super) fn succeeds_if(
     if sure { Ok(()) } else { Err(MAY_FAIL.to_owned()) }
 }
 
-/// Whether a value can always be put at its target: nothing else is there, and no parent is anything but an object.
+/// Whether a value can always be written to its target: the target is free, and all its parents are objects.
 pub(super) fn can_put(from: &FieldPath, to: &FieldPath, shape: &Shape, conflict: Conflict) -> bool {
     let free = || conflict != Conflict::Error || never_there(shape, to);
     let container = |node: &Shape| matches!(node.ty, Some(Type::Object | Type::Array));
@@ -86,12 +87,12 @@ pub(super) fn can_put(from: &FieldPath, to: &FieldPath, shape: &Shape, conflict:
     from == to || (free() && reachable())
 }
 
-/// Whether a change does nothing: there is never a value, or it stays in its place and the condition holds for its schema.
+/// Whether a change does nothing: the value never exists, or it stays in place and the condition holds for its schema.
 pub(super) fn noop_if(ends: &Ends, shape: &Shape, condition: impl FnOnce(Option<&Shape>) -> bool) -> bool {
     never_there(shape, &ends.from) || (ends.in_place() && condition(declared(shape, &ends.from)))
 }
 
-/// The type of a value that has exactly one.
+/// The type of a value, if the schema allows only one.
 pub(super) fn only_type(child: Option<&Shape>) -> Option<Type> {
     child.filter(|child| !child.int_or_string).and_then(|child| child.ty)
 }

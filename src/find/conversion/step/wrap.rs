@@ -1,4 +1,4 @@
-//! `wrap`: one value becomes a list of one. Its inverse is `unwrap`.
+//! `wrap`: turns a value into a list of one item. Its inverse is `unwrap`.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl StepKind for Wrap {
         Some(Arc::new(Unwrap { ends: self.ends.swapped() }))
     }
 
-    /// A list at the same place is the result of an earlier conversion and stays.
+    /// A list already in this place is the result of an earlier conversion and is left unchanged.
     fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {

@@ -1,4 +1,4 @@
-//! Writes values as YAML or JSON, with keys in the order of the source.
+//! Writes values as YAML or JSON, with the keys in the order of the source.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::input::yaml::{Data, Node};
 
 use super::Renames;
 
-/// The order of names in the source. It is found when the first mapping is written: most objects are converted without one.
+/// The key order of the source. It is computed when the first mapping is written, because most conversions don't need it.
 #[derive(Debug, Default)]
 pub(crate) struct Order<'n> {
     source: Option<(Node<'n>, &'n Renames)>,
@@ -19,14 +19,14 @@ pub(crate) struct Order<'n> {
 
 #[derive(Debug, Default)]
 struct NameOrder {
-    /// The position at which each name first occurs.
+    /// The position where each name first occurs.
     ranks: BTreeMap<String, usize>,
-    /// The names of each mapping, by the same names sorted.
+    /// The key order of each mapping, by its sorted keys.
     mappings: BTreeMap<Vec<String>, Vec<String>>,
 }
 
 impl<'n> Order<'n> {
-    /// The usual order of an object's top-level fields.
+    /// The conventional order of an object's top-level fields.
     pub fn usual() -> Order<'static> {
         Order::default()
     }
@@ -35,8 +35,7 @@ impl<'n> Order<'n> {
         Order { source: Some((node, renames)), names: OnceCell::new() }
     }
 
-    /// Entries in the order of a mapping of the source with the same names, or of the one that has most of them; new names at
-    /// the end.
+    /// Orders entries like a mapping of the source with the same names, or the one that shares the most; new names come last.
     pub fn entries<'v>(&self, map: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
         let mut entries: Vec<_> = map.iter().collect();
         if entries.len() < 2 {
@@ -91,7 +90,7 @@ impl NameOrder {
         }
     }
 
-    /// A mapping of the source that has all these names, and as few others as there are.
+    /// The mapping of the source that has all these names and the fewest others.
     fn model(&self, map: &Map<String, Value>) -> Option<&Vec<String>> {
         let sorted: Vec<String> = map.keys().cloned().collect();
         let all = |names: &&Vec<String>| map.keys().all(|name| names.contains(name));
@@ -99,7 +98,7 @@ impl NameOrder {
     }
 }
 
-/// A value in block style; every line begins with the indent, and the last one ends with a break.
+/// Writes a value in block style; every line starts with the indent, and the last one ends with a line break.
 pub(super) fn block(value: &Value, order: &Order<'_>, indent: usize) -> String {
     let mut out = String::new();
     match value {
@@ -122,7 +121,7 @@ pub(super) fn block(value: &Value, order: &Order<'_>, indent: usize) -> String {
     out
 }
 
-/// What follows `key:` of a mapping with this indent, to the end of its last line.
+/// Writes what follows `key:` in a mapping with this indent, up to the end of its last line.
 pub(super) fn after_key(value: &Value, order: &Order<'_>, indent: usize) -> String {
     match value {
         Value::Object(map) if !map.is_empty() => format!("\n{}", block(value, order, indent + 2)),
@@ -138,7 +137,7 @@ pub(super) fn after_key(value: &Value, order: &Order<'_>, indent: usize) -> Stri
     }
 }
 
-/// Texts of several lines that a block scalar can hold as they are.
+/// Whether a multi-line string can be written as a block scalar without changes.
 fn is_block(text: &str) -> bool {
     let body = text.trim_end_matches('\n');
     body.contains('\n')
@@ -147,7 +146,7 @@ fn is_block(text: &str) -> bool {
         && body.split('\n').all(|line| !line.ends_with(' ') && line.chars().all(|c| !c.is_control()))
 }
 
-/// A value on one line.
+/// Writes a value on one line.
 pub(super) fn inline(value: &Value, order: &Order<'_>) -> String {
     match value {
         Value::String(text) => string(text),
@@ -165,7 +164,7 @@ pub(super) fn key(name: &str) -> String {
     string(name)
 }
 
-/// Plain if every version of YAML reads it as this string, quoted otherwise.
+/// Writes a plain scalar if every version of YAML reads it as this string, and a quoted one otherwise.
 fn string(text: &str) -> String {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
@@ -174,7 +173,7 @@ fn string(text: &str) -> String {
     if begins && !word && text.chars().all(plain) { text.to_owned() } else { Value::String(text.to_owned()).to_string() }
 }
 
-/// JSON over several lines; lines after the first begin with the indent.
+/// Writes multi-line JSON; lines after the first start with the indent.
 pub(super) fn json(value: &Value, order: &Order<'_>, indent: usize) -> String {
     let pad = " ".repeat(indent + 2);
     let close = " ".repeat(indent);

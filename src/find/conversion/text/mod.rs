@@ -1,7 +1,7 @@
 //! Rewrites the text of an object into its converted form, with as few changes as possible.
 //!
-//! Keys keep their order and comments their places. What can't be changed in place (flow collections, aliases, JSON) is
-//! reformatted, and reported. What was edited is parsed again before it is returned.
+//! Keys and comments stay where they are. Parts that can't be changed in place (flow collections, aliases, JSON) are reformatted
+//! and reported. Edited text is parsed again before it is returned.
 
 mod emit;
 mod patch;
@@ -24,16 +24,16 @@ pub struct Rewritten {
     /// The bytes of the file that the text replaces.
     pub range: std::ops::Range<usize>,
     pub text: String,
-    /// The version of the object now.
+    /// The API version of the object after conversion.
     pub api_version: String,
-    /// The object could not be changed in place, so its comments are gone.
+    /// The object couldn't be changed in place, so its comments are lost.
     pub reformatted: bool,
 }
 
 /// Pairs of old and new field names.
 pub(crate) type Renames = Vec<(String, String)>;
 
-/// Fields that are renamed by the manifests of a route.
+/// The field renames of all manifests on a route.
 pub(crate) fn rename_pairs(legs: &[Leg<'_>]) -> Renames {
     let mut found = Renames::new();
     for leg in legs {
@@ -47,13 +47,13 @@ pub(crate) fn rename_pairs(legs: &[Leg<'_>]) -> Renames {
     found
 }
 
-/// A generated object as YAML that every parser reads as the same object.
+/// Writes a generated object as YAML that every parser reads the same way.
 pub fn as_yaml(object: &Value) -> String {
     emit::block(object, &Order::usual(), 0)
 }
 
-/// Rewrites the part of a file that one object occupies. `node` is the object there, and `target` what it becomes; if `fields` are given,
-/// these of its fields alone.
+/// Rewrites the part of a file that one object occupies. `node` is the object there, and `target` its new value. If `fields` are
+/// given, only those fields are rewritten.
 pub(crate) fn rewrite(
     file: &str,
     node: Node<'_>,
@@ -82,18 +82,18 @@ pub(crate) fn rewrite(
     Rewritten { range, text, api_version, reformatted: true }
 }
 
-/// The fields of an object that stay as they are.
+/// The fields of an object that aren't rewritten.
 fn others<'n>(node: Node<'n>, fields: Option<&BTreeSet<&str>>) -> impl Iterator<Item = Entry<'n>> {
     node.entries().filter(move |entry| fields.is_some_and(|fields| !fields.contains(entry.name())))
 }
 
-/// Characters before a position on its line.
+/// The number of characters before a position on its line.
 fn column(text: &str, at: usize) -> usize {
     let line = text.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1);
     text.get(line..at).map_or(0, |lead| lead.chars().count())
 }
 
-/// Whether these fields of an object have these values, and no others.
+/// Whether the given fields of an object have exactly these values.
 pub(crate) fn equal_fields(node: Node<'_>, target: &Map<String, Value>, fields: Option<&BTreeSet<&str>>) -> bool {
     let mut count = 0;
     let same = node.entries().filter(|entry| fields.is_none_or(|fields| fields.contains(entry.name()))).all(|entry| {

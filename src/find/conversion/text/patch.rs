@@ -1,4 +1,4 @@
-//! Edits that turn the text of one value into another: keys are renamed, lines removed and added, scalars replaced.
+//! Edits that turn the text of one value into another: renamed keys, removed and added lines, replaced scalars.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::emit::{self, Order};
 use super::patched::Patched;
 use super::{Renames, column, equal};
 
-/// One replacement of bytes of the file.
+/// A replacement of a byte range of the file.
 #[derive(Debug)]
 pub(super) struct Edit {
     pub start: usize,
@@ -18,7 +18,7 @@ pub(super) struct Edit {
     pub text: String,
 }
 
-/// How far the lines of a list item are indented.
+/// The indentation added to the lines of a new list item.
 const MARGIN: &str = "  ";
 
 pub(super) struct Patch<'p> {
@@ -26,7 +26,7 @@ pub(super) struct Patch<'p> {
     renames: &'p Renames,
     order: &'p Order<'p>,
     edits: Vec<Edit>,
-    /// Some change can't be made in place.
+    /// Whether a change can't be made in place.
     stuck: bool,
 }
 
@@ -35,7 +35,7 @@ impl<'p> Patch<'p> {
         Patch { file, renames, order, edits: Vec::new(), stuck: false }
     }
 
-    /// The object's text with all edits made.
+    /// Returns the object's text with all edits applied.
     pub fn apply(mut self, node: Node<'_>, target: &Map<String, Value>, fields: Option<&BTreeSet<&str>>) -> Option<Patched> {
         if self.is_flow(node) || !node.is_map() || node.is_empty() || target.is_empty() {
             return None;
@@ -44,7 +44,7 @@ impl<'p> Patch<'p> {
         if self.stuck {
             return None;
         }
-        self.drop_useless_margins();
+        self.drop_unneeded_margins();
         self.edits.sort_by_key(|edit| (edit.start, edit.end));
         let (start, end) = (node.span().range().start, self.end(node));
         let mut parts: Vec<usize> = node.entries().skip(1).map(|entry| self.line_start(entry.key.span().range().start)).collect();
@@ -52,8 +52,8 @@ impl<'p> Patch<'p> {
         Patched::new(self.file, start..end, &parts, &self.edits, node.tree().is_aliased())
     }
 
-    /// Lines that are removed or rewritten aren't indented as well.
-    fn drop_useless_margins(&mut self) {
+    /// Drops the extra indentation of lines that are removed or rewritten anyway.
+    fn drop_unneeded_margins(&mut self) {
         let is_margin = |edit: &Edit| edit.start == edit.end && edit.text == MARGIN;
         if !self.edits.iter().any(is_margin) {
             return;
@@ -61,7 +61,7 @@ impl<'p> Patch<'p> {
         let mut spans: Vec<(usize, usize, bool)> =
             self.edits.iter().filter(|edit| edit.start < edit.end).map(|edit| (edit.start, edit.end, edit.text.is_empty())).collect();
         spans.sort_unstable();
-        // The furthest end among the spans up to each.
+        // For each span, the furthest end of it and all earlier ones.
         let mut furthest: Vec<usize> = spans.iter().map(|(_, end, _)| *end).collect();
         (1..furthest.len()).for_each(|index| {
             if let [before, this] = furthest.get_mut(index - 1..=index).unwrap_or_default() {
@@ -105,12 +105,12 @@ impl<'p> Patch<'p> {
         self.file.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1)
     }
 
-    /// The byte after the break that ends the line.
+    /// The byte after the line break.
     fn line_end(&self, at: usize) -> usize {
         self.file.get(at..).and_then(|tail| tail.find('\n')).map_or(self.file.len(), |break_at| at + break_at + 1)
     }
 
-    /// `shift`: by how much the lines of this part will be indented further.
+    /// `shift` is the additional indentation of these lines.
     fn value(&mut self, node: Node<'_>, target: &Value, shift: usize) {
         if equal(node, target) {
             return;
@@ -132,7 +132,7 @@ impl<'p> Patch<'p> {
         }
     }
 
-    /// `fields`: the entries to look at, if not all of them.
+    /// `fields` limits the entries to edit.
     fn mapping(&mut self, node: Node<'_>, target: &Map<String, Value>, shift: usize, fields: Option<&BTreeSet<&str>>) {
         let entries: Vec<Entry<'_>> = node.entries().collect();
         let indent = entries.first().map_or(0, |entry| column(self.file, entry.key.span().range().start));
@@ -168,7 +168,7 @@ impl<'p> Patch<'p> {
             self.stuck = true;
             return;
         };
-        // On a new line after the last entry that stays.
+        // New entries go on a new line after the last remaining entry.
         let end = self.line_end(self.end(last.value).max(self.end(last.key)));
         let text = emit::block(&Value::Object(added), self.order, indent + shift);
         let gap = if self.file.get(..end).is_some_and(|head| head.ends_with('\n')) { "" } else { "\n" };
@@ -176,14 +176,14 @@ impl<'p> Patch<'p> {
         self.edit(end, end, text);
     }
 
-    /// The value of an entry, whose type may change.
+    /// Edits the value of an entry; its type may change.
     fn entry_value(&mut self, entry: &Entry<'_>, target: &Value, indent: usize, shift: usize) {
         let node = entry.value;
         if equal(node, target) {
             return;
         }
         match (node.data(), target) {
-            // A mapping becomes the one item of a list: its lines are indented.
+            // A mapping becomes the only item of a list, so its lines are indented.
             (Data::Map, Value::Array(items)) if !self.is_flow(node) && items.len() == 1 && !node.is_empty() => {
                 let Some(item @ Value::Object(map)) = items.first() else { return self.replace(entry, target, indent, shift) };
                 let start = node.span().range().start;
@@ -266,7 +266,7 @@ impl<'p> Patch<'p> {
         let mut start = self.line_start(key);
         // The first key may follow a dash.
         if self.file.get(start..key).is_none_or(|lead| !lead.chars().all(|c| c == ' ')) {
-            self.first_behind_dash(entries, index);
+            self.move_next_key_after_dash(entries, index);
             return;
         }
         loop {
@@ -284,8 +284,8 @@ impl<'p> Patch<'p> {
         self.edit(start, end, "");
     }
 
-    /// The next key takes the place of the one behind the dash.
-    fn first_behind_dash(&mut self, entries: &[Entry<'_>], index: usize) {
+    /// Moves the next key to the place of a removed one that followed a dash.
+    fn move_next_key_after_dash(&mut self, entries: &[Entry<'_>], index: usize) {
         match (entries.get(index), entries.get(index + 1)) {
             (Some(entry), Some(next)) => self.edit(entry.key.span().range().start, next.key.span().range().start, ""),
             _ => self.stuck = true,

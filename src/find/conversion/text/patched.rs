@@ -1,4 +1,4 @@
-//! An edited object: its text, and the part of it that must be parsed again to be sure of it.
+//! An edited object: its text, and the part that must be parsed again to verify it.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ pub(super) struct Patched {
     /// The bytes of the file that the text replaces.
     pub range: std::ops::Range<usize>,
     pub text: String,
-    /// The text of the fields that an edit touches, as an object by itself. The other fields have the same bytes as before.
+    /// The text of the edited fields, as an object by itself. The bytes of the other fields are unchanged.
     edited: String,
-    /// How many fields no edit touches.
+    /// How many fields are unedited.
     unedited: usize,
 }
 
 impl Patched {
-    /// `parts` are the places where the text of each field of the object begins; `edits` are sorted. With aliases, what one field means
-    /// may depend on another one.
+    /// `parts` are the offsets where the text of each field starts; `edits` must be sorted. With aliases, the meaning of one field
+    /// may depend on another, so all count as edited.
     pub fn new(file: &str, range: std::ops::Range<usize>, parts: &[usize], edits: &[Edit], aliases: bool) -> Option<Patched> {
         let end = range.end.max(edits.last().map_or(0, |edit| edit.end));
         let ends = parts.iter().skip(1).copied().chain([end]);
@@ -34,7 +34,7 @@ impl Patched {
         let (mut at, mut last_edit) = (range.start, 0);
         for (index, part_end) in ends.enumerate() {
             let part_start = parts.get(index).copied()?;
-            // An edit at the border belongs to both sides.
+            // An edit on the boundary belongs to both sides.
             let touched = aliases || last_edit >= part_start || rest.first().is_some_and(|edit| edit.start <= part_end);
             let from = text.len();
             while let Some((edit, later)) = rest.split_first().filter(|(edit, _)| edit.start < part_end || part_end == end) {
@@ -59,7 +59,7 @@ impl Patched {
         Some(Patched { range: range.start..end, text, edited, unedited })
     }
 
-    /// Whether the edited fields have exactly these values now, and the others stay.
+    /// Whether the edited fields have exactly these values now, and no others changed.
     pub fn reads_as(&self, node: Node<'_>, target: &Map<String, Value>, fields: Option<&BTreeSet<&str>>) -> bool {
         let text: Text = self.edited.as_str().into();
         let documents = yaml::parse(&text, &Budget::default());

@@ -58,7 +58,7 @@ fn a_mapping_becomes_the_one_item_of_a_list_and_back() {
 }
 
 #[test]
-fn scalars_and_flow_collections_are_replaced_where_they_stand() {
+fn scalars_and_flow_collections_are_replaced_in_place() {
     check(
         "spec: {a: 1, b: 2} # flow\nx: old # c\nw: |\n  several\n  lines\nz: 1\n",
         json!({"spec": {"a": 1}, "x": ["m"], "w": "s", "z": 1}),
@@ -85,14 +85,14 @@ fn reformatted_keys_keep_their_order() {
     let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service", "name": "web"}]}});
     let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
     assert_eq!(rewritten.text.trim(), "kind: K\nspec: {refs: [{group: \"\", kind: Service, name: web}]}");
-    // What one of them lost on the way doesn't change the order of the others.
+    // A key missing in one item doesn't change the order of the others.
     let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service"}]}});
     let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
     assert_eq!(rewritten.text.trim(), "kind: K\nspec: {refs: [{group: \"\", kind: Service}]}");
 }
 
 #[test]
-fn what_goes_from_a_mapping_that_becomes_an_item_leaves_no_trace() {
+fn keys_removed_from_a_mapping_that_becomes_an_item_leave_no_lines() {
     let text: Text = "spec:\n  ref:\n    kind: S # service\n    opts:\n      x: 1\n      y: 2\n    ns: m\n  k: 1\n".into();
     let documents = yaml::parse(&text, &Budget::default());
     let tree = documents[0].tree.as_ref().unwrap();
@@ -113,7 +113,7 @@ fn json_stays_json() {
 }
 
 #[test]
-fn what_is_made_up_is_read_back_as_it_was() {
+fn generated_objects_are_parsed_back_unchanged() {
     let object = serde_json::json!({
         "kind": "A", "apiVersion": "b/v1", "spec": {
             "Yes": "No", "on": "off", "y": "1_000", "n": ["~", "null", "0x1", "0777", "1e3", ".inf", "-", "?", "a: b", " #c", "x\ny\n", ""],
