@@ -3,6 +3,7 @@
 pub mod crd;
 mod decoded_type;
 pub(crate) mod key_fate;
+pub(crate) mod null_fate;
 pub mod object;
 pub mod object_meta;
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::{Extra, Shape};
 use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
+use crate::server::null_fate::{NullFate, NullPosition};
 use crate::server::object::{CheckNode, DefaultNode, fill_in, store};
 
 /// The schema that prunes, drops nulls and sets defaults at some value.
@@ -225,15 +226,10 @@ impl<'s> ReadBy<'s> {
     /// What becomes of an item that is null, or of one that is not.
     pub(crate) fn item_effect(self, request: Request) -> Effect<'s> {
         let items = self.items();
-        if request != Request::Null {
-            return Effect::Sent(items);
-        }
-        match items.shape() {
-            Some(shape) if !shape.nullable => match &shape.default {
-                Some(default) => Effect::Default(completed(default, shape)),
-                None => Effect::Null,
-            },
-            _ => Effect::Null,
+        match (request, items.shape()) {
+            (Request::Null, Some(shape)) => null_effect(shape, NullPosition::Item),
+            (Request::Null, None) => Effect::Null,
+            _ => Effect::Sent(items),
         }
     }
 }
@@ -241,20 +237,27 @@ impl<'s> ReadBy<'s> {
 impl<'s> KeyFate<Reader<'s>> {
     /// What the server makes of a key with this fate.
     pub(crate) fn effect(self, request: Request) -> Effect<'s> {
-        let default_or_absent = |shape: &Shape| match &shape.default {
-            Some(default) => Effect::Default(completed(default, shape)),
-            None => Effect::Absent,
-        };
         match (self, request) {
-            (KeyFate::Declared(reader), Request::Absent) => default_or_absent(reader.own()),
+            (KeyFate::Declared(reader), Request::Absent) => default_or(reader.own(), Effect::Absent),
             (KeyFate::Pruned, _) | (_, Request::Absent) => Effect::Absent,
-            (KeyFate::Declared(reader) | KeyFate::MapValue(reader), Request::Null) if !reader.own().nullable => {
-                default_or_absent(reader.own())
-            }
+            (KeyFate::Declared(reader) | KeyFate::MapValue(reader), Request::Null) => null_effect(reader.own(), NullPosition::Key),
             (_, Request::Null) => Effect::Null,
             (fate, Request::Value) => fate.below().map_or(Effect::Absent, Effect::Sent),
         }
     }
+}
+
+/// What the server makes of a null.
+fn null_effect<'s>(shape: &Shape, position: NullPosition) -> Effect<'s> {
+    match NullFate::of(shape.nullable, shape.default.is_some(), position) {
+        NullFate::Kept => Effect::Null,
+        NullFate::Defaulted => default_or(shape, Effect::Null),
+        NullFate::Dropped => Effect::Absent,
+    }
+}
+
+fn default_or<'s>(shape: &Shape, otherwise: Effect<'s>) -> Effect<'s> {
+    shape.default.as_ref().map_or(otherwise, |default| Effect::Default(completed(default, shape)))
 }
 
 /// A default with the defaults that its own schema sets inside it.

@@ -4,6 +4,7 @@ use crate::compare::completed;
 use crate::model::fact::{Affected, Aspect, Effect, Mark, Ratchet, Word};
 use crate::model::relation::Relation;
 use crate::model::schema::{Keyword, Schema, Shape};
+use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::ancestors;
 use super::change_list::Changes;
@@ -26,13 +27,15 @@ impl Null {
     fn of(schema: &Schema<'_>, position: Position, read: bool) -> Null {
         let has_enum = schema.enum_values().is_some_and(|values| values.len() > 0);
         let required = matches!(position, Position::Property { was_required: true, is_required: true });
-        match () {
+        let null_position = if matches!(position, Position::Item | Position::Root) { NullPosition::Item } else { NullPosition::Key };
+        let is_nullable = schema.flag(Keyword::Nullable);
+        match NullFate::of(is_nullable, schema.default().is_some(), null_position) {
             // A nullable node that has an enum itself refuses null, whether or not the enum names it.
-            () if schema.flag(Keyword::Nullable) && (has_enum || read) => Null::Refused,
-            () if schema.flag(Keyword::Nullable) => Null::Kept,
-            () if schema.default().is_some() => Null::Defaulted,
-            () if required || matches!(position, Position::Item | Position::Root) => Null::Refused,
-            () => Null::Dropped,
+            NullFate::Kept if !is_nullable || has_enum || read => Null::Refused,
+            NullFate::Kept => Null::Kept,
+            NullFate::Defaulted => Null::Defaulted,
+            NullFate::Dropped if required => Null::Refused,
+            NullFate::Dropped => Null::Dropped,
         }
     }
 

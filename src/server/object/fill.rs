@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::model::schema::shape::Extra;
 use crate::server::key_fate::PruneNode;
+use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::path::{ObjectPath, Trail};
 
@@ -15,6 +16,10 @@ pub(crate) trait DefaultNode: PruneNode {
     fn default(&self) -> Option<&Value>;
 
     fn properties(&self) -> impl Iterator<Item = (&str, Self)>;
+
+    fn null_fate(&self, position: NullPosition) -> NullFate {
+        NullFate::of(self.is_nullable(), self.default().is_some(), position)
+    }
 
     /// Whether the node or anything below it may have a default, so that a walk can stay out of the rest.
     fn has_defaults(&self) -> bool {
@@ -31,9 +36,10 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
         Value::Object(map) => {
             for (name, property) in node.properties().filter(|(_, property)| property.has_defaults()) {
                 let trail = Trail::Key(trail, name);
-                let missing = map.get(name).is_none_or(|value| value.is_null() && !property.is_nullable());
+                let is_replaced = |value: &Value| value.is_null() && property.null_fate(NullPosition::Key) == NullFate::Defaulted;
+                let is_filled = map.get(name).is_none_or(is_replaced);
                 let fresh = match property.default() {
-                    Some(default) if missing => {
+                    Some(default) if is_filled => {
                         map.insert(name.to_string(), default.clone());
                         if let Some(filled) = filled.as_deref_mut() {
                             filled.push(trail.path());
@@ -48,14 +54,14 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
             }
             if let Extra::Values(values) = node.extra() {
                 for (name, value) in map.iter_mut().filter(|(name, _)| node.property(name).is_none()) {
-                    replace(value, &values, &Trail::Entry(trail, name), filled.as_deref_mut());
+                    replace_null(value, &values, NullPosition::Key, &Trail::Entry(trail, name), filled.as_deref_mut());
                 }
             }
         }
         Value::Array(items) => {
             let Some(node) = node.items() else { return };
             for (index, item) in items.iter_mut().enumerate() {
-                replace(item, &node, &Trail::Index(trail, index), filled.as_deref_mut());
+                replace_null(item, &node, NullPosition::Item, &Trail::Index(trail, index), filled.as_deref_mut());
             }
         }
         _ => {}
@@ -63,9 +69,15 @@ pub(super) fn defaults<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trai
 }
 
 /// A map value or list item is never absent: only its null can be replaced.
-fn replace<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'_>, mut filled: Option<&mut Vec<ObjectPath>>) {
+fn replace_null<N: DefaultNode>(
+    value: &mut Value,
+    node: &N,
+    position: NullPosition,
+    trail: &Trail<'_>,
+    mut filled: Option<&mut Vec<ObjectPath>>,
+) {
     match node.default() {
-        Some(default) if value.is_null() && !node.is_nullable() => {
+        Some(default) if value.is_null() && node.null_fate(position) == NullFate::Defaulted => {
             *value = default.clone();
             if let Some(filled) = filled.as_deref_mut() {
                 filled.push(trail.path());

@@ -86,7 +86,7 @@ impl Node {
 
     /// The default; null counts as none.
     pub fn default(&self) -> Option<&Value> {
-        self.shape.default.as_ref().filter(|default| !default.is_null())
+        self.shape.default.as_ref()
     }
 
     /// Recursion is bounded by the depth of the shape.

@@ -1,12 +1,13 @@
 //! What the server drops first: unknown fields, then nulls that aren't allowed.
 //!
-//! `server/key_fate.rs` decides what happens to a key; here it is done to values.
+//! `server/key_fate.rs` decides what happens to a key and `server/null_fate.rs` what happens to a null; here it is done to values.
 
 use serde_json::Value;
 
 use crate::model::schema::is_meta;
 use crate::model::schema::shape::Extra;
 use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
+use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::fill::DefaultNode;
 use super::node::Node;
@@ -65,7 +66,7 @@ pub(super) fn nulls<N: DefaultNode>(value: &mut Value, node: &N, trail: &Trail<'
                 // Nothing is declared below, so no null there has a schema to offend.
                 _ => return true,
             };
-            if value.is_null() && !child.is_nullable() && child.default().is_none() {
+            if value.is_null() && child.null_fate(NullPosition::Key) == NullFate::Dropped {
                 dropped(&trail);
                 return false;
             }
