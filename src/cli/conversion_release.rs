@@ -9,7 +9,7 @@ use crate::find::conversion::manifest::{BundleVersion, Manifest};
 use crate::find::conversion::release as conversion_release;
 use crate::input::Origin;
 use crate::judge::bump::Recommendation;
-use crate::model::release::{self, Bump};
+use crate::model::semantic_version::{self, Bump};
 
 use super::case::Case;
 use super::input::Reader;
@@ -18,7 +18,7 @@ use super::{Exit, Stop, Streams, defaults, write_file};
 
 pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let given = match &arguments.version {
-        Some(text) => Some(release::parse(text).ok_or_else(|| Stop::usage(format!("`{text}` is not a semantic version")))?),
+        Some(text) => Some(semantic_version::parse(text).ok_or_else(|| Stop::usage(format!("`{text}` is not a semantic version")))?),
         None => None,
     };
     let reader = Reader::new(&arguments.limits);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use semver::Version;
 
 use crate::judge::review::Side;
-use crate::model::{Documents, release};
+use crate::model::{Documents, semantic_version};
 use crate::render::objects::{self, Judged};
 use crate::render::suite::ReleaseObjects;
 use crate::server::object::check_objects;
@@ -95,5 +95,5 @@ fn releases(paths: &[OsString]) -> BTreeMap<Version, PathBuf> {
 
 /// `v1.2.0`, `1.2.0` or `1.2`.
 fn parse(text: &str) -> Option<Version> {
-    release::parse(text).or_else(|| release::parse(&format!("{text}.0")))
+    semantic_version::parse(text).or_else(|| semantic_version::parse(&format!("{text}.0")))
 }

@@ -8,7 +8,7 @@ use crate::input::yaml::{Budget, Node};
 use crate::input::{self, File, Input, InputError, Kustomizations, Limits, Loaded, Loader, Note};
 use crate::judge::baseline;
 use crate::judge::review::{Side, StatedVersion};
-use crate::model::{Documents, FileId, ProblemKind, Skipped, release};
+use crate::model::{Documents, FileId, ProblemKind, Skipped, semantic_version};
 use crate::render::human;
 
 use super::{Exit, Stop, Streams};
@@ -112,7 +112,7 @@ fn csv_version(documents: &Documents) -> Option<StatedVersion> {
         let root = tree.root();
         let text = |key: &str| root.get(key).and_then(Node::as_str);
         let is_csv = text("kind") == Some("ClusterServiceVersion") && text("apiVersion")?.starts_with("operators.coreos.com/");
-        release::parse(root.get("spec").filter(|_| is_csv)?.get("version")?.as_str()?)
+        semantic_version::parse(root.get("spec").filter(|_| is_csv)?.get("version")?.as_str()?)
     });
     let version = found.next()?;
     found.all(|other| other == version).then_some(StatedVersion::Csv(version))

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use crate::cli::arguments;
 use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Origin, Repository, StagedChange, against, same_paths};
 use crate::judge::review::StatedVersion;
-use crate::model::release;
+use crate::model::semantic_version;
 
 use super::input::{Read, Reader, Unparsed, label, names_a_crd, with_advice};
 use super::{Exit, Stop};
@@ -207,7 +207,7 @@ impl arguments::Versions {
         let given = |text: &Option<String>, flag: &str| match text {
             None => Ok(None),
             Some(text) => {
-                let version = release::parse(text).map(|version| Some(StatedVersion::Flag(version)));
+                let version = semantic_version::parse(text).map(|version| Some(StatedVersion::Flag(version)));
                 version.ok_or_else(|| Stop::usage(format!("{flag}: `{text}` is not a semantic version")))
             }
         };

@@ -19,7 +19,7 @@ mod neighbours;
 mod order;
 mod sampling;
 pub(crate) mod solver;
-pub mod text;
+pub mod strings;
 mod witness;
 
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use semver::Version;
 use serde::Serialize;
 
-use crate::model::release::{Bump, next};
+use crate::model::semantic_version::{Bump, next};
 
 /// What the changes ask of the next version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -56,7 +56,7 @@ fn at_least(declared: &Version, recommended: &Version) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::release::parse;
+    use crate::model::semantic_version::parse;
 
     #[test]
     fn a_pre_release_of_the_next_version_is_enough() {

@@ -8,7 +8,7 @@ use crate::model::Place;
 use crate::model::fact::{Affected, Affects, Certainty, Ratchet, Witness, vocabulary};
 use crate::model::hash::fnv1a;
 use crate::model::kubernetes::Minors;
-pub use crate::model::release::Bump;
+pub use crate::model::semantic_version::Bump;
 
 vocabulary! {
     /// What a change does to those who use the API.

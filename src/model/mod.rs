@@ -12,8 +12,8 @@ pub mod number;
 mod read_bundle;
 mod read_crd;
 pub mod relation;
-pub mod release;
 pub mod schema;
+pub mod semantic_version;
 
 pub use bundle::{Bundle, Documents, FileId, Place, ProblemKind, Repeat, Skipped};
 pub use core_type::core_type;

@@ -70,7 +70,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         old: Some(side("v1.2.0:config/crd")),
         new: side("config/crd"),
         verdict: Some(verdict),
-        bump: Some(Recommendation::new(bump, crate::model::release::parse("v1.2.0"), None)),
+        bump: Some(Recommendation::new(bump, crate::model::semantic_version::parse("v1.2.0"), None)),
         release: None,
         kubernetes: Minors::default(),
         servers: None,

@@ -1,6 +1,6 @@
 //! What the server does with an explicit null before it validates: the one decision that everything else asks.
 //!
-//! Dropping nulls (`object/prune.rs`), filling in defaults (`object/fill.rs`), comparing schemas and reporting changes all go by it.
+//! Dropping nulls (`object/prune.rs`), filling in defaults (`object/apply_defaults.rs`), comparing schemas and reporting changes all go by it.
 
 /// Where a null is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::compare::text::TextGoal;
+use crate::compare::strings::TextGoal;
 use crate::go::regexp::Pattern;
 use crate::model::number::NumberGoal;
 

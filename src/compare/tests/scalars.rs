@@ -1,7 +1,7 @@
 //! Every scalar of the recorded objects, judged by its keywords alone, as a running server judged it.
 
 use crate::compare::Budget;
-use crate::compare::text::TextDomain;
+use crate::compare::strings::TextDomain;
 use crate::go::regexp::Pattern;
 use crate::go::strfmt::Format;
 use crate::model::number::{NumberDomain, NumberFormat, NumberKind, Value as Numeric};

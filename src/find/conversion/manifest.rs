@@ -6,7 +6,7 @@ use semver::Version;
 use serde_json::Value;
 
 use crate::input::yaml::Span;
-use crate::model::{FieldPath, FileId, Place, release};
+use crate::model::{FieldPath, FileId, Place, semantic_version};
 
 use super::directed_step::DirectedStep;
 use super::preserve::Preserve;
@@ -30,7 +30,7 @@ impl BundleVersion {
     pub const NEXT: &str = "next";
 
     pub fn parse(text: &str) -> Option<BundleVersion> {
-        if text == BundleVersion::NEXT { Some(BundleVersion::Next) } else { release::parse(text).map(BundleVersion::Released) }
+        if text == BundleVersion::NEXT { Some(BundleVersion::Next) } else { semantic_version::parse(text).map(BundleVersion::Released) }
     }
 }
 

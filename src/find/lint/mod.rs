@@ -8,7 +8,7 @@ mod defaults;
 mod guideline;
 mod hazard;
 mod history;
-mod resolve_paths;
+mod subresource_paths;
 mod version_loss;
 mod walk;
 mod writing;
@@ -159,7 +159,7 @@ fn lint<'t>(collector: &mut FactCollector<'t>, structural: impl Fn(usize) -> boo
         LintWalk { collector: &mut *collector, version: version.name, structural: structural(version.index) }.root(schema, place.1);
         linted.push((place, start..collector.count()));
     }
-    resolve_paths::check(collector, &versions);
+    subresource_paths::check(collector, &versions);
     version_loss::check(collector);
     convention::crd(collector, &versions);
 }

@@ -5,7 +5,7 @@ use semver::Version;
 use crate::find::conversion::scaffold::ReleasedBundle;
 use crate::judge::finding::Spot;
 use crate::judge::report::SideSummary;
-use crate::model::{Bundle, Documents, Place, Skipped, release};
+use crate::model::{Bundle, Documents, Place, Skipped, semantic_version};
 
 /// A version of a bundle from outside of its CRDs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl<'t> Side<'t> {
 
     /// The version that the annotations agree on.
     fn annotated(&self) -> Option<Version> {
-        release::parse(self.annotations().next()?).filter(|_| self.annotations().count() == 1)
+        semantic_version::parse(self.annotations().next()?).filter(|_| self.annotations().count() == 1)
     }
 
     /// The different bundle versions in annotations.

@@ -12,6 +12,7 @@ use crate::testing::HEAD;
 
 mod changes;
 mod mutations;
+mod release_steps;
 mod rule_changes;
 mod rule_pairs;
 mod rules;
@@ -19,7 +20,6 @@ mod scale;
 mod server;
 mod server_verdicts;
 mod shown_breaks;
-mod steps;
 mod version_loss;
 
 fn facts(old: &str, new: &str) -> Vec<Fact> {

@@ -11,11 +11,11 @@ use crate::input::shorten_line;
 use crate::input::yaml::Node;
 use crate::model::{Bundle, Documents};
 
+use super::check_files::{BundleChecker, Object, read};
+use super::crd_upgrade::{changes, pruned_now};
 use super::endpoint::Endpoint;
 use super::error::{Error, Kind};
-use super::objects::{BundleChecker, Object, read};
 use super::path::{ObjectPath, ObjectStep};
-use super::upgrade::{changes, pruned_now};
 
 /// What happens to an object, or to a value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

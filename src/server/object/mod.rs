@@ -2,19 +2,20 @@
 //!
 //! A [`Shape`] and an object come in; what would be stored, what was dropped and filled in, and every error go out.
 
+mod apply_defaults;
 mod check;
+mod check_default;
+mod check_files;
+mod crd_upgrade;
 mod declared;
-mod default;
 mod embedded;
 mod endpoint;
 mod enumeration;
 mod error;
-mod fill;
 mod impact;
 mod lists;
 mod metadata;
 mod node;
-mod objects;
 mod path;
 mod prune;
 mod ratchet;
@@ -23,7 +24,6 @@ mod scale;
 mod trace;
 mod types;
 mod updates;
-mod upgrade;
 
 use serde_json::Value;
 
@@ -32,22 +32,22 @@ use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
 use crate::server::key_fate::Pruning;
 
+pub(crate) use apply_defaults::DefaultNode;
 pub(crate) use check::CheckNode;
+pub use check_default::default_of_schema;
+pub use check_files::{ObjectReport, Request, Verdict, check_objects};
+pub use crd_upgrade::Upgrade;
 pub(crate) use declared::{clause_accepts, declared_accepts};
-pub use default::default_of_schema;
 pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, without_empty_metadata};
 pub use endpoint::{Endpoint, Subresource};
 pub use error::{Error, Kind, Reason};
-pub(crate) use fill::DefaultNode;
 pub use impact::{Harm, Hit, HitObject, ImpactChecker};
-pub use objects::{ObjectReport, Request, Verdict, check_objects};
 pub use path::{ObjectPath, ObjectStep};
 pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;
 pub use trace::{Check, Seen};
 pub(crate) use types::{JsonKind, JsonKinds, enforced_format, number_domains};
 pub use updates::check_updates;
-pub use upgrade::Upgrade;
 
 use node::Node;
 use path::Trail;
@@ -91,7 +91,7 @@ pub(crate) fn checks_format(shape: &Shape) -> bool {
 
 /// Puts the defaults of a node into a value of it.
 pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
-    fill::defaults(value, node, &Trail::Root, None);
+    apply_defaults::defaults(value, node, &Trail::Root, None);
 }
 
 /// A version's schema, ready for many objects.
@@ -149,7 +149,7 @@ impl Compiled {
     /// Fills in defaults, as the server does with requests and with what it reads from storage.
     pub fn fill(&self, object: &mut Value) -> Vec<ObjectPath> {
         let mut filled = Vec::new();
-        fill::defaults(object, &&self.root, &Trail::Root, Some(&mut filled));
+        apply_defaults::defaults(object, &&self.root, &Trail::Root, Some(&mut filled));
         filled
     }
 
@@ -233,7 +233,7 @@ impl Compiled {
         outcome.pruned.extend(prune::unknown(&mut object, &self.root, true));
         prune::nulls(&mut object, &&self.root, &root, &mut |trail| outcome.nulls.push(trail.path()));
         let unread = unread.or_else(|| embedded::read(&mut object, &self.root, &root, &mut outcome.pruned));
-        fill::defaults(&mut object, &&self.root, &root, Some(&mut outcome.defaulted));
+        apply_defaults::defaults(&mut object, &&self.root, &root, Some(&mut outcome.defaulted));
         outcome.errors.extend(unread);
         outcome.stored = object;
         outcome

@@ -13,8 +13,8 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::server::key_fate::PruneNode;
 
+use super::apply_defaults::DefaultNode;
 use super::check::CheckNode;
-use super::fill::DefaultNode;
 use super::rules::Programs;
 use super::types::{Purpose, Types, has_format, number_domain, string_format};
 

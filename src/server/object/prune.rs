@@ -9,7 +9,7 @@ use crate::model::schema::shape::Extra;
 use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
 use crate::server::null_fate::{NullFate, NullPosition};
 
-use super::fill::DefaultNode;
+use super::apply_defaults::DefaultNode;
 use super::node::Node;
 use super::path::{ObjectPath, Trail};
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::model::{Bundle, Documents, Place};
 
+use super::check_files::{BundleChecker, Object, ObjectReport, Request, Verdict, bare, place, read, report};
 use super::endpoint::Subresource;
-use super::objects::{BundleChecker, Object, ObjectReport, Request, Verdict, bare, place, read, report};
 use super::{Endpoint, Outcome};
 
 /// What was found for all objects, and what was not used.

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use semver::Version;
 
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
-use crate::model::{Bundle, Crd, FieldPath, release};
+use crate::model::{Bundle, Crd, FieldPath, semantic_version};
 
 use super::manifest::{API_VERSION, BundleVersion, KIND};
 use steps::Writer;
@@ -48,7 +48,7 @@ pub struct ReleasedBundle<'b, 't> {
 
 impl ReleasedBundle<'_, '_> {
     fn version_of(&self, crd: &Crd<'_>) -> Option<String> {
-        let own = crd.bundle_version().map(|own| own.value.to_owned()).filter(|own| release::parse(own).is_some());
+        let own = crd.bundle_version().map(|own| own.value.to_owned()).filter(|own| semantic_version::parse(own).is_some());
         own.or_else(|| self.version.map(ToString::to_string))
     }
 }

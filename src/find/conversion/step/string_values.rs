@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::compare::Budget;
-use crate::compare::text::{TextDomain, TextGoal};
+use crate::compare::strings::{TextDomain, TextGoal};
 use crate::find::conversion::lossless::Obstacle;
 use crate::find::conversion::shape_edit::declared;
 use crate::go::regexp::Pattern;

@@ -17,11 +17,11 @@ use crate::input::yaml::{self, Node};
 use crate::model::{Bundle, Crd, Documents, FileId, Place};
 
 use super::Outcome;
+use super::crd_upgrade::{Upgrade, upgrade};
 use super::endpoint::{Endpoint, Subresource};
 use super::error::Error;
 use super::path::ObjectPath;
 use super::ratchet::Tolerated;
-use super::upgrade::{Upgrade, upgrade};
 
 /// Something about an object and its place in the file.
 #[derive(Debug, Clone)]

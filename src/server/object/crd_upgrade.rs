@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Outcome;
+use super::check_files::Verdict;
 use super::enumeration::same;
-use super::objects::Verdict;
 use super::path::{ObjectPath, Trail};
 
 /// What an upgrade of the CRDs does to an object.
