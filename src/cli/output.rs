@@ -206,12 +206,10 @@ pub(super) fn write(
     streams: &mut Streams<'_>,
 ) -> Result<(), Stop> {
     let sides = &TwoSides { old: judged.old, new: judged.new, conversions: judged.judgement.conversions.now };
-    // Only formats for platforms ask where a file stands in the repository.
-    let plain = |format: Format| matches!(format, Format::Human | Format::Short | Format::Changelog | Format::Json | Format::Env);
-    let anchors = if output.format.iter().all(|flag| plain(flag.format)) {
-        Anchors::default()
-    } else {
+    let anchors = if output.format.iter().any(|flag| flag.format.needs_repository_paths()) {
         Anchors::new(sides.old.map(|side| side.documents), sides.new.documents, reader.loader.repository().ok())
+    } else {
+        Anchors::default()
     };
     let view = View {
         report: &judged.report,

@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::process::Command;
 
-const FORMATS: [(&str, &str); 9] = [
+const FORMATS: [(&str, &str); 11] = [
     ("human", "human.txt"),
+    ("short", "short.txt"),
     ("json", "report.json"),
     ("github", "github.txt"),
     ("sarif", "crdwise.sarif"),
     ("gitlab", "gitlab.json"),
     ("junit", "junit.xml"),
     ("markdown", "comment.md"),
+    ("changelog", "changelog.md"),
     ("minutes", "minutes.md"),
     ("env", "crdwise.env"),
 ];
@@ -98,5 +100,19 @@ fn the_readme_shows_what_the_demo_says() {
     for part in sample.split(|line| line.trim() == "…") {
         let text: Vec<&str> = part.iter().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
         assert!(said.contains(text.join("\n").trim_matches('\n')), "{}", text.join("\n"));
+    }
+}
+
+/// The page has tests in a browser.
+#[test]
+fn every_format_is_shown_for_the_demo_and_listed_in_the_readme() {
+    let output = crdwise().args(["review", "--format=?"]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let names = error.lines().find_map(|line| line.split("use one of ").nth(1)).expect(&error);
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let listed = readme.split("`--format ").find_map(|rest| rest.split('`').next().filter(|list| list.contains('|'))).unwrap();
+    for name in names.split(", ") {
+        assert!(name == "html" || FORMATS.iter().any(|(format, _)| *format == name), "`{name}` has no expected output");
+        assert!(listed.split('|').any(|format| format == name), "README doesn't list `{name}`");
     }
 }

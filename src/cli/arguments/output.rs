@@ -52,6 +52,16 @@ pub enum Format {
     Env,
 }
 
+impl Format {
+    /// Whether the format names files by their path in the repository, as platforms do.
+    pub fn needs_repository_paths(self) -> bool {
+        match self {
+            Format::Human | Format::Short | Format::Changelog | Format::Json | Format::Env => false,
+            Format::Github | Format::Sarif | Format::Gitlab | Format::Junit | Format::Markdown | Format::Html | Format::Minutes => true,
+        }
+    }
+}
+
 /// Parses `NAME[=FILE]` and lists the names for help and completions.
 #[derive(Debug, Clone)]
 pub(super) struct FormatParser(pub(super) &'static [Format]);
