@@ -53,3 +53,18 @@ fn versions_are_those_of_the_manifest() {
     assert!(hooks.contains(&format!("version = \"{VERSION}\"")) && hooks.contains(&format!("\"crdwise=={VERSION}\"")), "{hooks}");
     assert!(read(&root.join("CHANGELOG.md")).contains(&format!("## {VERSION} (")), "the changelog has this version");
 }
+
+/// Paths in code spans that begin in the repository or in `src/`.
+#[test]
+fn paths_that_contributors_are_sent_to_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = read(&root.join(".github/CONTRIBUTING.md"));
+    let prose = text.split("````").step_by(2).collect::<String>();
+    let spans: Vec<&str> =
+        prose.split('`').skip(1).step_by(2).filter(|span| span.contains('/') && !span.contains([' ', '<', '*'])).collect();
+    assert!(spans.len() > 50, "{spans:?}");
+    let is_example = |span: &str| ["rules/change/float-added.md", "../shared"].contains(&span);
+    for span in spans.into_iter().filter(|span| !is_example(span)) {
+        assert!(root.join(span).exists() || root.join("src").join(span).exists(), "{span}");
+    }
+}
