@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use crdwise::Conversions;
-use crdwise::stages::{Bundle, FileConverter, ImpactChecker, Target, check_objects};
+use crdwise::stages::{Bundle, ConversionTarget, FileConverter, ImpactChecker, check_objects};
 use crdwise::{Documents, File, Origin, YamlBudget};
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ fn main() {
     assert!(reports.iter().all(|report| report.is_clean()), "{:?}", reports.iter().find(|report| !report.is_clean()));
     let conversions = Conversions::of_text("conversion.yaml", MANIFEST);
     assert!(!conversions.is_empty(), "{:?}", conversions.invalid());
-    let converter = FileConverter::new(&conversions, Target { to: "v2".to_owned(), from: None });
+    let converter = FileConverter::new(&conversions, ConversionTarget { to: "v2".to_owned(), from: None });
     let converted: usize = files.iter().map(|file| converter.convert(&file.text).converted).sum();
     assert_eq!(converted, COUNT);
     let (mut parse, mut judge, mut convert) = (Duration::MAX, Duration::MAX, Duration::MAX);

@@ -49,7 +49,7 @@ mod server;
 mod testing;
 
 // Load: files, directories, archives, git revisions or texts become documents.
-pub use input::yaml::Budget as YamlBudget;
+pub use input::yaml::YamlBudget;
 pub use input::{File, Input, InputError, Limits, Loaded, Origin, Repository, load};
 pub use model::{Documents, Skipped};
 
@@ -79,7 +79,7 @@ pub mod program {
 #[doc(hidden)]
 pub mod stages {
     pub use crate::find::change::{ChangeOptions, diff};
-    pub use crate::find::conversion::convert_files::{FileConverter, Target};
+    pub use crate::find::conversion::convert_files::{ConversionTarget, FileConverter};
     pub use crate::judge::suite::run_all as run_suites;
     pub use crate::model::Bundle;
     pub use crate::render::{Anchors, View, env, github, gitlab, human, junit, markdown, sarif};

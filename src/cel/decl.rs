@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 
 use crate::model::kubernetes::Feature;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Count, Extra, ListType, Type as JsonType};
+use crate::model::schema::shape::{CountRange, Extra, ListType, Type as JsonType};
 
 use super::name;
 use super::need::Need;
@@ -67,7 +67,7 @@ pub enum DeclKind {
     Map {
         value: Arc<Decl>,
     },
-    Object(Object),
+    Object(ObjectDecl),
     /// Kept by `x-kubernetes-preserve-unknown-fields` without a type: can be compared, can't be looked into.
     Unknown,
     /// A value without a schema, of type `dyn`: each part has the type that it has in JSON.
@@ -77,7 +77,7 @@ pub enum DeclKind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object {
+pub struct ObjectDecl {
     /// By the name in the schema, not the escaped one.
     pub fields: BTreeMap<String, Arc<Decl>>,
 }
@@ -157,7 +157,7 @@ impl Decl {
                 min_bytes += name.len() as i64 + field.min_bytes + 4;
             }
         }
-        (DeclKind::Object(Object { fields }), 0, min_bytes, true)
+        (DeclKind::Object(ObjectDecl { fields }), 0, min_bytes, true)
     }
 
     /// What was made of a property.
@@ -207,7 +207,7 @@ impl Decl {
     }
 
     fn part(fields: BTreeMap<String, Arc<Decl>>, nullable: bool) -> Decl {
-        Decl::new(DeclKind::Object(Object { fields }), nullable, 0, 0, true)
+        Decl::new(DeclKind::Object(ObjectDecl { fields }), nullable, 0, 0, true)
     }
 
     /// Whether expressions can see a value of this node at all.
@@ -286,7 +286,7 @@ impl DeclKind {
     }
 }
 
-impl Object {
+impl ObjectDecl {
     /// The field that an expression calls `ident`: its name in the schema and its node, if expressions see it.
     pub fn field(&self, ident: &str) -> Option<(&str, &Decl)> {
         let (raw, decl) = match name::is_plain(ident) {
@@ -321,7 +321,7 @@ fn resource_fields(fields: &mut BTreeMap<String, Arc<Decl>>, shape: &Shape) {
         false => text(),
     };
     let names = [("name", MAX_NAME), ("generateName", MAX_NAME - 1)].map(|(key, most)| (key.to_string(), name(key, most)));
-    let metadata = Object { fields: names.into() };
+    let metadata = ObjectDecl { fields: names.into() };
     fields.insert("kind".into(), text());
     fields.insert("apiVersion".into(), text());
     fields.insert("metadata".into(), Arc::new(Decl::new(DeclKind::Object(metadata), false, 0, MIN_QUOTED, true)));
@@ -343,7 +343,7 @@ fn text_size(shape: &Shape) -> (u64, bool) {
     }
 }
 
-fn count(declared: Count, otherwise: i64) -> (u64, bool) {
+fn count(declared: CountRange, otherwise: i64) -> (u64, bool) {
     declared.max.map_or((otherwise.max(0) as u64, false), |max| (max, true))
 }
 

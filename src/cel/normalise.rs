@@ -17,7 +17,7 @@ pub fn is_transition(rule: &str) -> bool {
 /// so their terms are sorted and deduplicated. With the schema of `self`, what it demands counts as given: the form is then
 /// that of the expression on objects which the schema accepts.
 pub fn normal(expr: &Expr, schema: Option<&Shape>) -> String {
-    Writer { schema, given: true, bound: vec![] }.write(expr, false)
+    NormalWriter { schema, given: true, bound: vec![] }.write(expr, false)
 }
 
 fn truth(value: bool) -> String {
@@ -26,7 +26,7 @@ fn truth(value: bool) -> String {
 
 /// Writes expressions in normal form.
 #[derive(Default)]
-pub struct Writer<'s> {
+pub struct NormalWriter<'s> {
     /// What `self` is.
     schema: Option<&'s Shape>,
     /// Whether what it demands counts as given.
@@ -35,10 +35,10 @@ pub struct Writer<'s> {
     bound: Vec<(String, Option<&'s Shape>)>,
 }
 
-impl<'s> Writer<'s> {
+impl<'s> NormalWriter<'s> {
     /// A writer that knows the types of fields, and nothing else of the schema.
     pub fn typed(schema: &'s Shape) -> Self {
-        Writer { schema: Some(schema), ..Writer::default() }
+        NormalWriter { schema: Some(schema), ..NormalWriter::default() }
     }
 
     /// The result of `work` with the names of a fold in scope, and how many names were in scope before.

@@ -10,8 +10,8 @@ use crate::judge::rule::Book;
 use crate::model::fact::Subject;
 use crate::render::visible;
 
-use super::case::{Case, Judged};
-use super::input::Reader;
+use super::case::{Case, JudgedCase};
+use super::input::InputReader;
 use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
@@ -38,9 +38,9 @@ fn is_about_config(finding: &Finding, book: &Book) -> bool {
 fn change(
     arguments: &arguments::BaselineRun,
     streams: &mut Streams<'_>,
-    make: impl FnOnce(&Judged<'_, '_>, &Baseline) -> Baseline,
+    make: impl FnOnce(&JudgedCase<'_, '_>, &Baseline) -> Baseline,
 ) -> Result<Exit, Stop> {
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let case = match &arguments.against {
         None => Case::lint(&reader, &arguments.as_lint(), false, streams)?,
         Some(_) => match Case::review(&reader, &arguments.as_review(), false, streams)? {

@@ -14,13 +14,13 @@ use crate::model::Bundle;
 use crate::model::kubernetes::{Minor, Minors};
 use crate::server::object::ImpactChecker;
 
-use super::existing_objects::{Resource, each_page};
-use super::input::{Read, Reader, label};
+use super::existing_objects::{ResourceList, each_page};
+use super::input::{InputReader, Read, label};
 use super::manifests::{self, LoadedManifests};
 use super::moved;
 use super::released::ReleaseSearch;
 use super::setting::{Setting, Sought};
-use super::sides::{Sides, StagedSides, unread};
+use super::sides::{InputSides, StagedSides, unread};
 use super::{Exit, Stop, Streams};
 
 pub(super) struct Case<'r> {
@@ -42,7 +42,7 @@ pub(super) struct Case<'r> {
 }
 
 /// A report with the sides it speaks of.
-pub(super) struct Judged<'j, 't> {
+pub(super) struct JudgedCase<'j, 't> {
     pub report: Report,
     pub old: Option<&'j Side<'t>>,
     pub new: &'j Side<'t>,
@@ -54,7 +54,7 @@ pub(super) struct Judged<'j, 't> {
 impl<'r> Case<'r> {
     /// Nothing where no staged change touches a CRD.
     pub fn review(
-        reader: &'r Reader,
+        reader: &'r InputReader,
         arguments: &arguments::Review,
         accept: bool,
         streams: &mut Streams<'_>,
@@ -63,7 +63,7 @@ impl<'r> Case<'r> {
             return Case::upgrade(reader, arguments, minors, accept, streams).map(Some);
         }
         let progress = streams.progress("reading");
-        let (Sides { mut old, mut new, base }, least) = if arguments.staged {
+        let (InputSides { mut old, mut new, base }, least) = if arguments.staged {
             match reader.staged(arguments)? {
                 StagedSides::Nothing => return Ok(None),
                 // A commit may remove the last CRD of a file: that is a finding, not a mistake.
@@ -107,7 +107,7 @@ impl<'r> Case<'r> {
 
     /// One bundle on two servers.
     fn upgrade(
-        reader: &'r Reader,
+        reader: &'r InputReader,
         arguments: &arguments::Review,
         minors: Minors,
         accept: bool,
@@ -127,7 +127,7 @@ impl<'r> Case<'r> {
         Ok(Case { upgrade: Some((from, to)), objects, ..Case::lint(reader, &lint, accept, streams)? })
     }
 
-    pub fn lint(reader: &Reader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Self, Stop> {
+    pub fn lint(reader: &InputReader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Self, Stop> {
         let progress = streams.progress("reading");
         let mut new = reader.one(&arguments.inputs, arguments.crds_only)?;
         let standard = standard(reader, arguments.judging.standard.as_ref())?;
@@ -154,7 +154,7 @@ impl<'r> Case<'r> {
     pub fn judge<R>(
         &self,
         streams: &mut Streams<'_>,
-        then: impl FnOnce(&Judged<'_, '_>, &mut Streams<'_>) -> Result<R, Stop>,
+        then: impl FnOnce(&JudgedCase<'_, '_>, &mut Streams<'_>) -> Result<R, Stop>,
     ) -> Result<R, Stop> {
         let old = self.old.as_ref().map(Read::side);
         let new = self.new.side();
@@ -179,8 +179,8 @@ impl<'r> Case<'r> {
             let on_servers = self.upgrade.map(|(from, to)| (new.bundle.on(from), new.bundle.on(to)));
             let changed = match (&on_servers, &old) {
                 // Whatever the CRDs are, the server is another.
-                (Some((from, to)), _) => Some((from, to, from.crds.iter().filter_map(Resource::of).collect())),
-                (None, Some(old)) => Some((&old.bundle, &new.bundle, Resource::changed(&old.bundle, &new.bundle))),
+                (Some((from, to)), _) => Some((from, to, from.crds.iter().filter_map(ResourceList::of).collect())),
+                (None, Some(old)) => Some((&old.bundle, &new.bundle, ResourceList::changed(&old.bundle, &new.bundle))),
                 (None, None) => None,
             };
             if let Some((before, after, resources)) = changed {
@@ -208,19 +208,19 @@ impl<'r> Case<'r> {
         if !all_removed {
             exit = exit.or(super::enough_crds(self.least, &report, streams));
         }
-        then(&Judged { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
+        then(&JudgedCase { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
     }
 }
 
 /// Existing objects, who reads them, and whether their values are reported.
 struct ObjectInputs<'r> {
-    reader: &'r Reader,
+    reader: &'r InputReader,
     inputs: Vec<OsString>,
     keeps_values: bool,
 }
 
 impl<'r> ObjectInputs<'r> {
-    fn of(reader: &'r Reader, arguments: &arguments::Review) -> Option<Self> {
+    fn of(reader: &'r InputReader, arguments: &arguments::Review) -> Option<Self> {
         let given = || ObjectInputs { reader, inputs: arguments.objects.clone(), keeps_values: arguments.object_values };
         (!arguments.objects.is_empty()).then(given)
     }
@@ -230,7 +230,7 @@ impl<'r> ObjectInputs<'r> {
 fn existing_objects(
     objects: &ObjectInputs<'_>,
     (old, new): (&Bundle<'_>, &Bundle<'_>),
-    resources: &[Resource],
+    resources: &[ResourceList],
     report: &mut Report,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Stop> {
@@ -265,7 +265,7 @@ impl Case<'_> {
     }
 }
 
-fn standard(reader: &Reader, input: Option<&OsString>) -> Result<Option<Read>, Stop> {
+fn standard(reader: &InputReader, input: Option<&OsString>) -> Result<Option<Read>, Stop> {
     let Some(input) = input else { return Ok(None) };
     let inputs = reader.parse(std::slice::from_ref(input))?;
     Ok(Some(reader.read(label(std::slice::from_ref(input)), &inputs, None)))

@@ -4,25 +4,25 @@ use std::fmt::Write as _;
 
 use crate::cli::arguments;
 use crate::find::conversion::check::{self, CheckedManifest};
-use crate::find::conversion::laws::Verdict;
+use crate::find::conversion::laws::LawVerdict;
 use crate::judge::review::Judgement;
 
-use super::case::Judged;
-use super::input::Reader;
+use super::case::JudgedCase;
+use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::setting::{Setting, Sought};
-use super::sides::Sides;
+use super::sides::InputSides;
 use super::{Exit, Stop, Streams, defaults, output};
 
 pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     if let Some(webhook) = &arguments.webhook {
-        return super::webhook::check(webhook, &arguments.sides.inputs, &Reader::new(&arguments.limits), streams);
+        return super::webhook::check(webhook, &arguments.sides.inputs, &InputReader::new(&arguments.limits), streams);
     }
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments.judging, &arguments.limits);
     let sides = defaults::review(sides, streams)?;
     output::check(&arguments.output, &sides.sides.inputs)?;
-    let reader = Reader::new(&arguments.limits);
-    let Sides { mut old, mut new, .. } = reader.sides(&sides)?;
+    let reader = InputReader::new(&arguments.limits);
+    let InputSides { mut old, mut new, .. } = reader.sides(&sides)?;
     let sought = Sought { old: Some((&mut old, arguments::ConfigSide::New)), new: &mut new, accept: false };
     let setting = Setting::new(&reader, &arguments.judging, sought, streams)?;
     let (old_side, new_side) = (old.side(), new.side());
@@ -37,7 +37,7 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
     let judgement = Judgement { conversions: found.manifests(), ..setting.judgement() };
     let facts: Vec<crate::model::fact::Fact> = checked.iter().flat_map(|one| one.facts.iter().cloned()).collect();
     let report = crate::judge::review::of_manifests(&facts, &old_side, &new_side, &judgement);
-    let to_people = arguments.output.format.iter().any(|flag| flag.format == arguments::Format::Human && flag.file.is_none());
+    let to_people = arguments.output.format.iter().any(|flag| flag.format == arguments::OutputFormat::Human && flag.file.is_none());
     if to_people && !arguments.output.quiet {
         let text = table(&checked, streams.out_style().width);
         streams.write(&text)?;
@@ -45,7 +45,7 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
     if conversions.manifests.is_empty() {
         exit = exit.or(Exit::Unread);
     }
-    let judged = Judged { report, old: Some(&old_side), new: &new_side, judgement: &judgement, exit };
+    let judged = JudgedCase { report, old: Some(&old_side), new: &new_side, judgement: &judgement, exit };
     output::write(&judged, &reader, setting.gate, &arguments.output, streams)?;
     Ok(exit.or(super::gate(setting.gate, &arguments.judging, &judged.report)))
 }
@@ -71,13 +71,13 @@ fn table(checked: &[CheckedManifest], width: usize) -> String {
         }
         for (law, verdict) in &one.laws {
             let verdict = match verdict {
-                Verdict::Proved => "proved".to_owned(),
-                Verdict::Tested { objects, because } => {
+                LawVerdict::Proved => "proved".to_owned(),
+                LawVerdict::Tested { objects, because } => {
                     generated = true;
                     format!("tested with {objects} objects: {because}")
                 }
-                Verdict::Broken(broken) => format!("broken: {}", broken.because),
-                Verdict::Undecided(why) => format!("not decided: {why}"),
+                LawVerdict::Broken(broken) => format!("broken: {}", broken.because),
+                LawVerdict::Undecided(why) => format!("not decided: {why}"),
             };
             line(&format!("  {:<TITLES$} ", law.title()), TITLES + 3, &verdict);
         }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_table_fits_the_screen() {
-        let tested = Verdict::Tested { objects: 6, because: "a step may find something to do in what it gave, and so on".into() };
+        let tested = LawVerdict::Tested { objects: 6, because: "a step may find something to do in what it gave, and so on".into() };
         let laws = Law::ALL.map(|law| (law, tested.clone())).to_vec();
         let one = CheckedManifest { manifest: "widget".repeat(9), from: "v1 1.0.0".into(), to: "v1 1.1.0".into(), laws, facts: Vec::new() };
         let text = table(&[one], 80);

@@ -3,13 +3,13 @@
 use crate::cli::arguments;
 use crate::find::conversion::generate;
 
-use super::input::Reader;
+use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, defaults, write_file};
 
 /// `conversions generate go`: writes a package for each kind. The files are the tool's own, so existing ones are replaced.
 pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
     let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
     let mut exit = found.problems(streams);

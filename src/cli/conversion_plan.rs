@@ -8,18 +8,18 @@ use crate::find::conversion::plan::{self, Plan, PlanStep};
 use crate::find::conversion::text::as_yaml;
 use crate::render::visible;
 
-use super::input::Reader;
+use super::input::InputReader;
 use super::manifests::LoadedManifests;
 use super::{Exit, Stop, Streams, defaults, write_file};
 
 pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     if arguments.sides.inputs.len() > 2 && arguments.sides.against.is_none() && arguments.sides.against_tag.is_none() {
         return sequence(arguments, &reader, streams);
     }
     let review = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
     let review = defaults::review(review, streams)?;
-    let super::sides::Sides { old, new, .. } = reader.sides(&review)?;
+    let super::sides::InputSides { old, new, .. } = reader.sides(&review)?;
     let (old_side, new_side) = (old.side(), new.side());
     let found = LoadedManifests::of_review(&reader, &review)?;
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
@@ -44,7 +44,7 @@ pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams
 }
 
 /// Checks bundles that are released one after the other.
-fn sequence(arguments: &arguments::ConversionsPlan, reader: &Reader, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+fn sequence(arguments: &arguments::ConversionsPlan, reader: &InputReader, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let inputs = &arguments.sides.inputs;
     let mut read = Vec::new();
     for input in inputs {

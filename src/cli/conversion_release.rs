@@ -12,7 +12,7 @@ use crate::judge::bump::Recommendation;
 use crate::model::semantic_version::{self, Bump};
 
 use super::case::Case;
-use super::input::Reader;
+use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, defaults, write_file};
 
@@ -21,7 +21,7 @@ pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut S
         Some(text) => Some(semantic_version::parse(text).ok_or_else(|| Stop::usage(format!("`{text}` is not a semantic version")))?),
         None => None,
     };
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };
     let found = LoadedManifests::new(&reader, arguments.conversions.as_ref(), &inputs)?;
     let exit = found.problems(streams);
@@ -73,7 +73,7 @@ fn check(pending: &[&Manifest], version: &Version) -> Result<(), Stop> {
 }
 
 /// The version that a review since the last release recommends, or the one that the CRDs declare if it is enough.
-fn recommended(arguments: &arguments::ConversionsRelease, reader: &Reader, streams: &mut Streams<'_>) -> Result<Version, Stop> {
+fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, streams: &mut Streams<'_>) -> Result<Version, Stop> {
     let last = || {
         let tag = reader.loader.repository().and_then(|repository| repository.last_release(&["HEAD"])).ok().flatten();
         tag.map(|tag| OsString::from(tag.name))

@@ -5,19 +5,19 @@ use std::path::Path;
 
 use crate::cli::arguments;
 use crate::find::change;
-use crate::find::conversion::coverage::Coverage;
+use crate::find::conversion::coverage::ConversionCoverage;
 use crate::find::conversion::scaffold::{self, Draft};
 use crate::judge::finding::Finding;
 use crate::judge::review::{self, Side};
 use crate::model::fact::Fact;
 use crate::render::plural;
 
-use super::case::{Case, Judged};
-use super::input::Reader;
+use super::case::{Case, JudgedCase};
+use super::input::InputReader;
 use super::{Exit, Stop, Streams, defaults, write_file};
 
 pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
     let sides = defaults::review(sides, streams)?;
     let Some(case) = Case::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
@@ -41,9 +41,9 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
 }
 
 /// The drafts for everything that the review asks a conversion for, and for the differences between versions beside it.
-fn drafts(judged: &Judged<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
+fn drafts(judged: &JudgedCase<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
     let new = judged.new;
-    let coverage = judged.judgement.conversions.now.map(|known| Coverage::new(known, &old.bundle, &new.bundle));
+    let coverage = judged.judgement.conversions.now.map(|known| ConversionCoverage::new(known, &old.bundle, &new.bundle));
     let options = change::ChangeOptions { context: judged.judgement.context, ..change::ChangeOptions::default() };
     let facts = change::diff(&old.bundle, &new.bundle, &options);
     // What no release contains needs no conversion.

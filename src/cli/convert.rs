@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::cli::arguments;
-use crate::find::conversion::convert_files::{FileConverter, Outcome, Target};
+use crate::find::conversion::convert_files::{ConversionTarget, ConvertedFile, FileConverter};
 use crate::input::{File, Origin};
 use crate::judge::finding::Spot;
 use crate::model::{Documents, Place};
 use crate::render::{human, plural};
 
-use super::input::Reader;
+use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, write_file};
 
@@ -30,7 +30,7 @@ fn target(output: &Path, file: &File) -> PathBuf {
 }
 
 pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let found = LoadedManifests::of_objects(&reader, arguments.conversions.as_ref(), &arguments.inputs)?;
     let mut exit = found.problems(streams);
     let Some(conversions) = found.now() else {
@@ -42,8 +42,10 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
         exit = exit.or(crds.problems(side, streams)?);
     }
     let linked = bundle.as_ref().map(|side| conversions.with_links(&side.bundle));
-    let mut converter =
-        FileConverter::new(linked.as_ref().unwrap_or(conversions), Target { to: arguments.to.clone(), from: arguments.from.clone() });
+    let mut converter = FileConverter::new(
+        linked.as_ref().unwrap_or(conversions),
+        ConversionTarget { to: arguments.to.clone(), from: arguments.from.clone() },
+    );
     if let Some(side) = &bundle {
         converter = converter.with_crds(&side.bundle);
     }
@@ -58,9 +60,9 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
         streams.error(&super::input::with_advice(problem, problem.advice()));
         exit = exit.or(Exit::Unread);
     }
-    let outcomes: Vec<Outcome> = loaded.files.par_iter().map(|file| converter.convert(&file.text)).collect();
+    let outcomes: Vec<ConvertedFile> = loaded.files.par_iter().map(|file| converter.convert(&file.text)).collect();
     exit = exit.or(write(arguments, &loaded.files, &outcomes, streams)?);
-    let sum = |count: fn(&Outcome) -> usize| outcomes.iter().map(count).sum::<usize>();
+    let sum = |count: fn(&ConvertedFile) -> usize| outcomes.iter().map(count).sum::<usize>();
     let (converted, reformatted) = (sum(|outcome| outcome.converted), sum(|outcome| outcome.reformatted));
     let (current, other_kinds) = (sum(|outcome| outcome.current), sum(|outcome| outcome.other_kinds));
     let comments = if reformatted > 0 { format!(" ({reformatted} of them reformatted, without comments)") } else { String::new() };
@@ -73,7 +75,7 @@ pub(super) fn convert(arguments: &arguments::Convert, streams: &mut Streams<'_>)
     Ok(exit)
 }
 
-fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[Outcome], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[ConvertedFile], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let mut exit = Exit::Clean;
     let mut printed = String::new();
     let mut written: Vec<(PathBuf, &String)> = Vec::new();
@@ -163,7 +165,7 @@ struct Warnings {
 }
 
 impl Warnings {
-    fn new(outcomes: &[Outcome]) -> Warnings {
+    fn new(outcomes: &[ConvertedFile]) -> Warnings {
         let mut left: BTreeMap<String, usize> = BTreeMap::new();
         for remark in outcomes.iter().flat_map(|outcome| &outcome.remarks).filter(|remark| !remark.error) {
             *left.entry(general(&remark.message)).or_default() += 1;
@@ -197,7 +199,7 @@ fn general(message: &str) -> String {
 }
 
 /// Shows errors with their source, and warnings on one line each.
-fn remarks(file: &File, outcome: &Outcome, warnings: &mut Warnings, streams: &mut Streams<'_>) {
+fn remarks(file: &File, outcome: &ConvertedFile, warnings: &mut Warnings, streams: &mut Streams<'_>) {
     for remark in &outcome.remarks {
         let at = file.place(remark.span.start as usize);
         if remark.error {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Input, Limits, Origin, load};
 use crate::judge::policy::{self, Policy};
 use crate::judge::review::{self, Judgement, Side};
@@ -60,7 +60,7 @@ pub(super) fn diff(arguments: &[OsString], streams: &mut Streams<'_>) -> Result<
 }
 
 fn changes(old: &str, new: &str, path: &str, color: bool) -> String {
-    let documents = |text: &str| Documents::parse(vec![File::new(path, text, Origin::Stdin)], &Budget::default());
+    let documents = |text: &str| Documents::parse(vec![File::new(path, text, Origin::Stdin)], &YamlBudget::default());
     let lines = || plain(old, new, path);
     if !names_a_crd(old) && !names_a_crd(new) {
         return lines();

@@ -5,40 +5,40 @@ use std::ffi::OsString;
 use crate::input::{Cluster, ClusterError, File, Input, InputKind, Origin};
 use crate::model::{Bundle, Crd, Documents};
 
-use super::input::{Reader, with_advice};
+use super::input::{InputReader, with_advice};
 use super::{Exit, Stop, Streams};
 
 /// A list of objects in a cluster.
-pub(super) struct Resource {
+pub(super) struct ResourceList {
     /// The CRD, for messages.
     crd: String,
     path: String,
 }
 
-impl Resource {
+impl ResourceList {
     /// The objects of a CRD, in the version that they are most likely stored at.
-    pub fn of(crd: &Crd<'_>) -> Option<Resource> {
+    pub fn of(crd: &Crd<'_>) -> Option<ResourceList> {
         let served = || crd.versions.iter().filter(|version| version.served);
         let version = served().find(|version| version.storage).or_else(|| served().max_by_key(|version| version.priority()))?;
         let plural = crd.names.plural?.value;
         let plain = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
         // Names of a CRD are untrusted, and make a path.
         let all_plain = [crd.group(), version.name, plural].into_iter().all(plain);
-        all_plain.then(|| Resource { crd: crd.name.to_owned(), path: format!("/apis/{}/{}/{plural}", crd.group(), version.name) })
+        all_plain.then(|| ResourceList { crd: crd.name.to_owned(), path: format!("/apis/{}/{}/{plural}", crd.group(), version.name) })
     }
 
     /// Those of the CRDs that a change touches.
-    pub fn changed(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<Resource> {
+    pub fn changed(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<ResourceList> {
         let is_changed = |crd: &&Crd<'_>| !crd.counterpart(&new.crds).is_some_and(|other| crd.spec.same(other.spec));
-        old.crds.iter().filter(is_changed).filter_map(Resource::of).collect()
+        old.crds.iter().filter(is_changed).filter_map(ResourceList::of).collect()
     }
 }
 
 /// Reads objects and hands them on, a file or a page at a time. What can't be read is reported, and the exit code is 3.
 pub(super) fn each_page(
-    reader: &Reader,
+    reader: &InputReader,
     inputs: &[OsString],
-    resources: &[Resource],
+    resources: &[ResourceList],
     streams: &mut Streams<'_>,
     mut page: impl FnMut(&Documents),
 ) -> Result<Exit, Stop> {
@@ -72,9 +72,9 @@ pub(super) fn each_page(
 /// Hands on the pages of one list; no more than one of them is held at a time.
 fn list(
     cluster: &Cluster,
-    resource: &Resource,
+    resource: &ResourceList,
     input: &Input,
-    reader: &Reader,
+    reader: &InputReader,
     page: &mut impl FnMut(&Documents),
 ) -> Result<(), ClusterError> {
     let not_a_list = |reason: String| ClusterError::NotAList { path: resource.path.clone(), reason };

@@ -9,12 +9,12 @@ use super::own_pages::OwnPages;
 use super::setting::own_pages_here;
 use super::{Exit, Stop, Streams};
 
-fn own_pages(own: &arguments::OwnPages, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
-    let arguments::OwnPages { rules, policies } = own.clone();
+fn own_pages(own: &arguments::OwnPagesArguments, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
+    let arguments::OwnPagesArguments { rules, policies } = own.clone();
     own_pages_here(&arguments::Judging { rules, policies, ..arguments::Judging::default() }, streams)
 }
 
-pub(super) fn rules(arguments: &arguments::Rules, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+pub(super) fn rules(arguments: &arguments::RulesArguments, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let own = own_pages(&arguments.own, streams)?;
     let book = own.book();
     let only = match &arguments.family {

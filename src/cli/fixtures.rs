@@ -11,11 +11,11 @@ use semver::Version;
 
 use crate::judge::review::Side;
 use crate::model::{Documents, semantic_version};
-use crate::render::objects::{self, Judged};
+use crate::render::objects::{self, JudgedObject};
 use crate::render::suite::ReleaseObjects;
 use crate::server::object::check_objects;
 
-use super::input::Reader;
+use super::input::InputReader;
 use super::{Exit, Stop, Streams};
 
 /// Releases whose objects must still be read.
@@ -24,7 +24,7 @@ const RELEASES: usize = 2;
 /// The objects of the newest releases as the CRDs of `side` read them, and with `downgrade`, objects of `side` as those CRDs read them.
 pub(super) fn run(
     paths: &[OsString],
-    reader: &Reader,
+    reader: &InputReader,
     side: &Side<'_>,
     downgrade: Option<&OsStr>,
     streams: &mut Streams<'_>,
@@ -65,7 +65,7 @@ pub(super) fn run(
         }
         let objects = Documents::of_text("objects of this release", &text);
         let mut checked = check(format!("objects of this release read by {}", old_side.source), objects, &old_side);
-        checked.judged = checked.judged.into_iter().map(Judged::of_downgrade).collect();
+        checked.judged = checked.judged.into_iter().map(JudgedObject::of_downgrade).collect();
         found.push(checked);
     }
     Ok((found, exit))

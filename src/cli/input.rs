@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::cli::arguments;
 use crate::cli::config::{self, Config};
-use crate::input::yaml::{Budget, Node};
+use crate::input::yaml::{Node, YamlBudget};
 use crate::input::{self, File, Input, InputError, Kustomizations, Limits, Loaded, Loader, Note};
 use crate::judge::baseline;
 use crate::judge::review::{Side, StatedVersion};
@@ -13,9 +13,9 @@ use crate::render::human;
 
 use super::{Exit, Stop, Streams};
 
-pub(super) struct Reader {
+pub(super) struct InputReader {
     pub(super) loader: Loader,
-    budget: Budget,
+    budget: YamlBudget,
 }
 
 /// The files of one side, before they are parsed.
@@ -38,10 +38,10 @@ pub(super) struct Read {
     patched_in: Vec<String>,
 }
 
-impl Reader {
+impl InputReader {
     pub fn new(flags: &arguments::LimitFlags) -> Self {
         let mut limits = Limits::default();
-        let mut budget = Budget::default();
+        let mut budget = YamlBudget::default();
         fn set<T: Copy>(slot: &mut T, flag: Option<T>) {
             if let Some(value) = flag {
                 *slot = value;
@@ -57,10 +57,10 @@ impl Reader {
         set(&mut budget.nodes, flags.max_nodes);
         set(&mut budget.documents, flags.max_documents);
         set(&mut budget.scalar, flags.max_scalar);
-        Reader { loader: Loader::new(limits).rendering(flags.render), budget }
+        InputReader { loader: Loader::new(limits).rendering(flags.render), budget }
     }
 
-    pub fn budget(&self) -> &Budget {
+    pub fn budget(&self) -> &YamlBudget {
         &self.budget
     }
 
@@ -195,7 +195,7 @@ impl Read {
     }
 
     /// Adds a file that is read for the CRDs of these names alone.
-    pub fn add_for(&mut self, names: std::collections::BTreeSet<String>, file: File, reader: &Reader) {
+    pub fn add_for(&mut self, names: std::collections::BTreeSet<String>, file: File, reader: &InputReader) {
         self.documents.add_for(names, file, &reader.budget);
     }
 

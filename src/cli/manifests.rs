@@ -12,7 +12,7 @@ use crate::model::Place;
 use crate::render::human;
 
 use super::arguments;
-use super::input::Reader;
+use super::input::InputReader;
 use super::{Exit, Stop, Streams};
 
 /// The conversion manifests of a run.
@@ -26,7 +26,7 @@ pub(super) struct LoadedManifests {
 
 impl LoadedManifests {
     /// The manifests that `--conversions` names, or those beside the new bundle; and those beside the old one.
-    pub fn of_review(reader: &Reader, arguments: &arguments::Review) -> Result<LoadedManifests, Stop> {
+    pub fn of_review(reader: &InputReader, arguments: &arguments::Review) -> Result<LoadedManifests, Stop> {
         if arguments.staged && arguments.conversions.is_none() {
             // The index and the last commit, not the working tree.
             let here = [OsString::from(".")];
@@ -56,7 +56,7 @@ impl LoadedManifests {
     }
 
     /// Loads the manifests beside the old bundle, if they aren't the same files as those beside the new one.
-    pub fn load_before(&mut self, reader: &Reader, old: &[OsString]) {
+    pub fn load_before(&mut self, reader: &InputReader, old: &[OsString]) {
         if old.is_empty() {
             return;
         }
@@ -75,7 +75,7 @@ impl LoadedManifests {
         LoadedManifests { now: None, before: None, requested: None, unread: Vec::new() }
     }
 
-    pub fn new(reader: &Reader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
+    pub fn new(reader: &InputReader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
         let mut found = LoadedManifests { now: None, before: None, requested: requested.cloned(), unread: Vec::new() };
         let loaded = match requested {
             Some(requested) => Some(load(reader, &reader.parse(std::slice::from_ref(requested))?)),
@@ -92,7 +92,7 @@ impl LoadedManifests {
     }
 
     /// For objects that are converted: the manifests beside them, or beside the CRDs of this repository.
-    pub fn of_objects(reader: &Reader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
+    pub fn of_objects(reader: &InputReader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
         let found = LoadedManifests::new(reader, requested, inputs)?;
         if found.now.is_some() { Ok(found) } else { LoadedManifests::new(reader, requested, &super::defaults::crds()) }
     }
@@ -143,14 +143,14 @@ fn spot(conversions: &Conversions, place: Place) -> Option<Spot> {
     Some(Spot { file: file.name.clone(), line: at.line, column: at.column, place: Some(place) })
 }
 
-fn load(reader: &Reader, inputs: &[Input]) -> (Conversions, Vec<String>) {
+fn load(reader: &InputReader, inputs: &[Input]) -> (Conversions, Vec<String>) {
     let read = reader.read(String::new(), inputs, None);
     let unread = read.unread_files();
     (Conversions::read(read.into_documents()), unread)
 }
 
 /// `conversions/` in or next to each input.
-fn beside(reader: &Reader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
+fn beside(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
     let mut found: Vec<Input> = Vec::new();
     for input in reader.parse(inputs).ok()? {
         let candidates: Vec<OsString> = match &input.kind {

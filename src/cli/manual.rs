@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
-use crate::cli::arguments::{Cli, Manual, pages};
+use crate::cli::arguments::{Cli, ManPage, pages};
 
 use super::{Exit, Stop, Streams, write_file};
 
@@ -20,7 +20,7 @@ pub(super) fn completions(shell: clap_complete::Shell, streams: &mut Streams<'_>
     Ok(Exit::Clean)
 }
 
-pub(super) fn manual(arguments: &Manual, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+pub(super) fn manual(arguments: &ManPage, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let mut whole = Cli::command();
     whole.build();
     if let Some(folder) = &arguments.dir {

@@ -42,7 +42,7 @@ use crate::judge::report::Report;
 use arguments::{Cli, Command};
 
 use case::Case;
-use input::Reader;
+use input::InputReader;
 pub use output::{Streams, Terminal};
 
 /// Exit codes that other people's CI relies on.
@@ -134,13 +134,13 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         Command::Test(arguments) => suites::test(&arguments, streams),
         Command::Fixtures(arguments) => objects::fixtures(&arguments, streams),
         Command::Convert(arguments) => convert::convert(&arguments, streams),
-        Command::Conversions(arguments::Conversions::Check(arguments)) => conversion_check::check(&arguments, streams),
-        Command::Conversions(arguments::Conversions::Scaffold(arguments)) => conversion_scaffold::scaffold(&arguments, streams),
-        Command::Conversions(arguments::Conversions::Plan(arguments)) => conversion_plan::plan(&arguments, streams),
-        Command::Conversions(arguments::Conversions::Generate(arguments::ConversionsGenerate::Go(arguments))) => {
+        Command::Conversions(arguments::ConversionsCommand::Check(arguments)) => conversion_check::check(&arguments, streams),
+        Command::Conversions(arguments::ConversionsCommand::Scaffold(arguments)) => conversion_scaffold::scaffold(&arguments, streams),
+        Command::Conversions(arguments::ConversionsCommand::Plan(arguments)) => conversion_plan::plan(&arguments, streams),
+        Command::Conversions(arguments::ConversionsCommand::Generate(arguments::ConversionsGenerate::Go(arguments))) => {
             conversion_generate::go(&arguments, streams)
         }
-        Command::Conversions(arguments::Conversions::Release(arguments)) => conversion_release::release(&arguments, streams),
+        Command::Conversions(arguments::ConversionsCommand::Release(arguments)) => conversion_release::release(&arguments, streams),
         Command::Rules(arguments) => explain::rules(&arguments, streams),
         Command::Explain(arguments) => explain::explain(&arguments, streams),
         Command::Schema { which } => explain::schema(which, streams),
@@ -154,7 +154,7 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
 
 fn review(arguments: &arguments::Review, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     output::check(&arguments.output, &arguments.sides.inputs)?;
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let Some(case) = Case::review(&reader, arguments, true, streams)? else { return Ok(Exit::Clean) };
     case.judge(streams, |judged, streams| {
         if let Some(dir) = &arguments.witnesses {
@@ -168,7 +168,7 @@ fn review(arguments: &arguments::Review, streams: &mut Streams<'_>) -> Result<Ex
 
 fn lint(arguments: &arguments::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     output::check(&arguments.output, &arguments.inputs)?;
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let case = Case::lint(&reader, arguments, true, streams)?;
     case.judge(streams, |judged, streams| {
         output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;

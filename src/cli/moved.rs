@@ -6,11 +6,11 @@ use crate::input::{File, GitState, Input, InputKind, Repository};
 use crate::model::Bundle;
 
 use super::Streams;
-use super::input::{Read, Reader};
+use super::input::{InputReader, Read};
 use super::setting::relative_to_here;
 
 /// Looks in git for CRDs that one side lacks, and adds them to it: what only moved neither came nor went.
-pub(super) fn find(reader: &Reader, old: &mut Read, new: &mut Read, streams: &mut Streams<'_>) {
+pub(super) fn find(reader: &InputReader, old: &mut Read, new: &mut Read, streams: &mut Streams<'_>) {
     // Without a revision on the old side, both sides are bundles of their own.
     if !matches!(state(old.inputs()), Some(GitState::Revision(_))) {
         return;
@@ -43,7 +43,7 @@ fn missing(here: &Files, there: &Files) -> Files {
 }
 
 /// Adds the CRDs of these names, if each is in one other file, or in one of the same file name.
-fn add(reader: &Reader, repository: &Repository, read: &mut Read, wanted: &Files, streams: &mut Streams<'_>) {
+fn add(reader: &InputReader, repository: &Repository, read: &mut Read, wanted: &Files, streams: &mut Streams<'_>) {
     let names: Vec<&str> = wanted.keys().map(String::as_str).collect();
     let Some(state) = state(read.inputs()).filter(|_| !names.is_empty()) else { return };
     let Ok(paths) = repository.manifests_with(state, &names) else { return };

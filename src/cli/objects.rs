@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cli::arguments::{self, Format};
+use crate::cli::arguments::{self, OutputFormat};
 use crate::find::conversion::text::as_yaml;
 use crate::input::Input;
 use crate::model::kubernetes::Minor;
@@ -15,8 +15,8 @@ use crate::model::{Crd, Version};
 use crate::render::{Anchors, objects};
 use crate::server::object::{self, Subresource};
 
-use super::existing_objects::{Resource, each_page};
-use super::input::Reader;
+use super::existing_objects::{ResourceList, each_page};
+use super::input::InputReader;
 use super::output::{check_formats, write_formats};
 use super::servers;
 use super::setting::configured_servers;
@@ -25,7 +25,7 @@ use super::{Exit, Stop, Streams};
 
 pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     check_formats(&arguments.format, &arguments.objects)?;
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let is_cluster = |text: &&OsString| reader.parse(std::slice::from_ref(*text)).is_ok_and(|all| all.iter().all(Input::is_cluster));
     let (clusters, files): (Vec<OsString>, Vec<OsString>) = arguments.objects.iter().cloned().partition(|text| is_cluster(&text));
     let given = reader.one(&files, false)?;
@@ -81,15 +81,15 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
     let mut unhurt = 0;
     if !clusters.is_empty() {
         let progress = streams.progress("checking objects");
-        let resources: Vec<Resource> = crd_side.bundle.crds.iter().filter_map(Resource::of).collect();
+        let resources: Vec<ResourceList> = crd_side.bundle.crds.iter().filter_map(ResourceList::of).collect();
         let sides: Vec<_> =
             kubernetes.iter().rev().map(|minor| (minor, crds_on(minor), old_side.as_ref().map(|side| side.bundle.on(minor)))).collect();
         exit = exit.or(each_page(&reader, &clusters, &resources, streams, |documents| {
             let check = |(minor, crds, old): &(Minor, _, Option<_>)| (*minor, object::check_objects(documents, crds, old.as_ref()));
             let page = objects::judged_on(&sides.iter().map(check).collect::<Vec<_>>(), documents);
-            let (failing, fine): (Vec<_>, Vec<_>) = page.into_iter().partition(objects::Judged::fails);
+            let (failing, fine): (Vec<_>, Vec<_>) = page.into_iter().partition(objects::JudgedObject::fails);
             unhurt += fine.len();
-            judged.extend(failing.into_iter().map(objects::Judged::of_cluster));
+            judged.extend(failing.into_iter().map(objects::JudgedObject::of_cluster));
             progress.done(unhurt + judged.len());
         })?);
     }
@@ -97,21 +97,21 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
         streams.error("no custom resource was found among the objects");
         exit = exit.or(Exit::Unread);
     }
-    if reports.iter().any(|report| matches!(report.verdict, object::Verdict::Unreadable(_))) {
+    if reports.iter().any(|report| matches!(report.verdict, object::ObjectVerdict::Unreadable(_))) {
         exit = exit.or(Exit::Unread);
     }
     let complete = exit == Exit::Clean;
-    if judged.iter().any(objects::Judged::fails) {
+    if judged.iter().any(objects::JudgedObject::fails) {
         exit = exit.or(Exit::Findings);
     }
-    let json = arguments.json.then_some(arguments::FormatFlag { format: Format::Json, file: None });
+    let json = arguments.json.then_some(arguments::FormatFlag { format: OutputFormat::Json, file: None });
     let formats = json.as_ref().map_or(arguments.format.as_slice(), std::slice::from_ref);
     let anchors = Anchors::new(None, given.documents(), reader.loader.repository().ok());
     write_formats(formats, streams, |format, style| match format {
-        Format::Json => objects::json(&judged, &skipped, kubernetes),
-        Format::Github => objects::github(&judged, unhurt, &anchors),
-        Format::Sarif => objects::sarif(&judged, &anchors, complete),
-        Format::Junit => objects::junit(&judged, complete),
+        OutputFormat::Json => objects::json(&judged, &skipped, kubernetes),
+        OutputFormat::Github => objects::github(&judged, unhurt, &anchors),
+        OutputFormat::Sarif => objects::sarif(&judged, &anchors, complete),
+        OutputFormat::Junit => objects::junit(&judged, complete),
         _ => objects::render((&judged, Some(kubernetes)), unhurt, &skipped, given.documents(), style, arguments.all),
     })?;
     Ok(exit)
@@ -120,7 +120,7 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
 /// Writes one file for each served version of each CRD, with as many fields as can stand together: the serialised form that later releases must still read.
 pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let arguments::FixturesCommand::Write { inputs, dir, limits } = &arguments.command;
-    let reader = Reader::new(limits);
+    let reader = InputReader::new(limits);
     let read = reader.one(inputs, false)?;
     let side = read.side();
     let mut exit = read.problems(&side, streams)?;

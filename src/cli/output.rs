@@ -4,15 +4,15 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use crate::cli::arguments::{self, Color, Format, FormatFlag};
+use crate::cli::arguments::{self, Color, FormatFlag, OutputFormat};
 use crate::input::{File, Origin, is_manifest};
 use crate::judge::finding::{Severity, Spot};
 use crate::judge::review::Side;
 use crate::render::human::{self, Style, Texts};
 use crate::render::{Anchors, View, changelog, env, github, gitlab, html, json, junit, markdown, minutes, sarif, short, visible};
 
-use super::case::Judged;
-use super::input::Reader;
+use super::case::JudgedCase;
+use super::input::InputReader;
 use super::progress::Progress;
 use super::write_file::replace;
 use super::{Exit, Stop};
@@ -199,8 +199,8 @@ fn holds(input: &OsString, target: &Path) -> bool {
 
 /// Writes every format. One that can't be written doesn't keep back the others.
 pub(super) fn write(
-    judged: &Judged<'_, '_>,
-    reader: &Reader,
+    judged: &JudgedCase<'_, '_>,
+    reader: &InputReader,
     gate: Option<Severity>,
     output: &arguments::Output,
     streams: &mut Streams<'_>,
@@ -220,7 +220,7 @@ pub(super) fn write(
         complete: judged.exit == Exit::Clean,
     };
     write_formats(&output.format, streams, |format, style| match format {
-        Format::Human => human::render(
+        OutputFormat::Human => human::render(
             view.report,
             sides,
             &human::Options {
@@ -232,17 +232,17 @@ pub(super) fn write(
                 gate,
             },
         ),
-        Format::Short => short::render(&view, style.color),
-        Format::Json => json::render(view.report),
-        Format::Github => github::render(&view),
-        Format::Sarif => sarif::render(&view),
-        Format::Gitlab => gitlab::render(&view),
-        Format::Junit => junit::render(&view),
-        Format::Changelog => changelog::render(&view),
-        Format::Markdown => markdown::render(&view),
-        Format::Env => env::render(&view),
-        Format::Minutes => minutes::render(&view, &sides.commits()),
-        Format::Html => html::render(&view, sides, &sides.commits()),
+        OutputFormat::Short => short::render(&view, style.color),
+        OutputFormat::Json => json::render(view.report),
+        OutputFormat::Github => github::render(&view),
+        OutputFormat::Sarif => sarif::render(&view),
+        OutputFormat::Gitlab => gitlab::render(&view),
+        OutputFormat::Junit => junit::render(&view),
+        OutputFormat::Changelog => changelog::render(&view),
+        OutputFormat::Markdown => markdown::render(&view),
+        OutputFormat::Env => env::render(&view),
+        OutputFormat::Minutes => minutes::render(&view, &sides.commits()),
+        OutputFormat::Html => html::render(&view, sides, &sides.commits()),
     })
 }
 
@@ -250,7 +250,7 @@ pub(super) fn write(
 pub(super) fn write_formats(
     formats: &[FormatFlag],
     streams: &mut Streams<'_>,
-    render: impl Fn(Format, &Style) -> String,
+    render: impl Fn(OutputFormat, &Style) -> String,
 ) -> Result<(), Stop> {
     let mut outcome = Ok(());
     for flag in formats {

@@ -7,7 +7,7 @@ use crate::cli::arguments;
 use crate::input::{GitError, GitState, Input, InputKind, same_paths};
 use crate::judge::review::Released;
 
-use super::input::Reader;
+use super::input::InputReader;
 use super::sides::unread_git;
 use super::{Stop, Streams};
 
@@ -18,7 +18,7 @@ const NONE: &str = "none";
 
 /// Where to look for the last release.
 pub(super) struct ReleaseSearch<'r> {
-    reader: &'r Reader,
+    reader: &'r InputReader,
     /// The revision that a flag names; otherwise the last release before the base.
     rev: Option<String>,
     base: String,
@@ -30,7 +30,7 @@ pub(super) struct ReleaseSearch<'r> {
 
 impl<'r> ReleaseSearch<'r> {
     /// Nothing if everything counts as released: without a git revision to start from, or if the old side is a release itself.
-    pub fn new(reader: &'r Reader, arguments: &arguments::Review, base: Option<&str>, inputs: &[Input]) -> Result<Option<Self>, Stop> {
+    pub fn new(reader: &'r InputReader, arguments: &arguments::Review, base: Option<&str>, inputs: &[Input]) -> Result<Option<Self>, Stop> {
         let named = arguments.released.as_deref();
         let rev = match named {
             Some(NONE) => return Ok(None),

@@ -5,10 +5,10 @@ use crate::input::{Input, InputKind};
 use crate::model::kubernetes::{Minor, Minors, StatedMinor};
 
 use super::Streams;
-use super::input::{Reader, with_advice};
+use super::input::{InputReader, with_advice};
 
 /// `named` comes from a flag or a configuration.
-pub(super) fn choose(named: Option<Minors>, clusters: &[Input], reader: &Reader, streams: &mut Streams<'_>) -> Minors {
+pub(super) fn choose(named: Option<Minors>, clusters: &[Input], reader: &InputReader, streams: &mut Streams<'_>) -> Minors {
     named.or_else(|| of_clusters(clusters, reader, streams)).unwrap_or_default()
 }
 
@@ -18,7 +18,7 @@ pub(super) fn clusters<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Vec<I
 }
 
 /// The minors of clusters. One that doesn't say is left out, with a note.
-fn of_clusters(clusters: &[Input], reader: &Reader, streams: &mut Streams<'_>) -> Option<Minors> {
+fn of_clusters(clusters: &[Input], reader: &InputReader, streams: &mut Streams<'_>) -> Option<Minors> {
     let mut minors = Minors::NONE;
     for input in clusters {
         let InputKind::Cluster { context } = &input.kind else { continue };

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::arguments::{self, ConfigSide};
-use crate::cli::config::{self, Config, Judging};
+use crate::cli::config::{self, Config, JudgingSettings};
 use crate::find::review_context::ReviewContext;
 use crate::go::date::Date;
 use crate::input::json_schema_check::Fault;
@@ -20,7 +20,7 @@ use crate::model::kubernetes::Minors;
 use crate::model::{Documents, FileId, Place};
 use crate::render::human;
 
-use super::input::{Read, Reader, with_advice};
+use super::input::{InputReader, Read, with_advice};
 use super::own_pages::OwnPages;
 use super::servers;
 use super::{Exit, Stop, Streams};
@@ -68,7 +68,7 @@ pub(super) struct Sought<'r> {
 }
 
 impl Setting {
-    pub fn new(reader: &Reader, judging: &arguments::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
+    pub fn new(reader: &InputReader, judging: &arguments::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
         let Sought { old, new, accept } = sought;
         let clusters = servers::clusters(old.iter().flat_map(|(old, _)| old.inputs()).chain(new.inputs()));
         let mut search = Search { reader, judging, streams, accept };
@@ -137,7 +137,7 @@ impl Setting {
 }
 
 /// The servers that the configuration around these inputs names.
-pub(super) fn configured_servers(reader: &Reader, inputs: &[Input], streams: &mut Streams<'_>) -> Result<Option<Minors>, Stop> {
+pub(super) fn configured_servers(reader: &InputReader, inputs: &[Input], streams: &mut Streams<'_>) -> Result<Option<Minors>, Stop> {
     let judging = arguments::Judging::default();
     Ok(Search { reader, judging: &judging, streams, accept: false }.side(inputs)?.config.kubernetes)
 }
@@ -145,7 +145,7 @@ pub(super) fn configured_servers(reader: &Reader, inputs: &[Input], streams: &mu
 /// Flags go before the profile, the profile before the rest of the configuration.
 fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Result<(Policy, Option<Severity>), Stop> {
     let profile = match &judging.profile {
-        None => Judging::default(),
+        None => JudgingSettings::default(),
         Some(name) => config.profiles.get(name).cloned().ok_or_else(|| {
             let hint = crate::input::json_schema_check::nearest(name, config.profiles.keys().map(String::as_str));
             Stop::usage(format!("no profile `{name}` in the configuration{hint}"))
@@ -182,7 +182,7 @@ fn today(judging: &arguments::Judging) -> Result<Date, Stop> {
 }
 
 struct Search<'s, 'w> {
-    reader: &'s Reader,
+    reader: &'s InputReader,
     judging: &'s arguments::Judging,
     streams: &'s mut Streams<'w>,
     /// Whether a baseline that is named must be there: only `baseline write` makes it.
@@ -252,10 +252,10 @@ impl Search<'_, '_> {
     fn own_pages(&mut self, file: Option<&File>) -> Result<OwnPages, Stop> {
         let named = file.map(|file| config::own_directories(&file.text)).unwrap_or_default();
         let folder = Folder::of(file);
-        let mut inputs = |flag: &Option<PathBuf>, list: &[config::Placed<String>]| match (flag, file) {
+        let mut inputs = |flag: &Option<PathBuf>, list: &[config::Spanned<String>]| match (flag, file) {
             (Some(dir), _) => Ok(vec![Input::path(dir)]),
             (None, Some(file)) => {
-                let directory = |name: &config::Placed<String>| {
+                let directory = |name: &config::Spanned<String>| {
                     folder.directory(&name.value).map_err(|message| refuse(file, &[Fault::new(message, name.span)], self.streams))
                 };
                 list.iter().map(directory).collect::<Result<Vec<Input>, Stop>>()
@@ -479,7 +479,7 @@ fn clean(path: &Path) -> Option<String> {
 
 /// The rules and policies of flags, or else of the configuration around the current directory.
 pub(super) fn own_pages_here(judging: &arguments::Judging, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
-    let reader = Reader::new(&arguments::LimitFlags::default());
+    let reader = InputReader::new(&arguments::LimitFlags::default());
     let mut search = Search { reader: &reader, judging, streams, accept: true };
     let file = search.look(&[], config::FILE)?;
     search.own_pages(file.as_ref())

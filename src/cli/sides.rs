@@ -8,10 +8,10 @@ use crate::input::{Against, AgainstError, File, GitError, Input, InputKind, Orig
 use crate::judge::review::StatedVersion;
 use crate::model::semantic_version;
 
-use super::input::{Read, Reader, Unparsed, label, names_a_crd, with_advice};
+use super::input::{InputReader, Read, Unparsed, label, names_a_crd, with_advice};
 use super::{Exit, Stop};
 
-pub(super) struct Sides {
+pub(super) struct InputSides {
     pub old: Read,
     pub new: Read,
     /// The revision of the old side, unless that is a release itself.
@@ -22,7 +22,7 @@ pub(super) struct Sides {
 pub(super) enum StagedSides {
     /// No staged change touches a CRD.
     Nothing,
-    Sides(Box<Sides>),
+    Sides(Box<InputSides>),
 }
 
 /// The old side, before it is read.
@@ -45,8 +45,8 @@ impl Old {
     }
 }
 
-impl Reader {
-    pub fn sides(&self, arguments: &arguments::Review) -> Result<Sides, Stop> {
+impl InputReader {
+    pub fn sides(&self, arguments: &arguments::Review) -> Result<InputSides, Stop> {
         let (old_version, new_version) = arguments.sides.versions.read()?;
         let (old, new) = match (self.named_old(arguments)?, arguments.sides.inputs.as_slice()) {
             (Some(old), inputs) => (old, inputs),
@@ -69,7 +69,7 @@ impl Reader {
             Unparsed { source: label(new), inputs: new_inputs, loaded: after, version: new_version },
         );
         old.is_release = is_release;
-        Ok(Sides { old, new, base })
+        Ok(InputSides { old, new, base })
     }
 
     /// The old side that a flag names.
@@ -128,7 +128,7 @@ impl Reader {
                 Unparsed { source: format!("HEAD:{name}"), inputs: old_inputs, loaded: old, version: old_version },
                 Unparsed { source: format!(":{name}"), inputs: new_inputs, loaded: new, version: new_version },
             );
-            return Ok(StagedSides::Sides(Box::new(Sides { old, new, base: head })));
+            return Ok(StagedSides::Sides(Box::new(InputSides { old, new, base: head })));
         }
         let of = |change: StagedChange, head: bool| {
             let list = changed.iter().filter(move |staged| staged.change != change);
@@ -152,7 +152,7 @@ impl Reader {
             Unparsed { source: "HEAD".to_owned(), inputs: old_inputs, loaded: old, version: old_version },
             Unparsed { source: "the index".to_owned(), inputs: new_inputs, loaded: new, version: new_version },
         );
-        Ok(StagedSides::Sides(Box::new(Sides { old, new, base: head })))
+        Ok(StagedSides::Sides(Box::new(InputSides { old, new, base: head })))
     }
 
     /// The version that a revision's own name gives: `v1.2.0:config/crd`.

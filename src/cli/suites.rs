@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::cli::arguments::{self, CoverageView as View, Format};
+use crate::cli::arguments::{self, CoverageDetail, OutputFormat};
 use crate::input::{File, Origin};
 use crate::judge::overview::plural;
-use crate::judge::suite::coverage::{Coverage, Share};
+use crate::judge::suite::coverage::{CheckCoverage, CoverageShare};
 use crate::judge::suite::feature_gates::FeatureGates;
 use crate::judge::suite::{self, Layout, Suite, generate, run};
 use crate::model::{Bundle, Documents};
@@ -15,7 +15,7 @@ use crate::render::Anchors;
 use crate::render::suite::{CoverageView, Tests};
 
 use super::fixtures;
-use super::input::{Read, Reader, names_a_crd};
+use super::input::{InputReader, Read, names_a_crd};
 use super::output::{check_formats, write_formats};
 use super::write_file::replace;
 use super::{Exit, Stop, Streams};
@@ -28,7 +28,7 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
         return generate(arguments, streams);
     }
     check_formats(&arguments.format, &arguments.paths)?;
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let paths = if arguments.paths.is_empty() { vec![OsString::from(".")] } else { arguments.paths.clone() };
     let read = reader.chosen(&paths, takes)?;
     let mut exit = read.unread(streams);
@@ -59,7 +59,7 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
         coverage: asked.then_some(CoverageView {
             lines: &lines,
             crds: crds.documents(),
-            source: arguments.coverage == Some(View::Source),
+            source: arguments.coverage == Some(CoverageDetail::Source),
             least: arguments.min_coverage,
         }),
         kubernetes,
@@ -71,10 +71,10 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
     let repository = reader.loader.repository().ok();
     let anchors = Anchors::new(None, read.documents(), repository);
     write_formats(&arguments.format, streams, |format, style| match format {
-        Format::Json => tests.json(),
-        Format::Github => tests.github(&anchors, repository),
-        Format::Sarif => tests.sarif(&anchors),
-        Format::Junit => tests.junit(),
+        OutputFormat::Json => tests.json(),
+        OutputFormat::Github => tests.github(&anchors, repository),
+        OutputFormat::Sarif => tests.sarif(&anchors),
+        OutputFormat::Junit => tests.junit(),
         _ => tests.human(style),
     })?;
     Ok(exit)
@@ -109,7 +109,7 @@ fn suites(documents: &Documents, streams: &mut Streams<'_>, exit: &mut Exit) -> 
 }
 
 /// The CRDs that are named, or those in the directories of the suites where the paths hold none.
-fn crds_of(reader: &Reader, arguments: &arguments::Test, read: &Read, suites: &[Suite]) -> Result<Option<Read>, Stop> {
+fn crds_of(reader: &InputReader, arguments: &arguments::Test, read: &Read, suites: &[Suite]) -> Result<Option<Read>, Stop> {
     if !arguments.crd.is_empty() {
         return reader.one(&arguments.crd, false).map(Some);
     }
@@ -138,7 +138,7 @@ fn crds_of(reader: &Reader, arguments: &arguments::Test, read: &Read, suites: &[
 
 /// Writes the cases that are missing. Suites that exist keep their cases; new ones are appended.
 fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
-    let reader = Reader::new(&arguments.limits);
+    let reader = InputReader::new(&arguments.limits);
     let mut inputs = arguments.inputs.clone();
     if let Some(dir) = arguments.dir.as_ref().filter(|dir| dir.exists()) {
         inputs.push(dir.clone().into_os_string());
@@ -182,7 +182,7 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
     if failed > 0 {
         exit = exit.or(Exit::Findings);
     }
-    let percent = |coverage: &Coverage, bundle: &Bundle<'_>| Share::of(coverage.lines(bundle, true).iter());
+    let percent = |coverage: &CheckCoverage, bundle: &Bundle<'_>| CoverageShare::of(coverage.lines(bundle, true).iter());
     let (before, after) = (percent(&before, &side.bundle), percent(&after, &side.bundle));
     streams.write(&format!(
         "{} written to {}; {failed} of {} fail\ncoverage: {:.1} % before, {:.1} % now ({} of {} constraints)\n",

@@ -12,7 +12,7 @@ use crate::find::conversion::webhook_laws;
 use crate::input::program;
 use crate::render::visible;
 
-use super::input::Reader;
+use super::input::InputReader;
 use super::{Exit, Stop, Streams, defaults};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ enum Webhook {
     Command(String),
 }
 
-pub(super) fn check(webhook: &str, inputs: &[OsString], reader: &Reader, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
+pub(super) fn check(webhook: &str, inputs: &[OsString], reader: &InputReader, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let webhook = Webhook::parse(webhook)?;
     let inputs = if inputs.is_empty() { defaults::crds() } else { inputs.to_vec() };
     let read = reader.one(&inputs, false)?;

@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::model::fact::Aspect;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Count, Extra, Type};
+use crate::model::schema::shape::{CountRange, Extra, Type};
 use crate::model::{FieldPath, fact::Witness};
 use crate::server::object::{Check, Kind};
 
-use super::generate::Maker;
-use super::solver::{Pin, Preference, Target};
+use super::generate::BodyMaker;
+use super::solver::{Pin, PinTarget, Preference};
 use super::{Budget, Cause, Trial, What, Witnesses};
 
 /// The longest text that is made to be too long.
@@ -24,7 +24,7 @@ const MAX_COUNT: usize = 256;
 /// Makes objects of one version.
 pub(crate) struct CaseMaker<'s> {
     root: &'s Shape,
-    small: Maker<'s>,
+    small: BodyMaker<'s>,
     api_version: &'s str,
     kind: &'s str,
 }
@@ -43,7 +43,7 @@ impl From<Witness> for Rejected {
 
 impl<'s> CaseMaker<'s> {
     pub fn new(root: &'s Shape, api_version: &'s str, kind: &'s str) -> Self {
-        CaseMaker { root, small: Maker::new(root, Preference::Small, &Budget::of_each()), api_version, kind }
+        CaseMaker { root, small: BodyMaker::new(root, Preference::Small, &Budget::of_each()), api_version, kind }
     }
 
     /// Bodies with as little and with as much as possible.
@@ -53,7 +53,7 @@ impl<'s> CaseMaker<'s> {
 
     /// A small body that has a value at the path.
     pub fn with(&mut self, path: &'s FieldPath) -> Option<Value> {
-        let pin = (!path.is_root()).then_some(Pin { steps: path.steps(), target: Target::Sent });
+        let pin = (!path.is_root()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
         self.small.make(pin)
     }
 
@@ -91,8 +91,8 @@ impl<'s> CaseMaker<'s> {
         without_rules(&mut root);
         let body = if let Check::Required(name) = check {
             root.at_mut(at.parent()?.steps())?.required.remove(&**name);
-            let pin = Pin { steps: at.steps(), target: Target::Missing };
-            Maker::new(&root, Preference::Small, &Budget::of_each()).make(Some(pin))
+            let pin = Pin { steps: at.steps(), target: PinTarget::Missing };
+            BodyMaker::new(&root, Preference::Small, &Budget::of_each()).make(Some(pin))
         } else {
             let node = root.at_mut(at.steps())?;
             let was = node.clone();
@@ -198,7 +198,7 @@ fn breaking(node: &Shape, check: &Check) -> Vec<Value> {
 }
 
 /// One more than a limit, if that isn't too many to be written.
-fn beyond(count: Count) -> Option<usize> {
+fn beyond(count: CountRange) -> Option<usize> {
     usize::try_from(count.max?).ok().filter(|max| *max < MAX_COUNT).map(|max| max + 1)
 }
 

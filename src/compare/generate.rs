@@ -5,12 +5,12 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::model::relation::Search;
-use crate::model::schema::shape::{Count, Extra, Type};
+use crate::model::schema::shape::{CountRange, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
 
 use super::Budget;
-use super::solver::{Formula, Goal, Pin, Preference, Solver, Target};
+use super::solver::{Formula, Goal, Pin, PinTarget, Preference, Solver};
 
 /// The most objects that [`around`] makes.
 const MAX_AROUND: usize = 600;
@@ -19,18 +19,18 @@ const MAX_SIZE: u64 = 200;
 
 /// The smallest body that the schema accepts, if one was found.
 pub fn smallest(root: &Shape) -> Option<Value> {
-    Maker::new(root, Preference::Small, &Budget::of_each()).make(None)
+    BodyMaker::new(root, Preference::Small, &Budget::of_each()).make(None)
 }
 
 /// A body with every field filled that can be.
 pub fn filled(root: &Shape) -> Option<Value> {
-    Maker::new(root, Preference::Full, &Budget::of_each()).make(None)
+    BodyMaker::new(root, Preference::Full, &Budget::of_each()).make(None)
 }
 
 /// The smallest body that has this value at a path; a list on the way gets one item, a map one key.
 pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
-    let pin = Pin { steps: path.steps(), target: Target::Value(value) };
-    Maker::new(root, Preference::Small, &Budget::of_each()).make(Some(pin))
+    let pin = Pin { steps: path.steps(), target: PinTarget::Value(value) };
+    BodyMaker::new(root, Preference::Small, &Budget::of_each()).make(Some(pin))
 }
 
 /// Bodies at the boundaries of the schema: each field at its least and its greatest, each value of an enum, each count,
@@ -38,14 +38,14 @@ pub fn embed(root: &Shape, path: &FieldPath, value: &Value) -> Option<Value> {
 pub fn around(root: &Shape) -> Vec<Value> {
     let mut wishes = Vec::new();
     collect(root, &FieldPath::root(), &mut wishes);
-    let mut maker = Maker::new(root, Preference::Small, &Budget::of_each());
+    let mut maker = BodyMaker::new(root, Preference::Small, &Budget::of_each());
     let mut bodies: Vec<Value> = Vec::new();
     let full = filled(root);
     let pinned = wishes.iter().filter_map(|wish| {
         let target = match &wish.what {
-            What::Meets(formula) => Target::Meets(formula),
-            What::Missing => Target::Missing,
-            What::Null => Target::Null,
+            What::Meets(formula) => PinTarget::Meets(formula),
+            What::Missing => PinTarget::Missing,
+            What::Null => PinTarget::Null,
         };
         maker.make(Some(Pin { steps: wish.path.steps(), target }))
     });
@@ -61,14 +61,14 @@ pub fn around(root: &Shape) -> Vec<Value> {
 }
 
 /// One solver for many bodies of one schema.
-pub(super) struct Maker<'s> {
+pub(super) struct BodyMaker<'s> {
     solver: Solver<'s>,
     goal: Goal<'s>,
 }
 
-impl<'s> Maker<'s> {
+impl<'s> BodyMaker<'s> {
     pub(super) fn new(root: &'s Shape, preference: Preference, budget: &Budget) -> Self {
-        Maker { solver: Solver::new(preference, budget).with_roots(&[root]), goal: Goal::of(root, true) }
+        BodyMaker { solver: Solver::new(preference, budget).with_roots(&[root]), goal: Goal::of(root, true) }
     }
 
     pub(super) fn make(&mut self, pin: Option<Pin<'s>>) -> Option<Value> {
@@ -140,7 +140,7 @@ fn own(shape: &Shape) -> Vec<Formula> {
         Some(Type::Object) if matches!(shape.extra, Extra::Values(_) | Extra::Any) => Some(shape.property_count),
         _ => None,
     };
-    if let Some(Count { min, max }) = counted {
+    if let Some(CountRange { min, max }) = counted {
         let high = max.filter(|max| *max <= MAX_SIZE);
         for size in [Some(min), Some(min + 1), high].into_iter().flatten() {
             wanted.push(Formula::All(vec![Rc::new(Formula::MinSize(size)), Rc::new(Formula::MaxSize(size))]));

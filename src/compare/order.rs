@@ -8,7 +8,7 @@ use crate::model::relation::{Comparison, Relation, Search};
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Type;
 
-use super::solver::{Difference, Goal, Literal, Pair, Preference, ReadBy, Reader, Solver, Term, View, unconfirmed};
+use super::solver::{Difference, Goal, Pair, Preference, ReadBy, Reader, SideView, Solver, Term, TermLiteral, unconfirmed};
 use super::{Budget, Role, Sample};
 
 /// Compares the schemas of two versions of a resource, from their roots. Samples are bodies: objects without apiVersion,
@@ -113,10 +113,10 @@ impl<'s> Sides<'s> {
         let [a, b] = self.read_by;
         let [x, y] = self.shapes;
         Goal {
-            views: vec![View { read_by: a, faithful: true }, View { read_by: b, faithful: both_keep }],
+            views: vec![SideView { read_by: a, faithful: true }, SideView { read_by: b, faithful: both_keep }],
             literals: vec![
-                Literal { view: 0, holds: true, term: Term::Node(x) },
-                Literal { view: 1, holds: accepted, term: Term::Node(y) },
+                TermLiteral { view: 0, holds: true, term: Term::Node(x) },
+                TermLiteral { view: 1, holds: accepted, term: Term::Node(y) },
             ],
             difference,
             pin: None,

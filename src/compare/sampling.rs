@@ -15,7 +15,7 @@ use crate::model::schema::{Shape, is_meta};
 use crate::server::object::clause_accepts;
 
 use super::neighbours::neighbours;
-use super::solver::{Goal, Pin, Preference, Reader, Solver, Target};
+use super::solver::{Goal, Pin, PinTarget, Preference, Reader, Solver};
 use super::{Budget, MAX_RULE};
 
 /// Strings that functions of Kubernetes' CEL libraries treat differently.
@@ -395,7 +395,7 @@ impl<'s> Sampler<'s> {
         for (name, child) in shape.properties.iter().filter(|(_, child)| child.enum_values.is_some()).take(3) {
             let steps = [PathStep::Key(name.as_str().into())];
             for value in child.enum_values.iter().flatten().take(16) {
-                let pin = Some(Pin { steps: &steps, target: Target::Value(value) });
+                let pin = Some(Pin { steps: &steps, target: PinTarget::Value(value) });
                 let mut solver = Solver::new(Preference::Small, &self.budget);
                 found.extend(solver.solve(&Goal { pin, ..Goal::of(shape, false) }).found());
             }

@@ -14,12 +14,12 @@ use crate::model::relation::{Search, UndecidedReason};
 use crate::model::schema::shape::Extra;
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
-use crate::server::object::{Compiled, Error, Kind, ObjectPath, Outcome as Response};
+use crate::server::object::{Compiled, FieldError, Kind, ObjectPath, Response};
 
 use super::condition::restore;
-use super::generate::Maker;
+use super::generate::BodyMaker;
 use super::sampling::Sampler;
-use super::solver::{Difference, Formula, Goal, Literal, Pin, Preference, ReadBy, Solver, Target, Term, View};
+use super::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadBy, SideView, Solver, Term, TermLiteral};
 use super::{Budget, MAX_RULE, Sample};
 
 /// What to show at a path.
@@ -145,14 +145,14 @@ impl<'s> Witnesses<'s> {
 
     /// Whether the old schema accepts no object that has anything at the path.
     pub fn is_unreachable(&self, path: &FieldPath) -> bool {
-        let pin = Pin { steps: path.steps(), target: Target::Sent };
+        let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
         !path.steps().is_empty() && solver.solve(&self.goal(&[], Difference::None, Some(pin))) == Search::Impossible
     }
 
     /// Whether some object is known that the old schema accepts.
     pub fn is_inhabited(&self) -> bool {
-        Maker::new(self.old, Preference::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
+        BodyMaker::new(self.old, Preference::Small, &self.budget).make(None).is_some_and(|body| self.before.request(body).accepted())
     }
 
     /// A small object that the old schema accepts and keeps; the new one refuses it, prunes a part of it, or stores
@@ -161,11 +161,11 @@ impl<'s> Witnesses<'s> {
         let search = |target| self.search(path, target, cause);
         match what {
             What::Sample(Sample::Sent(value)) => {
-                let target = if value.is_null() { Target::Null } else { Target::Value(value) };
-                search(target).or_else(|| search(Target::Sent))
+                let target = if value.is_null() { PinTarget::Null } else { PinTarget::Value(value) };
+                search(target).or_else(|| search(PinTarget::Sent))
             }
-            What::Sample(Sample::Absent) | What::Absent => search(Target::Missing),
-            What::Sent => search(Target::Sent),
+            What::Sample(Sample::Absent) | What::Absent => search(PinTarget::Missing),
+            What::Sent => search(PinTarget::Sent),
         }
         .or_else_shown(|| self.metadata(path, cause))
     }
@@ -173,7 +173,7 @@ impl<'s> Witnesses<'s> {
     /// An object with something at a path that the old schema doesn't declare and keeps.
     pub fn show_undeclared(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
-            let pin = Pin { steps: path.steps(), target: Target::Value(&value) };
+            let pin = Pin { steps: path.steps(), target: PinTarget::Value(&value) };
             let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
             let body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
             self.confirm(&body, path, cause)
@@ -182,7 +182,7 @@ impl<'s> Witnesses<'s> {
 
     /// An object that has a key, at the path, which neither schema declares.
     pub fn show_undeclared_key(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
-        let pin = (!path.steps().is_empty()).then_some(Pin { steps: path.steps(), target: Target::Sent });
+        let pin = (!path.steps().is_empty()).then_some(Pin { steps: path.steps(), target: PinTarget::Sent });
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
         let body = solver.solve(&self.goal(&[], Difference::None, pin)).found()?;
         UNDECLARED.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()).find_map(|value| {
@@ -195,7 +195,7 @@ impl<'s> Witnesses<'s> {
     /// An embedded resource with every key that it can have; its metadata counts, whether or not the schema declares it.
     pub fn show_all_keys(&self, path: &FieldPath, cause: Cause<'_>) -> Option<Witness> {
         let mut solver = Solver::new(Preference::Full, &self.budget).with_roots(&[self.old]);
-        let pin = Pin { steps: path.steps(), target: Target::Sent };
+        let pin = Pin { steps: path.steps(), target: PinTarget::Sent };
         let mut body = solver.solve(&self.goal(&[], Difference::None, Some(pin))).found()?;
         first_at(&mut body, path.steps())?.as_object_mut()?.entry("metadata").or_insert_with(|| json!({"name": "a"}));
         self.confirm(&body, path, cause)
@@ -206,7 +206,7 @@ impl<'s> Witnesses<'s> {
         if !self.is_embedded_metadata(path) {
             return None;
         }
-        let goal = self.goal(&[], Difference::None, Some(Pin { steps: path.steps(), target: Target::Sent }));
+        let goal = self.goal(&[], Difference::None, Some(Pin { steps: path.steps(), target: PinTarget::Sent }));
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old]);
         let body = solver.solve(&goal).found()?;
         OBJECT_META.iter().find_map(|text| {
@@ -216,7 +216,7 @@ impl<'s> Witnesses<'s> {
         })
     }
 
-    fn search<'p>(&'p self, path: &'p FieldPath, target: Target<'p>, cause: Cause<'_>) -> Search<Witness> {
+    fn search<'p>(&'p self, path: &'p FieldPath, target: PinTarget<'p>, cause: Cause<'_>) -> Search<Witness> {
         let mut solver = Solver::new(Preference::Small, &self.budget).with_roots(&[self.old, self.new]);
         let steps: &[PathStep] = path.steps();
         let pin = (!steps.is_empty()).then_some(Pin { steps, target });
@@ -382,7 +382,7 @@ impl<'s> Witnesses<'s> {
 
     /// An object that is fine apart from the one change that is to be seen.
     fn alone<'p>(&'p self, path: &FieldPath, pin: Option<Pin<'p>>, cause: Cause<'_>) -> Option<Witness> {
-        let value = pin.filter(|pin| matches!(pin.target, Target::Value(_)));
+        let value = pin.filter(|pin| matches!(pin.target, PinTarget::Value(_)));
         if value.is_none() && !matches!(cause, Cause::Rule(_)) {
             return None;
         }
@@ -392,7 +392,7 @@ impl<'s> Witnesses<'s> {
         // A value that was found by comparing is refused already, if maybe for another reason.
         let found = value.map(|pin| self.goal(&others[..1], Difference::None, Some(pin)));
         let sent = match value {
-            Some(pin) => Some(Pin { target: Target::Sent, ..pin }),
+            Some(pin) => Some(Pin { target: PinTarget::Sent, ..pin }),
             None => pin,
         };
         // Another list or map is only built where a few more items are enough.
@@ -413,8 +413,8 @@ impl<'s> Witnesses<'s> {
         let mut goal = Goal { difference, pin, ..Goal::of(self.old, true) };
         for &(other, accepted) in others {
             let view = goal.views.len();
-            goal.views.push(View { read_by: ReadBy::shape_of(other), faithful: false });
-            goal.literals.extend(accepted.map(|holds| Literal { view, holds, term: Term::Node(other) }));
+            goal.views.push(SideView { read_by: ReadBy::shape_of(other), faithful: false });
+            goal.literals.extend(accepted.map(|holds| TermLiteral { view, holds, term: Term::Node(other) }));
         }
         goal
     }
@@ -594,7 +594,7 @@ fn concerns(at: &FieldPath, path: &FieldPath) -> bool {
 }
 
 fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -> Option<(Outcome, String)> {
-    let shows = |error: &&Error| match cause {
+    let shows = |error: &&FieldError| match cause {
         // It is a consequence of the other errors.
         _ if error.kind == Kind::Unchecked => false,
         Cause::Near | Cause::Refusal => concerns(&error.path.general(), path),
@@ -605,9 +605,9 @@ fn verdict(old: &Response, new: &Response, path: &FieldPath, cause: Cause<'_>) -
     if !new.errors.is_empty() {
         // The closest to the path says best what is wrong.
         let close = new.errors.iter().filter(shows);
-        let asked = |error: &Error| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
+        let asked = |error: &FieldError| matches!(cause, Cause::Here(keyword) if kinds(keyword).contains(&error.kind));
         let closest = close.max_by_key(|error| (asked(error), error.path.general().steps().len().min(path.steps().len() + 1)));
-        let lost = |error: &Error| {
+        let lost = |error: &FieldError| {
             let dropped = new.pruned.iter().find(|pruned| cause == Cause::Near && concerns(&pruned.general(), path))?;
             Some(format!("{}: {}, and {} would be dropped", error.field, error.message, dropped.dotted()))
         };
@@ -661,10 +661,10 @@ fn resource_name(root: &Shape, budget: &Budget) -> Option<String> {
     let shape = root.property("metadata")?.property("name")?;
     let label = Rc::new(Formula::Matches("^[a-z]([-a-z0-9]*[a-z0-9])?$".into()));
     let goal = Goal {
-        views: vec![View { read_by: ReadBy::Nothing, faithful: false }],
+        views: vec![SideView { read_by: ReadBy::Nothing, faithful: false }],
         literals: vec![
-            Literal { view: 0, holds: true, term: Term::Clause(shape) },
-            Literal { view: 0, holds: true, term: Term::Formula(label) },
+            TermLiteral { view: 0, holds: true, term: Term::Clause(shape) },
+            TermLiteral { view: 0, holds: true, term: Term::Formula(label) },
         ],
         difference: Difference::None,
         pin: None,

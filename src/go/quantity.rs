@@ -15,7 +15,7 @@ pub enum Quantity {
 }
 
 /// What a text is.
-pub enum Parsed {
+pub enum ParsedQuantity {
     Quantity(Quantity),
     Invalid,
     /// A number so large that the server's arithmetic on it isn't followed here.
@@ -133,15 +133,15 @@ fn unit(suffix: &str) -> Option<Unit> {
 }
 
 impl Quantity {
-    pub fn parse(text: &str) -> Parsed {
-        let Some(parts) = Parts::of(text) else { return Parsed::Invalid };
+    pub fn parse(text: &str) -> ParsedQuantity {
+        let Some(parts) = Parts::of(text) else { return ParsedQuantity::Invalid };
         if let Some(short) = parts.short() {
-            return Parsed::Quantity(short);
+            return ParsedQuantity::Quantity(short);
         }
         if !parts.written {
-            return Parsed::Invalid;
+            return ParsedQuantity::Invalid;
         }
-        parts.long().map_or(Parsed::TooLarge, Parsed::Quantity)
+        parts.long().map_or(ParsedQuantity::TooLarge, ParsedQuantity::Quantity)
     }
 
     pub fn from_int(units: i64) -> Self {
@@ -264,7 +264,7 @@ mod tests {
 
     fn read(text: &str) -> Option<Quantity> {
         match Quantity::parse(text) {
-            Parsed::Quantity(q) => Some(q),
+            ParsedQuantity::Quantity(q) => Some(q),
             _ => None,
         }
     }

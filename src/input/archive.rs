@@ -25,7 +25,7 @@ const NAME_BYTES: usize = 4096;
 const IMAGE_MANIFEST: &str = "manifest.json";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum ArchiveFormat {
     Tar,
     Gzip,
     Zip,
@@ -81,16 +81,21 @@ pub(super) struct Unpacked {
 }
 
 /// What the first bytes of a file say it is.
-pub(super) fn format(head: &[u8]) -> Option<Format> {
+pub(super) fn format(head: &[u8]) -> Option<ArchiveFormat> {
     match head {
-        [0x1F, 0x8B, ..] => Some(Format::Gzip),
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Zip),
-        _ => (head.get(257..262) == Some(b"ustar")).then_some(Format::Tar),
+        [0x1F, 0x8B, ..] => Some(ArchiveFormat::Gzip),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(ArchiveFormat::Zip),
+        _ => (head.get(257..262) == Some(b"ustar")).then_some(ArchiveFormat::Tar),
     }
 }
 
 /// Unpacks the archive that is shown as `name`; `open` starts at its first byte each time.
-pub(super) fn unpack<R: Read + Seek + 'static>(open: impl Fn() -> io::Result<R>, format: Format, name: &str, limits: &Limits) -> Unpacked {
+pub(super) fn unpack<R: Read + Seek + 'static>(
+    open: impl Fn() -> io::Result<R>,
+    format: ArchiveFormat,
+    name: &str,
+    limits: &Limits,
+) -> Unpacked {
     let mut walk =
         Walk { name, limits, left: limits.total_bytes, kept: 0, looked_at: 0, in_layer: false, files: BTreeMap::new(), image: None };
     let mut unpacked = Unpacked::default();
@@ -122,20 +127,20 @@ impl Walk<'_> {
     fn archive<R: Read + Seek + 'static>(
         &mut self,
         open: &impl Fn() -> io::Result<R>,
-        format: Format,
+        format: ArchiveFormat,
         unpacked: &mut Unpacked,
     ) -> Result<(), Problem> {
         let opened = || open().map_err(|error| self.unreadable(&error));
         match format {
-            Format::Zip => {
+            ArchiveFormat::Zip => {
                 let reader = opened()?;
                 return self.zip(reader, unpacked);
             }
-            Format::Tar => {
+            ArchiveFormat::Tar => {
                 let reader = opened()?;
                 self.tar(reader, unpacked)?;
             }
-            Format::Gzip => {
+            ArchiveFormat::Gzip => {
                 let reader = opened()?;
                 self.gzip(reader, unpacked)?;
             }
@@ -147,8 +152,8 @@ impl Walk<'_> {
         for layer in &layers {
             let Some(bytes) = held.remove(layer) else { return Err(self.failed(ArchiveError::NoLayer(layer.clone()))) };
             match self::format(&bytes) {
-                Some(Format::Gzip) => self.gzip(Cursor::new(bytes), unpacked)?,
-                Some(Format::Tar) => self.tar(Cursor::new(bytes), unpacked)?,
+                Some(ArchiveFormat::Gzip) => self.gzip(Cursor::new(bytes), unpacked)?,
+                Some(ArchiveFormat::Tar) => self.tar(Cursor::new(bytes), unpacked)?,
                 _ => return Err(self.failed(ArchiveError::Broken(format!("the layer `{layer}` is not a tar archive")))),
             }
         }
@@ -177,7 +182,7 @@ impl Walk<'_> {
         let mut plain = MultiGzDecoder::new(reader);
         let mut head = Vec::with_capacity(HEAD_BYTES);
         (&mut plain).take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(|error| broken(self.name, self.limits, &error))?;
-        let is_tar = format(&head) == Some(Format::Tar);
+        let is_tar = format(&head) == Some(ArchiveFormat::Tar);
         let whole = Cursor::new(head).chain(plain);
         if is_tar {
             return self.tar(whole, unpacked);
@@ -318,10 +323,10 @@ impl Walk<'_> {
     }
 }
 
-fn opened_again<R: Read + Seek + 'static>(open: &impl Fn() -> io::Result<R>, format: Format) -> io::Result<Box<dyn Read>> {
+fn opened_again<R: Read + Seek + 'static>(open: &impl Fn() -> io::Result<R>, format: ArchiveFormat) -> io::Result<Box<dyn Read>> {
     let reader = open()?;
     Ok(match format {
-        Format::Gzip => Box::new(MultiGzDecoder::new(reader)),
+        ArchiveFormat::Gzip => Box::new(MultiGzDecoder::new(reader)),
         _ => Box::new(reader),
     })
 }

@@ -4,11 +4,11 @@
 //! annotations. Such lines are blanked out, so that everything else keeps its place. It fails closed: an expression inside `spec`, an
 //! `else` or a loop is left in, and makes the document unreadable.
 
-use super::yaml::{self, Budget, Document};
+use super::yaml::{self, Document, YamlBudget};
 use super::{Text, has_template_expression};
 
 /// Whether all CRDs of a template can be read without Helm.
-pub fn can_read(text: &Text, budget: &Budget) -> bool {
+pub fn can_read(text: &Text, budget: &YamlBudget) -> bool {
     let mut documents = yaml::parse(text, budget);
     unwrap(text, budget, &mut documents);
     !documents.iter().any(|document| is_unread_crd(text, document))
@@ -20,7 +20,7 @@ fn is_unread_crd(text: &str, document: &Document) -> bool {
 }
 
 /// Reads again, without their wrapping, the templates of CRDs among documents that could not be read.
-pub fn unwrap(text: &Text, budget: &Budget, documents: &mut [Document]) {
+pub fn unwrap(text: &Text, budget: &YamlBudget, documents: &mut [Document]) {
     if !documents.iter().any(|document| is_unread_crd(text, document)) {
         return;
     }

@@ -187,7 +187,7 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::yaml::{Budget, parse};
+    use crate::input::yaml::{YamlBudget, parse};
 
     fn check(text: &str) -> Vec<(String, String)> {
         let schema = FileSchema::new(
@@ -196,7 +196,7 @@ mod tests {
                 "reason": {"type": "string", "minLength": 10}, "colour": {"enum": ["red", "green", false]}, "list": {"type": "array", "items": {"$ref": "#/$defs/one"}}},
                 "$defs": {"one": {"type": "object", "additionalProperties": false, "required": ["name"], "properties": {"name": {"type": "string"}}}}}"##,
         );
-        let documents = parse(&text.into(), &Budget::default());
+        let documents = parse(&text.into(), &YamlBudget::default());
         let tree = documents[0].tree.as_ref().unwrap();
         schema.check(tree.root()).into_iter().map(|fault| (fault.message, text[fault.span.range()].to_owned())).collect()
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::limits::{Limits, flag, spoken};
-use super::program::{self, Answer};
+use super::program::{self, ProgramOutput};
 use super::shorten_line;
 
 /// Items of a page, as kubectl itself asks for them.
@@ -115,7 +115,7 @@ impl Cluster {
     }
 
     /// What kubectl's words mean.
-    fn error(&self, path: &str, answer: &Answer, seconds: u64) -> ClusterError {
+    fn error(&self, path: &str, answer: &ProgramOutput, seconds: u64) -> ClusterError {
         let said = || shorten_line(answer.reason(), 300);
         let has = |words: &[&str]| words.iter().any(|word| answer.err.contains(word));
         if let Some(context) = self.context.as_ref().filter(|_| has(&["does not exist"]) && has(&["context"])) {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn error(err: &str) -> ClusterError {
-        let answer = Answer { ok: false, late: false, out: Vec::new(), err: err.to_owned() };
+        let answer = ProgramOutput { ok: false, late: false, out: Vec::new(), err: err.to_owned() };
         cluster(Some("prod")).error(CRDS, &answer, 30)
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::directory::boundary;
-use super::yaml::{self, Budget, Node};
+use super::yaml::{self, Node, YamlBudget};
 use super::{File, Input, InputKind, Loader, Origin, Problem, Text};
 
 /// The names by which kustomize finds its file in a directory.
@@ -189,7 +189,7 @@ pub(super) fn resolved(directory: &str, written: &str) -> Option<String> {
 /// All files and directories that a kustomization names, as written there.
 pub(super) fn references(text: &Text) -> Vec<String> {
     let mut found = Vec::new();
-    for document in yaml::parse(text, &Budget::default()) {
+    for document in yaml::parse(text, &YamlBudget::default()) {
         let Ok(tree) = document.tree else { continue };
         let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
         let lists = ["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"];
@@ -211,7 +211,7 @@ pub(super) fn references(text: &Text) -> Vec<String> {
 fn listed(text: &Text, directory: &Spot) -> Vec<Listed> {
     let mut list = Vec::new();
     let file = |written: &str| directory.join(written);
-    for document in yaml::parse(text, &Budget::default()) {
+    for document in yaml::parse(text, &YamlBudget::default()) {
         let Ok(tree) = document.tree else { continue };
         let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
         for entry in items("patches").chain(items("patchesJson6902")) {
@@ -245,7 +245,7 @@ fn apply(text: &Text, target: Option<&Target>, conversions: &mut Vec<ConversionP
     }
     let named = target.map(|target| target.name.clone().unwrap_or_else(|| ".*".to_owned()));
     let mut is_about_crds = false;
-    for document in yaml::parse(text, &Budget::default()) {
+    for document in yaml::parse(text, &YamlBudget::default()) {
         let Ok(tree) = document.tree else { continue };
         let root = tree.root();
         if root.is_seq() {

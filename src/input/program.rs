@@ -11,7 +11,7 @@ const STDERR_BYTES: u64 = 64 << 10;
 const ERRORS_WAIT: Duration = Duration::from_secs(5);
 
 /// What a program left.
-pub(crate) struct Answer {
+pub(crate) struct ProgramOutput {
     pub ok: bool,
     /// It took too long and was ended.
     pub late: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Answer {
     pub err: String,
 }
 
-impl Answer {
+impl ProgramOutput {
     /// The last line of its errors, which says what went wrong.
     pub fn reason(&self) -> &str {
         let last = self.err.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a reason");
@@ -29,7 +29,7 @@ impl Answer {
 }
 
 /// Runs a command on an input, and ends it if that takes too long. What it starts itself may live on, but nobody waits for that.
-pub(crate) fn run(command: &mut Command, input: &str, patience: Duration, limit: u64) -> io::Result<Answer> {
+pub(crate) fn run(command: &mut Command, input: &str, patience: Duration, limit: u64) -> io::Result<ProgramOutput> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -60,7 +60,7 @@ pub(crate) fn run(command: &mut Command, input: &str, patience: Duration, limit:
         std::thread::sleep(Duration::from_millis(2));
     };
     let err = errors.recv_timeout(if late { Duration::ZERO } else { ERRORS_WAIT }).unwrap_or_default();
-    Ok(Answer { ok, late, out, err: String::from_utf8_lossy(&err).into_owned() })
+    Ok(ProgramOutput { ok, late, out, err: String::from_utf8_lossy(&err).into_owned() })
 }
 
 /// Sends what a stream holds, up to a limit, once it ends or the limit is reached. The rest is read and forgotten, so that the program can go on.
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_last_line_says_what_went_wrong() {
-        let answer = |err: &str| Answer { ok: false, late: false, out: Vec::new(), err: err.to_owned() };
+        let answer = |err: &str| ProgramOutput { ok: false, late: false, out: Vec::new(), err: err.to_owned() };
         assert_eq!(answer("warning\nError: no chart\n\n").reason(), "no chart");
         assert_eq!(answer("").reason(), "it failed without a reason");
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::input::json_schema_check::{Fault, FileSchema};
-use crate::input::yaml::{self, Budget, Node, Span};
+use crate::input::yaml::{self, Node, Span, YamlBudget};
 use crate::judge::finding::{Finding, Status};
 use crate::judge::rule::Family;
-use crate::judge::scope::Scope;
+use crate::judge::scope::RunScope;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word, vocabulary};
 use crate::model::{FileId, Place};
 
@@ -25,7 +25,7 @@ vocabulary! {
 }
 
 impl Command {
-    fn of(scope: &Scope<'_>) -> Command {
+    fn of(scope: &RunScope<'_>) -> Command {
         if scope.review { Command::Review } else { Command::Lint }
     }
 }
@@ -55,13 +55,13 @@ impl BaselineEntry {
     }
 
     /// Where the file doesn't say, changes and conversions are the findings of a review.
-    fn command(&self, scope: &Scope<'_>) -> Command {
+    fn command(&self, scope: &RunScope<'_>) -> Command {
         let is_change = || scope.book.get(&self.rule).is_some_and(|rule| matches!(rule.family, Family::Change | Family::Conversion));
         self.command.unwrap_or_else(|| if is_change() { Command::Review } else { Command::Lint })
     }
 
     /// Whether a run of this scope should have found it.
-    fn is_sought(&self, scope: &Scope<'_>) -> bool {
+    fn is_sought(&self, scope: &RunScope<'_>) -> bool {
         self.command.is_none_or(|command| command == Command::of(scope)) && scope.could_find(&self.rule, &self.crd)
     }
 }
@@ -75,7 +75,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// Accepts these findings in place of those that the same command had accepted before; the other command's entries stay.
-    pub fn replace<'f>(&self, findings: impl Iterator<Item = &'f Finding>, scope: &Scope<'_>) -> Self {
+    pub fn replace<'f>(&self, findings: impl Iterator<Item = &'f Finding>, scope: &RunScope<'_>) -> Self {
         let own = Command::of(scope);
         let kept = self.entries.iter().map(|entry| BaselineEntry { command: Some(entry.command(scope)), ..entry.clone() });
         let mut entries: Vec<BaselineEntry> = kept.filter(|entry| entry.command != Some(own)).collect();
@@ -86,7 +86,7 @@ impl Baseline {
 
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let start = Span::new(0, text.len().min(1));
-        let document = yaml::parse(&text.into(), &Budget::default()).into_iter().next();
+        let document = yaml::parse(&text.into(), &YamlBudget::default()).into_iter().next();
         let document = document.ok_or_else(|| Fault::new("the baseline is empty", start))?;
         let tree = document.tree.map_err(|error| Fault::new(error.kind.to_string(), error.span))?;
         if let Some(fault) = FileSchema::new(SCHEMA_TEXT).check(tree.root()).into_iter().next() {
@@ -145,7 +145,7 @@ impl Baseline {
 
     /// Marks accepted findings, and returns a fact about the entries of this command that accept nothing. A finding that both commands
     /// have is accepted by either's entry.
-    pub(crate) fn apply(&self, findings: &mut [Finding], file: FileId, scope: &Scope<'_>) -> Option<Fact> {
+    pub(crate) fn apply(&self, findings: &mut [Finding], file: FileId, scope: &RunScope<'_>) -> Option<Fact> {
         let (mut left, mut others) = (BTreeMap::<&str, usize>::new(), BTreeMap::<&str, usize>::new());
         for entry in &self.entries {
             let counts = if entry.is_sought(scope) { &mut left } else { &mut others };
@@ -176,7 +176,7 @@ impl Baseline {
     }
 
     /// Without the entries of this command that accept nothing; what the run could not have found stays.
-    pub fn prune(&self, findings: &[Finding], scope: &Scope<'_>) -> Baseline {
+    pub fn prune(&self, findings: &[Finding], scope: &RunScope<'_>) -> Baseline {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in findings {
             *seen.entry(&finding.fingerprint).or_default() += 1;

@@ -12,7 +12,7 @@ use crate::judge::report::Report;
 use crate::judge::rule::Kind;
 use crate::model::fact::Affected;
 use crate::model::{Documents, FieldPath, Skipped};
-use crate::server::object::{Harm, Hit, HitObject, ImpactChecker, Kind as KeywordKind};
+use crate::server::object::{Hit, HitObject, ImpactChecker, Kind as KeywordKind, ObjectHarm};
 
 /// Objects that a finding, or the rest, names one by one; the others are counted.
 const NAMED: usize = 1_000;
@@ -174,7 +174,9 @@ impl<'r, 'b, 't> ObjectTally<'r, 'b, 't> {
         let nearest = best.iter().map(|(near, _)| *near).max();
         best.retain(|(near, _)| Some(*near) == nearest);
         let about = |candidate: &Candidate<'_>| match hit.harm {
-            Harm::Refused(kind) | Harm::Tolerated(kind) => keyword(kind).iter().any(|word| candidate.finding.rule.contains(word)),
+            ObjectHarm::Refused(kind) | ObjectHarm::Tolerated(kind) => {
+                keyword(kind).iter().any(|word| candidate.finding.rule.contains(word))
+            }
             _ => false,
         };
         if best.iter().any(|(_, candidate)| about(candidate)) {
@@ -226,14 +228,14 @@ impl TalliedObjects {
 
 impl HitCount {
     fn add(&mut self, name: &str, hits: &[&Hit]) {
-        let has = |is: fn(Harm) -> bool| usize::from(hits.iter().any(|hit| is(hit.harm)));
-        let refused = has(|harm| matches!(harm, Harm::Refused(_)));
+        let has = |is: fn(ObjectHarm) -> bool| usize::from(hits.iter().any(|hit| is(hit.harm)));
+        let refused = has(|harm| matches!(harm, ObjectHarm::Refused(_)));
         self.hits.count += 1;
         self.hits.refused += refused;
-        self.hits.tolerated += has(|harm| matches!(harm, Harm::Tolerated(_))) * (1 - refused);
-        self.hits.lose_data += has(|harm| harm == Harm::Pruned);
-        self.hits.changed += has(|harm| harm == Harm::Changed);
-        self.hits.version_gone += has(|harm| harm == Harm::Gone);
+        self.hits.tolerated += has(|harm| matches!(harm, ObjectHarm::Tolerated(_))) * (1 - refused);
+        self.hits.lose_data += has(|harm| harm == ObjectHarm::Pruned);
+        self.hits.changed += has(|harm| harm == ObjectHarm::Changed);
+        self.hits.version_gone += has(|harm| harm == ObjectHarm::Gone);
         // The first ones by name, whatever the order of the pages.
         self.names.insert(name.to_owned());
         if self.names.len() > NAMED {
@@ -272,20 +274,20 @@ fn is_gone(finding: &Finding) -> bool {
     matches!(finding.kind, Kind::Unserve | Kind::DropVersion | Kind::DropResource) && finding.class == Some(Class::SemanticBreaking)
 }
 
-fn can_cause(finding: &Finding, harm: Harm) -> bool {
+fn can_cause(finding: &Finding, harm: ObjectHarm) -> bool {
     let affects = |affected: &[Affected]| affected.iter().any(|who| finding.affects.contains(*who));
     match harm {
-        Harm::Gone => is_gone(finding),
-        Harm::Refused(_) | Harm::Tolerated(_) => !is_gone(finding) && affects(&[Affected::Writers, Affected::Stored]),
-        Harm::Pruned => !is_gone(finding) && affects(&[Affected::Data, Affected::Writers]),
-        Harm::Changed => !is_gone(finding) && affects(&[Affected::Behaviour, Affected::Data]),
+        ObjectHarm::Gone => is_gone(finding),
+        ObjectHarm::Refused(_) | ObjectHarm::Tolerated(_) => !is_gone(finding) && affects(&[Affected::Writers, Affected::Stored]),
+        ObjectHarm::Pruned => !is_gone(finding) && affects(&[Affected::Data, Affected::Writers]),
+        ObjectHarm::Changed => !is_gone(finding) && affects(&[Affected::Behaviour, Affected::Data]),
     }
 }
 
 /// How near the path of a finding is to that of a hit: the same counts most, then what is around it, then what is inside.
-fn nearness(own: &FieldPath, hit: &FieldPath, harm: Harm) -> Option<usize> {
+fn nearness(own: &FieldPath, hit: &FieldPath, harm: ObjectHarm) -> Option<usize> {
     const FAR: usize = 1 << 16;
-    if harm == Harm::Gone {
+    if harm == ObjectHarm::Gone {
         return own.is_root().then_some(FAR);
     }
     if hit.starts_with(own) {
@@ -319,12 +321,12 @@ fn keyword(kind: KeywordKind) -> &'static [&'static str] {
     }
 }
 
-fn word(harm: Harm) -> &'static str {
+fn word(harm: ObjectHarm) -> &'static str {
     match harm {
-        Harm::Gone => "gone",
-        Harm::Refused(_) => "refused",
-        Harm::Tolerated(_) => "tolerated",
-        Harm::Pruned => "loses data",
-        Harm::Changed => "changed",
+        ObjectHarm::Gone => "gone",
+        ObjectHarm::Refused(_) => "refused",
+        ObjectHarm::Tolerated(_) => "tolerated",
+        ObjectHarm::Pruned => "loses data",
+        ObjectHarm::Changed => "changed",
     }
 }

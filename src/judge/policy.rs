@@ -9,7 +9,7 @@ use crate::input::json_schema_check::{Fault, FileSchema, nearest};
 use crate::input::yaml::Node;
 use crate::judge::finding::{Bump, Severity};
 use crate::judge::rule::front_matter::{self, OneOrMany};
-use crate::judge::rule::{Book, Condition, FactView, Family, Kind, PAGES, Page, PageError, Rule};
+use crate::judge::rule::{Book, FactView, Family, Kind, PAGES, Page, PageError, Rule, WhenCondition};
 use crate::model::fact::Affected;
 
 /// The policy that holds where nobody chooses one.
@@ -48,7 +48,7 @@ struct Cell {
     #[serde(default)]
     only: OneOrMany<Affected>,
     /// A condition on the fact, as in a rule.
-    when: Option<Arc<Condition>>,
+    when: Option<Arc<WhenCondition>>,
     severity: Severity,
     bump: Bump,
 }
@@ -141,7 +141,7 @@ impl Policy {
             true => kind.value.items().collect(),
             false => vec![kind.value],
         });
-        faults.extend(cells.filter_map(|cell| cell.get("when")).flat_map(|when| Condition::faults("when", when)));
+        faults.extend(cells.filter_map(|cell| cell.get("when")).flat_map(|when| WhenCondition::faults("when", when)));
         let unknown = root.get("rules").into_iter().flat_map(Node::entries).filter(|rule| book.get(rule.name()).is_none());
         faults.extend(unknown.map(|rule| Fault::at(rule.key, format!("no rule `{}`{}", rule.name(), nearest(rule.name(), book.ids())))));
         if let (Err(error), true) = (Policy::parse(text), faults.is_empty()) {

@@ -22,7 +22,7 @@ use crate::judge::overview::Counts;
 use crate::judge::policy::Policy;
 use crate::judge::report::{self, Report};
 use crate::judge::rule::Book;
-use crate::judge::scope::Scope;
+use crate::judge::scope::RunScope;
 use crate::judge::servers::Servers;
 use crate::judge::waiver::Waivers;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
@@ -169,9 +169,9 @@ fn report(old: Option<&Side<'_>>, new: &Side<'_>, judgement: &Judgement<'_>, fin
 }
 
 /// What a run looks at.
-pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -> Scope<'s> {
+pub fn scope<'s>(old: Option<&'s Side<'_>>, new: &'s Side<'_>, book: &'s Book) -> RunScope<'s> {
     let crds = old.into_iter().chain([new]).flat_map(|side| &side.bundle.crds).map(|crd| crd.name).collect();
-    Scope { crds, review: old.is_some(), book }
+    RunScope { crds, review: old.is_some(), book }
 }
 
 /// Writes the findings and waives what the team has accepted. Findings about the waivers themselves can't be waived.

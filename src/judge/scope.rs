@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::input::glob::Glob;
 use crate::judge::rule::{Book, Family};
 
-pub struct Scope<'a> {
+pub struct RunScope<'a> {
     pub crds: BTreeSet<&'a str>,
     /// Whether changes were looked for.
     pub review: bool,
     pub book: &'a Book,
 }
 
-impl Scope<'_> {
+impl RunScope<'_> {
     fn sees_rule(&self, rule: &Glob) -> bool {
         let seen = |family: Family| self.review || !matches!(family, Family::Change | Family::Conversion);
         self.book.ids().filter(|id| self.book.is_meant(id, rule)).filter_map(|id| self.book.get(id)).any(|known| seen(known.family))

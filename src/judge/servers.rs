@@ -16,7 +16,7 @@ pub struct Servers {
     /// The oldest server that accepts all of them; null if none does.
     pub oldest: Option<Minor>,
     /// For each server that refuses one, newest first, the first reason.
-    pub refused: Vec<Refusal>,
+    pub refused: Vec<BundleRefusal>,
     /// For each CRD, the servers of the range that accept it; where the range has several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub crds: BTreeMap<String, Minors>,
@@ -24,7 +24,7 @@ pub struct Servers {
 
 /// Why servers refuse a bundle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refusal {
+pub struct BundleRefusal {
     /// The servers for which this is the first reason.
     pub kubernetes: Minors,
     pub crd: String,
@@ -41,14 +41,14 @@ impl Servers {
         let crds = acceptance(&side.bundle, all);
         let accepts = |minor: &Minor| crds.iter().all(|crd| crd.accepted.contains(*minor));
         let oldest = all.iter().find(accepts).filter(|_| !crds.is_empty());
-        let mut refused: Vec<Refusal> = Vec::new();
+        let mut refused: Vec<BundleRefusal> = Vec::new();
         for minor in all.iter().rev().filter(|minor| !accepts(minor)) {
             let Some((acceptor, fact, on)) = crds.iter().find_map(|crd| first(crd, minor)) else { continue };
             let reason = reason(fact, on, all);
             let known = refused.iter_mut().find(|known| known.crd == acceptor.crd && known.reason == reason);
             match known {
                 Some(known) => known.kubernetes = known.kubernetes.and(Minors::only(minor)),
-                None => refused.push(Refusal {
+                None => refused.push(BundleRefusal {
                     kubernetes: Minors::only(minor),
                     crd: acceptor.crd.clone(),
                     version: fact.version.clone(),

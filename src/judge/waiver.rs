@@ -8,7 +8,7 @@ use crate::input::yaml::Span;
 use crate::judge::baseline::Baseline;
 use crate::judge::finding::{Finding, Status};
 use crate::judge::rule::Book;
-use crate::judge::scope::Scope;
+use crate::judge::scope::RunScope;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{FileId, Place};
 
@@ -78,7 +78,7 @@ pub struct Waivers<'a> {
 impl Waivers<'_> {
     /// Marks what is accepted, and returns a fact for each waiver that has lapsed or accepts nothing. A waiver for an edit that was
     /// merged accepts nothing from then on, lapsed or not.
-    pub fn apply(&self, findings: &mut [Finding], scope: &Scope<'_>) -> Vec<Fact> {
+    pub fn apply(&self, findings: &mut [Finding], scope: &RunScope<'_>) -> Vec<Fact> {
         let mut facts = Vec::new();
         for waiver in self.list {
             let lapsed = waiver.until.zip(self.today).is_some_and(|(until, today)| today > until);

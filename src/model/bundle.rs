@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::input::yaml::{self, Budget, Document, Node, Span, Tree};
+use crate::input::yaml::{self, Document, Node, Span, Tree, YamlBudget};
 use crate::input::{ConversionPatch, File, Origin, generated, helm_template};
 
 use super::crd::{Api, Crd, Keys};
@@ -87,13 +87,13 @@ pub enum ProblemKind {
 
 impl Documents {
     /// Parses every file, in parallel; the result doesn't depend on the number of threads.
-    pub fn parse(files: Vec<File>, budget: &Budget) -> Self {
+    pub fn parse(files: Vec<File>, budget: &YamlBudget) -> Self {
         let parsed = files.par_iter().map(|file| documents_of(file, budget)).collect();
         Self::of(files, parsed)
     }
 
     /// Parses two sides. A file that is on both has one text and one tree: most of a large bundle is unchanged.
-    pub fn parse_both(old: Vec<File>, mut new: Vec<File>, budget: &Budget) -> (Self, Self) {
+    pub fn parse_both(old: Vec<File>, mut new: Vec<File>, budget: &YamlBudget) -> (Self, Self) {
         let copies = share_texts(&old, &mut new);
         let own = |(file, copy): (&File, &Option<usize>)| if copy.is_some() { Vec::new() } else { documents_of(file, budget) };
         let (first, second): (Vec<Vec<Document>>, Vec<Vec<Document>>) = rayon::join(
@@ -117,7 +117,7 @@ impl Documents {
 
     /// Documents of texts that stand in no file: examples, tests, callers of the library.
     pub fn of_text(name: &str, text: &str) -> Self {
-        Documents::parse(vec![File::new(name, text, Origin::Stdin)], &Budget::default())
+        Documents::parse(vec![File::new(name, text, Origin::Stdin)], &YamlBudget::default())
     }
 
     /// Takes files out, with their documents.
@@ -144,7 +144,7 @@ impl Documents {
     }
 
     /// Adds a file that is read for the CRDs of these names alone.
-    pub fn add_for(&mut self, names: BTreeSet<String>, file: File, budget: &Budget) {
+    pub fn add_for(&mut self, names: BTreeSet<String>, file: File, budget: &YamlBudget) {
         let id = FileId::try_from(self.files.len()).unwrap_or(FileId::MAX);
         self.documents.extend(documents_of(&file, budget).into_iter().map(|document| (id, document)));
         self.files.push(file);
@@ -175,7 +175,7 @@ fn share_texts(old: &[File], new: &mut [File]) -> Vec<Option<usize>> {
 }
 
 /// The documents of a file; those that somebody else generates CRDs from are these CRDs.
-fn documents_of(file: &File, budget: &Budget) -> Vec<Document> {
+fn documents_of(file: &File, budget: &YamlBudget) -> Vec<Document> {
     let mut documents = yaml::parse(&file.text, budget);
     helm_template::unwrap(&file.text, budget, &mut documents);
     documents.into_iter().flat_map(generated::expand).collect()
@@ -249,7 +249,7 @@ mod tests {
     fn what_is_on_both_sides_is_read_once() {
         let old = || vec![file("a.yaml", "a: 1\n---\nb: 2\n"), file("b.yaml", "c: [\n")];
         let new = || vec![file("moved.yaml", "c: [\n"), file("a.yaml", "a: 1\n---\nb: 2\n"), file("n.yaml", "n: 1\n")];
-        let budget = Budget::default();
+        let budget = YamlBudget::default();
         let (before, after) = Documents::parse_both(old(), new(), &budget);
         let said = |documents: &Documents| format!("{documents:?}");
         // Apart from the sharing, as if each side were read by itself.

@@ -224,7 +224,7 @@ fn stand_ins(documents: &Documents) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::input::ConversionPatch;
-    use crate::input::yaml::Budget;
+    use crate::input::yaml::YamlBudget;
 
     const HEAD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
 
@@ -241,7 +241,7 @@ mod tests {
 
     fn documents(files: &[(&str, String)]) -> Documents {
         let file = |(name, text): &(&str, String)| File::new(*name, text.as_str(), Origin::Stdin);
-        Documents::parse(files.iter().map(file).collect(), &Budget::default())
+        Documents::parse(files.iter().map(file).collect(), &YamlBudget::default())
     }
 
     fn is_patch(text: &str) -> bool {

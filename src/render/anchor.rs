@@ -133,12 +133,12 @@ fn in_repository(repository: &Repository, path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::yaml::{Budget, Span};
+    use crate::input::yaml::{Span, YamlBudget};
     use crate::render::sample;
 
     fn documents(files: &[(&str, &str)]) -> Documents {
         let files = files.iter().map(|(name, text)| File::new(*name, *text, Origin::Path((*name).into())));
-        Documents::parse(files.collect(), &Budget::default())
+        Documents::parse(files.collect(), &YamlBudget::default())
     }
 
     fn spot(documents: &Documents, file: u32, range: Range<usize>) -> Option<Spot> {

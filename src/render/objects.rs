@@ -9,7 +9,7 @@ use crate::input::{Origin, shorten};
 use crate::judge::finding::Severity;
 use crate::model::kubernetes::{Minor, Minors};
 use crate::model::{Documents, Place, Skipped};
-use crate::server::object::{ObjectReport, Request, Subresource, Upgrade, Verdict};
+use crate::server::object::{ObjectReport, ObjectVerdict, Request, Subresource, Upgrade};
 
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
@@ -24,7 +24,7 @@ const SHOWN: usize = 120;
 
 /// One thing said about an object.
 #[derive(Debug, Clone, Serialize)]
-pub struct Remark {
+pub struct ObjectRemark {
     /// `rejected`, `tolerated`, `pruned`, `lost`, `null`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
     pub what: &'static str,
     pub path: String,
@@ -42,7 +42,7 @@ pub struct Remark {
     bare: Option<String>,
 }
 
-impl Remark {
+impl ObjectRemark {
     /// Whether it fails the run: the object is refused, loses something, or could not be judged.
     pub fn fails(&self) -> bool {
         !matches!(self.what, "defaulted" | "tolerated" | "lost" | "null")
@@ -56,7 +56,7 @@ impl Remark {
 
 /// An object with all that is said about it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Judged {
+pub struct JudgedObject {
     pub object: String,
     pub file: String,
     pub line: usize,
@@ -65,12 +65,12 @@ pub struct Judged {
     pub crd: Option<String>,
     /// With old CRDs: whether the upgrade breaks it.
     pub broken_by_upgrade: Option<bool>,
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<ObjectRemark>,
 }
 
-impl Judged {
+impl JudgedObject {
     /// The same without excerpts and without anything that the object holds but its name: what may be said of a cluster.
-    pub fn of_cluster(mut self) -> Judged {
+    pub fn of_cluster(mut self) -> JudgedObject {
         for remark in &mut self.remarks {
             remark.place = None;
             if let Some(bare) = remark.bare.take() {
@@ -81,7 +81,7 @@ impl Judged {
     }
 
     /// The same for a downgrade, where fields that the older release doesn't know are lost by nature.
-    pub fn of_downgrade(mut self) -> Judged {
+    pub fn of_downgrade(mut self) -> JudgedObject {
         for remark in self.remarks.iter_mut().filter(|remark| remark.what == "pruned") {
             remark.what = "lost";
         }
@@ -90,8 +90,9 @@ impl Judged {
 
     /// As a case of a JUnit report.
     pub(super) fn test_case(&self, suite: &str) -> TestCase {
-        let line = |remark: &Remark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
-        let (failures, notes): (Vec<&Remark>, Vec<&Remark>) = self.remarks.iter().partition(|one| one.fails() && self.fails());
+        let line =
+            |remark: &ObjectRemark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
+        let (failures, notes): (Vec<&ObjectRemark>, Vec<&ObjectRemark>) = self.remarks.iter().partition(|one| one.fails() && self.fails());
         TestCase {
             suite: suite.to_owned(),
             name: self.object.clone(),
@@ -102,23 +103,23 @@ impl Judged {
 
     /// With old CRDs only what the upgrade breaks counts.
     pub fn fails(&self) -> bool {
-        self.broken_by_upgrade.unwrap_or_else(|| self.remarks.iter().any(Remark::fails))
+        self.broken_by_upgrade.unwrap_or_else(|| self.remarks.iter().any(ObjectRemark::fails))
     }
 }
 
-pub fn judged(reports: &[ObjectReport], documents: &Documents) -> Vec<Judged> {
+pub fn judged(reports: &[ObjectReport], documents: &Documents) -> Vec<JudgedObject> {
     reports.iter().filter(|report| !is_skipped(report)).map(|report| one(report, documents)).collect()
 }
 
 /// What servers say, newest first, as one: a remark that not all of them make says which do.
-pub fn judged_on(reports: &[(Minor, Vec<ObjectReport>)], documents: &Documents) -> Vec<Judged> {
+pub fn judged_on(reports: &[(Minor, Vec<ObjectReport>)], documents: &Documents) -> Vec<JudgedObject> {
     let mut answers = reports.iter().map(|(minor, reports)| (*minor, judged(reports, documents)));
     let Some((newest, mut merged)) = answers.next() else { return Vec::new() };
     let all: Minors = reports.iter().map(|(minor, _)| *minor).collect();
     if all == Minors::only(newest) {
         return merged;
     }
-    let said = |remark: &Remark| (remark.what, remark.path.clone(), remark.message.clone());
+    let said = |remark: &ObjectRemark| (remark.what, remark.path.clone(), remark.message.clone());
     let mut on: Vec<Vec<Minors>> = merged.iter().map(|object| vec![Minors::only(newest); object.remarks.len()]).collect();
     for (minor, older) in answers {
         for ((object, minors), before) in merged.iter_mut().zip(&mut on).zip(older) {
@@ -143,7 +144,7 @@ pub fn judged_on(reports: &[(Minor, Vec<ObjectReport>)], documents: &Documents) 
 }
 
 fn is_skipped(report: &ObjectReport) -> bool {
-    matches!(report.verdict, Verdict::OtherGroup)
+    matches!(report.verdict, ObjectVerdict::OtherGroup)
 }
 
 /// Objects that were not judged, by their kind.
@@ -156,7 +157,7 @@ pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
     kinds.into_iter().map(told).collect()
 }
 
-fn one(report: &ObjectReport, documents: &Documents) -> Judged {
+fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
     let spot = |place: Place| {
         let at = documents.file(place.file).map(|file| file.shown_place(place.span.start as usize));
         at.map_or_else(|| (String::new(), 1, 1), |(name, at)| (name.to_owned(), at.line, at.column))
@@ -165,32 +166,32 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
     let mut bare = Vec::new();
     let mut say = |what: &'static str, place: Place, path: String, message: String| {
         let (file, line, column) = spot(place);
-        remarks.push(Remark { what, path, message, file, line, column, kubernetes: None, place: Some(place), bare: None });
+        remarks.push(ObjectRemark { what, path, message, file, line, column, kubernetes: None, place: Some(place), bare: None });
     };
     match &report.verdict {
-        Verdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
-        Verdict::OtherGroup | Verdict::UnknownKind => {
+        ObjectVerdict::Unreadable(kind) => say("unknown", report.place, String::new(), kind.to_string()),
+        ObjectVerdict::OtherGroup | ObjectVerdict::UnknownKind => {
             say("unknown", report.place, String::new(), no_crd(&report.kind, &report.api_version));
         }
-        Verdict::UnknownVersion(versions) => {
+        ObjectVerdict::UnknownVersion(versions) => {
             let known = versions.join(", ");
             say("rejected", report.place, String::new(), format!("the CRD has no version `{}`; it has {known}", report.api_version));
         }
-        Verdict::NotServed => say("rejected", report.place, String::new(), format!("{} is not served", report.api_version)),
-        Verdict::NoSchema => say("unknown", report.place, String::new(), "the version has no schema".to_owned()),
-        Verdict::NoSubresource(subresource) => {
+        ObjectVerdict::NotServed => say("rejected", report.place, String::new(), format!("{} is not served", report.api_version)),
+        ObjectVerdict::NoSchema => say("unknown", report.place, String::new(), "the version has no schema".to_owned()),
+        ObjectVerdict::NoSubresource(subresource) => {
             let words = format!("{} has no {} subresource", report.api_version, subresource.name());
             say("rejected", report.place, String::new(), words);
         }
-        Verdict::NoPrevious => {
+        ObjectVerdict::NoPrevious => {
             let words = "no previous object has its kind, namespace and name; a subresource belongs to an object that exists";
             say("unknown", report.place, String::new(), words.to_owned());
         }
-        Verdict::Converted { from } => {
+        ObjectVerdict::Converted { from } => {
             let words = format!("the previous object is of version {from}, and a webhook converts it; give it as {}", report.api_version);
             say("undecided", report.place, String::new(), words);
         }
-        Verdict::Checked(checked) => {
+        ObjectVerdict::Checked(checked) => {
             // Errors come first, and then what is tolerated.
             bare.extend(checked.errors.iter().map(|error| error.what.without_value()));
             bare.extend(checked.tolerated.iter().map(|tolerated| tolerated.what.error.without_value()));
@@ -240,7 +241,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
         (Some(namespace), name) if is_cluster(documents, report.place) => format!("{namespace}/{name}"),
         (_, name) => name.to_owned(),
     };
-    Judged {
+    JudgedObject {
         object: format!("{} {name}", if report.kind.is_empty() { "an object" } else { &report.kind }),
         file,
         line,
@@ -258,7 +259,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> Judged {
 
 /// Draws what is said; `unhurt` objects are only counted. `servers` are those that were asked, where that is to be said.
 pub fn render(
-    (judged, servers): (&[Judged], Option<Minors>),
+    (judged, servers): (&[JudgedObject], Option<Minors>),
     unhurt: usize,
     skipped: &[Skipped],
     documents: &Documents,
@@ -275,10 +276,10 @@ pub fn render(
 }
 
 /// What is said about objects, at its places.
-pub(super) fn remarks(judged: &[Judged], documents: &Documents, style: &Style, all: bool) -> String {
+pub(super) fn remarks(judged: &[JudgedObject], documents: &Documents, style: &Style, all: bool) -> String {
     let mut out = String::new();
     for object in judged {
-        let shown: Vec<&Remark> = object
+        let shown: Vec<&ObjectRemark> = object
             .remarks
             .iter()
             .filter(|remark| all || (remark.is_told() && (object.fails() || object.broken_by_upgrade.is_none())))
@@ -306,7 +307,7 @@ fn is_cluster(documents: &Documents, place: Place) -> bool {
 }
 
 /// How many objects were checked, and how many fail.
-fn summary(judged: &[Judged], unhurt: usize) -> String {
+fn summary(judged: &[JudgedObject], unhurt: usize) -> String {
     let failed = judged.iter().filter(|object| object.fails()).count();
     let word = if judged.iter().any(|object| object.broken_by_upgrade.is_some()) {
         "broken by the upgrade"
@@ -331,14 +332,14 @@ pub(super) const ABOUT: &[(&str, &str)] = &[
     ("undecided", "A check that the server makes can't be made here"),
 ];
 
-pub(super) fn annotations(judged: &[Judged]) -> Vec<Annotation> {
-    let remark = |object: &Judged, remark: &Remark| Annotation {
+pub(super) fn annotations(judged: &[JudgedObject]) -> Vec<Annotation> {
+    let remark = |object: &JudgedObject, remark: &ObjectRemark| Annotation {
         rule: remark.what,
         severity: if remark.fails() && object.fails() { Severity::Error } else { Severity::Info },
         place: remark.place,
         message: format!("{} {}", object.object, remark.message),
     };
-    let told = |object: &&Judged| object.broken_by_upgrade != Some(false);
+    let told = |object: &&JudgedObject| object.broken_by_upgrade != Some(false);
     judged
         .iter()
         .filter(told)
@@ -346,21 +347,21 @@ pub(super) fn annotations(judged: &[Judged]) -> Vec<Annotation> {
         .collect()
 }
 
-pub fn github(judged: &[Judged], unhurt: usize, anchors: &Anchors<'_>) -> String {
+pub fn github(judged: &[JudgedObject], unhurt: usize, anchors: &Anchors<'_>) -> String {
     annotation::github(&annotations(judged), anchors, &summary(judged, unhurt))
 }
 
-pub fn sarif(judged: &[Judged], anchors: &Anchors<'_>, complete: bool) -> String {
+pub fn sarif(judged: &[JudgedObject], anchors: &Anchors<'_>, complete: bool) -> String {
     annotation::sarif("validate", &annotations(judged), anchors, ABOUT, complete)
 }
 
 /// A case for each object, in a suite for each file.
-pub fn junit(judged: &[Judged], complete: bool) -> String {
+pub fn junit(judged: &[JudgedObject], complete: bool) -> String {
     let cases: Vec<TestCase> = judged.iter().map(|object| object.test_case(&object.file)).collect();
     annotation::junit("validate", &cases, complete)
 }
 
-pub fn json(judged: &[Judged], skipped: &[Skipped], kubernetes: Minors) -> String {
+pub fn json(judged: &[JudgedObject], skipped: &[Skipped], kubernetes: Minors) -> String {
     let tool = crate::judge::report::TOOL;
     let report = serde_json::json!({ "schema": SCHEMA, "tool": tool, "kubernetes": kubernetes, "objects": judged, "skipped": skipped });
     let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Reports for the tests of formats: one that people write, and one that nobody should.
 
-use crate::input::yaml::{Budget, Span};
+use crate::input::yaml::{Span, YamlBudget};
 use crate::input::{File, Origin};
 use crate::judge::bump::Recommendation;
 use crate::judge::finding::{Bump, Class, Finding, Severity, Spot, Status, Values};
@@ -132,7 +132,7 @@ pub fn hostile(documents: &Documents) -> Finding {
 pub fn hostile_documents() -> Documents {
     let origin = Origin::Index { path: HOSTILE_NAME.to_owned() };
     let name = format!(":{HOSTILE_NAME}");
-    Documents::parse(vec![File::new(name, "evil: text\n", origin)], &Budget::default())
+    Documents::parse(vec![File::new(name, "evil: text\n", origin)], &YamlBudget::default())
 }
 
 /// Renders the hostile report by a format: errors, a warning and a note, several times.

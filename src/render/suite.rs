@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::input::{Repository, shorten};
 use crate::judge::finding::Severity;
-use crate::judge::suite::coverage::{Line, Share};
-use crate::judge::suite::expect::Failure;
+use crate::judge::suite::coverage::{CoverageLine, CoverageShare};
+use crate::judge::suite::expect::CaseFailure;
 use crate::judge::suite::run::CaseResult;
 use crate::model::kubernetes::Minors;
 use crate::model::{Documents, Place};
@@ -16,7 +16,7 @@ use crate::model::{Documents, Place};
 use super::Anchors;
 use super::annotation::{self, Annotation, TestCase};
 use super::escape::visible;
-use super::objects::{self, Judged};
+use super::objects::{self, JudgedObject};
 use super::snippet::Style;
 use crate::judge::overview::plural;
 
@@ -41,7 +41,7 @@ pub struct Tests<'r> {
 pub struct ReleaseObjects {
     /// Such as `fixtures of 1.4.0`.
     pub title: String,
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedObject>,
     pub documents: Documents,
 }
 
@@ -57,7 +57,7 @@ impl ReleaseObjects {
 
 /// The coverage, as far as somebody asked for it.
 pub struct CoverageView<'r> {
-    pub lines: &'r [Line],
+    pub lines: &'r [CoverageLine],
     /// Where CRDs were read.
     pub crds: &'r Documents,
     /// Show the lines of the CRDs instead of a table.
@@ -66,8 +66,8 @@ pub struct CoverageView<'r> {
 }
 
 impl CoverageView<'_> {
-    fn share(&self) -> Share {
-        Share::of(self.lines.iter())
+    fn share(&self) -> CoverageShare {
+        CoverageShare::of(self.lines.iter())
     }
 
     pub fn is_enough(&self) -> bool {
@@ -102,7 +102,7 @@ fn name(result: &CaseResult<'_>) -> String {
 }
 
 /// What is wrong, and on which servers where not on all.
-fn message(failure: &Failure) -> String {
+fn message(failure: &CaseFailure) -> String {
     let on = failure.kubernetes.map(|minors| format!(" (only on Kubernetes {minors})")).unwrap_or_default();
     format!("{}{on}", failure.message)
 }
@@ -224,7 +224,7 @@ impl Tests<'_> {
     pub fn json(&self) -> String {
         let case = |result: &CaseResult<'_>| {
             let (file, line) = spot(self.suites, result.case.place);
-            let failure = |failure: &Failure| {
+            let failure = |failure: &CaseFailure| {
                 let mut shown = json!({"message": message(failure), "difference": failure.difference});
                 if let (Some(minors), Some(map)) = (failure.kubernetes, shown.as_object_mut()) {
                     map.insert("kubernetes".to_owned(), json!(minors));
@@ -239,7 +239,7 @@ impl Tests<'_> {
         };
         let coverage = self.coverage.as_ref().map(|coverage| {
             let share = coverage.share();
-            let line = |line: &Line| {
+            let line = |line: &CoverageLine| {
                 let place = line.constraint.place.map(|place| spot(coverage.crds, place));
                 json!({
                     "crd": line.crd, "version": line.version, "path": line.constraint.path.to_string(), "constraint": line.constraint.text,
@@ -269,7 +269,7 @@ fn place(result: &CaseResult<'_>) -> Place {
     result.case.place
 }
 
-fn missing(line: &Line) -> &'static str {
+fn missing(line: &CoverageLine) -> &'static str {
     match (line.passes, line.fails) {
         (true, true) => "covered",
         (true, false) => "never broken",
@@ -281,12 +281,12 @@ fn missing(line: &Line) -> &'static str {
 /// A line for each version, and each constraint that some case is missing for.
 fn table(coverage: &CoverageView<'_>) -> String {
     let mut out = String::new();
-    let mut versions: BTreeMap<(&str, &str), Vec<&Line>> = BTreeMap::new();
+    let mut versions: BTreeMap<(&str, &str), Vec<&CoverageLine>> = BTreeMap::new();
     for line in coverage.lines {
         versions.entry((&line.crd, &line.version)).or_default().push(line);
     }
     for ((crd, version), lines) in versions {
-        let share = Share::of(lines.iter().copied());
+        let share = CoverageShare::of(lines.iter().copied());
         let _ =
             writeln!(out, "{} {}: {} of {}, {:.1} %", visible(crd), visible(version), share.covered, share.constraints, share.percent());
         for line in lines.into_iter().filter(|line| !line.is_covered()) {
@@ -301,7 +301,7 @@ fn table(coverage: &CoverageView<'_>) -> String {
 
 /// The lines of the CRDs that some case is missing for.
 fn source(coverage: &CoverageView<'_>) -> String {
-    let mut marked: BTreeMap<(u32, usize), Vec<&Line>> = BTreeMap::new();
+    let mut marked: BTreeMap<(u32, usize), Vec<&CoverageLine>> = BTreeMap::new();
     for line in coverage.lines.iter().filter(|line| !line.is_covered()) {
         if let Some(place) = line.constraint.place {
             marked.entry((place.file, spot(coverage.crds, place).1)).or_default().push(line);

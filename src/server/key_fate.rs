@@ -179,10 +179,10 @@ impl PruneNode for Schema<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::yaml::{Budget, parse};
+    use crate::input::yaml::{YamlBudget, parse};
 
     fn fate(schema: &str, key: &str) -> KeyFate<()> {
-        let documents = parse(&schema.into(), &Budget::default());
+        let documents = parse(&schema.into(), &YamlBudget::default());
         let view = Schema::new(documents[0].tree.as_ref().unwrap().root());
         let shape = Shape::of(&view);
         let of_shape = Pruning::of(&shape).key_fate(key).without_schema();

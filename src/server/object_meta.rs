@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::object::{ObjectPath, ObjectStep, Reason};
+use super::object::{FieldErrorType, ObjectPath, ObjectStep};
 use crate::go::strfmt::name;
 
 /// The limit in bytes for all keys and values of `metadata.annotations` together.
@@ -27,14 +27,14 @@ pub(super) struct MetadataFault {
     pub path: ObjectPath,
     /// The entry of the map or the item of the list that is wrong, which the server leaves out of its path.
     pub entry: Option<ObjectStep>,
-    pub reason: Reason,
+    pub reason: FieldErrorType,
     pub value: Value,
     pub detail: String,
 }
 
 impl MetadataFault {
     fn new(path: ObjectPath, value: impl Into<Value>, detail: impl Into<String>) -> Self {
-        MetadataFault { path, entry: None, reason: Reason::Invalid, value: value.into(), detail: detail.into() }
+        MetadataFault { path, entry: None, reason: FieldErrorType::Invalid, value: value.into(), detail: detail.into() }
     }
 
     fn of_field(field: &str, value: impl Into<Value>, detail: impl Into<String>) -> Self {
@@ -65,7 +65,7 @@ pub(super) fn check_named(metadata: &Map<String, Value>, names: NameCheck<'_>) -
         let prefix = text(metadata, "generateName");
         if prefix.is_empty() {
             let detail = "name or generateName is required";
-            faults.push(MetadataFault { reason: Reason::Required, ..MetadataFault::of_field("name", Value::Null, detail) });
+            faults.push(MetadataFault { reason: FieldErrorType::Required, ..MetadataFault::of_field("name", Value::Null, detail) });
         } else {
             let generated: String = prefix.chars().take(MAX_PREFIX_LENGTH).chain("xxxxx".chars()).collect();
             let wrong = names(&generated, NamePart::Whole);
@@ -89,7 +89,7 @@ pub(super) fn check_update(old: &Map<String, Value>, new: &Map<String, Value>, n
         if !added.is_empty() {
             let found = added.join(", ");
             let detail = format!("no new finalizers can be added if the object is being deleted, found new finalizers []string{{{found}}}");
-            faults.push(MetadataFault { reason: Reason::Forbidden, ..MetadataFault::of_field("finalizers", Value::Null, detail) });
+            faults.push(MetadataFault { reason: FieldErrorType::Forbidden, ..MetadataFault::of_field("finalizers", Value::Null, detail) });
         }
     }
     for field in ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
@@ -133,7 +133,7 @@ pub(super) fn check(metadata: &Map<String, Value>, names: NameCheck<'_>) -> Vec<
     }
     if bytes > MAX_ANNOTATION_BYTES {
         let detail = format!("may not be more than {MAX_ANNOTATION_BYTES} bytes");
-        faults.push(MetadataFault { reason: Reason::TooLong, ..MetadataFault::of_field("annotations", Value::Null, detail) });
+        faults.push(MetadataFault { reason: FieldErrorType::TooLong, ..MetadataFault::of_field("annotations", Value::Null, detail) });
     }
     check_owners(metadata, &mut faults);
     check_finalizers(metadata, &mut faults);

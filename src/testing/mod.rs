@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cel::decl::Decl;
-use crate::input::yaml::{Budget, parse};
+use crate::input::yaml::{YamlBudget, parse};
 use crate::input::{Input, load};
 use crate::model::schema::{Schema, Shape};
 use crate::model::{Bundle, Documents};
@@ -30,7 +30,7 @@ spec:
 
 /// The shape of a schema written as JSON.
 pub(crate) fn shape(schema: &Value) -> Shape {
-    let documents = parse(&schema.to_string().into(), &Budget::default());
+    let documents = parse(&schema.to_string().into(), &YamlBudget::default());
     let tree = documents.first().and_then(|document| document.tree.as_ref().ok()).expect("a schema");
     Shape::of(&Schema::new(tree.root()))
 }
@@ -50,5 +50,5 @@ pub(crate) fn shape_of_crd(crd: &Value) -> Shape {
 /// Everything below a folder.
 pub(crate) fn documents(folder: &Path) -> Documents {
     let loaded = load(&[Input::path(folder)], &Default::default());
-    Documents::parse(loaded.files, &Budget::default())
+    Documents::parse(loaded.files, &YamlBudget::default())
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::EvalError;
 use super::value::{Key, Map, Val};
-use crate::go::quantity::{Parsed, Quantity};
+use crate::go::quantity::{ParsedQuantity, Quantity};
 use crate::go::strfmt::{Format, name};
 use crate::go::url::Url;
 use crate::model::kubernetes::{Environment, Feature};
@@ -39,11 +39,11 @@ pub fn function<'a>(name: &str, args: &[Val<'a>]) -> Option<Evaluated<'a>> {
         ("url", [Val::Text(text)]) => url(text),
         ("isURL", [Val::Text(text)]) => Ok(Val::Bool(Url::parse_request_uri(text).is_ok())),
         ("quantity", [Val::Text(text)]) => match Quantity::parse(text) {
-            Parsed::Quantity(q) => Ok(Val::Quantity(q)),
-            Parsed::Invalid => failed(QUANTITY),
-            Parsed::TooLarge => sized(None),
+            ParsedQuantity::Quantity(q) => Ok(Val::Quantity(q)),
+            ParsedQuantity::Invalid => failed(QUANTITY),
+            ParsedQuantity::TooLarge => sized(None),
         },
-        ("isQuantity", [Val::Text(text)]) => Ok(Val::Bool(!matches!(Quantity::parse(text), Parsed::Invalid))),
+        ("isQuantity", [Val::Text(text)]) => Ok(Val::Bool(!matches!(Quantity::parse(text), ParsedQuantity::Invalid))),
         ("sign", [Val::Quantity(q)]) => Ok(Val::Int(q.sign())),
         ("semver", [Val::Text(text)]) => semver(text, false).map_or_else(|| failed("not a semantic version"), Ok),
         ("semver", [Val::Text(text), Val::Bool(normalize)]) => {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::{ChangeSides, Judging, LimitFlags, Output};
 
 #[derive(Debug, Subcommand)]
-pub enum Conversions {
+pub enum ConversionsCommand {
     /// Check the manifests against the schemas they convert between
     Check(Box<ConversionsCheck>),
     /// Draft the manifests that a change needs

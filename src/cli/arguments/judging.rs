@@ -51,7 +51,7 @@ pub struct Judging {
 
     /// Lowest severity that fails the run [default: from the configuration, or error]
     #[arg(long, value_name = "LEVEL")]
-    pub fail_on: Option<Level>,
+    pub fail_on: Option<FailOn>,
 
     /// Exit with 0 even if there are findings; unreadable input still fails
     #[arg(long)]
@@ -63,20 +63,20 @@ pub struct Judging {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Level {
+pub enum FailOn {
     Error,
     Warning,
     Info,
     Never,
 }
 
-impl Level {
+impl FailOn {
     pub fn severity(self) -> Option<Severity> {
         match self {
-            Level::Error => Some(Severity::Error),
-            Level::Warning => Some(Severity::Warning),
-            Level::Info => Some(Severity::Info),
-            Level::Never => None,
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Info => Some(Severity::Info),
+            FailOn::Never => None,
         }
     }
 }

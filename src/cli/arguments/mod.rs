@@ -13,12 +13,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use conversions::{
-    Conversions, ConversionsCheck, ConversionsGenerate, ConversionsGenerateGo, ConversionsPlan, ConversionsRelease, ConversionsScaffold,
+    ConversionsCheck, ConversionsCommand, ConversionsGenerate, ConversionsGenerateGo, ConversionsPlan, ConversionsRelease,
+    ConversionsScaffold,
 };
 pub use judging::{Judging, LimitFlags};
-pub use objects::{Convert, CoverageView, Fixtures, FixturesCommand, SubresourceName, Test, TestCommand, TestGenerate, Validate};
-pub use output::{Format, FormatFlag, Output};
-pub use pages::{Explain, OwnPages, Rules, pages};
+pub use objects::{Convert, CoverageDetail, Fixtures, FixturesCommand, SubresourceName, Test, TestCommand, TestGenerate, Validate};
+pub use output::{FormatFlag, Output, OutputFormat};
+pub use pages::{Explain, OwnPagesArguments, RulesArguments, pages};
 pub use review::{BaselineArguments, BaselineCommand, BaselineList, BaselineRun, ChangeSides, ConfigSide, Lint, Review, Versions};
 
 #[derive(Debug, Parser)]
@@ -99,9 +100,9 @@ pub enum Command {
     Convert(Convert),
     /// Draft, check and release conversion manifests, plan the releases, generate code
     #[command(subcommand)]
-    Conversions(Conversions),
+    Conversions(ConversionsCommand),
     /// List the rules
-    Rules(Rules),
+    Rules(RulesArguments),
     /// Show the documentation of a rule or policy
     Explain(Explain),
     /// Print the JSON Schema of a format that crdwise reads or writes
@@ -122,11 +123,11 @@ pub enum Command {
         crdwise completions zsh > ~/.zfunc/_crdwise\n  crdwise completions fish > ~/.config/fish/completions/crdwise.fish")]
     Completions { shell: clap_complete::Shell },
     /// Print the manual page of crdwise or of one command
-    Man(Manual),
+    Man(ManPage),
 }
 
 #[derive(Debug, Args)]
-pub struct Manual {
+pub struct ManPage {
     /// Command to print the page of
     #[arg(value_name = "COMMAND")]
     pub of: Option<String>,

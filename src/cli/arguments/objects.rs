@@ -58,7 +58,7 @@ pub struct Test {
     pub kubernetes: Option<Minors>,
     /// Show which constraints no case passes or breaks, as a table or as lines of the CRDs
     #[arg(long, value_name = "VIEW", num_args = 0..=1, default_missing_value = "table", require_equals = true)]
-    pub coverage: Option<CoverageView>,
+    pub coverage: Option<CoverageDetail>,
     /// Fail if fewer constraints are covered
     #[arg(long, value_name = "PERCENT")]
     pub min_coverage: Option<f64>,
@@ -73,7 +73,7 @@ pub struct Test {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CoverageView {
+pub enum CoverageDetail {
     Table,
     Source,
 }

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Output")]
 pub struct Output {
     /// Output format, with `=FILE` to write it to a file; may be repeated
-    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser(Format::value_variants()))]
+    #[arg(long, value_name = "NAME[=FILE]", default_value = "human", value_parser = FormatParser(OutputFormat::value_variants()))]
     pub format: Vec<FormatFlag>,
 
     /// Show everything: every place, documentation changes, pre-existing and waived findings
@@ -27,12 +27,12 @@ pub struct Output {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatFlag {
-    pub format: Format,
+    pub format: OutputFormat,
     pub file: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     Human,
     /// One line for each group of findings
     Short,
@@ -52,22 +52,29 @@ pub enum Format {
     Env,
 }
 
-impl Format {
+impl OutputFormat {
     /// Whether the format names files by their path in the repository, as platforms do.
     pub fn needs_repository_paths(self) -> bool {
         match self {
-            Format::Human | Format::Short | Format::Changelog | Format::Json | Format::Env => false,
-            Format::Github | Format::Sarif | Format::Gitlab | Format::Junit | Format::Markdown | Format::Html | Format::Minutes => true,
+            OutputFormat::Human | OutputFormat::Short | OutputFormat::Changelog | OutputFormat::Json | OutputFormat::Env => false,
+            OutputFormat::Github
+            | OutputFormat::Sarif
+            | OutputFormat::Gitlab
+            | OutputFormat::Junit
+            | OutputFormat::Markdown
+            | OutputFormat::Html
+            | OutputFormat::Minutes => true,
         }
     }
 }
 
 /// Parses `NAME[=FILE]` and lists the names for help and completions.
 #[derive(Debug, Clone)]
-pub(super) struct FormatParser(pub(super) &'static [Format]);
+pub(super) struct FormatParser(pub(super) &'static [OutputFormat]);
 
 /// Formats for what `validate` and `test` find.
-pub(super) const OBJECT_FORMATS: &[Format] = &[Format::Human, Format::Json, Format::Github, Format::Sarif, Format::Junit];
+pub(super) const OBJECT_FORMATS: &[OutputFormat] =
+    &[OutputFormat::Human, OutputFormat::Json, OutputFormat::Github, OutputFormat::Sarif, OutputFormat::Junit];
 
 impl clap::builder::TypedValueParser for FormatParser {
     type Value = FormatFlag;
@@ -84,7 +91,7 @@ impl clap::builder::TypedValueParser for FormatParser {
 }
 
 impl FormatFlag {
-    fn parse(text: &str, formats: &[Format]) -> Result<Self, String> {
+    fn parse(text: &str, formats: &[OutputFormat]) -> Result<Self, String> {
         let (name, file) = match text.split_once('=') {
             Some((name, file)) if !file.is_empty() => (name, Some(PathBuf::from(file))),
             Some(_) => return Err("a file name must follow `=`".into()),

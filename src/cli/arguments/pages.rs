@@ -38,7 +38,7 @@ impl clap::builder::TypedValueParser for Offered {
 }
 
 #[derive(Debug, Args)]
-pub struct Rules {
+pub struct RulesArguments {
     /// Only rules of this family: change, server, guideline, hazard, convention, conversion
     #[arg(long, value_parser = Offered(families), hide_possible_values = true)]
     pub family: Option<String>,
@@ -46,7 +46,7 @@ pub struct Rules {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub own: OwnPages,
+    pub own: OwnPagesArguments,
 }
 
 #[derive(Debug, Args)]
@@ -55,11 +55,11 @@ pub struct Explain {
     #[arg(value_parser = Offered(pages), hide_possible_values = true)]
     pub id: String,
     #[command(flatten)]
-    pub own: OwnPages,
+    pub own: OwnPagesArguments,
 }
 
 #[derive(Debug, Clone, Args)]
-pub struct OwnPages {
+pub struct OwnPagesArguments {
     /// Directory with your own rules [default: `rules` in the configuration]
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,

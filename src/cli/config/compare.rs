@@ -5,14 +5,14 @@ use crate::judge::finding::Severity;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{FileId, Place};
 
-use super::{Config, Judging};
+use super::{Config, JudgingSettings};
 
 /// Settings of the new side that differ from those of the old one. Waivers that are gone make the gate stricter and are not told.
 pub fn changes(old: &Config, new: &Config, file: FileId) -> Vec<Fact> {
     let mut said = Vec::new();
     judging(&old.judging, &new.judging, "", &mut said);
     for (name, profile) in &new.profiles {
-        judging(old.profiles.get(name).unwrap_or(&Judging::default()), profile, &format!(" of profile {name}"), &mut said);
+        judging(old.profiles.get(name).unwrap_or(&JudgingSettings::default()), profile, &format!(" of profile {name}"), &mut said);
     }
     for waiver in &new.waivers {
         let same = |other: &&super::Waiver| other.target() == waiver.target();
@@ -53,15 +53,15 @@ pub fn changes(old: &Config, new: &Config, file: FileId) -> Vec<Fact> {
 
 type Said = Vec<(Aspect, Effect, String, Option<Span>)>;
 
-fn judging(old: &Judging, new: &Judging, whose: &str, said: &mut Said) {
+fn judging(old: &JudgingSettings, new: &JudgingSettings, whose: &str, said: &mut Said) {
     let mut say = |what: String, span: Option<Span>| said.push((Aspect::Policy, Effect::Changed, what, span));
     let text =
-        |policy: &Option<super::Placed<String>>| policy.as_ref().map_or(crate::judge::policy::DEFAULT, |policy| &policy.value).to_owned();
+        |policy: &Option<super::Spanned<String>>| policy.as_ref().map_or(crate::judge::policy::DEFAULT, |policy| &policy.value).to_owned();
     if text(&old.policy) != text(&new.policy) {
         let span = new.policy.as_ref().map(|policy| policy.span);
         say(format!("the policy{whose} changed from {} to {}", text(&old.policy), text(&new.policy)), span);
     }
-    let level = |fail_on: &Option<super::Placed<Option<Severity>>>| match fail_on {
+    let level = |fail_on: &Option<super::Spanned<Option<Severity>>>| match fail_on {
         None => "error",
         Some(level) => level.value.map_or("never", Severity::name),
     };

@@ -22,14 +22,14 @@ pub const SCHEMA: &str = include_str!("config.schema.json");
 
 /// A value and the bytes it stands at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed<T> {
+pub struct Spanned<T> {
     pub value: T,
     pub span: Span,
 }
 
 /// A rule's severity by the word of a team; `None` switches it off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
+pub struct RuleSeverity {
     pub rule: String,
     pub severity: Option<Severity>,
     pub span: Span,
@@ -37,30 +37,30 @@ pub struct Level {
 
 /// How findings are judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Judging {
-    pub policy: Option<Placed<String>>,
+pub struct JudgingSettings {
+    pub policy: Option<Spanned<String>>,
     /// The severity from which the run fails; `None` inside means never.
-    pub fail_on: Option<Placed<Option<Severity>>>,
-    pub rules: Vec<Level>,
+    pub fail_on: Option<Spanned<Option<Severity>>>,
+    pub rules: Vec<RuleSeverity>,
 }
 
 /// Directories with a team's own pages, from the folder of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnDirectories {
-    pub rules: Vec<Placed<String>>,
-    pub policies: Vec<Placed<String>>,
+    pub rules: Vec<Spanned<String>>,
+    pub policies: Vec<Spanned<String>>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    pub judging: Judging,
-    pub profiles: BTreeMap<String, Judging>,
+    pub judging: JudgingSettings,
+    pub profiles: BTreeMap<String, JudgingSettings>,
     pub include: Vec<Glob>,
     pub exclude: Vec<Glob>,
     pub keys: Keys,
     pub maturity: Vec<AssignedMaturity>,
     pub waivers: Vec<Waiver>,
-    pub baseline: Option<Placed<String>>,
+    pub baseline: Option<Spanned<String>>,
     /// The servers that matter.
     pub kubernetes: Option<Minors>,
 }

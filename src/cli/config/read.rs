@@ -4,19 +4,19 @@ use crate::find::review_context::AssignedMaturity;
 use crate::go::date::Date;
 use crate::input::glob::Glob;
 use crate::input::json_schema_check::{Fault, FileSchema, nearest};
-use crate::input::yaml::{self, Budget, Node, Span};
+use crate::input::yaml::{self, Node, Span, YamlBudget};
 use crate::judge::finding::Severity;
 use crate::judge::rule::{Book, Family};
 use crate::judge::waiver::Waiver;
 use crate::model::kubernetes::{Minors, RangeError};
 use crate::model::{Keys, Maturity};
 
-use super::{Config, Judging, Level, OwnDirectories, Placed};
+use super::{Config, JudgingSettings, OwnDirectories, RuleSeverity, Spanned};
 
 impl Config {
     /// Reads a configuration that may speak of the rules of a book, and of policies.
     pub fn parse(text: &str, book: &Book, policies: &[&str]) -> Result<Config, Vec<Fault>> {
-        let mut documents = yaml::parse(&text.into(), &Budget::default()).into_iter();
+        let mut documents = yaml::parse(&text.into(), &YamlBudget::default()).into_iter();
         let Some(document) = documents.next() else { return Ok(Config::default()) };
         if let Some(second) = documents.next() {
             return Err(vec![Fault::new("a configuration is one document", second.span)]);
@@ -128,7 +128,7 @@ fn config(root: Node<'_>, book: &Book) -> Config {
         maturity: part("maturity").into_iter().flat_map(Node::items).filter_map(assigned).collect(),
         waivers: part("waivers").into_iter().flat_map(Node::items).filter_map(|node| waiver(node, book)).collect(),
         kubernetes: kubernetes(root).and_then(Result::ok),
-        baseline: placed(root, "baseline").map(|placed| Placed { value: placed.value.to_owned(), span: placed.span }),
+        baseline: placed(root, "baseline").map(|placed| Spanned { value: placed.value.to_owned(), span: placed.span }),
     }
 }
 
@@ -138,17 +138,17 @@ fn kubernetes(root: Node<'_>) -> Option<Result<Minors, RangeError>> {
     Some(node.as_str().unwrap_or_else(|| node.source().trim()).parse())
 }
 
-fn judging(node: Node<'_>, book: &Book) -> Judging {
-    let fail_on = placed(node, "fail-on").map(|placed| Placed { value: Severity::parse(placed.value), span: placed.span });
+fn judging(node: Node<'_>, book: &Book) -> JudgingSettings {
+    let fail_on = placed(node, "fail-on").map(|placed| Spanned { value: Severity::parse(placed.value), span: placed.span });
     let levels = node.get("rules").into_iter().flat_map(Node::entries).filter(|entry| entry.name() != FROM).filter_map(|entry| {
-        Some(Level {
+        Some(RuleSeverity {
             rule: book.current_id(entry.name()).to_owned(),
             severity: level(entry.value)?,
             span: Span { end: entry.value.span().end, ..entry.key.span() },
         })
     });
-    let policy = placed(node, "policy").map(|placed| Placed { value: placed.value.to_owned(), span: placed.span });
-    Judging { policy, fail_on, rules: levels.collect() }
+    let policy = placed(node, "policy").map(|placed| Spanned { value: placed.value.to_owned(), span: placed.span });
+    JudgingSettings { policy, fail_on, rules: levels.collect() }
 }
 
 /// Beside severities of rules: where a team's own rules are.
@@ -157,9 +157,9 @@ const FROM: &str = "from";
 /// Where a configuration says that a team's own rules and policies are. They have to be read before all else in it can be checked, so
 /// what is wrong with it is left to that.
 pub fn own_directories(text: &str) -> OwnDirectories {
-    let document = yaml::parse(&text.into(), &Budget::default()).into_iter().next();
+    let document = yaml::parse(&text.into(), &YamlBudget::default()).into_iter().next();
     let Some(tree) = document.and_then(|document| document.tree.ok()) else { return OwnDirectories::default() };
-    let one = |node: Node<'_>| Some(Placed { value: node.as_str()?.to_owned(), span: node.span() });
+    let one = |node: Node<'_>| Some(Spanned { value: node.as_str()?.to_owned(), span: node.span() });
     let list = |node: Option<Node<'_>>| match node {
         Some(list) if list.is_seq() => list.items().filter_map(one).collect(),
         node => node.and_then(one).into_iter().collect(),
@@ -180,9 +180,9 @@ fn level(node: Node<'_>) -> Option<Option<Severity>> {
     }
 }
 
-fn placed<'t>(node: Node<'t>, key: &str) -> Option<Placed<&'t str>> {
+fn placed<'t>(node: Node<'t>, key: &str) -> Option<Spanned<&'t str>> {
     let value = node.get(key)?;
-    Some(Placed { value: value.as_str()?, span: value.span() })
+    Some(Spanned { value: value.as_str()?, span: value.span() })
 }
 
 /// One text or a list of them.
@@ -312,7 +312,7 @@ waivers:
     #[test]
     fn directories_are_found_beside_severities() {
         assert!(FileSchema::new(super::super::SCHEMA).is_usable());
-        let names = |list: &[Placed<String>]| list.iter().map(|placed| placed.value.clone()).collect::<Vec<_>>();
+        let names = |list: &[Spanned<String>]| list.iter().map(|placed| placed.value.clone()).collect::<Vec<_>>();
         for (text, rules) in [("rules: ci/rules\n", 1), ("rules: [a, b]\n", 2), ("rules: {from: ci/rules, field-removed: warning}\n", 1)] {
             assert_eq!(own_directories(text).rules.len(), rules, "{text}");
             assert!(parse(text).is_ok(), "{text}");

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::cel::ast::{Expr, ExprKind as Kind, Literal, Quantifier};
 use crate::cel::comparison::Operator;
 use crate::cel::name::unescape;
-use crate::cel::normalise::Writer;
+use crate::cel::normalise::NormalWriter;
 use crate::cel::parse::read;
 use crate::compare::cel_condition::{Condition, size_of};
 use crate::go::regexp::Pattern;
@@ -17,7 +17,7 @@ use crate::model::schema::shape::{Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 
 use super::implies::implies;
-use super::term::{Term, term};
+use super::rule_form::{RuleForm, term};
 
 /// Cases that one question may look at.
 const MAX_CASES: u32 = 20_000;
@@ -47,7 +47,7 @@ enum Logic {
 }
 
 struct Atom {
-    term: Term,
+    term: RuleForm,
     /// Fields without which it fails.
     reads: Vec<usize>,
     /// Whether it has a truth wherever these fields are there.
@@ -143,7 +143,7 @@ impl<'s> Cases<'s> {
         let mut known = Vec::new();
         self.strict(expr, &mut reads, &mut known);
         let pure = self.is_pure(expr, &mut Vec::new(), &known);
-        let mut writer = Writer::typed(self.shape);
+        let mut writer = NormalWriter::typed(self.shape);
         let equal = match Condition::read(expr) {
             Condition::Compared { left, operator: Operator::Equal, right } => {
                 let name = |side: &Expr| side.qualified_name().filter(|_| matches!(side.head(), Some("self" | "oldSelf")));
@@ -153,26 +153,26 @@ impl<'s> Cases<'s> {
         };
         let term = term(expr, &mut writer);
         Some(match term {
-            Term::True => Logic::Const(true),
-            Term::False => Logic::Const(false),
+            RuleForm::True => Logic::Const(true),
+            RuleForm::False => Logic::Const(false),
             // `exists` is `all` of the opposite.
-            Term::Fold { fold: Quantifier::Exists, range, first, body } => {
+            RuleForm::Fold { fold: Quantifier::Exists, range, first, body } => {
                 let body = Box::new(body.negated());
                 Logic::Not(Box::new(self.named(Atom {
-                    term: Term::Fold { fold: Quantifier::All, range, first, body },
+                    term: RuleForm::Fold { fold: Quantifier::All, range, first, body },
                     reads,
                     pure,
                     equal,
                 })))
             }
-            Term::Not(inner) => Logic::Not(Box::new(self.named(Atom { term: *inner, reads, pure, equal }))),
+            RuleForm::Not(inner) => Logic::Not(Box::new(self.named(Atom { term: *inner, reads, pure, equal }))),
             term => self.named(Atom { term, reads, pure, equal }),
         })
     }
 
     fn member(&mut self, key: String, map: &Expr, reads: Vec<usize>) -> Logic {
-        let map = Writer::typed(self.shape).write(map, false);
-        self.named(Atom { term: Term::Other(format!("{key} in {map}")), reads, pure: true, equal: None })
+        let map = NormalWriter::typed(self.shape).write(map, false);
+        self.named(Atom { term: RuleForm::Other(format!("{key} in {map}")), reads, pure: true, equal: None })
     }
 
     fn named(&mut self, atom: Atom) -> Logic {
@@ -563,7 +563,8 @@ fn excludes((a, x): (&Atom, Truth), (b, y): (&Atom, Truth)) -> bool {
     if failing {
         // Both fail only where their left side does.
         return match (&a.term, &b.term) {
-            (Term::Bound { left: x, .. }, Term::Bound { left: y, .. }) | (Term::In { left: x, .. }, Term::In { left: y, .. }) => x == y,
+            (RuleForm::Bound { left: x, .. }, RuleForm::Bound { left: y, .. })
+            | (RuleForm::In { left: x, .. }, RuleForm::In { left: y, .. }) => x == y,
             _ => false,
         };
     }
@@ -588,9 +589,9 @@ fn excludes((a, x): (&Atom, Truth), (b, y): (&Atom, Truth)) -> bool {
 }
 
 /// Whether nothing is one of these strings and one of those.
-fn is_disjoint(a: &Term, b: &Term) -> bool {
+fn is_disjoint(a: &RuleForm, b: &RuleForm) -> bool {
     match (a, b) {
-        (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => {
+        (RuleForm::In { left: x, values: v }, RuleForm::In { left: y, values: w }) => {
             let strings = |values: &std::collections::BTreeSet<String>| values.iter().all(|value| value.starts_with("String("));
             x == y && strings(v) && strings(w) && v.is_disjoint(w)
         }

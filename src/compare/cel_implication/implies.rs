@@ -3,7 +3,7 @@
 use crate::cel::ast::Quantifier;
 use crate::cel::comparison::Operator;
 
-use super::term::{Term, all, is_certain};
+use super::rule_form::{RuleForm, all, is_certain};
 
 /// Steps that one question may take. Rules of real CRDs need a few dozen.
 const MAX_STEPS: u32 = 20_000;
@@ -33,18 +33,20 @@ fn mentions(text: &str, name: &str) -> bool {
 }
 
 /// Whether a term can only be true where this field is there, because it reads the field, and reading what is absent fails.
-fn demands(term: &Term, field: &str) -> bool {
+fn demands(term: &RuleForm, field: &str) -> bool {
     match term {
-        Term::True | Term::False | Term::Has(_) => false,
-        Term::And(list) => list.iter().any(|part| demands(part, field)),
-        Term::Or(list) => list.iter().all(|part| demands(part, field)),
-        Term::Not(inner) => !matches!(&**inner, Term::And(_) | Term::Or(_) | Term::Not(_) | Term::Fold { .. }) && demands(inner, field),
+        RuleForm::True | RuleForm::False | RuleForm::Has(_) => false,
+        RuleForm::And(list) => list.iter().any(|part| demands(part, field)),
+        RuleForm::Or(list) => list.iter().all(|part| demands(part, field)),
+        RuleForm::Not(inner) => {
+            !matches!(&**inner, RuleForm::And(_) | RuleForm::Or(_) | RuleForm::Not(_) | RuleForm::Fold { .. }) && demands(inner, field)
+        }
         // Something must be there for which the body is true.
-        Term::Fold { fold, range, first, body } => {
+        RuleForm::Fold { fold, range, first, body } => {
             reads(range, field) || (*fold != Quantifier::All && !mentions(field, first.trim_end_matches(',')) && demands(body, field))
         }
-        Term::Bound { left, .. } | Term::In { left, .. } | Term::Other(left) => reads(left, field),
-        Term::Below { left, right, .. } => reads(left, field) || reads(right, field),
+        RuleForm::Bound { left, .. } | RuleForm::In { left, .. } | RuleForm::Other(left) => reads(left, field),
+        RuleForm::Below { left, right, .. } => reads(left, field) || reads(right, field),
     }
 }
 
@@ -57,22 +59,22 @@ fn reads(text: &str, field: &str) -> bool {
 
 /// Whether `b` has the result of `a` wherever `a` has one: the same conditions, and besides them only the presence of fields that `a`
 /// reads anyway.
-fn refines(a: &Term, b: &Term) -> bool {
-    let parts = |term: &Term| match term {
-        Term::And(list) => list.clone(),
+fn refines(a: &RuleForm, b: &RuleForm) -> bool {
+    let parts = |term: &RuleForm| match term {
+        RuleForm::And(list) => list.clone(),
         other => vec![other.clone()],
     };
     let (old, new) = (parts(a), parts(b));
     old.iter().all(|part| new.contains(part))
-        && new.iter().filter(|part| !old.contains(part)).all(|part| matches!(part, Term::Has(field) if demands(a, field)))
+        && new.iter().filter(|part| !old.contains(part)).all(|part| matches!(part, RuleForm::Has(field) if demands(a, field)))
 }
 
 /// Whether every value that satisfies `a` satisfies `b`. Sound and far from complete: only said where the form shows it.
-pub(super) fn implies(a: &Term, b: &Term) -> bool {
+pub(super) fn implies(a: &RuleForm, b: &RuleForm) -> bool {
     follows(a, b, &mut MAX_STEPS.clone())
 }
 
-fn follows(a: &Term, b: &Term, steps: &mut u32) -> bool {
+fn follows(a: &RuleForm, b: &RuleForm, steps: &mut u32) -> bool {
     *steps = match steps.checked_sub(1) {
         Some(left) => left,
         None => return false,
@@ -81,22 +83,22 @@ fn follows(a: &Term, b: &Term, steps: &mut u32) -> bool {
         return true;
     }
     match (a, b) {
-        (Term::False, _) | (_, Term::True) => true,
-        (_, Term::And(list)) => list.iter().all(|part| follows(a, part, steps)),
-        (_, Term::Has(field)) if demands(a, field) => true,
-        (Term::Or(list), _) => list.iter().all(|part| follows(part, b, steps)),
-        (Term::And(list), _) if list.iter().any(|part| follows(part, b, steps)) => true,
-        (_, Term::Or(list)) if list.iter().any(|part| follows(a, part, steps)) => true,
+        (RuleForm::False, _) | (_, RuleForm::True) => true,
+        (_, RuleForm::And(list)) => list.iter().all(|part| follows(a, part, steps)),
+        (_, RuleForm::Has(field)) if demands(a, field) => true,
+        (RuleForm::Or(list), _) => list.iter().all(|part| follows(part, b, steps)),
+        (RuleForm::And(list), _) if list.iter().any(|part| follows(part, b, steps)) => true,
+        (_, RuleForm::Or(list)) if list.iter().any(|part| follows(a, part, steps)) => true,
         // Either the field is there or it isn't; where it isn't, one of the parts is true.
-        (_, Term::Or(list)) => list.iter().any(|part| match part {
-            Term::Not(inner) if is_certain(part) => {
+        (_, RuleForm::Or(list)) => list.iter().any(|part| match part {
+            RuleForm::Not(inner) if is_certain(part) => {
                 let given = all([a.clone(), (**inner).clone()].into_iter());
-                let rest: Vec<Term> = list.iter().filter(|other| *other != part).cloned().collect();
+                let rest: Vec<RuleForm> = list.iter().filter(|other| *other != part).cloned().collect();
                 given != *a && rest.iter().any(|other| follows(&given, other, steps))
             }
             _ => false,
         }),
-        (Term::Bound { left: x, operator: p, than: c, .. }, Term::Bound { left: y, operator: q, than: d, .. }) => {
+        (RuleForm::Bound { left: x, operator: p, than: c, .. }, RuleForm::Bound { left: y, operator: q, than: d, .. }) => {
             x == y
                 && match (p, q) {
                     (Operator::Less, Operator::Less | Operator::AtMost) | (Operator::AtMost, Operator::AtMost) => c <= d,
@@ -106,18 +108,20 @@ fn follows(a: &Term, b: &Term, steps: &mut u32) -> bool {
                     _ => false,
                 }
         }
-        (Term::Below { left: x, right: r, or_equal: p }, Term::Below { left: y, right: s, or_equal: q }) => x == y && r == s && (*q || !p),
-        (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && v.is_subset(w),
-        (Term::In { left: x, values }, Term::Bound { left: y, operator, than, .. }) => {
+        (RuleForm::Below { left: x, right: r, or_equal: p }, RuleForm::Below { left: y, right: s, or_equal: q }) => {
+            x == y && r == s && (*q || !p)
+        }
+        (RuleForm::In { left: x, values: v }, RuleForm::In { left: y, values: w }) => x == y && v.is_subset(w),
+        (RuleForm::In { left: x, values }, RuleForm::Bound { left: y, operator, than, .. }) => {
             let number = |value: &String| value.strip_prefix("Int(")?.strip_suffix(')')?.parse::<i32>().ok();
             x == y && values.iter().all(|value| number(value).is_some_and(|n| than.compares(f64::from(n), *operator)))
         }
-        (Term::Fold { fold: f, range: r, first: x, body: p }, Term::Fold { fold: g, range: s, first: y, body: q }) => {
+        (RuleForm::Fold { fold: f, range: r, first: x, body: p }, RuleForm::Fold { fold: g, range: s, first: y, body: q }) => {
             f == g && r == s && x == y && if *f == Quantifier::ExistsOne { refines(p, q) } else { follows(p, q, steps) }
         }
-        (Term::Not(p), Term::Not(q)) => match (&**p, &**q) {
+        (RuleForm::Not(p), RuleForm::Not(q)) => match (&**p, &**q) {
             // both sides read the same expression, so neither can fail where the other holds
-            (Term::In { left: x, values: v }, Term::In { left: y, values: w }) => x == y && w.is_subset(v),
+            (RuleForm::In { left: x, values: v }, RuleForm::In { left: y, values: w }) => x == y && w.is_subset(v),
             _ => false,
         },
         _ => false,

@@ -6,8 +6,8 @@
 
 mod cases;
 mod implies;
+mod rule_form;
 mod size_bounds;
-mod term;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +20,9 @@ use crate::model::relation::{Comparison, Relation, UndecidedReason};
 use crate::model::schema::{Schema, Shape, ValidationRule};
 
 use super::{Budget, MAX_LIST, MAX_RULE, Role, Sample, bounded_shape, order_local};
-use term::Term;
+use rule_form::RuleForm;
 
-pub(crate) use term::Known;
+pub(crate) use rule_form::Known;
 
 /// The most rules that one rule is compared with together.
 const MAX_TOGETHER: usize = 8;
@@ -40,19 +40,19 @@ struct Node<'t> {
 }
 
 /// A rule of a node.
-pub(crate) struct Rule<'t> {
+pub(crate) struct NodeRule<'t> {
     pub(crate) cel: ValidationRule<'t>,
     pub(crate) text: &'t str,
     node: Rc<Node<'t>>,
     /// Parsed once, and only where texts differ.
-    term: OnceCell<Option<Term>>,
+    term: OnceCell<Option<RuleForm>>,
 }
 
-impl<'t> Rule<'t> {
+impl<'t> NodeRule<'t> {
     /// The rules of a node.
     pub(crate) fn list(schema: &Schema<'t>) -> Vec<Self> {
         let node = Rc::new(Node { schema: schema.clone(), shape: OnceCell::new(), whole: OnceCell::new() });
-        schema.cel_rules().map(|cel| Rule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
+        schema.cel_rules().map(|cel| NodeRule { cel, text: cel.rule(), node: Rc::clone(&node), term: OnceCell::new() }).collect()
     }
 
     /// Whether the rule compares with the object before.
@@ -66,8 +66,8 @@ impl<'t> Rule<'t> {
     }
 
     /// The form of a text in this rule's place.
-    pub(crate) fn read(&self, text: &str) -> Option<Term> {
-        Term::parse(text, self.shape())
+    pub(crate) fn read(&self, text: &str) -> Option<RuleForm> {
+        RuleForm::parse(text, self.shape())
     }
 
     /// Whether the rule holds for every value of which this much is known: what became of fields, each written `self.a.b`, or
@@ -79,11 +79,11 @@ impl<'t> Rule<'t> {
             Some(Known::Parent) => Some(true),
             _ => None,
         };
-        self.term().is_some_and(|term| term.given(known) == Term::True) || cases::implied(&[], self.text, self.whole(), &absent)
+        self.term().is_some_and(|term| term.given(known) == RuleForm::True) || cases::implied(&[], self.text, self.whole(), &absent)
     }
 
     /// Rules of one form say the same.
-    pub(crate) fn term(&self) -> Option<&Term> {
+    pub(crate) fn term(&self) -> Option<&RuleForm> {
         self.term.get_or_init(|| self.read(self.text)).as_ref()
     }
 
@@ -97,31 +97,31 @@ impl<'t> Rule<'t> {
 }
 
 /// Whether two nodes have the same rules, by their form: messages, spelling, order and repetition don't matter.
-pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r Rule<'t>>, other: impl Iterator<Item = &'r Rule<'t>>) -> bool {
-    fn forms<'r, 't>(rules: &[&'r Rule<'t>]) -> BTreeSet<(Option<bool>, Result<&'r Term, &'t str>)> {
-        let flag = |rule: &Rule<'_>| rule.cel.optional_old_self().filter(|_| rule.is_transition());
+pub(crate) fn same_rules<'r, 't: 'r>(first: impl Iterator<Item = &'r NodeRule<'t>>, other: impl Iterator<Item = &'r NodeRule<'t>>) -> bool {
+    fn forms<'r, 't>(rules: &[&'r NodeRule<'t>]) -> BTreeSet<(Option<bool>, Result<&'r RuleForm, &'t str>)> {
+        let flag = |rule: &NodeRule<'_>| rule.cel.optional_old_self().filter(|_| rule.is_transition());
         rules.iter().map(|rule| (flag(rule), rule.term().ok_or(rule.text))).collect()
     }
     let (first, other): (Vec<_>, Vec<_>) = (first.collect(), other.collect());
-    let alike = |(a, b): (&&Rule<'_>, &&Rule<'_>)| a.text == b.text && a.cel.optional_old_self() == b.cel.optional_old_self();
+    let alike = |(a, b): (&&NodeRule<'_>, &&NodeRule<'_>)| a.text == b.text && a.cel.optional_old_self() == b.cel.optional_old_self();
     (first.len() == other.len() && first.iter().zip(&other).all(alike)) || forms(&first) == forms(&other)
 }
 
 /// Whether some rules together refuse whatever another one refuses, by their form; not known for more rules than the budget allows.
-fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r Rule<'t>>, other: &Rule<'_>, budget: &Budget) -> bool {
+fn implied<'r, 't: 'r>(rules: impl ExactSizeIterator<Item = &'r NodeRule<'t>>, other: &NodeRule<'_>, budget: &Budget) -> bool {
     if !budget.spend(rules.len().saturating_mul(FORM)) {
         return false;
     }
     let Some(term) = other.term() else { return false };
-    let running: Vec<&Rule<'_>> = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create()).collect();
-    if implies::implies(&Term::together(running.iter().filter_map(|rule| rule.term())), term) {
+    let running: Vec<&NodeRule<'_>> = rules.filter(|rule| rule.runs_on_create() || !other.runs_on_create()).collect();
+    if implies::implies(&RuleForm::together(running.iter().filter_map(|rule| rule.term())), term) {
         return true;
     }
     // `oldSelf` is the object before for some rules, and may be none for others.
-    let optional = |rule: &Rule<'_>| rule.cel.optional_old_self() == Some(true);
-    let comparable = |rule: &&Rule<'_>| !rule.is_transition() || (other.is_transition() && optional(rule) == optional(other));
-    let running: Vec<&Rule<'_>> = running.into_iter().filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
-    let follows = |given: &[&Rule<'_>]| {
+    let optional = |rule: &NodeRule<'_>| rule.cel.optional_old_self() == Some(true);
+    let comparable = |rule: &&NodeRule<'_>| !rule.is_transition() || (other.is_transition() && optional(rule) == optional(other));
+    let running: Vec<&NodeRule<'_>> = running.into_iter().filter(comparable).filter(|rule| rule.text.len() <= MAX_RULE).collect();
+    let follows = |given: &[&NodeRule<'_>]| {
         let texts: Vec<&str> = given.iter().map(|rule| rule.text).collect();
         let affordable = budget.spend(given.len() * CASES + FORM * (other.text.len() + texts.iter().map(|text| text.len()).sum::<usize>()));
         affordable && given.first().is_some_and(|first| cases::implied(&texts, other.text, first.whole(), &|_| None))
@@ -171,7 +171,7 @@ impl<'f> RuledValues<'f> {
 
     /// What a new rule refuses of what passed before: nothing, where the old rules or the schema already ask for it. `gone` are the old
     /// rules that it may stand for.
-    pub(crate) fn added(&self, (old, gone): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Comparison<Sample> {
+    pub(crate) fn added(&self, (old, gone): (&[NodeRule<'_>], &[&NodeRule<'_>]), rule: &NodeRule<'_>) -> Comparison<Sample> {
         if implied(old.iter(), rule, self.budget) {
             return Comparison::equal();
         }
@@ -191,7 +191,7 @@ impl<'f> RuledValues<'f> {
     }
 
     /// What may pass once a rule is gone: nothing more, where the new rules (`came`) or the schema still ask for it.
-    pub(crate) fn removed(&self, (new, came): (&[Rule<'_>], &[&Rule<'_>]), rule: &Rule<'_>) -> Comparison<Sample> {
+    pub(crate) fn removed(&self, (new, came): (&[NodeRule<'_>], &[&NodeRule<'_>]), rule: &NodeRule<'_>) -> Comparison<Sample> {
         if implied(new.iter(), rule, self.budget) {
             return Comparison::equal();
         }
@@ -203,7 +203,7 @@ impl<'f> RuledValues<'f> {
     }
 
     /// What becomes of the values when one rule takes the place of another.
-    pub(crate) fn changed(&self, old: &Rule<'_>, new: &Rule<'_>) -> Comparison<Sample> {
+    pub(crate) fn changed(&self, old: &NodeRule<'_>, new: &NodeRule<'_>) -> Comparison<Sample> {
         let transition = old.is_transition() || new.is_transition();
         if new.runs_on_create() && !old.runs_on_create() {
             // What creates an object has to satisfy it from now on.
@@ -213,7 +213,7 @@ impl<'f> RuledValues<'f> {
                 compared => Comparison { relation: Relation::Narrower, ..compared },
             };
         }
-        let implies = |one: &Rule<'_>, other: &Rule<'_>| implied([one].into_iter(), other, self.budget);
+        let implies = |one: &NodeRule<'_>, other: &NodeRule<'_>| implied([one].into_iter(), other, self.budget);
         match (implies(old, new), implies(new, old)) {
             (true, true) => Comparison::equal(),
             (true, false) if transition => Comparison::known(Relation::Wider),
@@ -241,7 +241,7 @@ impl<'f> RuledValues<'f> {
 }
 
 /// Rules that hold of every object that is created.
-fn texts<'t>(rules: &[&Rule<'t>]) -> Vec<&'t str> {
+fn texts<'t>(rules: &[&NodeRule<'t>]) -> Vec<&'t str> {
     rules.iter().filter(|rule| !rule.is_transition()).map(|rule| rule.text).take(MAX_TOGETHER).collect()
 }
 

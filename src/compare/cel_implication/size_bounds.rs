@@ -219,7 +219,7 @@ fn sizes(schema: &Schema<'_>) -> Option<Range> {
 
 #[cfg(test)]
 mod tests {
-    use crate::input::yaml::{Budget, parse};
+    use crate::input::yaml::{YamlBudget, parse};
     use crate::model::schema::Schema;
 
     use super::always_holds;
@@ -232,7 +232,7 @@ mod tests {
             "n": {"type": "array", "maxItems": 8, "nullable": true, "items": {"type": "string"}},
             "r": {"type": "string", "minLength": 2, "maxLength": 4},
             "f": {"type": "string", "maxLength": 4, "format": "byte"}}}}"#;
-        let documents = parse(&schema.to_owned().into(), &Budget::default());
+        let documents = parse(&schema.to_owned().into(), &YamlBudget::default());
         let schema = Schema::new(documents[0].tree.as_ref().expect("a schema").root());
         for (rule, holds) in [
             ("(self.size() > 0 ? self[0].d.size() : 0) + (self.size() > 1 ? self[1].d.size() : 0) <= 16", true),

@@ -1,12 +1,12 @@
 //! Which rules have the same form, and which follow from others.
 
-use super::term::{Known, Term};
+use super::rule_form::{Known, RuleForm};
 
-fn parse(rule: &str) -> Term {
+fn parse(rule: &str) -> RuleForm {
     let number = serde_json::json!({"type": "integer"});
     let list = serde_json::json!({"type": "array", "items": {"type": "string"}});
     let schema = serde_json::json!({"type": "object", "properties": {"i": number, "j": number, "l": list}});
-    Term::parse(rule, &crate::testing::shape(&schema)).unwrap()
+    RuleForm::parse(rule, &crate::testing::shape(&schema)).unwrap()
 }
 
 fn same(a: &str, b: &str) -> bool {
@@ -47,16 +47,16 @@ fn absent_fields_are_not_there() {
         _ => None,
     };
     let left = |rule: &str| parse(rule).given(&known);
-    assert_eq!(left("self.mode == 'old' || !has(self.keys)"), Term::True);
+    assert_eq!(left("self.mode == 'old' || !has(self.keys)"), RuleForm::True);
     assert_eq!(left("self.mode in ['x', 'y'] || has(self.keys)"), parse("has(self.keys)"));
-    assert_eq!(left("self.all(a, !has(a.new) || self.exists_one(b, has(b.new) && b.new == a.new))"), Term::True);
-    assert_eq!(left("!self.exists(a, has(a.new))"), Term::True);
-    assert_ne!(left("self.list.all(a, !has(a.new))"), Term::True);
-    assert_eq!(left("!(has(self.new) && has(self.old))"), Term::True);
-    assert_eq!(left("!has(self.new) || self.new > 3"), Term::True);
-    assert_eq!(left("has(self.new) ? self.new > 3 : true"), Term::True);
+    assert_eq!(left("self.all(a, !has(a.new) || self.exists_one(b, has(b.new) && b.new == a.new))"), RuleForm::True);
+    assert_eq!(left("!self.exists(a, has(a.new))"), RuleForm::True);
+    assert_ne!(left("self.list.all(a, !has(a.new))"), RuleForm::True);
+    assert_eq!(left("!(has(self.new) && has(self.old))"), RuleForm::True);
+    assert_eq!(left("!has(self.new) || self.new > 3"), RuleForm::True);
+    assert_eq!(left("has(self.new) ? self.new > 3 : true"), RuleForm::True);
     assert_eq!(left("has(self.new) || has(self.old)"), parse("has(self.old)"));
-    assert_ne!(left("self.news > 3"), Term::True);
+    assert_ne!(left("self.news > 3"), RuleForm::True);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::model::PathStep;
 
 use super::formula::Formula;
 use super::part::{Part, Parts, Unsatisfiable, reads, same_part, same_term};
-use super::read::Request;
+use super::read::SentKey;
 use super::{Goal, Kind, Pin, Search, Solver, Term, UndecidedReason};
 
 /// A condition on one view that has to hold, or has to fail.
@@ -69,7 +69,7 @@ impl<'s> Solver<'s> {
         // A key that has to be sent is there for every side that keeps it.
         if let Some(pin) = goal.pin
             && let Some((PathStep::Key(key), rest)) = pin.steps.split_first()
-            && (Pin { steps: rest, target: pin.target }).request() == Request::Value
+            && (Pin { steps: rest, target: pin.target }).request() == SentKey::Value
         {
             for (view, side) in goal.views.iter().enumerate() {
                 if !side.read_by.key_fate(key).is_pruned() {

@@ -10,7 +10,7 @@ use crate::server::object::{clause_accepts, declared_accepts};
 use super::formula::{self, Formula};
 use super::numbers;
 use super::read::{Pair, Reader};
-use super::{Kind, Rules, Term};
+use super::{Kind, RuleCache, Term};
 
 /// Three values: `None` means unknown.
 type Verdict = Option<bool>;
@@ -18,7 +18,7 @@ type Verdict = Option<bool>;
 pub(crate) struct Evaluator<'j, 's> {
     /// Nodes that are compared without their children.
     pub(crate) pair: Option<Pair<'s>>,
-    pub(crate) rules: &'j Rules,
+    pub(crate) rules: &'j RuleCache,
 }
 
 impl<'s> Evaluator<'_, 's> {

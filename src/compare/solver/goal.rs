@@ -10,7 +10,7 @@ use crate::model::schema::shape::Type;
 use crate::server::key_fate::Pruning;
 
 use super::formula::Formula;
-use super::read::{ReadBy, Request};
+use super::read::{ReadBy, SentKey};
 
 /// A condition on a value.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) enum Term<'s> {
 
 /// How one side sees the value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'s> {
+pub(crate) struct SideView<'s> {
     pub(crate) read_by: ReadBy<'s>,
     /// Nothing that the client sends may be pruned on this side.
     pub(crate) faithful: bool,
@@ -32,7 +32,7 @@ pub(crate) struct View<'s> {
 
 /// A condition that must be met, or must not be met, as one side sees the value.
 #[derive(Debug, Clone)]
-pub(crate) struct Literal<'s> {
+pub(crate) struct TermLiteral<'s> {
     pub(crate) view: usize,
     pub(crate) holds: bool,
     pub(crate) term: Term<'s>,
@@ -52,11 +52,11 @@ pub(crate) enum Difference {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pin<'s> {
     pub(crate) steps: &'s [PathStep],
-    pub(crate) target: Target<'s>,
+    pub(crate) target: PinTarget<'s>,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Target<'s> {
+pub(crate) enum PinTarget<'s> {
     /// Exactly this value.
     Value(&'s Value),
     /// Some value other than null.
@@ -71,8 +71,8 @@ pub(crate) enum Target<'s> {
 /// A value to look for.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal<'s> {
-    pub(crate) views: Vec<View<'s>>,
-    pub(crate) literals: Vec<Literal<'s>>,
+    pub(crate) views: Vec<SideView<'s>>,
+    pub(crate) literals: Vec<TermLiteral<'s>>,
     pub(crate) difference: Difference,
     pub(crate) pin: Option<Pin<'s>>,
     /// The whole resource: apiVersion, kind and metadata are there though not shown.
@@ -92,25 +92,25 @@ pub(crate) enum Preference {
 impl<'s> Goal<'s> {
     /// A value that the shape accepts and keeps; `root` if it is a whole resource.
     pub(crate) fn of(shape: &'s Shape, root: bool) -> Self {
-        let views = vec![View { read_by: ReadBy::shape_of(shape), faithful: true }];
-        let literals = vec![Literal { view: 0, holds: true, term: Term::Node(shape) }];
+        let views = vec![SideView { read_by: ReadBy::shape_of(shape), faithful: true }];
+        let literals = vec![TermLiteral { view: 0, holds: true, term: Term::Node(shape) }];
         Goal { views, literals, difference: Difference::None, pin: None, root }
     }
 
     /// A goal about a value that nobody prunes.
-    pub(super) fn scalar(literals: Vec<Literal<'s>>) -> Self {
-        let views = vec![View { read_by: Pruning::Nothing, faithful: false }];
+    pub(super) fn scalar(literals: Vec<TermLiteral<'s>>) -> Self {
+        let views = vec![SideView { read_by: Pruning::Nothing, faithful: false }];
         Goal { views, literals, difference: Difference::None, pin: None, root: false }
     }
 }
 
 impl Pin<'_> {
     /// What the pin makes of the key that it has come to.
-    pub(super) fn request(self) -> Request {
+    pub(super) fn request(self) -> SentKey {
         match (self.steps, self.target) {
-            ([], Target::Missing) => Request::Absent,
-            ([], Target::Null) => Request::Null,
-            _ => Request::Value,
+            ([], PinTarget::Missing) => SentKey::Absent,
+            ([], PinTarget::Null) => SentKey::Null,
+            _ => SentKey::Value,
         }
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn is_impossible(goal: &Goal<'_>) -> bool {
 
 /// The values to try where a condition leaves only finitely many.
 pub(super) fn candidates(goal: &Goal<'_>) -> Option<Vec<Value>> {
-    if let Some(Pin { steps: [], target: Target::Value(value) }) = goal.pin {
+    if let Some(Pin { steps: [], target: PinTarget::Value(value) }) = goal.pin {
         return Some(vec![value.clone()]);
     }
     goal.literals.iter().filter(|literal| literal.holds).find_map(|literal| match &literal.term {
@@ -168,17 +168,17 @@ fn spellings(value: &Value) -> Vec<Value> {
 pub(super) fn has_pin(value: &Value, pin: Pin<'_>) -> bool {
     let Some((step, rest)) = pin.steps.split_first() else {
         return match pin.target {
-            Target::Value(wanted) => value == wanted,
-            Target::Sent | Target::Meets(_) => !value.is_null(),
-            Target::Null => value.is_null(),
-            Target::Missing => false,
+            PinTarget::Value(wanted) => value == wanted,
+            PinTarget::Sent | PinTarget::Meets(_) => !value.is_null(),
+            PinTarget::Null => value.is_null(),
+            PinTarget::Missing => false,
         };
     };
     let below = Pin { steps: rest, target: pin.target };
     match step {
         PathStep::Key(key) => match value.get(&**key) {
             Some(value) => has_pin(value, below),
-            None => rest.is_empty() && matches!(pin.target, Target::Missing) && value.is_object(),
+            None => rest.is_empty() && matches!(pin.target, PinTarget::Missing) && value.is_object(),
         },
         PathStep::Items => value.as_array().is_some_and(|items| items.iter().any(|item| has_pin(item, below))),
         PathStep::Values => value.as_object().is_some_and(|map| map.values().any(|item| has_pin(item, below))),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::formula::Formula;
 use super::read::Reader;
-use super::{Difference, Goal, Search, Target, Term, UndecidedReason};
+use super::{Difference, Goal, PinTarget, Search, Term, UndecidedReason};
 use crate::server::key_fate::Pruning;
 
 /// The parts of a goal by address: shapes live as long as the solver, formulas as long as their answer.
@@ -53,11 +53,11 @@ impl CacheKey {
             None => key.push(usize::from(goal.root)),
             Some(pin) => {
                 let (tag, at) = match pin.target {
-                    Target::Value(value) => (0, std::ptr::from_ref(value).addr()),
-                    Target::Sent => (1, 0),
-                    Target::Null => (2, 0),
-                    Target::Missing => (3, 0),
-                    Target::Meets(formula) => (4, Rc::as_ptr(formula).addr()),
+                    PinTarget::Value(value) => (0, std::ptr::from_ref(value).addr()),
+                    PinTarget::Sent => (1, 0),
+                    PinTarget::Null => (2, 0),
+                    PinTarget::Missing => (3, 0),
+                    PinTarget::Meets(formula) => (4, Rc::as_ptr(formula).addr()),
                 };
                 key.extend([2 + usize::from(goal.root), pin.steps.as_ptr().addr(), pin.steps.len(), tag, at]);
             }

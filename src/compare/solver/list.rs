@@ -12,8 +12,8 @@ use super::formula::{self, Formula};
 use super::object::not_equal;
 use super::object_keys::{child_goal, difference_below};
 use super::part::{Part, Unique};
-use super::read::{Effect, Request};
-use super::{Difference, Goal, Literal, Pin, Preference, Search, Solver, Term, UndecidedReason};
+use super::read::{Effect, SentKey};
+use super::{Difference, Goal, Pin, Preference, Search, Solver, Term, TermLiteral, UndecidedReason};
 
 /// Items that are made to reach a count, where they must differ and where they may be alike.
 const MAX_DISTINCT: u64 = 300;
@@ -22,7 +22,7 @@ const MAX_ALIKE: u64 = 5_000;
 /// What one item has to be, besides what all are.
 #[derive(Debug, Clone, Default)]
 struct Wanted<'s> {
-    literals: Vec<Literal<'s>>,
+    literals: Vec<TermLiteral<'s>>,
     difference: bool,
     pin: Option<Pin<'s>>,
     /// The same value as this item, as a request.
@@ -32,7 +32,7 @@ struct Wanted<'s> {
 struct ListPlan<'s> {
     low: u64,
     high: u64,
-    each: Vec<Literal<'s>>,
+    each: Vec<TermLiteral<'s>>,
     wanted: Vec<Wanted<'s>>,
     /// Uniqueness that has to hold.
     distinct: Vec<(usize, Unique<'s>)>,
@@ -182,7 +182,7 @@ impl<'s> Solver<'s> {
                     Some(value) => Formula::Field(name, Rc::new(Formula::Equals(value)).negated()),
                     None => Formula::Has(name),
                 };
-                literals.push(Literal { view, holds: true, term: Term::Formula(Rc::new(other)) });
+                literals.push(TermLiteral { view, holds: true, term: Term::Formula(Rc::new(other)) });
             }
             match self.item_with(goal, literals, wanted) {
                 Search::Found(value) => return Search::Found(value),
@@ -196,14 +196,14 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    fn item_with(&mut self, goal: &Goal<'s>, literals: Vec<Literal<'s>>, wanted: &Wanted<'s>) -> Search<Value> {
+    fn item_with(&mut self, goal: &Goal<'s>, literals: Vec<TermLiteral<'s>>, wanted: &Wanted<'s>) -> Search<Value> {
         let mut open = None;
         let forced = wanted.pin.map(Pin::request);
-        for request in [Request::Value, Request::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
+        for request in [SentKey::Value, SentKey::Null].into_iter().filter(|request| forced.is_none_or(|forced| forced == *request)) {
             let effects: Vec<Effect<'s>> = goal.views.iter().map(|view| view.read_by.item_effect(request)).collect();
             let difference = if wanted.difference { difference_below(goal.difference, &effects, request) } else { Some(Difference::None) };
             let Some(difference) = difference else { continue };
-            if request == Request::Value {
+            if request == SentKey::Value {
                 match self.solve(&child_goal(goal, &effects, &literals, difference, wanted.pin)) {
                     Search::Found(value) => return Search::Found(value),
                     Search::Impossible => {}
@@ -216,7 +216,7 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    fn null_item(&self, effects: &[Effect<'s>], literals: &[Literal<'s>]) -> bool {
+    fn null_item(&self, effects: &[Effect<'s>], literals: &[TermLiteral<'s>]) -> bool {
         literals.iter().all(|literal| {
             let verdict = match effects.get(literal.view) {
                 Some(Effect::Default(value)) => self.evaluator().term(&literal.term, value),
@@ -231,7 +231,7 @@ impl<'s> Solver<'s> {
         // An item of a map list that isn't an object.
         if let Unique::Keys(_) = unique {
             let keyed = Formula::Is(super::Kinds::of(&[super::Kind::Object, super::Kind::Null]));
-            let literal = Literal { view, holds: false, term: Term::Formula(Rc::new(keyed)) };
+            let literal = TermLiteral { view, holds: false, term: Term::Formula(Rc::new(keyed)) };
             let mut wanted = frame.wanted.clone();
             wanted.push(Wanted { literals: vec![literal], ..Wanted::default() });
             if let Search::Found(value) = self.build(goal, frame, &wanted) {
@@ -289,7 +289,7 @@ impl<'s> Solver<'s> {
                     None => Formula::Not(Rc::new(Formula::Has(key.as_str().into()))),
                 },
             };
-            literals.push(Literal { view, holds: true, term: Term::Formula(Rc::new(formula)) });
+            literals.push(TermLiteral { view, holds: true, term: Term::Formula(Rc::new(formula)) });
         }
         let second = Wanted { literals, ..Wanted::default() };
         match self.item(goal, frame, &second, std::slice::from_ref(&first)) {
@@ -337,7 +337,7 @@ fn enter<'s>(atoms: &[Atom<'s>]) -> ListPlan<'s> {
             Part::MaxSize(n) if *holds => frame.high = frame.high.min(*n),
             Part::MaxSize(n) => frame.low = frame.low.max(n.saturating_add(1)),
             Part::Each(term) => {
-                let literal = Literal { view: *view, holds: *holds, term: term.clone() };
+                let literal = TermLiteral { view: *view, holds: *holds, term: term.clone() };
                 if *holds {
                     frame.each.push(literal);
                 } else {

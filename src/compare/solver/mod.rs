@@ -39,11 +39,11 @@ pub(crate) use crate::server::object::{JsonKind as Kind, JsonKinds as Kinds};
 
 pub(crate) use evaluate::Evaluator;
 pub(crate) use formula::Formula;
-use read::{Effect, Request};
+use read::{Effect, SentKey};
 pub(crate) use read::{Pair, ReadBy, Reader, completed, stored};
-pub(crate) use rules::Rules;
+pub(crate) use rules::RuleCache;
 
-pub(crate) use goal::{Difference, Goal, Literal, Pin, Preference, Target, Term, View};
+pub(crate) use goal::{Difference, Goal, Pin, PinTarget, Preference, SideView, Term, TermLiteral};
 use goal::{candidates, has_pin, is_impossible};
 use goal_cache::{CacheKey, GoalCache};
 use same::Same;
@@ -54,7 +54,7 @@ const MAX_STEPS: u32 = 60_000;
 const MAX_DEPTH: u32 = 64;
 
 pub(crate) struct Solver<'s> {
-    pub(crate) rules: Rules,
+    pub(crate) rules: RuleCache,
     same: Same,
     cache: GoalCache,
     /// Of the comparison that this search belongs to.
@@ -70,7 +70,7 @@ pub(crate) struct Solver<'s> {
 impl<'s> Solver<'s> {
     pub(crate) fn new(preference: Preference, budget: &Budget) -> Self {
         Solver {
-            rules: Rules::default(),
+            rules: RuleCache::default(),
             same: Same::default(),
             cache: GoalCache::default(),
             budget: budget.clone(),
@@ -158,9 +158,9 @@ impl<'s> Solver<'s> {
 
     fn meets_alone(&self, goal: &Goal<'s>, sample: Option<&Value>) -> Option<bool> {
         let request = match sample {
-            None => Request::Absent,
-            Some(Value::Null) => Request::Null,
-            Some(_) => Request::Value,
+            None => SentKey::Absent,
+            Some(Value::Null) => SentKey::Null,
+            Some(_) => SentKey::Value,
         };
         let mut read: Vec<Option<Value>> = Vec::new();
         let mut lossy = Vec::new();
@@ -172,7 +172,7 @@ impl<'s> Solver<'s> {
             };
             let value = match effect {
                 Effect::Absent => {
-                    lost = request == Request::Value;
+                    lost = request == SentKey::Value;
                     None
                 }
                 Effect::Null => Some(Value::Null),
@@ -240,7 +240,7 @@ impl<'s> Solver<'s> {
         for (view, rule, shape) in rules {
             for probe in probe::probes(rule, shape) {
                 let mut narrowed = goal.clone();
-                narrowed.literals.push(Literal { view, holds: true, term: Term::Formula(probe) });
+                narrowed.literals.push(TermLiteral { view, holds: true, term: Term::Formula(probe) });
                 if let Search::Found(value) = self.solve_kinds(&narrowed)
                     && self.meets(goal, &value) == Some(true)
                 {
@@ -257,9 +257,9 @@ impl<'s> Solver<'s> {
     fn solve_kinds(&mut self, goal: &Goal<'s>) -> Search<Value> {
         let met;
         let goal = match goal.pin {
-            Some(Pin { steps: [], target: Target::Meets(formula) }) => {
+            Some(Pin { steps: [], target: PinTarget::Meets(formula) }) => {
                 let mut narrowed = Goal { pin: None, ..goal.clone() };
-                narrowed.literals.push(Literal { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) });
+                narrowed.literals.push(TermLiteral { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) });
                 met = narrowed;
                 &met
             }
@@ -268,7 +268,7 @@ impl<'s> Solver<'s> {
         let local;
         let goal = match self.pair {
             Some(_) => {
-                let views = goal.views.iter().map(|view| View { read_by: self.localised(view.read_by), ..*view }).collect();
+                let views = goal.views.iter().map(|view| SideView { read_by: self.localised(view.read_by), ..*view }).collect();
                 local = Goal { views, ..goal.clone() };
                 &local
             }
@@ -319,12 +319,12 @@ impl<'s> Solver<'s> {
         if !self.same.readers(a.read_by, b.read_by) {
             return None;
         }
-        let view = View { read_by: a.read_by, faithful: a.faithful || b.faithful };
-        let literals = goal.literals.iter().map(|literal| Literal { view: 0, ..literal.clone() }).collect();
+        let view = SideView { read_by: a.read_by, faithful: a.faithful || b.faithful };
+        let literals = goal.literals.iter().map(|literal| TermLiteral { view: 0, ..literal.clone() }).collect();
         Some(Goal { views: vec![view], literals, ..goal.clone() })
     }
 
-    fn contradicts_itself(&mut self, literals: &[Literal<'s>]) -> bool {
+    fn contradicts_itself(&mut self, literals: &[TermLiteral<'s>]) -> bool {
         for (index, a) in literals.iter().enumerate() {
             for b in literals.iter().skip(index + 1) {
                 if a.view == b.view && a.holds != b.holds && part::same_term(&mut self.same, &a.term, &b.term) {

@@ -13,9 +13,9 @@ use crate::server::object::EMBEDDED_TYPE_PATTERNS;
 use super::branch::{Atom, Branch};
 use super::formula::{self, Formula};
 use super::object_keys::unlike_nulls;
-use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Range, Requirement};
+use super::object_plan::{ABSENT, ABSENT_OR_NULL, KeyCount, KeyPlan, NON_NULL, ObjectPlan, PRESENT, Requirement};
 use super::part::Part;
-use super::{Difference, Goal, Literal, Preference, Search, Solver, Term, UndecidedReason, View};
+use super::{Difference, Goal, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
 
 /// The only key of an object that holds a field on its own.
 pub(super) const ALONE: &str = "value";
@@ -30,7 +30,7 @@ impl<'s> Solver<'s> {
         match self.frame(goal, atoms) {
             Ok(mut frame) => {
                 let is_map =
-                    |view: &View<'s>| view.read_by.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
+                    |view: &SideView<'s>| view.read_by.shape().is_some_and(|shape| matches!(shape.extra, Extra::Values(_) | Extra::Any));
                 if self.preference == Preference::Full && goal.views.iter().all(is_map) {
                     // An example of a map has an entry, if it may have one.
                     let _ = self.new_key(goal, &mut frame, None);
@@ -73,7 +73,7 @@ impl<'s> Solver<'s> {
         let views = goal.views.len();
         let mut frame = ObjectPlan {
             keys: BTreeMap::new(),
-            ranges: vec![Range { low: 0, high: u64::MAX }; views],
+            ranges: vec![KeyCount { low: 0, high: u64::MAX }; views],
             requirements: Vec::new(),
             other_keys: Vec::new(),
             closed: vec![false; views],
@@ -110,7 +110,7 @@ impl<'s> Solver<'s> {
     fn enter(&mut self, frame: &mut ObjectPlan<'s>, atom: &Atom<'s>, views: usize) -> Result<(), Contradiction> {
         let Atom { view, holds, part } = atom;
         let (view, holds) = (*view, *holds);
-        let literal = |term: &Term<'s>| Literal { view, holds, term: term.clone() };
+        let literal = |term: &Term<'s>| TermLiteral { view, holds, term: term.clone() };
         let mut fits = true;
         match part {
             Part::Required(name) => fits = frame.plan(name, views).demand(view, if holds { PRESENT } else { ABSENT }),
@@ -156,7 +156,7 @@ impl<'s> Solver<'s> {
                     let plan = frame.plan(name, views);
                     fits &= plan.demand(view, NON_NULL);
                     let term = Term::Formula(Rc::new(Formula::Matches(pattern.into())));
-                    plan.literals.push(Literal { view, holds: true, term });
+                    plan.literals.push(TermLiteral { view, holds: true, term });
                 }
             }
             Part::Embedded => frame.requirements.push(Requirement::Unnamed { view }),
@@ -257,7 +257,7 @@ impl<'s> Solver<'s> {
         let fits = match requirement {
             Requirement::Undeclared { view, .. } | Requirement::Key { view, .. } => plan.demand(*view, PRESENT),
             Requirement::Fails { view, term, .. } => {
-                plan.literals.push(Literal { view: *view, holds: false, term: term.clone() });
+                plan.literals.push(TermLiteral { view: *view, holds: false, term: term.clone() });
                 plan.demand(*view, PRESENT)
             }
             Requirement::Unnamed { view } => plan.demand(*view, ABSENT),
@@ -290,12 +290,12 @@ impl<'s> Solver<'s> {
             plain.into_iter().find(|name| !frame.keys.contains_key(name)).ok_or(None)?
         } else {
             let taken = frame.keys.keys().map(String::as_str).chain(["apiVersion", "kind", "metadata"]);
-            let mut literals: Vec<Literal<'s>> = frame
+            let mut literals: Vec<TermLiteral<'s>> = frame
                 .key_rules
                 .iter()
-                .map(|(_, formula)| Literal { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) })
+                .map(|(_, formula)| TermLiteral { view: 0, holds: true, term: Term::Formula(Rc::clone(formula)) })
                 .collect();
-            literals.extend(against.map(|formula| Literal { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
+            literals.extend(against.map(|formula| TermLiteral { view: 0, holds: false, term: Term::Formula(Rc::clone(formula)) }));
             literals.extend(taken.map(|name| not_equal(0, Value::from(name))));
             literals.push(not_equal(0, Value::from("")));
             match self.solve_kind(&Goal::scalar(literals), super::Kind::String).into_result()? {
@@ -338,8 +338,8 @@ impl<'s> Solver<'s> {
     }
 }
 
-pub(super) fn not_equal<'s>(view: usize, value: Value) -> Literal<'s> {
-    Literal { view, holds: false, term: Term::Formula(Rc::new(Formula::Equals(value))) }
+pub(super) fn not_equal<'s>(view: usize, value: Value) -> TermLiteral<'s> {
+    TermLiteral { view, holds: false, term: Term::Formula(Rc::new(Formula::Equals(value))) }
 }
 
 /// The keys that every resource has. The values only need to be of the right kind.

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::server::key_fate::KeyFate;
 
-use super::object_plan::{KeyPlan, ObjectPlan, Range};
-use super::read::{Effect, Request};
-use super::{Difference, Goal, Literal, Pin, Preference, Search, Solver, Term, UndecidedReason, View};
+use super::object_plan::{KeyCount, KeyPlan, ObjectPlan};
+use super::read::{Effect, SentKey};
+use super::{Difference, Goal, Pin, Preference, Search, SideView, Solver, Term, TermLiteral, UndecidedReason};
 
 /// Keys that are made up to reach a count; a search that needs more stays undecided.
 const MAX_FILL: u64 = 512;
@@ -55,21 +55,21 @@ impl<'s> Solver<'s> {
         Err(open).into()
     }
 
-    fn requests(&self, plan: &KeyPlan<'s>) -> &'static [Request] {
+    fn requests(&self, plan: &KeyPlan<'s>) -> &'static [SentKey] {
         match (self.preference, plan.forced) {
-            (_, Some(Request::Value)) => &[Request::Value],
-            (_, Some(Request::Null)) => &[Request::Null],
-            (_, Some(Request::Absent)) => &[Request::Absent],
-            (Preference::Small, None) => &[Request::Absent, Request::Value, Request::Null],
-            (Preference::Full, None) => &[Request::Value, Request::Absent, Request::Null],
+            (_, Some(SentKey::Value)) => &[SentKey::Value],
+            (_, Some(SentKey::Null)) => &[SentKey::Null],
+            (_, Some(SentKey::Absent)) => &[SentKey::Absent],
+            (Preference::Small, None) => &[SentKey::Absent, SentKey::Value, SentKey::Null],
+            (Preference::Full, None) => &[SentKey::Value, SentKey::Absent, SentKey::Null],
         }
     }
 
-    fn option(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: Request) -> Result<Filled, Option<UndecidedReason>> {
+    fn option(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: SentKey) -> Result<Filled, Option<UndecidedReason>> {
         match self.assess(goal, plan, request) {
             Assessed::Impossible => Err(None),
             Assessed::Undecided(reason) => Err(Some(reason)),
-            Assessed::Ready { seen } => Ok(Filled { value: (request == Request::Null).then_some(Value::Null), seen }),
+            Assessed::Ready { seen } => Ok(Filled { value: (request == SentKey::Null).then_some(Value::Null), seen }),
             Assessed::Child { seen, goal } => match &plan.fixed {
                 Some(value) => match self.meets(&goal, value) {
                     Some(false) => Err(None),
@@ -81,8 +81,8 @@ impl<'s> Solver<'s> {
     }
 
     /// What the views make of a key that is left out, null or sent.
-    fn assess(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: Request) -> Assessed<'s> {
-        if plan.fixed.is_some() && request != Request::Value {
+    fn assess(&mut self, goal: &Goal<'s>, plan: &KeyPlan<'s>, request: SentKey) -> Assessed<'s> {
+        if plan.fixed.is_some() && request != SentKey::Value {
             return Assessed::Impossible;
         }
         let mut effects = Vec::with_capacity(goal.views.len());
@@ -90,7 +90,7 @@ impl<'s> Solver<'s> {
             let fate = view.read_by.key_fate(&plan.name);
             // No schema prunes the keys that every resource has.
             let fate = if plan.fixed.is_some() { KeyFate::Kept } else { fate };
-            if view.faithful && request != Request::Absent && fate.is_pruned() {
+            if view.faithful && request != SentKey::Absent && fate.is_pruned() {
                 return Assessed::Impossible;
             }
             let effect = fate.effect(request);
@@ -131,7 +131,7 @@ impl<'s> Solver<'s> {
             return Assessed::Undecided(reason);
         }
         let seen = effects.iter().map(|effect| !matches!(effect, Effect::Absent)).collect();
-        if request != Request::Value {
+        if request != SentKey::Value {
             return Assessed::Ready { seen };
         }
         Assessed::Child { seen, goal: child_goal(goal, &effects, &plan.literals, difference, plan.pin) }
@@ -195,8 +195,8 @@ impl<'s> Solver<'s> {
         let mut scratch = frame.clone();
         let name = self.new_key(goal, &mut scratch, None)?;
         let plan = scratch.keys.get(&name).cloned().ok_or(None)?;
-        let filled = match self.option(goal, &plan, Request::Value) {
-            Err(None) => self.option(goal, &plan, Request::Null)?,
+        let filled = match self.option(goal, &plan, SentKey::Value) {
+            Err(None) => self.option(goal, &plan, SentKey::Null)?,
             filled => filled?,
         };
         Ok((frame.clone(), filled))
@@ -206,7 +206,7 @@ impl<'s> Solver<'s> {
 /// Picks one option for each key, and a number of fillers, so that all counts are in range.
 fn pick(
     options: &[Vec<Filled>],
-    ranges: &[Range],
+    ranges: &[KeyCount],
     filler: Option<&[bool]>,
     counts: &[u64],
     chosen: &mut Vec<usize>,
@@ -244,17 +244,17 @@ fn pick(
 
 /// Whether some views count a null under a key that no condition names, and others don't.
 pub(super) fn unlike_nulls(goal: &Goal<'_>) -> bool {
-    let counts = |view: &View<'_>| matches!(view.read_by.key_fate("\u{0}").effect(Request::Null), Effect::Absent);
+    let counts = |view: &SideView<'_>| matches!(view.read_by.key_fate("\u{0}").effect(SentKey::Null), Effect::Absent);
     let mut views = goal.views.iter().map(counts);
     views.next().is_some_and(|first| views.any(|other| other != first))
 }
 
 /// The difference still to be found below a key with these effects; nothing if the key can't show it.
-pub(super) fn difference_below(difference: Difference, effects: &[Effect<'_>], request: Request) -> Option<Difference> {
+pub(super) fn difference_below(difference: Difference, effects: &[Effect<'_>], request: SentKey) -> Option<Difference> {
     match difference {
         Difference::None => Some(Difference::None),
         Difference::Lost(view) => match effects.get(view)? {
-            Effect::Absent if request == Request::Value => Some(Difference::None),
+            Effect::Absent if request == SentKey::Value => Some(Difference::None),
             Effect::Sent(_) => Some(difference),
             _ => None,
         },
@@ -277,7 +277,7 @@ pub(super) fn difference_below(difference: Difference, effects: &[Effect<'_>], r
 pub(super) fn child_goal<'s>(
     goal: &Goal<'s>,
     effects: &[Effect<'s>],
-    literals: &[Literal<'s>],
+    literals: &[TermLiteral<'s>],
     difference: Difference,
     pin: Option<Pin<'s>>,
 ) -> Goal<'s> {
@@ -287,7 +287,7 @@ pub(super) fn child_goal<'s>(
         match effect {
             Effect::Sent(by) => {
                 index.push(Some(views.len()));
-                views.push(View { read_by: *by, faithful: view.faithful });
+                views.push(SideView { read_by: *by, faithful: view.faithful });
             }
             _ => index.push(None),
         }
@@ -295,7 +295,7 @@ pub(super) fn child_goal<'s>(
     let moved = |view: usize| index.get(view).copied().flatten();
     let literals = literals
         .iter()
-        .filter_map(|literal| Some(Literal { view: moved(literal.view)?, holds: literal.holds, term: literal.term.clone() }))
+        .filter_map(|literal| Some(TermLiteral { view: moved(literal.view)?, holds: literal.holds, term: literal.term.clone() }))
         .collect();
     let difference = match difference {
         Difference::Lost(view) => moved(view).map_or(Difference::None, Difference::Lost),

@@ -10,8 +10,8 @@ use crate::model::PathStep;
 use crate::model::schema::shape::Shape;
 
 use super::formula::Formula;
-use super::read::Request;
-use super::{Literal, Pin, Term};
+use super::read::SentKey;
+use super::{Pin, Term, TermLiteral};
 
 /// Whether one view must see a key, besides its literals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,19 +27,19 @@ pub(super) struct Demand {
 pub(super) struct KeyPlan<'s> {
     pub(super) name: String,
     pub(super) demands: Vec<Demand>,
-    pub(super) literals: Vec<Literal<'s>>,
+    pub(super) literals: Vec<TermLiteral<'s>>,
     /// Whether the goal's difference must show at this key.
     pub(super) difference: bool,
     pub(super) pin: Option<Pin<'s>>,
     /// What the client must send.
-    pub(super) forced: Option<Request>,
+    pub(super) forced: Option<SentKey>,
     /// A value that is always there, as in the root of a resource.
     pub(super) fixed: Option<Value>,
 }
 
 /// How many keys each view may see.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
+pub(super) struct KeyCount {
     pub(super) low: u64,
     pub(super) high: u64,
 }
@@ -75,10 +75,10 @@ pub(super) enum Requirement<'s> {
 #[derive(Debug, Clone)]
 pub(super) struct ObjectPlan<'s> {
     pub(super) keys: BTreeMap<String, KeyPlan<'s>>,
-    pub(super) ranges: Vec<Range>,
+    pub(super) ranges: Vec<KeyCount>,
     pub(super) requirements: Vec<Requirement<'s>>,
     /// For keys that no condition names.
-    pub(super) other_keys: Vec<Literal<'s>>,
+    pub(super) other_keys: Vec<TermLiteral<'s>>,
     /// Views that must not see any undeclared key.
     pub(super) closed: Vec<bool>,
     pub(super) key_rules: Vec<(usize, Rc<Formula>)>,
@@ -128,7 +128,7 @@ impl<'s> ObjectPlan<'s> {
         self.keys.entry(name.to_owned()).or_insert_with(|| KeyPlan::new(name, views))
     }
 
-    pub(super) fn count(&mut self, view: usize, change: impl FnOnce(&mut Range)) {
+    pub(super) fn count(&mut self, view: usize, change: impl FnOnce(&mut KeyCount)) {
         if let Some(range) = self.ranges.get_mut(view) {
             change(range);
         }

@@ -16,7 +16,7 @@ use super::formula::Formula;
 use super::numbers;
 use super::read::{Pair, Reader};
 use super::same::Same;
-use super::{Kind, Kinds, Rules, Term};
+use super::{Kind, Kinds, RuleCache, Term};
 
 pub(crate) type Name<'s> = Cow<'s, str>;
 
@@ -86,7 +86,7 @@ pub(crate) struct Unsatisfiable;
 pub(crate) struct Parts<'p, 's> {
     /// Nodes that are compared without their children.
     pub(crate) pair: Option<Pair<'s>>,
-    pub(crate) rules: &'p Rules,
+    pub(crate) rules: &'p RuleCache,
 }
 
 impl<'s> Parts<'_, 's> {

@@ -91,7 +91,7 @@ pub(crate) enum Effect<'s> {
 
 /// What a client may do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Request {
+pub(crate) enum SentKey {
     Absent,
     Null,
     Value,
@@ -224,11 +224,11 @@ impl<'s> ReadBy<'s> {
     }
 
     /// What becomes of an item that is null, or of one that is not.
-    pub(crate) fn item_effect(self, request: Request) -> Effect<'s> {
+    pub(crate) fn item_effect(self, request: SentKey) -> Effect<'s> {
         let items = self.items();
         match (request, items.shape()) {
-            (Request::Null, Some(shape)) => null_effect(shape, NullPosition::Item),
-            (Request::Null, None) => Effect::Null,
+            (SentKey::Null, Some(shape)) => null_effect(shape, NullPosition::Item),
+            (SentKey::Null, None) => Effect::Null,
             _ => Effect::Sent(items),
         }
     }
@@ -236,13 +236,13 @@ impl<'s> ReadBy<'s> {
 
 impl<'s> KeyFate<Reader<'s>> {
     /// What the server makes of a key with this fate.
-    pub(crate) fn effect(self, request: Request) -> Effect<'s> {
+    pub(crate) fn effect(self, request: SentKey) -> Effect<'s> {
         match (self, request) {
-            (KeyFate::Declared(reader), Request::Absent) => default_or(reader.own(), Effect::Absent),
-            (KeyFate::Pruned, _) | (_, Request::Absent) => Effect::Absent,
-            (KeyFate::Declared(reader) | KeyFate::MapValue(reader), Request::Null) => null_effect(reader.own(), NullPosition::Key),
-            (_, Request::Null) => Effect::Null,
-            (fate, Request::Value) => fate.below().map_or(Effect::Absent, Effect::Sent),
+            (KeyFate::Declared(reader), SentKey::Absent) => default_or(reader.own(), Effect::Absent),
+            (KeyFate::Pruned, _) | (_, SentKey::Absent) => Effect::Absent,
+            (KeyFate::Declared(reader) | KeyFate::MapValue(reader), SentKey::Null) => null_effect(reader.own(), NullPosition::Key),
+            (_, SentKey::Null) => Effect::Null,
+            (fate, SentKey::Value) => fate.below().map_or(Effect::Absent, Effect::Sent),
         }
     }
 }

@@ -24,7 +24,7 @@ use super::translate::translate;
 
 /// Translated and compiled rules, each once.
 #[derive(Default)]
-pub(crate) struct Rules {
+pub(crate) struct RuleCache {
     known: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     bounds: RefCell<HashMap<usize, Option<Rc<Formula>>>>,
     programs: RefCell<HashMap<usize, Option<Rc<Program>>>>,
@@ -35,7 +35,7 @@ pub(crate) struct Rules {
     pub(crate) roots: Vec<usize>,
 }
 
-impl Rules {
+impl RuleCache {
     /// When a rule holds for a value that is created.
     pub(crate) fn formula(&self, rule: &CelRule, shape: &Shape) -> Option<Rc<Formula>> {
         let id = std::ptr::from_ref(rule).addr();

@@ -60,14 +60,14 @@ pub(super) struct Subject<'s> {
 }
 
 /// The items of a list, the keys of a map or the values of one, as a quantifier asks for them.
-pub(super) struct Range<'s> {
+pub(super) struct Quantified<'s> {
     path: Vec<Rc<str>>,
     ty: Ty<'s>,
     item: Subject<'s>,
     each: fn(Rc<Formula>) -> Formula,
 }
 
-impl<'s> Range<'s> {
+impl<'s> Quantified<'s> {
     /// `all` or `exists`, by what is said of one item.
     pub(super) fn quantified(&self, all: bool, said: impl Fn(&Subject<'s>) -> Option<Truth>) -> Option<Truth> {
         let inner = said(&self.item)?;
@@ -535,7 +535,7 @@ impl<'s> Subject<'s> {
     }
 
     /// What the condition of a quantifier speaks of.
-    pub(super) fn ranged<'f>(&self, fold: &'f Comprehension, body: &Expr) -> Option<Range<'f>>
+    pub(super) fn ranged<'f>(&self, fold: &'f Comprehension, body: &Expr) -> Option<Quantified<'f>>
     where
         's: 'f,
     {
@@ -545,7 +545,7 @@ impl<'s> Subject<'s> {
             // With two variables the first is an index or a key.
             Some(second) if reads(&fold.var) => {
                 let key = Subject { name: &fold.var, value_in: None, ty: Ty::Text };
-                return (matches!(ty, Ty::Map(_)) && !reads(second)).then_some(Range { path, ty, item: key, each: Formula::Keys });
+                return (matches!(ty, Ty::Map(_)) && !reads(second)).then_some(Quantified { path, ty, item: key, each: Formula::Keys });
             }
             Some(second) => second,
             None => &fold.var,
@@ -562,7 +562,7 @@ impl<'s> Subject<'s> {
             }
             _ => return None,
         };
-        Some(Range { path, ty, item, each })
+        Some(Quantified { path, ty, item, each })
     }
 
     /// Whether an expression names the key of a map only to read the value under it.

@@ -13,7 +13,7 @@ use super::change_list::Changes;
 use super::node_comparison::{AcceptedChange, NodeComparison};
 use super::types::JsonTypes;
 use super::value_text::{self, names};
-use super::walk::{NodePair, Position, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair, Position};
 
 /// Keywords that say which JSON types a node accepts.
 pub(super) const TYPES: &[Keyword] = &[Keyword::Type, Keyword::IntOrString];
@@ -27,7 +27,7 @@ struct Part {
     relation: Relation,
 }
 
-impl<'a> SchemaWalk<'a> {
+impl<'a> ChangeWalk<'a> {
     /// What became of the values that a node accepts. The comparison of both nodes decides; each condition that differs is a cause as far
     /// as it makes the same difference by itself.
     pub(super) fn accepted<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::compare::cel_implication::{Known, Rule, RuledValues};
+use crate::compare::cel_implication::{Known, NodeRule, RuledValues};
 use crate::compare::{Comparison, Sample, bounded_shape, is_oversized};
 use crate::input::yaml::Entry;
 use crate::model::PathStep;
@@ -17,7 +17,7 @@ use super::rename;
 use super::types::JsonTypes;
 use super::undeclared_keys::Undeclared;
 use super::value_text::{apart, cut};
-use super::walk::{NodePair, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair};
 
 /// Most rules of one node that are matched by similarity; beyond that, they count as removed and added.
 const MATCHED: usize = 40;
@@ -30,10 +30,10 @@ const NAME: usize = 60;
 /// Characters of a rule that are compared for similarity.
 const COMPARED: usize = 400;
 
-impl SchemaWalk<'_> {
+impl ChangeWalk<'_> {
     pub(super) fn rules<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         let Some(change) = changes.get(Keyword::Validations) else { return };
-        let (all_old, all_new) = (Rule::list(&pair.old), Rule::list(&pair.new));
+        let (all_old, all_new) = (NodeRule::list(&pair.old), NodeRule::list(&pair.new));
         // An empty list, or a value that isn't a list, has no rules.
         if all_old.is_empty() && all_new.is_empty() {
             return;
@@ -46,14 +46,14 @@ impl SchemaWalk<'_> {
         if old.is_empty() && new.is_empty() {
             return;
         }
-        for (before, after) in paired(&mut old, &mut new, Rule::term, Rule::term) {
+        for (before, after) in paired(&mut old, &mut new, NodeRule::term, NodeRule::term) {
             self.changed_rule(pair, before, after, Comparison::equal());
             self.attributes(pair, before, after);
         }
         let values = RuledValues::new(role(pair.position), pair.budget, &pair.old, || values_before(pair));
         let renames = if old.is_empty() || new.is_empty() { Vec::new() } else { self.renames(pair) };
         if let (false, Some(first)) = (renames.is_empty(), new.first().copied()) {
-            let following = |rule: &Rule<'_>| first.read(&renamed(rule.text, &renames)?);
+            let following = |rule: &NodeRule<'_>| first.read(&renamed(rule.text, &renames)?);
             for (before, after) in paired(&mut old, &mut new, following, |rule| rule.term().cloned()) {
                 self.changed_rule(pair, before, after, Comparison::equal());
             }
@@ -84,7 +84,7 @@ impl SchemaWalk<'_> {
         rename::matches(&gone, &come, self.scope.options).iter().map(|found| (found.old.name(), found.new.name())).collect()
     }
 
-    fn lone_rule<'t>(&mut self, pair: &NodePair<'_, 't>, rule: &Rule<'t>, judgement: Comparison<Sample>, was: bool) {
+    fn lone_rule<'t>(&mut self, pair: &NodePair<'_, 't>, rule: &NodeRule<'t>, judgement: Comparison<Sample>, was: bool) {
         let on_new_fields = !was && reads_new_fields(pair, rule) && (judgement.relation == Relation::Equal || about_new_fields(pair, rule));
         let effect = match judgement.relation {
             _ if on_new_fields => Effect::Added,
@@ -109,7 +109,7 @@ impl SchemaWalk<'_> {
         self.push_rule(fact, judgement.lost, rule, None);
     }
 
-    fn changed_rule<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>, judgement: Comparison<Sample>) {
+    fn changed_rule<'t>(&mut self, pair: &NodePair<'_, 't>, old: &NodeRule<'t>, new: &NodeRule<'t>, judgement: Comparison<Sample>) {
         let relation = judgement.relation;
         let (was, is) = apart(old.text, new.text, RULE);
         let mut fact = self
@@ -132,7 +132,7 @@ impl SchemaWalk<'_> {
         self.push_rule(fact, judgement.lost, new, Some(old));
     }
 
-    fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &Rule<'_>, old: Option<&Rule<'_>>) {
+    fn push_rule(&mut self, fact: Fact, lost: Option<Sample>, rule: &NodeRule<'_>, old: Option<&NodeRule<'_>>) {
         let known = self.drafts.len();
         self.push_lost(fact, lost);
         if let Some(found) = self.drafts.get_mut(known) {
@@ -141,7 +141,7 @@ impl SchemaWalk<'_> {
         }
     }
 
-    fn rule_effects(&self, pair: &NodePair<'_, '_>, fact: Fact, rule: &Rule<'_>, relation: Relation) -> Fact {
+    fn rule_effects(&self, pair: &NodePair<'_, '_>, fact: Fact, rule: &NodeRule<'_>, relation: Relation) -> Fact {
         let whole = JsonTypes::of(&pair.new).has(JsonTypes::OBJECT) || JsonTypes::of(&pair.new).has(JsonTypes::ARRAY);
         match (relation, rule.is_transition()) {
             (Relation::Equal, _) => fact,
@@ -154,7 +154,7 @@ impl SchemaWalk<'_> {
     }
 
     /// What belongs to a rule that itself is unchanged.
-    fn attributes<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+    fn attributes<'t>(&mut self, pair: &NodePair<'_, 't>, old: &NodeRule<'t>, new: &NodeRule<'t>) {
         if old.cel.node.same(new.cel.node) {
             return;
         }
@@ -164,7 +164,7 @@ impl SchemaWalk<'_> {
             ("reason", Aspect::CelReason),
             ("fieldPath", Aspect::CelFieldPath),
         ] {
-            let text = |rule: &Rule<'t>| rule.cel.text(name).unwrap_or_default();
+            let text = |rule: &NodeRule<'t>| rule.cel.text(name).unwrap_or_default();
             if text(old) != text(new) {
                 let (before, after) = (old.cel.node.entry(name), new.cel.node.entry(name));
                 let effect = super::documentation::presence(before.is_some(), after.is_some());
@@ -190,7 +190,7 @@ impl SchemaWalk<'_> {
         }
     }
 
-    fn optional_old_self<'t>(&mut self, pair: &NodePair<'_, 't>, old: &Rule<'t>, new: &Rule<'t>) {
+    fn optional_old_self<'t>(&mut self, pair: &NodePair<'_, 't>, old: &NodeRule<'t>, new: &NodeRule<'t>) {
         let (was, is) = (old.cel.optional_old_self(), new.cel.optional_old_self());
         if was == is {
             return;
@@ -214,11 +214,11 @@ impl SchemaWalk<'_> {
     }
 }
 
-fn aspect(rule: &Rule<'_>) -> Aspect {
+fn aspect(rule: &NodeRule<'_>) -> Aspect {
     if rule.is_transition() { Aspect::CelTransition } else { Aspect::CelRule }
 }
 
-fn entry<'t>(rule: &Rule<'t>) -> Option<Entry<'t>> {
+fn entry<'t>(rule: &NodeRule<'t>) -> Option<Entry<'t>> {
     rule.cel.node.entry("rule")
 }
 
@@ -243,7 +243,7 @@ fn values_before(pair: &NodePair<'_, '_>) -> Option<Shape> {
 }
 
 /// Whether a rule asks nothing of objects that leave out every field the old schema didn't have.
-fn about_new_fields(pair: &NodePair<'_, '_>, rule: &Rule<'_>) -> bool {
+fn about_new_fields(pair: &NodePair<'_, '_>, rule: &NodeRule<'_>) -> bool {
     let known = |path: &str| {
         let path = path.strip_prefix("oldSelf").or_else(|| path.strip_prefix("self"))?;
         let fate = Undeclared::both(pair).0;
@@ -276,7 +276,7 @@ fn within(old: &Schema<'_>, new: &Schema<'_>, path: &str) -> Option<Known> {
 }
 
 /// Whether a rule looks at a field that the old schema didn't have.
-fn reads_new_fields(pair: &NodePair<'_, '_>, rule: &Rule<'_>) -> bool {
+fn reads_new_fields(pair: &NodePair<'_, '_>, rule: &NodeRule<'_>) -> bool {
     let fields = crate::cel::reads::reads(rule.text).fields;
     let is_new = |path: String| {
         let path = if path.starts_with('[') { path } else { format!(".{path}") };
@@ -327,11 +327,11 @@ fn renamed(text: &str, renames: &[(&str, &str)]) -> Option<String> {
 
 /// Takes out of both lists what belongs together, in order: the first of the new ones with the same key.
 fn paired<'r, 't, K: Ord>(
-    old: &mut Vec<&'r Rule<'t>>,
-    new: &mut Vec<&'r Rule<'t>>,
-    old_key: impl Fn(&'r Rule<'t>) -> Option<K>,
-    new_key: impl Fn(&'r Rule<'t>) -> Option<K>,
-) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+    old: &mut Vec<&'r NodeRule<'t>>,
+    new: &mut Vec<&'r NodeRule<'t>>,
+    old_key: impl Fn(&'r NodeRule<'t>) -> Option<K>,
+    new_key: impl Fn(&'r NodeRule<'t>) -> Option<K>,
+) -> Vec<(&'r NodeRule<'t>, &'r NodeRule<'t>)> {
     let mut places: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
     for (index, rule) in new.iter().enumerate() {
         if let Some(key) = new_key(rule) {
@@ -352,7 +352,7 @@ fn paired<'r, 't, K: Ord>(
 }
 
 /// Takes out of both lists rules that were rewritten: the best matches first, by message or by text.
-fn pair_similar<'r, 't>(old: &mut Vec<&'r Rule<'t>>, new: &mut Vec<&'r Rule<'t>>) -> Vec<(&'r Rule<'t>, &'r Rule<'t>)> {
+fn pair_similar<'r, 't>(old: &mut Vec<&'r NodeRule<'t>>, new: &mut Vec<&'r NodeRule<'t>>) -> Vec<(&'r NodeRule<'t>, &'r NodeRule<'t>)> {
     if old.len() > MATCHED || new.len() > MATCHED {
         return Vec::new();
     }
@@ -383,7 +383,7 @@ fn pair_similar<'r, 't>(old: &mut Vec<&'r Rule<'t>>, new: &mut Vec<&'r Rule<'t>>
     pairs
 }
 
-fn score(old: &Rule<'_>, new: &Rule<'_>) -> f32 {
+fn score(old: &NodeRule<'_>, new: &NodeRule<'_>) -> f32 {
     let message = matches!((old.cel.text("message"), new.cel.text("message")), (Some(a), Some(b)) if a == b);
     let text = similar::TextDiff::from_words(cut(old.text, COMPARED).as_str(), cut(new.text, COMPARED).as_str()).ratio();
     if message { text.max(ALIKE) + 0.3 } else { text }

@@ -8,9 +8,9 @@ use crate::model::schema::is_deprecated;
 
 use super::description_text;
 use super::value_text;
-use super::walk::{NodePair, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair};
 
-impl SchemaWalk<'_> {
+impl ChangeWalk<'_> {
     pub(super) fn documented<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         self.described(pair, changes);
         for word in [Keyword::Title, Keyword::ExternalDocs, Keyword::Example] {

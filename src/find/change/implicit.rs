@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use crate::input::yaml::{Budget, Document, Entry, parse};
+use crate::input::yaml::{Document, Entry, YamlBudget, parse};
 use crate::model::schema::Keyword;
 
 use super::walk::NodePair;
@@ -19,7 +19,7 @@ static METADATA: LazyLock<Vec<Document>> = LazyLock::new(|| {
 });
 
 fn read(text: &str) -> Vec<Document> {
-    parse(&text.into(), &Budget::default())
+    parse(&text.into(), &YamlBudget::default())
 }
 
 /// The implicit schema of a name that the schema of a resource, or of its metadata, doesn't declare.

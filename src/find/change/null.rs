@@ -9,7 +9,7 @@ use crate::server::null_fate::{NullFate, NullPosition};
 use super::ancestors;
 use super::change_list::Changes;
 use super::value_text;
-use super::walk::{NodePair, Position, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair, Position};
 
 /// What the server makes of `field: null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Null {
     }
 }
 
-impl SchemaWalk<'_> {
+impl ChangeWalk<'_> {
     pub(super) fn null_handling<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) {
         if !changes.has_any(&[Keyword::Nullable, Keyword::Enum]) {
             return;

@@ -15,7 +15,7 @@ use super::implicit;
 use super::rename::{self, RenameMatch};
 use super::undeclared_keys::{Undeclared, has_default};
 use super::value_text;
-use super::walk::{NodePair, Position, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair, Position};
 
 type Property<'t> = (Entry<'t>, Schema<'t>);
 
@@ -42,7 +42,7 @@ impl<'t> Required<'t> {
     }
 }
 
-impl SchemaWalk<'_> {
+impl ChangeWalk<'_> {
     pub(super) fn properties<'t>(&mut self, pair: &NodePair<'_, 't>, changed: Option<&Required<'t>>) {
         let maps = (pair.old.word(Keyword::Properties), pair.new.word(Keyword::Properties));
         if let (Some(old), Some(new), None) = (maps.0, maps.1, changed)

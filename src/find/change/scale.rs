@@ -13,7 +13,7 @@ use crate::server::object::Scale;
 use super::crd::CrdComparison;
 use super::metadata::entries;
 use super::value_text::{names, value};
-use super::walk::{NodePair, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair};
 use super::witness::scaled;
 use crate::compare::is_oversized;
 
@@ -127,7 +127,7 @@ impl Refused {
     }
 }
 
-impl SchemaWalk<'_> {
+impl ChangeWalk<'_> {
     /// What the scale subresource demands of the current node, if it did so before.
     pub(super) fn demanded_by_scale(&self, pair: &NodePair<'_, '_>) -> Option<Shape> {
         let (old, new) = self.scope.scales;

@@ -9,7 +9,7 @@ use super::crd::CrdComparison;
 use super::documentation::presence;
 use super::metadata::entries;
 use super::value_text::{names, value};
-use super::walk::{FactScope, SchemaWalk};
+use super::walk::{ChangeWalk, FactScope};
 
 impl<'t> CrdComparison<'_, 't> {
     pub(super) fn storage(&mut self) {
@@ -111,7 +111,7 @@ impl<'t> CrdComparison<'_, 't> {
             scales: &scales,
             options: self.options,
         };
-        SchemaWalk::new(scope).run((from, before.name_node), (to, after.name_node))
+        ChangeWalk::new(scope).run((from, before.name_node), (to, after.name_node))
     }
 
     pub(super) fn conversion(&mut self) {

@@ -12,7 +12,7 @@ use super::change_list::Changes;
 use super::implicit::is_metadata;
 use super::types::JsonTypes;
 use super::value_text;
-use super::walk::{NodePair, Position, SchemaWalk};
+use super::walk::{ChangeWalk, NodePair, Position};
 use crate::input::yaml::Entry;
 
 /// The fate of the keys that a node doesn't declare.
@@ -51,7 +51,7 @@ impl Undeclared {
     }
 }
 
-impl SchemaWalk<'_> {
+impl ChangeWalk<'_> {
     /// Tells a change in what happens to undeclared keys; false where it explains what became of the declared ones too.
     pub(super) fn undeclared_keys<'t>(&mut self, pair: &NodePair<'_, 't>, changes: &mut Changes<'t>) -> bool {
         let words = [Keyword::AdditionalProperties, Keyword::PreserveUnknownFields];
@@ -132,7 +132,7 @@ impl SchemaWalk<'_> {
             lost |= has_default(&child);
             lost |= match pair.new.additional() {
                 Additional::Schema(values) => {
-                    let mut inner = SchemaWalk::new(self.scope);
+                    let mut inner = ChangeWalk::new(self.scope);
                     let (key, up) = (entry.key, Some(pair));
                     inner.node(&NodePair {
                         old: child,

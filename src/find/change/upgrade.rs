@@ -27,7 +27,7 @@ use crate::server::crd;
 use crate::server::object::{Scale, enforced_format};
 
 use super::value_text::cut;
-use super::witness::{FactDraft, Resource, attach};
+use super::witness::{FactDraft, ResourceNames, attach};
 
 /// Characters of a rule that a message shows.
 const RULE: usize = 80;
@@ -89,7 +89,7 @@ fn of_version(crd: &Crd<'_>, version: &Version<'_>, from: Server, to: Server) ->
     let mut walk = UpgradeWalk { crd, version: version.name, from, to, drafts: Vec::new(), facts: Vec::new(), ranges: BTreeMap::new() };
     walk.node(&old, &new, &FieldPath::root(), true);
     let scale = Scale::of(version);
-    let resource = Resource { group: crd.group(), version: version.name, kind: crd.kind() };
+    let resource = ResourceNames { group: crd.group(), version: version.name, kind: crd.kind() };
     let shown = |drafts: Vec<FactDraft>| {
         let facts = if drafts.is_empty() { Vec::new() } else { attach(drafts, (&old, &scale), (&new, &scale), resource) };
         // Without an object that shows it, there is no change.

@@ -7,8 +7,8 @@ use crate::model::{Crd, Maturity, Repeat, Version};
 use crate::server::object::Scale;
 
 use super::crd::CrdComparison;
-use super::walk::{FactScope, SchemaWalk};
-use super::witness::{FactDraft, Resource};
+use super::walk::{ChangeWalk, FactScope};
+use super::witness::{FactDraft, ResourceNames};
 
 impl<'a, 't> CrdComparison<'a, 't> {
     pub(super) fn versions(&mut self) {
@@ -45,10 +45,10 @@ impl<'a, 't> CrdComparison<'a, 't> {
                     return;
                 }
                 if served {
-                    let facts = SchemaWalk::new(scope).shown(sides.0, sides.1, self.resource(after));
+                    let facts = ChangeWalk::new(scope).shown(sides.0, sides.1, self.resource(after));
                     self.facts.extend(self.seen_by_clients(facts, before, after));
                 } else {
-                    let drafts = SchemaWalk::new(scope).drafts(sides.0, sides.1).into_iter().map(unserved).collect::<Vec<_>>();
+                    let drafts = ChangeWalk::new(scope).drafts(sides.0, sides.1).into_iter().map(unserved).collect::<Vec<_>>();
                     self.facts.extend(match self.options.witnesses {
                         true => super::witness::attach(drafts, (old, &scales.0), (new, &scales.1), self.resource(after)),
                         false => drafts.into_iter().map(|draft| draft.fact).collect(),
@@ -81,8 +81,8 @@ impl<'a, 't> CrdComparison<'a, 't> {
         }
     }
 
-    pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> Resource<'s> {
-        Resource { group: self.new.group(), version: version.name, kind: self.new.kind() }
+    pub(super) fn resource<'s>(&'s self, version: &'s Version<'t>) -> ResourceNames<'s> {
+        ResourceNames { group: self.new.group(), version: version.name, kind: self.new.kind() }
     }
 
     fn scope<'s>(
@@ -128,7 +128,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
         let from = beside.unwrap_or(before);
         let (Some(old), Some(new)) = (&from.schema, &version.schema) else { return };
         let scales = (Scale::of(from), Scale::of(version));
-        let walk = SchemaWalk::new(self.scope(version, subject, Some(before.name), &scales));
+        let walk = ChangeWalk::new(self.scope(version, subject, Some(before.name), &scales));
         let (old, new) = ((old, schema_key(from)), (new, schema_key(version)));
         // Clients that are moved send to the new version what they sent to the old one.
         let mut facts = if stays { walk.run(old, new) } else { walk.shown(old, new, self.resource(version)) };
@@ -150,7 +150,7 @@ impl<'a, 't> CrdComparison<'a, 't> {
     pub(super) fn successor(&mut self, before: &Version<'t>, after: &Version<'t>) {
         let (Some(old), Some(new)) = (&before.schema, &after.schema) else { return };
         let scales = (Scale::of(before), Scale::of(after));
-        let walk = SchemaWalk::new(self.scope(after, Subject::NewVersion, Some(before.name), &scales));
+        let walk = ChangeWalk::new(self.scope(after, Subject::NewVersion, Some(before.name), &scales));
         let facts = walk.run((old, schema_key(before)), (new, schema_key(after)));
         self.facts.extend(facts);
     }

@@ -14,7 +14,7 @@ use super::ChangeOptions;
 use super::change_list::Changes;
 use super::presence::Required;
 use super::types::JsonTypes;
-use super::witness::{FactDraft, Resource};
+use super::witness::{FactDraft, ResourceNames};
 
 /// What all facts of one walk have in common.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ pub(super) struct NodePair<'f, 't> {
     pub budget: &'f Budget,
 }
 
-pub(super) struct SchemaWalk<'a> {
+pub(super) struct ChangeWalk<'a> {
     pub scope: FactScope<'a>,
     pub old_path: FieldPath,
     pub new_path: FieldPath,
@@ -69,13 +69,13 @@ pub(super) struct SchemaWalk<'a> {
     pub drafts: Vec<FactDraft>,
 }
 
-impl<'a> SchemaWalk<'a> {
+impl<'a> ChangeWalk<'a> {
     pub(super) fn new(scope: FactScope<'a>) -> Self {
-        SchemaWalk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, drafts: Vec::new() }
+        ChangeWalk { scope, old_path: FieldPath::root(), new_path: FieldPath::root(), diverged: 0, correlatable: true, drafts: Vec::new() }
     }
 
     /// Facts about two root schemas, each with its key in the file, and with objects that show breaks.
-    pub(super) fn shown<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>), resource: Resource<'_>) -> Vec<Fact> {
+    pub(super) fn shown<'t>(self, old: (&Schema<'t>, Node<'t>), new: (&Schema<'t>, Node<'t>), resource: ResourceNames<'_>) -> Vec<Fact> {
         if !self.scope.options.witnesses {
             return self.run(old, new);
         }

@@ -90,13 +90,13 @@ impl From<Fact> for FactDraft {
 
 /// What objects of the version are called.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Resource<'a> {
+pub(super) struct ResourceNames<'a> {
     pub group: &'a str,
     pub version: &'a str,
     pub kind: &'a str,
 }
 
-impl Resource<'_> {
+impl ResourceNames<'_> {
     pub(super) fn witnesses<'s>(&self, old: &'s Shape, new: &'s Shape, budget: &Budget) -> Witnesses<'s> {
         Witnesses::new(old, new, &format!("{}/{}", self.group, self.version), self.kind, budget)
     }
@@ -111,7 +111,12 @@ pub(super) fn scaled(schema: &Schema<'_>, scale: &Scale) -> Shape {
 }
 
 /// Attaches objects to the facts that break requests or data.
-pub(super) fn attach(drafts: Vec<FactDraft>, old: (&Schema<'_>, &Scale), new: (&Schema<'_>, &Scale), resource: Resource<'_>) -> Vec<Fact> {
+pub(super) fn attach(
+    drafts: Vec<FactDraft>,
+    old: (&Schema<'_>, &Scale),
+    new: (&Schema<'_>, &Scale),
+    resource: ResourceNames<'_>,
+) -> Vec<Fact> {
     let roots = [old.0.node(), new.0.node()];
     if !drafts.iter().any(|draft| breaks(&draft.fact) || widens(&draft.fact) || is_transition_on_new_fields(&draft.fact)) {
         return drafts.into_iter().map(|draft| draft.fact).collect();

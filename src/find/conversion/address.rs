@@ -11,14 +11,14 @@ use crate::model::{FieldPath, PathStep};
 use crate::server::object::{ObjectPath, ObjectStep};
 
 /// Property names from a container down to a value.
-pub(crate) type Names = Vec<Box<str>>;
+pub(crate) type NamePath = Vec<Box<str>>;
 
 /// The paths of one step, split into the path of its containers and the paths inside each container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Containers {
     pub prefix: FieldPath,
     /// One list of names per path; empty if the path is the container itself.
-    pub inner: Vec<Names>,
+    pub inner: Vec<NamePath>,
 }
 
 impl Containers {
@@ -44,7 +44,7 @@ impl Containers {
             inner.push(
                 rest.iter()
                     .map(|step| if let PathStep::Key(name) = step { Some(name.clone()) } else { None })
-                    .collect::<Option<Names>>()?,
+                    .collect::<Option<NamePath>>()?,
             );
         }
         Some(Containers { prefix, inner })
@@ -173,7 +173,7 @@ type Visit<'f, E> = dyn FnMut(&mut Value, &ContainerLocation) -> Result<(), E> +
 
 struct ContainerWalk<'k> {
     keys: Option<&'k ListKeys>,
-    inner: &'k [Names],
+    inner: &'k [NamePath],
 }
 
 impl ContainerWalk<'_> {
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(containers.prefix.to_string(), "spec.rules[]");
         assert_eq!(containers.inner, [vec![Box::from("timeout")], vec!["timeouts".into(), "request".into()]]);
         assert_eq!(Containers::of(&[&path("spec.a[].x"), &path("spec.b[].x")]), None);
-        assert_eq!(Containers::of(&[&path("spec.ports[]")]).unwrap().inner, [Names::new()]);
+        assert_eq!(Containers::of(&[&path("spec.ports[]")]).unwrap().inner, [NamePath::new()]);
         let containers = Containers::of(&[&path("spec.a.b"), &path("spec.c")]).unwrap();
         assert_eq!((containers.prefix.to_string().as_str(), containers.inner.len()), ("spec", 2));
         assert_eq!(Containers::of(&[&path("spec.a.b"), &path("spec.a")]).unwrap().prefix.to_string(), "spec");
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn empty_parents_are_removed_with_the_value() {
         let mut object = json!({"a": {"b": {"c": 1}}, "x": {}});
-        let names: Names = vec!["a".into(), "b".into(), "c".into()];
+        let names: NamePath = vec!["a".into(), "b".into(), "c".into()];
         assert_eq!(take(&mut object, &names), Some(json!(1)));
         assert_eq!(object, json!({"x": {}}));
         put(&mut object, &names, json!(2)).unwrap();

@@ -11,12 +11,12 @@ use super::address::{ListKeys, get, place};
 use super::directed_step::DirectedStep;
 use super::manifest::{Direction, Manifest, Reverse, api_version};
 use super::preserve::PreservedValues;
-use super::step::{Refusal, shown, view};
+use super::step::{StepRefusal, shown, view};
 
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ConvertError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] StepRefusal),
     #[error("`{manifest}` can't convert back: {reason}")]
     NoReverse { manifest: String, reason: String },
     #[error("`{0}` leaves the conversion to a webhook")]
@@ -25,7 +25,7 @@ pub enum ConvertError {
 
 /// Something a person must check, although the object was converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct ConversionNote {
     pub path: ObjectPath,
     pub about: About,
 }
@@ -39,7 +39,7 @@ pub enum About {
     NotRestored(String),
 }
 
-impl std::fmt::Display for Note {
+impl std::fmt::Display for ConversionNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.about {
             About::Manual(guidance) => write!(f, "`{}` needs a manual step: {guidance}", self.path),
@@ -121,12 +121,12 @@ impl<'m> Converter<'m> {
     }
 
     /// Converts in place. After an error the object is half converted, so work on a copy if that matters.
-    pub fn convert(&self, object: &mut Value) -> Result<Vec<Note>, ConvertError> {
+    pub fn convert(&self, object: &mut Value) -> Result<Vec<ConversionNote>, ConvertError> {
         self.run(object, None)
     }
 
     /// Like [`Converter::convert`], and also records which steps changed something and which values are lost.
-    pub fn convert_with_log(&self, object: &mut Value, log: &mut ConversionLog) -> Result<Vec<Note>, ConvertError> {
+    pub fn convert_with_log(&self, object: &mut Value, log: &mut ConversionLog) -> Result<Vec<ConversionNote>, ConvertError> {
         let before = matches!(self.manifest.reverse, Reverse::Steps(_)).then(|| object.clone());
         let notes = self.run(object, Some(log))?;
         // Separate reverse steps have no per-step inverse, so try the whole round trip.
@@ -147,7 +147,7 @@ impl<'m> Converter<'m> {
         Some(Loss { position: 0, path, value, restored })
     }
 
-    fn run(&self, object: &mut Value, mut log: Option<&mut ConversionLog>) -> Result<Vec<Note>, ConvertError> {
+    fn run(&self, object: &mut Value, mut log: Option<&mut ConversionLog>) -> Result<Vec<ConversionNote>, ConvertError> {
         let preserve = self.manifest.preserve.as_ref();
         let mut preserved = preserve.map(|preserve| PreservedValues::load(preserve, object, self.direction));
         let mut notes = Vec::new();
@@ -157,7 +157,7 @@ impl<'m> Converter<'m> {
         }
         if let (Some(preserve), Some(preserved)) = (preserve, preserved) {
             let not_restored = preserved.store(preserve, object, self.direction).into_iter();
-            notes.extend(not_restored.map(|(path, value)| Note { path, about: About::NotRestored(value.to_string()) }));
+            notes.extend(not_restored.map(|(path, value)| ConversionNote { path, about: About::NotRestored(value.to_string()) }));
         }
         let target = self.manifest.target(self.direction);
         if let (Some(version), Some(map)) = (&target.version, object.as_object_mut()) {
@@ -192,19 +192,19 @@ fn run_step(
     object: &mut Value,
     keys: Option<&ListKeys>,
     preserved: Option<&mut PreservedValues>,
-    notes: &mut Vec<Note>,
+    notes: &mut Vec<ConversionNote>,
     mut log: Option<&mut ConversionLog>,
-) -> Result<(), Refusal> {
+) -> Result<(), StepRefusal> {
     let inner = step.inner();
     let mut preserved = preserved.filter(|_| step.step.preserve && step.reversed);
     let keys = keys.filter(|_| preserved.is_some());
     step.step.containers.visit(object, keys, &mut |container, at| {
         let first_path = || place(&at.path, step.op_inner.first().map_or(&[][..], Vec::as_slice));
-        let refusal = |reason| Refusal { step: step.index, name: step.step.name, path: first_path(), reason };
+        let refusal = |reason| StepRefusal { step: step.index, name: step.step.name, path: first_path(), reason };
         if let (Some(manual), Some(names)) = (step.op.manual(), inner.first())
             && get(container, names).is_some_and(|value| !value.is_null())
         {
-            notes.push(Note { path: place(&at.path, names), about: About::Manual(manual.guidance.clone()) });
+            notes.push(ConversionNote { path: place(&at.path, names), about: About::Manual(manual.guidance.clone()) });
         }
         let before = (preserved.is_some() || log.is_some()).then(|| view(container, inner));
         let restored = preserved.as_deref_mut().is_some_and(|preserved| preserved.restore(step, at, container));

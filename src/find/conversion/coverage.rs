@@ -30,7 +30,7 @@ struct StepFields {
     writes: Vec<FieldPath>,
 }
 
-pub struct Coverage<'m> {
+pub struct ConversionCoverage<'m> {
     conversions: &'m Conversions,
     step_fields: Vec<Vec<StepFields>>,
     /// CRDs of the new bundle that a webhook converts.
@@ -39,11 +39,11 @@ pub struct Coverage<'m> {
     crds: Vec<Vec<String>>,
 }
 
-impl<'m> Coverage<'m> {
+impl<'m> ConversionCoverage<'m> {
     pub fn new(conversions: &'m Conversions, old: &Bundle<'_>, new: &Bundle<'_>) -> Self {
         let webhooks = new.crds.iter().filter(|crd| crd.conversion.is_webhook()).map(|crd| crd.name.to_owned()).collect();
         let about = |manifest: &Manifest| {
-            let of = |bundle: &Bundle<'_>, end: &super::manifest::Endpoint| -> Vec<String> {
+            let of = |bundle: &Bundle<'_>, end: &super::manifest::ManifestEndpoint| -> Vec<String> {
                 let crds = bundle.crds.iter().filter(|crd| crd.group() == manifest.group && crd.kind() == manifest.kind && fits(end, crd));
                 crds.map(|crd| crd.name.to_owned()).collect()
             };
@@ -51,7 +51,7 @@ impl<'m> Coverage<'m> {
             of(new, &manifest.to).into_iter().filter(|name| before.contains(name)).collect()
         };
         let crds = conversions.manifests.iter().map(about).collect();
-        Coverage { conversions, step_fields: conversions.manifests.iter().map(step_fields).collect(), webhooks, crds }
+        ConversionCoverage { conversions, step_fields: conversions.manifests.iter().map(step_fields).collect(), webhooks, crds }
     }
 
     /// Finds the manifest that covers a breaking change.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::address::{Names, get, put, take};
+use super::address::{NamePath, get, put, take};
 use super::step::{Op, Step, inner_paths, same, view};
 
 /// A step as applied in one direction.
@@ -13,13 +13,13 @@ pub(crate) struct DirectedStep {
     pub step: Step,
     pub op: Op,
     /// The paths of `op`, relative to a container.
-    pub op_inner: Vec<Names>,
+    pub op_inner: Vec<NamePath>,
     /// Whether the other direction applies the inverse of this step, so that preserved values can be restored.
     pub reversed: bool,
     /// Undoes this step alone, even if the manifest as a whole can't be reversed; `None` if the manifest lists separate reverse
     /// steps.
     undo: Option<Op>,
-    undo_inner: Vec<Names>,
+    undo_inner: Vec<NamePath>,
 }
 
 impl DirectedStep {
@@ -52,12 +52,12 @@ impl DirectedStep {
     }
 
     /// The inverse, and its paths inside a container.
-    pub fn undo(&self) -> Option<(&Op, &[Names])> {
+    pub fn undo(&self) -> Option<(&Op, &[NamePath])> {
         Some((self.undo.as_ref()?, &self.undo_inner))
     }
 
     /// The paths relative to a container, in the order of the manifest.
-    pub fn inner(&self) -> &[Names] {
+    pub fn inner(&self) -> &[NamePath] {
         &self.step.containers.inner
     }
 
@@ -92,7 +92,7 @@ impl DirectedStep {
 
     /// Whether the parents that the step needs to write its fields exist.
     pub fn can_write(&self, container: &Value) -> bool {
-        let parent = |names: &Names| names.split_last().and_then(|(_, above)| get(container, above)).is_some();
+        let parent = |names: &NamePath| names.split_last().and_then(|(_, above)| get(container, above)).is_some();
         !self.op.needs_parent() || self.inner().iter().all(parent)
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::manifest::{BundleVersion, Direction, Endpoint, Manifest};
+use super::manifest::{BundleVersion, Direction, Manifest, ManifestEndpoint};
 
 #[derive(Debug)]
 pub struct Graph<'m> {
-    pub nodes: Vec<Endpoint>,
+    pub nodes: Vec<ManifestEndpoint>,
     pub edges: Vec<Edge<'m>>,
 }
 
@@ -34,7 +34,7 @@ pub enum GraphProblem<'m> {
 }
 
 /// Whether two endpoints can be the same version: where both state a property, they agree.
-fn compatible(a: &Endpoint, b: &Endpoint) -> bool {
+fn compatible(a: &ManifestEndpoint, b: &ManifestEndpoint) -> bool {
     fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
         a.is_none() || b.is_none() || a == b
     }
@@ -43,14 +43,14 @@ fn compatible(a: &Endpoint, b: &Endpoint) -> bool {
 
 impl<'m> Graph<'m> {
     pub fn new(manifests: Vec<&'m Manifest>) -> Self {
-        let mut ends: Vec<&Endpoint> = manifests.iter().flat_map(|manifest| [&manifest.from, &manifest.to]).collect();
+        let mut ends: Vec<&ManifestEndpoint> = manifests.iter().flat_map(|manifest| [&manifest.from, &manifest.to]).collect();
         // The more specific ones come first, so that less specific ones can join them.
         ends.sort_by_key(|end| (std::cmp::Reverse(specificity(end)), (*end).clone()));
         ends.dedup();
-        let mut nodes: Vec<Endpoint> = Vec::new();
+        let mut nodes: Vec<ManifestEndpoint> = Vec::new();
         // An in-place manifest whose source names no release starts from a version older than every named release.
         let unnamed =
-            |end: &Endpoint| end.bundle.is_none() && manifests.iter().any(|manifest| manifest.from == *end && manifest.in_place());
+            |end: &ManifestEndpoint| end.bundle.is_none() && manifests.iter().any(|manifest| manifest.from == *end && manifest.in_place());
         for end in ends {
             if unnamed(end) {
                 nodes.push(end.clone());
@@ -61,7 +61,7 @@ impl<'m> Graph<'m> {
                 nodes.push(end.clone());
             }
         }
-        let position = |end: &Endpoint| {
+        let position = |end: &ManifestEndpoint| {
             nodes.iter().position(|node| node == end).or_else(|| nodes.iter().position(|node| compatible(node, end))).unwrap_or(0)
         };
         let mut edges: Vec<Edge<'m>> = manifests
@@ -153,7 +153,7 @@ impl<'m> Graph<'m> {
             Some((version, bundle)) => (Some(version), BundleVersion::parse(bundle)),
             None => (None, BundleVersion::parse(text)),
         };
-        let fits = |node: &Endpoint| match version {
+        let fits = |node: &ManifestEndpoint| match version {
             Some(version) => node.version.as_deref() == Some(version) && node.bundle == bundle,
             None => node.version.as_deref() == Some(text) || (bundle.is_some() && node.bundle == bundle),
         };
@@ -201,6 +201,6 @@ impl<'m> Graph<'m> {
     }
 }
 
-fn specificity(end: &Endpoint) -> usize {
+fn specificity(end: &ManifestEndpoint) -> usize {
     usize::from(end.version.is_some()) + usize::from(end.bundle.is_some()) + usize::from(end.channel.is_some())
 }

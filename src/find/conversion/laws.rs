@@ -23,7 +23,7 @@ use super::output_schema::output_schema;
 use super::preserve::Preserve;
 use super::schema_endpoint::SchemaEndpoint;
 use super::shape_edit::holds_anything;
-use super::step::{Op, Reason, shown};
+use super::step::{Op, StepFailure, shown};
 
 /// The laws in the order in which they are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ pub struct Counterexample {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum LawVerdict {
     Proved,
     /// The law holds for this many objects. The reason says why it couldn't be proved.
     Tested {
@@ -124,7 +124,9 @@ impl<'m> LawCheck<'m> {
         let Some(converter) = self.converter(direction) else { return Attempt::Excused };
         match converter.converted(object) {
             Ok(converted) => Attempt::Converted(converted),
-            Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, Reason::Manual(_) | Reason::Overflow(_)) => Attempt::Excused,
+            Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, StepFailure::Manual(_) | StepFailure::Overflow(_)) => {
+                Attempt::Excused
+            }
             Err(error) => Attempt::Failed(error),
         }
     }
@@ -170,7 +172,7 @@ impl<'m> LawCheck<'m> {
     }
 
     /// The verdict on a law.
-    pub fn verdict(&self, law: Law) -> Verdict {
+    pub fn verdict(&self, law: Law) -> LawVerdict {
         match law {
             Law::Valid => self.validity(Direction::Forward),
             Law::ValidBack => self.validity(Direction::Back),

@@ -47,7 +47,7 @@ impl std::fmt::Display for BundleVersion {
 ///
 /// As in the versioning guidelines, an `apiVersion` alone doesn't identify it: a bundle version and a channel may be part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Endpoint {
+pub struct ManifestEndpoint {
     /// The API version, such as `v1alpha2`.
     pub version: Option<String>,
     /// The version of the bundle.
@@ -56,7 +56,7 @@ pub struct Endpoint {
     pub channel: Option<String>,
 }
 
-impl Endpoint {
+impl ManifestEndpoint {
     /// The endpoint in the syntax of `--from` and `--to`: `v1@1.1.0`, or whichever part is known.
     pub fn argument(&self) -> String {
         let bundle = self.bundle.as_ref().map(ToString::to_string);
@@ -65,7 +65,7 @@ impl Endpoint {
     }
 }
 
-impl std::fmt::Display for Endpoint {
+impl std::fmt::Display for ManifestEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let bundle = self.bundle.as_ref().map(ToString::to_string);
         let parts: Vec<&str> = [self.version.as_deref(), bundle.as_deref(), self.channel.as_deref()].into_iter().flatten().collect();
@@ -108,8 +108,8 @@ pub struct Manifest {
     pub span: Span,
     pub group: String,
     pub kind: String,
-    pub from: Endpoint,
-    pub to: Endpoint,
+    pub from: ManifestEndpoint,
+    pub to: ManifestEndpoint,
     pub steps: Vec<Step>,
     /// How many steps were left out before these, because the old side already has them.
     pub earlier_steps: usize,
@@ -153,7 +153,7 @@ impl Manifest {
     }
 
     /// The version that a direction converts to.
-    pub fn target(&self, direction: Direction) -> &Endpoint {
+    pub fn target(&self, direction: Direction) -> &ManifestEndpoint {
         match direction {
             Direction::Forward => &self.to,
             Direction::Back => &self.from,

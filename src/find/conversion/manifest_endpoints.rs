@@ -3,7 +3,7 @@
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Crd, Version};
 
-use super::manifest::{BundleVersion, Endpoint, Manifest};
+use super::manifest::{BundleVersion, Manifest, ManifestEndpoint};
 use super::schema_endpoint::SchemaEndpoint;
 
 /// A manifest with the CRDs and versions that it converts between.
@@ -25,7 +25,7 @@ fn is_kind(manifest: &Manifest, crd: &Crd<'_>) -> bool {
 }
 
 /// Whether an endpoint can mean this CRD: where both state a property, they agree.
-pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
+pub(crate) fn fits(end: &ManifestEndpoint, crd: &Crd<'_>) -> bool {
     let channel = crd.channel().map(|channel| channel.value);
     let bundle = crd.bundle_version().and_then(|bundle| BundleVersion::parse(bundle.value));
     // The next release has no version yet, so the CRDs may still declare the last one.
@@ -37,11 +37,11 @@ pub(crate) fn fits(end: &Endpoint, crd: &Crd<'_>) -> bool {
 impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
     /// Returns `None` if an endpoint is in neither bundle, because then the manifest belongs to another change.
     pub fn new(manifest: &'m Manifest, old: &'b Bundle<'t>, new: &'b Bundle<'t>) -> Option<Self> {
-        let crds = |bundle: &'b Bundle<'t>, end: &Endpoint| -> Vec<&'b Crd<'t>> {
+        let crds = |bundle: &'b Bundle<'t>, end: &ManifestEndpoint| -> Vec<&'b Crd<'t>> {
             bundle.crds.iter().filter(|crd| is_kind(manifest, crd) && fits(end, crd)).collect()
         };
         let (before, after) = (crds(old, &manifest.from), crds(new, &manifest.to));
-        let name = |end: &'m Endpoint, crd: &'b Crd<'t>| -> Option<&'b Version<'t>> {
+        let name = |end: &'m ManifestEndpoint, crd: &'b Crd<'t>| -> Option<&'b Version<'t>> {
             match &end.version {
                 Some(version) => crd.version(version),
                 None => crd.storage_version().or(crd.versions.first()),
@@ -64,7 +64,8 @@ impl<'m, 'b, 't> ManifestEndpoints<'m, 'b, 't> {
 
     /// `within` or `across` channels.
     pub fn channels(&self) -> &'static str {
-        let channel = |end: &Endpoint, crd: &Crd<'t>| end.channel.clone().or_else(|| crd.channel().map(|channel| channel.value.to_owned()));
+        let channel =
+            |end: &ManifestEndpoint, crd: &Crd<'t>| end.channel.clone().or_else(|| crd.channel().map(|channel| channel.value.to_owned()));
         let (from, to) = (channel(&self.manifest.from, self.old_crd), channel(&self.manifest.to, self.new_crd));
         if from == to { "within" } else { "across" }
     }

@@ -1,6 +1,6 @@
 //! Finds the manifests that convert an object from its version to the requested one.
 
-use super::convert_files::Target;
+use super::convert_files::ConversionTarget;
 use super::graph::{Graph, Leg};
 use super::manifest::BundleVersion;
 
@@ -18,7 +18,7 @@ pub(crate) enum NoRoute {
 /// A bundle version alone, in `--from` or `--to`, keeps the object's API version. An object doesn't say which release of its API
 /// version it was written for. A route through all of them is correct for each, because a step with nothing to convert does
 /// nothing; without such a route, the user must name the release.
-pub(crate) fn object_route<'m>(graph: &Graph<'m>, kind: &str, version: &str, target: &Target) -> Result<Vec<Leg<'m>>, NoRoute> {
+pub(crate) fn object_route<'m>(graph: &Graph<'m>, kind: &str, version: &str, target: &ConversionTarget) -> Result<Vec<Leg<'m>>, NoRoute> {
     let of_version = |index: &usize| graph.nodes.get(*index).is_some_and(|node| node.version.as_deref().is_none_or(|own| own == version));
     let mut goals = graph.named(&target.to);
     if goals.is_empty() {
@@ -114,7 +114,7 @@ mod tests {
 
     fn route(conversions: &Conversions, version: &str, from: Option<&str>, to: &str) -> Result<String, NoRoute> {
         let graph = conversions.graph("g.example", "W");
-        let target = Target { to: to.to_owned(), from: from.map(str::to_owned) };
+        let target = ConversionTarget { to: to.to_owned(), from: from.map(str::to_owned) };
         let legs = object_route(&graph, "W", version, &target)?;
         Ok(legs.iter().map(|leg| format!("{}{}", leg.manifest.name, if leg.direction as u8 == 0 { ">" } else { "<" })).collect())
     }

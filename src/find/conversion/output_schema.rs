@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Count, NumberBounds};
+use crate::model::schema::shape::{CountRange, NumberBounds};
 
 use super::address::Containers;
 use super::shape_edit::{anything, literal};
@@ -42,9 +42,9 @@ pub(crate) fn with_value(child: &Shape, value: &Value) -> Shape {
 /// Whether a schema restricts nothing but the type of its values.
 pub(crate) fn has_only_type(shape: &Shape) -> bool {
     shape.bounds == NumberBounds::default()
-        && shape.length == Count::default()
-        && shape.item_count == Count::default()
-        && shape.property_count == Count::default()
+        && shape.length == CountRange::default()
+        && shape.item_count == CountRange::default()
+        && shape.property_count == CountRange::default()
         && shape.pattern.is_none()
         && shape.format.is_none()
         && shape.required.is_empty()

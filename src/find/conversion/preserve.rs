@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::address::{ContainerLocation, Names, get, place, put, take};
+use super::address::{ContainerLocation, NamePath, get, place, put, take};
 use super::directed_step::DirectedStep;
 use super::manifest::Direction;
 use super::step::view;
@@ -44,7 +44,7 @@ pub(crate) fn sides(direction: Direction) -> (&'static str, &'static str) {
 
 impl Preserve {
     /// The path to the preserved values in an object.
-    pub fn names(&self) -> Names {
+    pub fn names(&self) -> NamePath {
         match self {
             Preserve::Annotation(name) => vec!["metadata".into(), "annotations".into(), name.as_str().into()],
             Preserve::Field(path) => {

@@ -9,7 +9,7 @@ use crate::input::yaml::{Node, Span};
 use crate::model::{FieldPath, FileId, PathStep};
 
 use super::address::Containers;
-use super::manifest::{API_VERSION, BundleVersion, Endpoint, Example, FieldNote, KIND, Manifest, Reverse, SCHEMA, api_version};
+use super::manifest::{API_VERSION, BundleVersion, Example, FieldNote, KIND, Manifest, ManifestEndpoint, Reverse, SCHEMA, api_version};
 use super::preserve::Preserve;
 use super::step::parse::{FOR_EACH, PathRole, StepNode, joined, kind_name, kind_names, read_path};
 use super::step::{Conflict, Step};
@@ -113,8 +113,8 @@ impl Reader {
         manifest
     }
 
-    fn endpoint(&mut self, root: Node<'_>, key: &str) -> Endpoint {
-        let Some(node) = root.get(key) else { return Endpoint::default() };
+    fn endpoint(&mut self, root: Node<'_>, key: &str) -> ManifestEndpoint {
+        let Some(node) = root.get(key) else { return ManifestEndpoint::default() };
         let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::to_owned);
         let bundle = node.get("bundle").and_then(|given| {
             let version = given.as_str().and_then(BundleVersion::parse);
@@ -125,7 +125,7 @@ impl Reader {
             }
             version
         });
-        Endpoint { version: text("version"), bundle, channel: text("channel") }
+        ManifestEndpoint { version: text("version"), bundle, channel: text("channel") }
     }
 
     fn reverse(&mut self, node: Option<Node<'_>>) -> Reverse {
@@ -213,7 +213,7 @@ impl Reader {
 
 /// Reads an example and fills in the `apiVersion` and `kind` if they are left out.
 fn example(node: Node<'_>, manifest: &Manifest) -> Example {
-    let side = |key: &str, end: &Endpoint| {
+    let side = |key: &str, end: &ManifestEndpoint| {
         let mut object = node.get(key).map(Node::to_json).unwrap_or_default();
         if let Value::Object(map) = &mut object {
             if let Some(version) = &end.version {

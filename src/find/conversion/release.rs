@@ -3,7 +3,7 @@
 use semver::Version;
 
 use crate::input::Text;
-use crate::input::yaml::{self, Budget, Node};
+use crate::input::yaml::{self, Node, YamlBudget};
 
 use super::manifest::BundleVersion;
 use super::read::is_manifest;
@@ -19,7 +19,7 @@ pub struct Pinned {
 /// Replaces the next release with a version in every manifest of a file, and changes nothing else.
 pub fn pin(text: &Text, version: &Version) -> Pinned {
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-    for document in yaml::parse(text, &Budget::default()) {
+    for document in yaml::parse(text, &YamlBudget::default()) {
         let Ok(tree) = &document.tree else { continue };
         if is_manifest(tree.root()) {
             edits.extend(edit(text, tree.root(), version));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::compare;
 use crate::model::schema::shape::{Extra, ListType, Type};
 use crate::model::schema::{Shape, is_meta};
-use crate::server::object::{Compiled, Outcome};
+use crate::server::object::{Compiled, Response};
 
 use super::manifest::api_version;
 
@@ -37,7 +37,7 @@ impl SchemaEndpoint {
     }
 
     /// The server's response to a request that creates the object.
-    pub fn request(&self, object: &Value) -> Outcome {
+    pub fn request(&self, object: &Value) -> Response {
         self.compiled.request(object.clone())
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::compare::Budget;
-use crate::compare::solver::{Difference, Formula, Goal, Literal, Pin, Preference, ReadBy, Solver, Target, Term, View};
+use crate::compare::solver::{Difference, Formula, Goal, Pin, PinTarget, Preference, ReadBy, SideView, Solver, Term, TermLiteral};
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 use crate::model::schema::Shape;
@@ -20,8 +20,14 @@ pub(crate) enum Wanted {
 
 fn sides<'s>(a: &'s Shape, b: &'s Shape, b_accepts: bool, b_keeps: bool) -> Goal<'s> {
     Goal {
-        views: vec![View { read_by: ReadBy::shape_of(a), faithful: true }, View { read_by: ReadBy::shape_of(b), faithful: b_keeps }],
-        literals: vec![Literal { view: 0, holds: true, term: Term::Node(a) }, Literal { view: 1, holds: b_accepts, term: Term::Node(b) }],
+        views: vec![
+            SideView { read_by: ReadBy::shape_of(a), faithful: true },
+            SideView { read_by: ReadBy::shape_of(b), faithful: b_keeps },
+        ],
+        literals: vec![
+            TermLiteral { view: 0, holds: true, term: Term::Node(a) },
+            TermLiteral { view: 1, holds: b_accepts, term: Term::Node(b) },
+        ],
         difference: Difference::None,
         pin: None,
         root: true,
@@ -45,10 +51,10 @@ pub(crate) fn refused(a: &Shape, b: &Shape) -> Search<Value> {
 pub(crate) fn shared(a: &Shape, b: &Shape, path: &FieldPath, wanted: &Wanted) -> Search<Value> {
     let zero = std::rc::Rc::new(Formula::Equals(0.into())).negated();
     let target = match wanted {
-        Wanted::Sent => Target::Sent,
-        Wanted::Missing => Target::Missing,
-        Wanted::Value(value) => Target::Value(value),
-        Wanted::Nonzero => Target::Meets(&zero),
+        Wanted::Sent => PinTarget::Sent,
+        Wanted::Missing => PinTarget::Missing,
+        Wanted::Value(value) => PinTarget::Value(value),
+        Wanted::Nonzero => PinTarget::Meets(&zero),
     };
     let mut goal = sides(a, b, true, true);
     goal.pin = Some(Pin { steps: path.steps(), target });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::schema::shape::{Count, Extra, Type};
+use crate::model::schema::shape::{CountRange, Extra, Type};
 use crate::model::schema::{Shape, is_meta};
 use crate::model::{FieldPath, PathStep};
 use crate::server::key_fate::{KeyFate, Pruning};
@@ -65,7 +65,7 @@ pub(crate) fn detach(shape: &mut Shape, path: &FieldPath) -> Option<Shape> {
     let (PathStep::Key(name), above) = path.steps().split_last()? else { return None };
     let parent = shape.at_mut(above)?;
     parent.required.remove(&**name);
-    parent.property_count = Count::default();
+    parent.property_count = CountRange::default();
     parent.properties.remove(&**name).map(Arc::unwrap_or_clone)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
         let parent = shape.at_mut(path.steps().get(..depth)?)?;
         if !parent.properties.contains_key(&**next) {
             parent.properties.insert(next.as_ref().to_owned(), Arc::new(Shape { ty: Some(Type::Object), ..Shape::any(at) }));
-            parent.property_count = Count::default();
+            parent.property_count = CountRange::default();
             if always || made {
                 parent.required.insert(next.as_ref().to_owned());
             }
@@ -115,7 +115,7 @@ pub(crate) fn attach(shape: &mut Shape, container: usize, path: &FieldPath, chil
         }
     }
     let parent = shape.at_mut(above)?;
-    parent.property_count = Count::default();
+    parent.property_count = CountRange::default();
     // If the step may write nothing, the existing value can remain.
     let exists = parent.properties.contains_key(&**name);
     parent.properties.insert(name.as_ref().to_owned(), Arc::new(if exists { anything(&child) } else { child }));
@@ -204,7 +204,7 @@ pub(crate) fn holds_anything(shape: &Shape, path: &FieldPath) -> bool {
         node.ty.is_none_or(|ty| ty == Type::Object)
             && !node.embedded
             && node.required.is_empty()
-            && node.property_count == Count::default()
+            && node.property_count == CountRange::default()
             && node.enum_values.is_none()
             && node.all_of.is_empty()
             && node.any_of.is_empty()

@@ -7,7 +7,7 @@ use crate::model::{Bundle, Documents};
 
 use super::catalogue::Conversions;
 use super::convert::Converter;
-use super::laws::{LawCheck, Verdict};
+use super::laws::{LawCheck, LawVerdict};
 use super::manifest::Direction;
 use super::schema_endpoint::SchemaEndpoint;
 
@@ -62,12 +62,12 @@ pub(super) fn both_ways(steps: &str, rest: &str, old: Value, new: Value) {
 }
 
 pub(super) struct Laws {
-    pub valid: Verdict,
-    pub valid_back: Verdict,
-    pub returns: Verdict,
-    pub returns_back: Verdict,
-    pub idempotent: Verdict,
-    pub blind: Verdict,
+    pub valid: LawVerdict,
+    pub valid_back: LawVerdict,
+    pub returns: LawVerdict,
+    pub returns_back: LawVerdict,
+    pub idempotent: LawVerdict,
+    pub blind: LawVerdict,
 }
 
 pub(super) fn laws(old: &str, new: &str, steps: &str, rest: &str) -> Laws {
@@ -86,18 +86,18 @@ pub(super) fn laws(old: &str, new: &str, steps: &str, rest: &str) -> Laws {
 
 /// The verdicts in the order of [`Laws`]: `p` proved, `t` tested, `x` broken, `-` undecided.
 fn short(laws: &Laws) -> String {
-    let letter = |verdict: &Verdict| match verdict {
-        Verdict::Proved => 'p',
-        Verdict::Tested { .. } => 't',
-        Verdict::Broken(_) => 'x',
-        Verdict::Undecided(_) => '-',
+    let letter = |verdict: &LawVerdict| match verdict {
+        LawVerdict::Proved => 'p',
+        LawVerdict::Tested { .. } => 't',
+        LawVerdict::Broken(_) => 'x',
+        LawVerdict::Undecided(_) => '-',
     };
     [&laws.valid, &laws.valid_back, &laws.returns, &laws.returns_back, &laws.idempotent, &laws.blind].map(letter).iter().collect()
 }
 
-pub(super) fn because(verdict: &Verdict) -> String {
+pub(super) fn because(verdict: &LawVerdict) -> String {
     match verdict {
-        Verdict::Broken(broken) => broken.because.clone(),
+        LawVerdict::Broken(broken) => broken.because.clone(),
         other => format!("{other:?}"),
     }
 }

@@ -119,7 +119,7 @@ fn older_objects_are_canonicalised_and_newer_ones_ignored() {
 
 /// Returns the remarks about a file of objects, each with its line, and the converted file.
 fn remarks(conversions: &Conversions, to: &str, text: &str) -> (Vec<(usize, String)>, String) {
-    let converter = convert_files::FileConverter::new(conversions, convert_files::Target { to: to.to_owned(), from: None });
+    let converter = convert_files::FileConverter::new(conversions, convert_files::ConversionTarget { to: to.to_owned(), from: None });
     let outcome = converter.convert(&text.into());
     let line = |at: u32| text[..at as usize].lines().count().max(1) + usize::from(text[..at as usize].ends_with('\n'));
     (outcome.remarks.iter().map(|remark| (line(remark.span.start), remark.message.clone())).collect(), outcome.text)

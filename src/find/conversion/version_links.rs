@@ -6,7 +6,7 @@ use crate::model::{Bundle, Crd, Priority, Version};
 
 use super::catalogue::{Conversions, FIRST_FILE};
 use super::graph::Graph;
-use super::manifest::{Endpoint, Manifest, Reverse};
+use super::manifest::{Manifest, ManifestEndpoint, Reverse};
 use super::manifest_endpoints::fits;
 
 /// Returns manifests without steps that link the newest versions of a kind where nothing else does.
@@ -14,7 +14,8 @@ pub(super) fn links(conversions: &Conversions, bundle: &Bundle<'_>) -> Vec<Manif
     let mut links: Vec<Manifest> = Vec::new();
     for (group, kind) in conversions.kinds() {
         let graph = conversions.graph(group, kind);
-        let mut newest: Vec<&Endpoint> = ends(&graph).filter_map(|end| graph.nodes.get(end)).filter(|end| end.version.is_some()).collect();
+        let mut newest: Vec<&ManifestEndpoint> =
+            ends(&graph).filter_map(|end| graph.nodes.get(end)).filter(|end| end.version.is_some()).collect();
         newest.sort_by_key(|end| end.version.as_deref().map(Priority::of));
         let of_kind: Vec<&Crd<'_>> = bundle.crds.iter().filter(|crd| crd.group() == group && crd.kind() == kind).collect();
         for pair in newest.windows(2) {
@@ -35,15 +36,15 @@ pub(super) fn ends(graph: &Graph<'_>) -> impl Iterator<Item = usize> {
 }
 
 /// Whether the server converts between two versions of a CRD without changing anything.
-fn are_same(crd: &Crd<'_>, a: &Endpoint, b: &Endpoint) -> bool {
-    let version = |end: &Endpoint| end.version.as_deref().and_then(|name| crd.version(name));
+fn are_same(crd: &Crd<'_>, a: &ManifestEndpoint, b: &ManifestEndpoint) -> bool {
+    let version = |end: &ManifestEndpoint| end.version.as_deref().and_then(|name| crd.version(name));
     let schema = |version: Option<&Version<'_>>| version.and_then(|version| version.schema.as_ref().map(|schema| schema.node().to_json()));
     let (a, b) = (schema(version(a)), schema(version(b)));
     !crd.conversion.is_webhook() && a.is_some() && a == b
 }
 
-fn link(group: &str, kind: &str, from: &Endpoint, to: &Endpoint) -> Manifest {
-    let name = |end: &Endpoint| end.version.clone().unwrap_or_default();
+fn link(group: &str, kind: &str, from: &ManifestEndpoint, to: &ManifestEndpoint) -> Manifest {
+    let name = |end: &ManifestEndpoint| end.version.clone().unwrap_or_default();
     Manifest {
         name: format!("{}-{}-{}", kind.to_ascii_lowercase(), name(from), name(to)),
         file: FIRST_FILE,

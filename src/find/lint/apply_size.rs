@@ -87,12 +87,12 @@ fn text_bytes(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::yaml::{Budget, parse};
+    use crate::input::yaml::{YamlBudget, parse};
 
     #[test]
     fn the_annotation_is_as_long_as_what_kubectl_writes() {
         let bytes = |text: &str| {
-            let documents = parse(&text.to_owned().into(), &Budget::default());
+            let documents = parse(&text.to_owned().into(), &YamlBudget::default());
             document_bytes(documents[0].tree.as_ref().expect("a document").root())
         };
         let compact = |text: &str| text.len() + 1;

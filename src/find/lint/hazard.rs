@@ -9,7 +9,7 @@ use crate::model::number::Broken;
 use crate::model::schema::{Keyword, Schema, Shape, is_meta};
 
 use crate::model::kubernetes::Feature;
-use crate::server::crd::{self, Level, SchemaPosition, fits};
+use crate::server::crd::{self, SchemaLevel, SchemaPosition, fits};
 use crate::server::object::{self, number_domains};
 
 use super::walk::{LintContext, LintWalk};
@@ -38,7 +38,7 @@ pub(super) fn node<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, positio
 }
 
 fn object<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: LintContext<'_, 't>) {
-    let resource = context.level == Level::Root || schema.flag(Keyword::EmbeddedResource);
+    let resource = context.level == SchemaLevel::Root || schema.flag(Keyword::EmbeddedResource);
     if !keeps_undeclared_keys(schema) {
         for node in schema.word(Keyword::Required).into_iter().flat_map(Node::items) {
             let Some(name) = node.as_str() else { continue };
@@ -209,9 +209,9 @@ fn default<'t>(walk: &mut LintWalk<'_, 't>, schema: &Schema<'t>, position: &Sche
     if let Some(entry) = schema.entry(Keyword::Default) {
         // An item or a map value is never absent, so the default only replaces an explicit null.
         let where_ = match (context.level, context.parent.map(|parent| parent.ty())) {
-            (Level::Root, _) => Some("the root of an object is never absent"),
-            (Level::Item, _) => Some("an item of a list is never absent"),
-            (Level::Field, Some(Some("object"))) if position.name().is_none() => Some("a value of a map is never absent"),
+            (SchemaLevel::Root, _) => Some("the root of an object is never absent"),
+            (SchemaLevel::Item, _) => Some("an item of a list is never absent"),
+            (SchemaLevel::Field, Some(Some("object"))) if position.name().is_none() => Some("a value of a map is never absent"),
             _ => None,
         };
         if let Some(reason) = where_ {

@@ -4,14 +4,14 @@ use crate::input::yaml::Node;
 use crate::model::FactCollector;
 use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::schema::{Additional, Keyword, Schema};
-use crate::server::crd::{Level, SchemaPosition, SchemaStep};
+use crate::server::crd::{SchemaLevel, SchemaPosition, SchemaStep};
 
 use super::{convention, defaults, hazard};
 
 /// What the place of a node implies for it.
 #[derive(Clone, Copy)]
 pub(super) struct LintContext<'p, 't> {
-    pub level: Level,
+    pub level: SchemaLevel,
     /// Inside `metadata`, `apiVersion` or `kind` of a resource.
     pub meta: bool,
     /// Below `additionalProperties`, where the server doesn't validate defaults.
@@ -36,7 +36,7 @@ impl<'t> LintWalk<'_, 't> {
     }
 
     pub fn root(&mut self, schema: &Schema<'t>, key: Node<'t>) {
-        let context = LintContext { level: Level::Root, meta: false, in_map: false, parent: None };
+        let context = LintContext { level: SchemaLevel::Root, meta: false, in_map: false, parent: None };
         self.visit(schema, &SchemaPosition::root(key), context);
     }
 
@@ -46,18 +46,18 @@ impl<'t> LintWalk<'_, 't> {
         if self.structural {
             defaults::check(self, schema, position, context);
         }
-        let inner = LintContext { level: Level::Field, parent: Some(schema), ..context };
+        let inner = LintContext { level: SchemaLevel::Field, parent: Some(schema), ..context };
         if let (Additional::Schema(values), Some(entry)) = (schema.additional(), schema.entry(Keyword::AdditionalProperties)) {
             self.visit(&values, &position.child(SchemaStep::Values, entry.key), LintContext { in_map: true, ..inner });
         }
-        let is_resource = context.level == Level::Root || schema.flag(Keyword::EmbeddedResource);
+        let is_resource = context.level == SchemaLevel::Root || schema.flag(Keyword::EmbeddedResource);
         for (entry, child) in schema.properties() {
             let meta = context.meta || is_resource && matches!(entry.name(), "metadata" | "kind" | "apiVersion");
             let position = position.child(SchemaStep::Property(entry.name()), entry.key);
             self.visit(&child, &position, LintContext { meta, ..inner });
         }
         let Some(entry) = schema.entry(Keyword::Items) else { return };
-        let inner = LintContext { level: Level::Item, ..inner };
+        let inner = LintContext { level: SchemaLevel::Item, ..inner };
         if entry.value.is_map() {
             self.visit(&Schema::new(entry.value).on(schema.kubernetes()), &position.child(SchemaStep::Items, entry.key), inner);
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::input::yaml::{Graft, Node, NodeId};
 
 use super::mapping::{Mapping, crd};
-use super::simple_schema::Types;
+use super::simple_schema::CustomTypes;
 use super::{Generated, Refusal};
 
 /// The group of what doesn't name one.
@@ -30,7 +30,7 @@ pub(super) fn crds(node: Node<'_>) -> Generated {
             return Err(Refusal::at(written.map_or(schema, |scope| scope.value), why));
         }
     };
-    let types = Types::new(schema.get("types"));
+    let types = CustomTypes::new(schema.get("types"));
     let tree = node.tree().graft(|graft| {
         let named = schema.entry("kind").map_or(schema, |entry| entry.value).span();
         let mut metadata = Mapping::new(named);

@@ -42,15 +42,15 @@ impl Kind {
 }
 
 /// Makes schemas of types, those of `spec.schema.types` included.
-pub(super) struct Types<'t> {
+pub(super) struct CustomTypes<'t> {
     types: Option<Node<'t>>,
     /// How often a type was put in place of its name: types that use each other grow without end.
     expanded: Cell<usize>,
 }
 
-impl<'t> Types<'t> {
-    pub fn new(types: Option<Node<'t>>) -> Types<'t> {
-        Types { types, expanded: Cell::new(0) }
+impl<'t> CustomTypes<'t> {
+    pub fn new(types: Option<Node<'t>>) -> CustomTypes<'t> {
+        CustomTypes { types, expanded: Cell::new(0) }
     }
 
     /// The schema of a mapping of fields.

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::input::yaml::{Budget, parse};
+use crate::input::yaml::{YamlBudget, parse};
 
 fn expanded(text: &str) -> Vec<Document> {
-    parse(&text.into(), &Budget::default()).into_iter().flat_map(expand).collect()
+    parse(&text.into(), &YamlBudget::default()).into_iter().flat_map(expand).collect()
 }
 
 fn crds(text: &str) -> Vec<Value> {
@@ -63,7 +63,7 @@ fn xrds_are_the_crds_that_crossplane_makes_of_them() {
     for name in ["legacy", "namespaced", "cluster"] {
         let path = format!("{}/testdata/crossplane/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
-        let mut documents = parse(&text.as_str().into(), &Budget::default()).into_iter();
+        let mut documents = parse(&text.as_str().into(), &YamlBudget::default()).into_iter();
         let made: Vec<Value> =
             expand(documents.next().unwrap()).iter().map(|document| document.tree.as_ref().unwrap().root().to_json()).collect();
         let expected: Vec<Value> = documents.map(|document| document.tree.unwrap().root().to_json()).collect();

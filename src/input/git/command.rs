@@ -63,12 +63,12 @@ pub(super) struct Git {
     dir: PathBuf,
     environment: Vec<(OsString, Option<OsString>)>,
     /// What was asked before: one run sees one state of the repository, and starting git takes longer than looking here.
-    answers: Arc<Mutex<HashMap<Vec<OsString>, Answer>>>,
+    answers: Arc<Mutex<HashMap<Vec<OsString>, GitOutput>>>,
 }
 
 /// What a run of git left.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
+pub(super) struct GitOutput {
     pub ok: bool,
     pub out: Arc<[u8]>,
     pub err: String,
@@ -110,7 +110,7 @@ impl Git {
     }
 
     /// Runs git to its end; at most `limit` bytes of output.
-    pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<Answer, GitError> {
+    pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<GitOutput, GitError> {
         let question: Vec<OsString> = arguments.iter().map(|argument| argument.as_ref().to_owned()).collect();
         if let Some(known) = self.answers.lock().ok().and_then(|answers| answers.get(&question).cloned()) {
             return Ok(known);
@@ -123,7 +123,7 @@ impl Git {
     }
 
     /// As [`Git::run`], for an answer that is kept in another form.
-    pub(super) fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<Answer, GitError> {
+    pub(super) fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<GitOutput, GitError> {
         let mut child = spawn(&mut self.command(arguments))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let mut out = Vec::new();
@@ -145,7 +145,7 @@ impl Git {
         let failed = |error: std::io::Error| GitError::Failed { command: name(), said: error.to_string() };
         read.map_err(failed)?;
         let status = child.wait().map_err(failed)?;
-        Ok(Answer { ok: status.success(), out: out.into(), err: String::from_utf8_lossy(&err).trim().to_owned() })
+        Ok(GitOutput { ok: status.success(), out: out.into(), err: String::from_utf8_lossy(&err).trim().to_owned() })
     }
 }
 
@@ -174,7 +174,7 @@ fn name_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
     arguments.first().map_or_else(String::new, |name| name.as_ref().to_string_lossy().into_owned())
 }
 
-impl Answer {
+impl GitOutput {
     /// The output as one line of text, without its break.
     pub(super) fn line(&self) -> String {
         let text = String::from_utf8_lossy(&self.out);

@@ -15,7 +15,7 @@ pub(in super::super) enum Mode {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Entry {
+pub(in super::super) struct TreeEntry {
     pub path: Vec<u8>,
     pub mode: Mode,
     pub id: String,
@@ -23,7 +23,7 @@ pub(in super::super) struct Entry {
     pub unmerged: bool,
 }
 
-impl Entry {
+impl TreeEntry {
     pub(super) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
@@ -32,16 +32,16 @@ impl Entry {
 /// Entries sorted by the bytes of their paths.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    entries: Vec<Entry>,
+    entries: Vec<TreeEntry>,
 }
 
 /// Where a path leads once its links are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
-    File(Entry),
+pub(super) enum LinkTarget {
+    File(TreeEntry),
     /// The path without links; empty for the root.
     Directory(Vec<u8>),
-    Submodule(Entry),
+    Submodule(TreeEntry),
     Absent,
     Outside,
     Loop,
@@ -84,14 +84,14 @@ pub(super) type Listings = BTreeMap<Option<String>, Arc<Listing>>;
 impl Listing {
     /// `<words>\t<path>\0`, as `ls-tree -z` and `ls-files -s -z` write it.
     fn parse<'a>(out: &'a [u8], understand: impl Fn([&'a str; 3]) -> (&'a str, &'a str, bool)) -> Listing {
-        let mut entries: Vec<Entry> = out
+        let mut entries: Vec<TreeEntry> = out
             .split(|byte| *byte == 0)
             .filter_map(|record| {
                 let tab = record.iter().position(|byte| *byte == b'\t')?;
                 let words = std::str::from_utf8(record.get(..tab)?).ok()?;
                 let mut words = words.split(' ');
                 let (mode, id, unmerged) = understand([words.next()?, words.next()?, words.next()?]);
-                Some(Entry {
+                Some(TreeEntry {
                     path: record.get(tab + 1..)?.to_vec(),
                     mode: match mode {
                         "120000" => Mode::Link,
@@ -107,17 +107,17 @@ impl Listing {
         Listing { entries }
     }
 
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[TreeEntry] {
         &self.entries
     }
 
-    pub(super) fn get(&self, path: &[u8]) -> Option<&Entry> {
+    pub(super) fn get(&self, path: &[u8]) -> Option<&TreeEntry> {
         let at = self.entries.binary_search_by(|entry| entry.path.as_slice().cmp(path));
         self.entries.get(at.ok()?)
     }
 
     /// The entries inside a directory, however deep.
-    pub(super) fn under(&self, directory: &[u8]) -> &[Entry] {
+    pub(super) fn under(&self, directory: &[u8]) -> &[TreeEntry] {
         if directory.is_empty() {
             return &self.entries;
         }
@@ -130,14 +130,18 @@ impl Listing {
 
     /// Follows a path through this listing, which must be the whole one. `read` returns the text of
     /// a link. Nothing outside the listing is ever looked at.
-    pub(super) fn follow(&self, path: &[u8], mut read: impl FnMut(&Entry) -> Result<Vec<u8>, GitError>) -> Result<Target, GitError> {
+    pub(super) fn follow(
+        &self,
+        path: &[u8],
+        mut read: impl FnMut(&TreeEntry) -> Result<Vec<u8>, GitError>,
+    ) -> Result<LinkTarget, GitError> {
         let mut pending: VecDeque<Vec<u8>> = parts(path).collect();
         let mut here: Vec<Vec<u8>> = Vec::new();
         let mut hops = 0;
         while let Some(part) = pending.pop_front() {
             if part == b".." {
                 if here.pop().is_none() {
-                    return Ok(Target::Outside);
+                    return Ok(LinkTarget::Outside);
                 }
                 continue;
             }
@@ -147,11 +151,11 @@ impl Listing {
                 Some(entry) if entry.mode == Mode::Link => {
                     hops += 1;
                     if hops > LINK_HOPS {
-                        return Ok(Target::Loop);
+                        return Ok(LinkTarget::Loop);
                     }
                     let text = read(entry)?;
                     if text.starts_with(b"/") {
-                        return Ok(Target::Outside);
+                        return Ok(LinkTarget::Outside);
                     }
                     here.pop();
                     for part in parts(&text).collect::<Vec<_>>().into_iter().rev() {
@@ -159,15 +163,15 @@ impl Listing {
                     }
                 }
                 Some(entry) if entry.mode == Mode::Submodule => {
-                    return Ok(Target::Submodule(entry.clone()));
+                    return Ok(LinkTarget::Submodule(entry.clone()));
                 }
-                Some(entry) if pending.is_empty() => return Ok(Target::File(entry.clone())),
-                Some(_) => return Ok(Target::Absent),
-                None if self.under(&at).is_empty() => return Ok(Target::Absent),
+                Some(entry) if pending.is_empty() => return Ok(LinkTarget::File(entry.clone())),
+                Some(_) => return Ok(LinkTarget::Absent),
+                None if self.under(&at).is_empty() => return Ok(LinkTarget::Absent),
                 None => {}
             }
         }
-        Ok(Target::Directory(here.join(&b'/')))
+        Ok(LinkTarget::Directory(here.join(&b'/')))
     }
 }
 
@@ -185,7 +189,7 @@ mod tests {
     }
 
     /// Links are given by their id, which is the target's text here.
-    fn follow(listing: &Listing, path: &str) -> Target {
+    fn follow(listing: &Listing, path: &str) -> LinkTarget {
         listing.follow(path.as_bytes(), |entry| Ok(entry.id.clone().into_bytes())).unwrap()
     }
 
@@ -203,25 +207,25 @@ mod tests {
             "160000 9 0\tmodule",
             "120000 module/x 0\tinto",
         ]);
-        let directory = |path: &str| Target::Directory(path.as_bytes().to_vec());
+        let directory = |path: &str| LinkTarget::Directory(path.as_bytes().to_vec());
         assert_eq!(follow(&tree, "a/b"), directory("a/b"));
         assert_eq!(follow(&tree, "d/again"), directory("a/b"));
         assert_eq!(follow(&tree, ""), directory(""));
-        assert!(matches!(follow(&tree, "d/again/c.yaml"), Target::File(entry) if entry.path == b"a/b/c.yaml"));
-        assert_eq!(follow(&tree, "d/out"), Target::Outside);
-        assert_eq!(follow(&tree, "d/root"), Target::Outside);
-        assert_eq!(follow(&tree, "../x"), Target::Outside);
-        assert_eq!(follow(&tree, "self"), Target::Loop);
-        assert_eq!(follow(&tree, "gone"), Target::Absent);
-        assert_eq!(follow(&tree, "a/b/c.yaml/d"), Target::Absent);
-        assert!(matches!(follow(&tree, "into"), Target::Submodule(_)));
-        assert!(matches!(follow(&tree, "module/x/y"), Target::Submodule(_)));
+        assert!(matches!(follow(&tree, "d/again/c.yaml"), LinkTarget::File(entry) if entry.path == b"a/b/c.yaml"));
+        assert_eq!(follow(&tree, "d/out"), LinkTarget::Outside);
+        assert_eq!(follow(&tree, "d/root"), LinkTarget::Outside);
+        assert_eq!(follow(&tree, "../x"), LinkTarget::Outside);
+        assert_eq!(follow(&tree, "self"), LinkTarget::Loop);
+        assert_eq!(follow(&tree, "gone"), LinkTarget::Absent);
+        assert_eq!(follow(&tree, "a/b/c.yaml/d"), LinkTarget::Absent);
+        assert!(matches!(follow(&tree, "into"), LinkTarget::Submodule(_)));
+        assert!(matches!(follow(&tree, "module/x/y"), LinkTarget::Submodule(_)));
     }
 
     #[test]
     fn a_directory_is_not_its_namesakes() {
         let tree = listing(&["1 1 0\ta-b/x", "1 1 0\ta/x", "1 1 0\ta.yaml", "1 1 0\ta0/x"]);
-        let names: Vec<_> = tree.under(b"a").iter().map(Entry::shown).collect();
+        let names: Vec<_> = tree.under(b"a").iter().map(TreeEntry::shown).collect();
         assert_eq!(names, ["a/x"]);
     }
 

@@ -7,7 +7,7 @@ use super::super::argument::shown_revision;
 use super::super::limits::Limits;
 use super::super::{Problem, SkippedInput, Why};
 use super::blobs::{Blob, Blobs};
-use super::listing::{Entry, Listing, Mode, Target};
+use super::listing::{LinkTarget, Listing, Mode, TreeEntry};
 use super::{GitError, Repository, Resolved};
 
 /// The text of a link is a path.
@@ -108,9 +108,9 @@ impl Search<'_, '_, '_> {
     fn through_links(&mut self, path: &str) -> Result<(), GitError> {
         let snapshot = self.snapshot;
         match self.follow(path.as_bytes())? {
-            Target::File(entry) => self.take(path.to_owned(), &entry),
-            Target::Directory(real) => self.pending.push_back((path.to_owned(), real)),
-            Target::Absent => {
+            LinkTarget::File(entry) => self.take(path.to_owned(), &entry),
+            LinkTarget::Directory(real) => self.pending.push_back((path.to_owned(), real)),
+            LinkTarget::Absent => {
                 return Err(GitError::Absent { rev: snapshot.revision.as_ref().map(|r| r.rev.clone()), path: path.to_owned() });
             }
             astray => self.refuse(path, &astray),
@@ -121,7 +121,7 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    fn expand(&mut self, shown: &str, real: &[u8], entries: &[Entry]) -> Result<(), GitError> {
+    fn expand(&mut self, shown: &str, real: &[u8], entries: &[TreeEntry]) -> Result<(), GitError> {
         self.walked.insert(real.to_vec());
         self.looked_at = self.looked_at.saturating_add(entries.len());
         if self.looked_at > self.limits.entries {
@@ -139,7 +139,7 @@ impl Search<'_, '_, '_> {
             };
             match entry.mode {
                 Mode::Link => links.push((path, entry)),
-                Mode::Submodule => self.refuse(&path, &Target::Submodule(entry.clone())),
+                Mode::Submodule => self.refuse(&path, &LinkTarget::Submodule(entry.clone())),
                 Mode::File if self.limits.takes(&path) => self.take(path, entry),
                 Mode::File => self.skip(&path, Why::OtherExtension),
             }
@@ -150,11 +150,11 @@ impl Search<'_, '_, '_> {
         Ok(())
     }
 
-    fn through_link(&mut self, path: String, link: &Entry) -> Result<(), GitError> {
+    fn through_link(&mut self, path: String, link: &TreeEntry) -> Result<(), GitError> {
         match self.follow(&link.path)? {
-            Target::File(entry) if self.limits.takes(&path) => self.take(path, &entry),
-            Target::File(_) => self.skip(&path, Why::OtherExtension),
-            Target::Directory(real) => {
+            LinkTarget::File(entry) if self.limits.takes(&path) => self.take(path, &entry),
+            LinkTarget::File(_) => self.skip(&path, Why::OtherExtension),
+            LinkTarget::Directory(real) => {
                 let read = ancestors(&real).any(|directory| self.walked.contains(directory));
                 if read || ancestors(&link.path).any(|directory| directory == real) {
                     let target = self.snapshot.name(&String::from_utf8_lossy(&real));
@@ -164,13 +164,13 @@ impl Search<'_, '_, '_> {
                     self.pending.push_back((path, real));
                 }
             }
-            Target::Absent if !self.limits.takes(&path) => self.skip(&path, Why::OtherExtension),
+            LinkTarget::Absent if !self.limits.takes(&path) => self.skip(&path, Why::OtherExtension),
             astray => self.refuse(&path, &astray),
         }
         Ok(())
     }
 
-    fn follow(&mut self, path: &[u8]) -> Result<Target, GitError> {
+    fn follow(&mut self, path: &[u8]) -> Result<LinkTarget, GitError> {
         let blobs = &mut *self.blobs;
         self.listing.follow(path, |link| match blobs.read(&link.id, LINK_BYTES)? {
             Blob::Bytes(text) => Ok(text),
@@ -179,7 +179,7 @@ impl Search<'_, '_, '_> {
         })
     }
 
-    fn take(&mut self, path: String, entry: &Entry) {
+    fn take(&mut self, path: String, entry: &TreeEntry) {
         if entry.unmerged {
             let problem = Problem::Unmerged { name: self.snapshot.name(&path) };
             // There are up to three sides of it.
@@ -195,12 +195,12 @@ impl Search<'_, '_, '_> {
         self.left.skipped.push(SkippedInput { what: self.snapshot.name(path), why });
     }
 
-    fn refuse(&mut self, path: &str, target: &Target) {
+    fn refuse(&mut self, path: &str, target: &LinkTarget) {
         let name = self.snapshot.name(path);
         self.left.problems.push(match target {
-            Target::Submodule(entry) => Problem::Submodule { name, commit: entry.id.clone() },
-            Target::Loop => Problem::LinkLoop { name },
-            Target::Absent => Problem::DanglingLink { name },
+            LinkTarget::Submodule(entry) => Problem::Submodule { name, commit: entry.id.clone() },
+            LinkTarget::Loop => Problem::LinkLoop { name },
+            LinkTarget::Absent => Problem::DanglingLink { name },
             _ => Problem::LinkLeaves { name, in_git: true },
         });
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Input, InputKind, Loaded, Loader, Note, Origin, Problem, Text, has_template_expression, helm_template, shown};
 
 use super::line_origins::LineOrigins;
@@ -21,7 +21,7 @@ pub(super) fn render(loader: &Loader, inputs: &[Input], loaded: &mut Loaded) {
         let is_template = file.text.contains(CRD) && has_template_expression(&file.text);
         if is_template
             && let Some((chart, _)) = split(&file.name)
-            && (loader.renders() || !helm_template::can_read(&file.text, &Budget::default()))
+            && (loader.renders() || !helm_template::can_read(&file.text, &YamlBudget::default()))
         {
             charts.entry(chart.to_owned()).or_default().push(index);
         }
@@ -71,7 +71,7 @@ fn one(loader: &Loader, inputs: &[Input], chart: &str, templates: &[usize], file
                 *file = File::new(file.name.clone(), text, file.origin.clone()).rendered_from(origins);
                 outcome.rendered = true;
             }
-            None if helm_template::can_read(&file.text, &Budget::default()) => outcome.left_out = true,
+            None if helm_template::can_read(&file.text, &YamlBudget::default()) => outcome.left_out = true,
             None => return Err(Problem::Render { name: file.name.clone(), error: RenderError::NoCrd }),
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag};
 
-use crate::input::yaml::{self, Budget, Node};
+use crate::input::yaml::{self, Node, YamlBudget};
 use crate::input::{File, LineColumn, Lines, Origin, Text};
 
 /// Where the lines of a rendered text come from. What a patch or an expression put in comes from nowhere.
@@ -65,7 +65,7 @@ impl LineOrigins {
         // The resource itself comes before the patches of it, which are partial.
         sources.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
         let mut origins = LineOrigins { files: Vec::new(), lines: vec![None; rendered.lines().count()] };
-        let budget = Budget::default();
+        let budget = YamlBudget::default();
         let documents = |text: &Text| yaml::parse(text, &budget).into_iter().filter_map(|document| document.tree.ok()).collect::<Vec<_>>();
         let named: Vec<_> = documents(rendered);
         let wanted: BTreeMap<(String, String), usize> =

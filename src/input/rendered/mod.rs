@@ -15,7 +15,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::limits::spoken;
-use super::program::{self, Answer};
+use super::program::{self, ProgramOutput};
 use super::{File, Input, Loaded, Loader, Note, Problem, shorten_line};
 
 pub use line_origins::LineOrigins;
@@ -98,7 +98,7 @@ fn command(program: &str) -> Option<Command> {
 }
 
 /// Runs a program on copied files. Nothing if it isn't installed.
-fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) -> Result<Option<Answer>, RenderError> {
+fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) -> Result<Option<ProgramOutput>, RenderError> {
     let home = copied.home();
     for name in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
         command.env(name, home);

@@ -9,7 +9,7 @@ use crate::input::shorten;
 use super::events::Source;
 use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree, WIDE, WideMapping};
 use super::scalar::{self, Typed};
-use super::{Budget, Error, ErrorKind};
+use super::{Error, ErrorKind, YamlBudget};
 
 /// A collection that is still open.
 struct Open {
@@ -51,7 +51,7 @@ pub(super) struct Builder<'a> {
     json: bool,
     /// Whether the slice is the text with some characters replaced.
     masked: bool,
-    budget: &'a Budget,
+    budget: &'a YamlBudget,
     pub tree: Tree,
     open: Vec<Open>,
     spare: Vec<Vec<NodeId>>,
@@ -63,7 +63,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(source: &Source<'a>, budget: &'a Budget) -> Self {
+    pub(super) fn new(source: &Source<'a>, budget: &'a YamlBudget) -> Self {
         let Source { text, slice, json, masked, span } = *source;
         let base = span.start as usize;
         let mut arena = ROOM.take();

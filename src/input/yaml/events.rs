@@ -10,7 +10,7 @@ use crate::input::shorten;
 
 use super::builder::{Anchored, Builder};
 use super::node::{NodeId, Span};
-use super::{Budget, Document, Error, ErrorKind};
+use super::{Document, Error, ErrorKind, YamlBudget};
 
 /// What is read: one stretch of a file.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
 }
 
 /// The documents of one stretch; in JSON, also of one with characters that YAML forbids.
-pub(super) fn read_either(source: &Source<'_>, budget: &Budget) -> Vec<Document> {
+pub(super) fn read_either(source: &Source<'_>, budget: &YamlBudget) -> Vec<Document> {
     let documents = read(source, budget);
     match documents.last() {
         Some(Document { tree: Err(_), .. }) if source.json => match mask_controls(source.slice) {
@@ -61,7 +61,7 @@ fn mask_controls(slice: &str) -> Option<String> {
     found.then_some(masked)
 }
 
-fn read(source: &Source<'_>, budget: &Budget) -> Vec<Document> {
+fn read(source: &Source<'_>, budget: &YamlBudget) -> Vec<Document> {
     let (slice, span) = (source.slice, source.span);
     let mut documents = Vec::new();
     let mut options = granit_parser::options! {
@@ -107,7 +107,7 @@ fn read(source: &Source<'_>, budget: &Budget) -> Vec<Document> {
 }
 
 /// Names the cause of a syntax error where the text shows it.
-fn syntax(slice: &str, base: usize, error: &granit_parser::ScanError, budget: &Budget) -> Error {
+fn syntax(slice: &str, base: usize, error: &granit_parser::ScanError, budget: &YamlBudget) -> Error {
     use granit_parser::ErrorKind as Scan;
     let offset = error.marker().byte_offset().unwrap_or(0).min(slice.len());
     let at = |start: usize, len: usize| Span::new(base + start, base + (start + len).min(slice.len()));

@@ -24,7 +24,7 @@ use thiserror::Error;
 
 /// What one file may cost. Each has a flag of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct YamlBudget {
     /// Nesting of collections. Real CRDs stay below 60; every later walk recurses at most this deep.
     pub depth: usize,
     /// Nodes of one document with its aliases expanded. The largest real CRD has about 100,000.
@@ -35,9 +35,9 @@ pub struct Budget {
     pub scalar: usize,
 }
 
-impl Default for Budget {
+impl Default for YamlBudget {
     fn default() -> Self {
-        Budget { depth: 200, nodes: 5_000_000, documents: 50_000, scalar: 4 << 20 }
+        YamlBudget { depth: 200, nodes: 5_000_000, documents: 50_000, scalar: 4 << 20 }
     }
 }
 

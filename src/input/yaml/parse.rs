@@ -1,11 +1,11 @@
 //! Which documents a file has, and which reader takes each of them.
 
 use super::events::{self, Source};
-use super::{Budget, Document, Error, ErrorKind, Span, generated, split};
+use super::{Document, Error, ErrorKind, Span, YamlBudget, generated, split};
 use crate::input::Text;
 
 /// Reads every document of a file. A broken one is returned as its error and doesn't hide the others.
-pub fn parse(text: &Text, budget: &Budget) -> Vec<Document> {
+pub fn parse(text: &Text, budget: &YamlBudget) -> Vec<Document> {
     let json = matches!(text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).as_bytes().first(), Some(b'{'));
     let spans = if json { vec![Span::new(0, text.len())] } else { split::documents(text) };
     if let Some(over) = spans.get(budget.documents) {
@@ -23,7 +23,7 @@ pub fn parse(text: &Text, budget: &Budget) -> Vec<Document> {
 /// The documents of one stretch: one, unless `...` ends them early.
 ///
 /// What generators write is read in one pass; everything else, and everything with an error in it, by the event parser.
-fn part(text: &Text, span: Span, json: bool, budget: &Budget) -> Vec<Document> {
+fn part(text: &Text, span: Span, json: bool, budget: &YamlBudget) -> Vec<Document> {
     let Some(source) = Source::new(text, span, json) else { return Vec::new() };
     match generated::read(&source, budget) {
         Some(tree) => vec![Document { span, tree: Ok(tree) }],

@@ -2,7 +2,7 @@ use super::*;
 use crate::input::Text;
 
 fn read(text: &str) -> Vec<Document> {
-    parse(&Text::from(text), &Budget::default())
+    parse(&Text::from(text), &YamlBudget::default())
 }
 
 fn one(text: &str) -> Arc<Tree> {
@@ -119,7 +119,7 @@ fn aliases_are_counted_as_if_written_out() {
         let refs = vec![format!("*a{}", i - 1); 10].join(", ");
         bomb.push_str(&format!("a{i}: &a{i} [{refs}]\n"));
     }
-    assert_eq!(error(&bomb).kind, ErrorKind::Nodes(Budget::default().nodes));
+    assert_eq!(error(&bomb).kind, ErrorKind::Nodes(YamlBudget::default().nodes));
     assert_eq!(error("&a [*a]").kind, ErrorKind::SelfReference("a".into()));
 }
 
@@ -132,7 +132,7 @@ fn depth_is_refused_before_a_tree_exists() {
         "{\"properties\":{\"a\":".repeat(5_000),
     ];
     for text in deep {
-        assert_eq!(error(&text).kind, ErrorKind::Depth(Budget::default().depth), "{}", &text[..20]);
+        assert_eq!(error(&text).kind, ErrorKind::Depth(YamlBudget::default().depth), "{}", &text[..20]);
     }
 }
 
@@ -156,7 +156,7 @@ fn braces_in_text_are_fine() {
 
 #[test]
 fn budgets_hold() {
-    let budget = Budget { documents: 3, scalar: 10, ..Budget::default() };
+    let budget = YamlBudget { documents: 3, scalar: 10, ..YamlBudget::default() };
     let text: Text = "a: 1\n---\n".repeat(9).into();
     assert_eq!(parse(&text, &budget)[0].tree.as_ref().unwrap_err().kind, ErrorKind::Documents(3));
     let text: Text = "a: 01234567890123\n".into();
@@ -171,7 +171,7 @@ fn order_of_keys_does_not_matter_to_sameness() {
 
 #[test]
 fn what_is_written_alike_holds_the_same_data() {
-    let tree = |text: &str| parse(&text.into(), &Budget::default()).remove(0).tree.unwrap();
+    let tree = |text: &str| parse(&text.into(), &YamlBudget::default()).remove(0).tree.unwrap();
     let same = tree("a: {x: [1, 2]}\nb: {x: [1, 2]}\nc: {x: [1, 3]}\n");
     let [a, b, c] = ["a", "b", "c"].map(|key| same.root().get(key).unwrap());
     assert!(a.get("x").unwrap().alike(b.get("x").unwrap()));

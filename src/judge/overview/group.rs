@@ -85,7 +85,7 @@ pub struct Group<'r> {
 
 /// One of several edits of an embedded type.
 #[derive(Debug)]
-pub struct Edit<'r> {
+pub struct EmbeddedEdit<'r> {
     pub lead: &'r Finding,
     pub places: usize,
 }
@@ -169,13 +169,13 @@ impl<'r> Group<'r> {
     }
 
     /// The different edits: one, or several for an embedded type; most places first.
-    pub fn edits(&self) -> Vec<Edit<'r>> {
-        let mut edits: BTreeMap<_, Edit<'r>> = BTreeMap::new();
+    pub fn edits(&self) -> Vec<EmbeddedEdit<'r>> {
+        let mut edits: BTreeMap<_, EmbeddedEdit<'r>> = BTreeMap::new();
         for &finding in &self.members {
             let key = if finding.embedded.is_some() { finding.edit() } else { String::new() };
-            edits.entry(key).or_insert(Edit { lead: finding, places: 0 }).places += 1;
+            edits.entry(key).or_insert(EmbeddedEdit { lead: finding, places: 0 }).places += 1;
         }
-        let mut edits: Vec<Edit<'r>> = edits.into_values().collect();
+        let mut edits: Vec<EmbeddedEdit<'r>> = edits.into_values().collect();
         edits.sort_by_key(|edit| Reverse(edit.places));
         edits
     }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::judge::finding::{Finding, Severity, Status};
 
 pub use counts::{Counts, plural};
-pub use group::{Edit, Group, Harm, Section};
+pub use group::{EmbeddedEdit, Group, Harm, Section};
 
 /// What is shown of a report.
 #[derive(Debug)]

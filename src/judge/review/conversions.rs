@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::find::change;
 use crate::find::conversion::Conversions;
 use crate::find::conversion::check::{check, unused_manifests};
-use crate::find::conversion::coverage::{Cover, Coverage};
+use crate::find::conversion::coverage::{ConversionCoverage, Cover};
 use crate::find::conversion::manifest::Manifest;
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::scaffold::{Draft, RemovedVersion, scaffold};
@@ -26,12 +26,12 @@ pub struct Manifests<'j> {
 
 /// Looks up what covers a change, and remembers what was asked.
 pub(super) struct Covering<'j> {
-    coverage: Option<Coverage<'j>>,
+    coverage: Option<ConversionCoverage<'j>>,
 }
 
 impl<'j> Covering<'j> {
     pub fn new(manifests: &Manifests<'j>, old: &Side<'_>, new: &Side<'_>) -> Self {
-        Covering { coverage: manifests.now.map(|now| Coverage::new(now, &old.bundle, &new.bundle)) }
+        Covering { coverage: manifests.now.map(|now| ConversionCoverage::new(now, &old.bundle, &new.bundle)) }
     }
 
     /// What covers a change that needs a conversion.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cel::ast::{Expr, ExprKind as Kind, Literal};
-use crate::cel::decl::{Decl, DeclKind, Object};
+use crate::cel::decl::{Decl, DeclKind, ObjectDecl};
 use crate::cel::eval::FileExpression;
 use crate::cel::parse::read;
 use crate::cel::types::CelType;
@@ -19,33 +19,33 @@ use crate::model::schema::shape::ListType;
 
 use super::mistake::Mistake;
 
-pub struct Condition {
+pub struct WhenCondition {
     text: String,
     program: FileExpression,
 }
 
-impl std::fmt::Debug for Condition {
+impl std::fmt::Debug for WhenCondition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl<'de> Deserialize<'de> for Condition {
+impl<'de> Deserialize<'de> for WhenCondition {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        match Condition::mistakes(&text).into_iter().next() {
+        match WhenCondition::mistakes(&text).into_iter().next() {
             Some(mistake) => Err(serde::de::Error::custom(format_args!("the condition `{text}` {}", mistake.message))),
-            None => Condition::parse(&text).map_err(|error| serde::de::Error::custom(format_args!("the condition `{text}` {error}"))),
+            None => WhenCondition::parse(&text).map_err(|error| serde::de::Error::custom(format_args!("the condition `{text}` {error}"))),
         }
     }
 }
 
-impl Condition {
+impl WhenCondition {
     /// Compiles a condition; its types are checked against those of a fact.
     pub fn parse(text: &str) -> Result<Self, String> {
         let program = FileExpression::compile(text, "fact", &FACT).map_err(|error| format!("does not compile: {error}"))?;
         match program.result_type() {
-            CelType::Bool => Ok(Condition { text: text.to_owned(), program }),
+            CelType::Bool => Ok(WhenCondition { text: text.to_owned(), program }),
             other => Err(format!("must give a bool, this gives {other}")),
         }
     }
@@ -59,8 +59,8 @@ impl Condition {
     /// What is wrong with the condition that a key of a page has.
     pub(crate) fn faults(key: &str, node: Node<'_>) -> Vec<Fault> {
         let text = node.as_str().unwrap_or_default();
-        let faults: Vec<Fault> = Condition::mistakes(text).into_iter().map(|mistake| mistake.fault(key, node)).collect();
-        match Condition::parse(text) {
+        let faults: Vec<Fault> = WhenCondition::mistakes(text).into_iter().map(|mistake| mistake.fault(key, node)).collect();
+        match WhenCondition::parse(text) {
             Err(error) if faults.is_empty() => vec![Fault::at(node, format!("`{key}` {error}"))],
             _ => faults,
         }
@@ -99,7 +99,7 @@ static FACT: LazyLock<Arc<Decl>> = LazyLock::new(|| {
         "words" => node(DeclKind::Map { value: Arc::clone(&text) }),
         _ => Arc::clone(&text),
     };
-    node(DeclKind::Object(Object { fields: FIELDS.iter().map(|name| ((*name).to_owned(), field(name))).collect() }))
+    node(DeclKind::Object(ObjectDecl { fields: FIELDS.iter().map(|name| ((*name).to_owned(), field(name))).collect() }))
 });
 
 /// The mistake of an expression that reads what no fact has.
@@ -192,7 +192,7 @@ impl<'f> FactView<'f> {
         !self.fact.affects.is_empty() && self.fact.affects.iter().all(|one| list.contains(&one))
     }
 
-    pub fn holds(&self, when: &Condition) -> bool {
+    pub fn holds(&self, when: &WhenCondition) -> bool {
         when.holds(self.value.get_or_init(|| view(self.fact, self.maturity)))
     }
 }
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_a_fact_does_not_have_is_a_mistake() {
         let said = |text: &str| -> Vec<(String, String)> {
-            let mistakes = Condition::mistakes(text).into_iter();
+            let mistakes = WhenCondition::mistakes(text).into_iter();
             mistakes.map(|mistake| (mistake.message, text[mistake.at.unwrap()].to_owned())).collect()
         };
         let known = "fact.words.type == 'number' && fact.in_status && has(fact.words.law) && 'kept' in fact.words";
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(said("fact.subject == 'feild' && fact.effect in ['added', 'removed']"), [(never, "feild".to_owned())]);
         assert_eq!(said("fact.effect in ['added', 'remvoed']").len(), 1);
         let shown = view(&Fact::new(Subject::Crd, Aspect::Presence, Effect::Added, "a"), "ga");
-        assert!(FIELDS.iter().all(|field| Condition::parse(&format!("has(fact.{field})")).unwrap().holds(&shown)));
+        assert!(FIELDS.iter().all(|field| WhenCondition::parse(&format!("has(fact.{field})")).unwrap().holds(&shown)));
     }
 
     fn added() -> Fact {
@@ -275,19 +275,19 @@ mod tests {
     #[test]
     fn two_negations_cancel_each_other() {
         let shown = view(&added(), "ga");
-        assert!(!Condition::parse("!!fact.in_status").unwrap().holds(&shown));
-        assert!(Condition::parse("!fact.in_status").unwrap().holds(&shown));
-        assert!(Condition::parse("!!(fact.maturity == 'ga')").unwrap().holds(&shown));
+        assert!(!WhenCondition::parse("!!fact.in_status").unwrap().holds(&shown));
+        assert!(WhenCondition::parse("!fact.in_status").unwrap().holds(&shown));
+        assert!(WhenCondition::parse("!!(fact.maturity == 'ga')").unwrap().holds(&shown));
     }
 
     #[test]
     fn what_fails_does_not_hold() {
         let shown = view(&added(), "ga");
         for text in ["fact.words.type == 'number'", "!(fact.words.type == 'number')", "int(fact.crd) < 5", "fact.words['a'] != ''"] {
-            assert!(!Condition::parse(text).unwrap().holds(&shown), "{text}");
+            assert!(!WhenCondition::parse(text).unwrap().holds(&shown), "{text}");
         }
-        assert!(Condition::parse("!('type' in fact.words) && !has(fact.words.type)").unwrap().holds(&shown));
-        assert!(Condition::parse("fact.words.type == 'number' || fact.effect == 'added'").unwrap().holds(&shown));
+        assert!(WhenCondition::parse("!('type' in fact.words) && !has(fact.words.type)").unwrap().holds(&shown));
+        assert!(WhenCondition::parse("fact.words.type == 'number' || fact.effect == 'added'").unwrap().holds(&shown));
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
             ("fact", "must give a bool, this gives"),
             ("fact.crd.matches('[')", "does not compile: invalid matches argument"),
         ] {
-            let error = Condition::parse(text).unwrap_err();
+            let error = WhenCondition::parse(text).unwrap_err();
             assert!(error.starts_with(said), "{text}: {error}");
         }
     }
@@ -319,8 +319,8 @@ mod tests {
         assert_eq!(shown.as_object().unwrap().len(), FIELDS.len());
         for field in FIELDS {
             // Reading a value that isn't of the declared type fails.
-            assert!(Condition::parse(&format!("type(fact.{field}) != null_type")).unwrap().holds(&shown), "{field}");
+            assert!(WhenCondition::parse(&format!("type(fact.{field}) != null_type")).unwrap().holds(&shown), "{field}");
         }
-        assert!(Condition::parse("fact.words.all(word, fact.words[word] != '')").unwrap().holds(&shown));
+        assert!(WhenCondition::parse("fact.words.all(word, fact.words[word] != '')").unwrap().holds(&shown));
     }
 }

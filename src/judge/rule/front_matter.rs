@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::input::Text;
-use crate::input::yaml::{self, Budget, Span};
+use crate::input::yaml::{self, Span, YamlBudget};
 
 use super::page::{PageError, wrong};
 
@@ -45,7 +45,7 @@ pub(crate) fn tree(file: &str) -> Result<Arc<yaml::Tree>, PageError> {
     let (head, _) = split(file)?;
     let head: Text = file.get(..OPEN.len() + head.len() + 1).unwrap_or_default().into();
     let empty = || wrong("the front matter is empty", Span::new(0, 3));
-    let document = yaml::parse(&head, &Budget::default()).into_iter().next().ok_or_else(empty)?;
+    let document = yaml::parse(&head, &YamlBudget::default()).into_iter().next().ok_or_else(empty)?;
     document.tree.map_err(|error| wrong(error.kind.to_string(), error.span))
 }
 

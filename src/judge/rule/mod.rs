@@ -11,7 +11,7 @@ mod template;
 
 pub(crate) use crate::input::json_schema_check::nearest;
 pub use book::{Book, Taken};
-pub(crate) use condition::{Condition, FactView};
+pub(crate) use condition::{FactView, WhenCondition};
 pub use page::{Family, Kind, Need, PageError, Rule};
 
 /// The form of a rule's front matter.

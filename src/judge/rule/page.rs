@@ -11,7 +11,7 @@ use crate::judge::finding::{Class, Severity};
 use crate::model::fact::{Aspect, Effect, Fact, Subject, vocabulary};
 
 use super::Page;
-use super::condition::Condition;
+use super::condition::WhenCondition;
 use super::front_matter::{self, OneOrMany};
 use super::mistake::Mistake;
 use super::template;
@@ -91,14 +91,14 @@ pub struct Rule {
     pub since: String,
     pub family: Family,
     pub matches: Match,
-    pub when: Option<Condition>,
+    pub when: Option<WhenCondition>,
     pub kind: Kind,
     /// Null for everything but changes.
     pub class: Option<Class>,
     /// For changes the policy's table decides.
     pub severity: Option<Severity>,
     /// Where this holds of a fact, its finding is an error.
-    pub error_when: Option<Condition>,
+    pub error_when: Option<WhenCondition>,
     pub conversion: Need,
     pub message: String,
     pub help: String,
@@ -175,8 +175,8 @@ impl Rule {
         let root = tree.root();
         let mut faults = FileSchema::new(super::SCHEMA).check(root);
         let checks: [(&str, Check); 4] = [
-            ("when", Condition::mistakes),
-            ("error_when", Condition::mistakes),
+            ("when", WhenCondition::mistakes),
+            ("error_when", WhenCondition::mistakes),
             ("message", template::mistakes),
             ("help", template::mistakes),
         ];
@@ -206,8 +206,8 @@ impl Rule {
             let explained = front_matter::tree(text).map(|tree| FileSchema::new(super::SCHEMA).check(tree.root()).into_iter().next());
             explained.ok().flatten().map_or(error, |fault| wrong(fault.message, fault.span))
         })?;
-        let condition = |key: &str, text: Option<String>| -> Result<Option<Condition>, PageError> {
-            let parsed = text.map(|text| Condition::parse(&text)).transpose();
+        let condition = |key: &str, text: Option<String>| -> Result<Option<WhenCondition>, PageError> {
+            let parsed = text.map(|text| WhenCondition::parse(&text)).transpose();
             parsed.map_err(|error| front_matter::at_key(body.file, key, format!("`{key}` {error}")))
         };
         Ok(Rule {

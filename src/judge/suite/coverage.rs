@@ -11,13 +11,13 @@ use crate::server::object::{Check, Kind, Seen};
 
 /// Checks that were seen to pass and to fail, by CRD and version of a bundle.
 #[derive(Debug, Default)]
-pub(crate) struct Coverage {
-    seen: BTreeMap<(usize, usize), Sides>,
+pub(crate) struct CheckCoverage {
+    seen: BTreeMap<(usize, usize), SeenChecks>,
 }
 
 /// The checks of one version.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Sides {
+pub(crate) struct SeenChecks {
     passed: BTreeSet<(FieldPath, Check)>,
     failed: BTreeSet<(FieldPath, Check)>,
     /// Of rules, the same by updates alone.
@@ -25,7 +25,7 @@ pub(crate) struct Sides {
     failed_update: BTreeSet<(FieldPath, Check)>,
 }
 
-impl Sides {
+impl SeenChecks {
     pub fn add(&mut self, seen: &[Seen]) {
         for seen in seen {
             let key = || (seen.path.clone(), seen.check.clone());
@@ -49,17 +49,17 @@ impl Sides {
     }
 }
 
-impl Coverage {
+impl CheckCoverage {
     pub fn add(&mut self, crd: usize, version: usize, seen: &[Seen]) {
         self.seen.entry((crd, version)).or_default().add(seen);
     }
 
-    pub fn of(&self, crd: usize, version: usize) -> Sides {
+    pub fn of(&self, crd: usize, version: usize) -> SeenChecks {
         self.seen.get(&(crd, version)).cloned().unwrap_or_default()
     }
 
     /// Every constraint of the CRDs that have cases, or of all, with what was seen of it.
-    pub fn lines(&self, bundle: &Bundle<'_>, all: bool) -> Vec<Line> {
+    pub fn lines(&self, bundle: &Bundle<'_>, all: bool) -> Vec<CoverageLine> {
         let mut lines = Vec::new();
         for (index, crd) in bundle.crds.iter().enumerate() {
             let tested = self.seen.keys().any(|(crd, _)| *crd == index);
@@ -68,7 +68,7 @@ impl Coverage {
             }
             for version in crd.versions.iter().filter(|version| version.served) {
                 let sides = self.of(index, version.index);
-                lines.extend(constraints(crd, version).into_iter().map(|constraint| Line {
+                lines.extend(constraints(crd, version).into_iter().map(|constraint| CoverageLine {
                     passes: sides.passes(&constraint),
                     fails: sides.fails(&constraint),
                     crd: crd.name.to_owned(),
@@ -83,7 +83,7 @@ impl Coverage {
 
 /// A constraint with what the cases show of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
+pub(crate) struct CoverageLine {
     pub crd: String,
     pub version: String,
     pub constraint: Constraint,
@@ -91,7 +91,7 @@ pub(crate) struct Line {
     pub fails: bool,
 }
 
-impl Line {
+impl CoverageLine {
     pub fn is_covered(&self) -> bool {
         self.passes && self.fails
     }
@@ -99,14 +99,14 @@ impl Line {
 
 /// How much is covered.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct Share {
+pub(crate) struct CoverageShare {
     pub constraints: usize,
     pub covered: usize,
 }
 
-impl Share {
-    pub fn of<'l>(lines: impl Iterator<Item = &'l Line>) -> Self {
-        lines.fold(Share::default(), |share, line| Share {
+impl CoverageShare {
+    pub fn of<'l>(lines: impl Iterator<Item = &'l CoverageLine>) -> Self {
+        lines.fold(CoverageShare::default(), |share, line| CoverageShare {
             constraints: share.constraints + 1,
             covered: share.covered + usize::from(line.is_covered()),
         })

@@ -8,7 +8,7 @@ use crate::model::{Crd, Documents};
 
 /// One operation.
 #[derive(Debug, Clone)]
-pub(crate) struct Patch {
+pub(crate) struct CrdPatch {
     operation: Operation,
     path: String,
 }
@@ -25,9 +25,9 @@ enum Operation {
 
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
-impl Patch {
+impl CrdPatch {
     /// Reads an operation; what is wrong with it is reported at its place.
-    pub fn read(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Patch> {
+    pub fn read(node: Node<'_>, faults: &mut Vec<Fault>) -> Option<CrdPatch> {
         let text = |key: &str| node.get(key).and_then(Node::as_str);
         let mut missing = |key: &str| {
             faults.push(Fault::at(node, format!("`{key}` is missing in the patch")));
@@ -50,7 +50,7 @@ impl Patch {
             }
         };
         let Some(operation) = operation else { return missing(if from().is_none() && value_is_used(name) { "value" } else { "from" }) };
-        Some(Patch { operation, path: path.trim().to_owned() })
+        Some(CrdPatch { operation, path: path.trim().to_owned() })
     }
 }
 
@@ -59,7 +59,7 @@ fn value_is_used(operation: Node<'_>) -> bool {
 }
 
 /// The CRD with the patches applied one after the other, as documents of its own.
-pub(super) fn patched(crd: &Crd<'_>, patches: &[Patch]) -> Result<Documents, String> {
+pub(super) fn patched(crd: &Crd<'_>, patches: &[CrdPatch]) -> Result<Documents, String> {
     let mut document = crd.node.to_json();
     for (number, patch) in patches.iter().enumerate() {
         apply(&mut document, patch).map_err(|error| format!("initialCRDPatches[{number}] can't be applied: {error}"))?;
@@ -67,7 +67,7 @@ pub(super) fn patched(crd: &Crd<'_>, patches: &[Patch]) -> Result<Documents, Str
     Ok(Documents::of_text(crd.path, &document.to_string()))
 }
 
-fn apply(document: &mut Value, patch: &Patch) -> Result<(), String> {
+fn apply(document: &mut Value, patch: &CrdPatch) -> Result<(), String> {
     let taken = |document: &Value, path: &str| document.pointer(path).cloned().ok_or_else(|| absent(path));
     match &patch.operation {
         Operation::Add(value) => insert(document, &patch.path, value.clone()),
@@ -133,8 +133,8 @@ mod tests {
 
     use super::*;
 
-    fn patch(operation: Operation, path: &str) -> Patch {
-        Patch { operation, path: path.to_owned() }
+    fn patch(operation: Operation, path: &str) -> CrdPatch {
+        CrdPatch { operation, path: path.to_owned() }
     }
 
     #[test]

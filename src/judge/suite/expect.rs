@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use crate::model::kubernetes::Minors;
-use crate::server::object::{Error, Kind, Outcome};
+use crate::server::object::{FieldError, Kind, Response};
 
 use super::{Expectations, Expected, ExpectedError};
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct CaseFailure {
     pub message: String,
     /// Lines of a difference between expected and actual: `-`, `+` or a blank, and the text.
     pub difference: Vec<String>,
@@ -17,32 +17,32 @@ pub(crate) struct Failure {
     pub kubernetes: Option<Minors>,
 }
 
-impl Failure {
+impl CaseFailure {
     pub fn new(message: impl Into<String>) -> Self {
-        Failure::with(message, Vec::new())
+        CaseFailure::with(message, Vec::new())
     }
 
     pub fn with(message: impl Into<String>, difference: Vec<String>) -> Self {
-        Failure { message: message.into(), difference, kubernetes: None }
+        CaseFailure { message: message.into(), difference, kubernetes: None }
     }
 
     /// It is rejected, and this is why.
-    pub fn rejected(message: &str, errors: &[Error]) -> Self {
-        Failure::with(message, lines('+', &shown(errors)))
+    pub fn rejected(message: &str, errors: &[FieldError]) -> Self {
+        CaseFailure::with(message, lines('+', &shown(errors)))
     }
 }
 
 /// Everything in which an outcome and the warnings that come with it differ from what is expected.
-pub(super) fn compare(expects: &Expectations, outcome: &Outcome, warnings: impl FnOnce() -> Vec<String>) -> Vec<Failure> {
+pub(super) fn compare(expects: &Expectations, outcome: &Response, warnings: impl FnOnce() -> Vec<String>) -> Vec<CaseFailure> {
     let mut failures = Vec::new();
     for (path, reason) in &outcome.undecided {
-        failures.push(Failure::new(format!("a check can't be made here: {path}: {reason}")));
+        failures.push(CaseFailure::new(format!("a check can't be made here: {path}: {reason}")));
     }
     match &expects.verdict {
         Some(Expected::Accepted) if !outcome.accepted() => {
-            failures.push(Failure::rejected("accepted was expected, but it is rejected", &outcome.errors));
+            failures.push(CaseFailure::rejected("accepted was expected, but it is rejected", &outcome.errors));
         }
-        Some(Expected::Rejected) if outcome.accepted() => failures.push(Failure::new("rejected was expected, but it is accepted")),
+        Some(Expected::Rejected) if outcome.accepted() => failures.push(CaseFailure::new("rejected was expected, but it is accepted")),
         Some(Expected::RejectedWith(wanted)) => failures.extend(rejected_with(wanted, outcome)),
         Some(Expected::RejectedBy(wanted)) => failures.extend(rejected_by(wanted, &outcome.errors)),
         _ => {}
@@ -57,12 +57,12 @@ pub(super) fn compare(expects: &Expectations, outcome: &Outcome, warnings: impl 
 }
 
 /// The errors without the one that follows from others.
-pub(super) fn own_errors(errors: &[Error]) -> impl Iterator<Item = &Error> {
+pub(super) fn own_errors(errors: &[FieldError]) -> impl Iterator<Item = &FieldError> {
     errors.iter().filter(|error| errors.len() == 1 || error.kind != Kind::Unchecked)
 }
 
 /// The errors as they are shown: long values are cut.
-fn shown(errors: &[Error]) -> Vec<String> {
+fn shown(errors: &[FieldError]) -> Vec<String> {
     own_errors(errors).map(|error| format!("{}: {}", error.field, error.message)).collect()
 }
 
@@ -71,7 +71,7 @@ fn lines(sign: char, texts: &[String]) -> Vec<String> {
 }
 
 /// The error as a client sees it: `Widget.shop.example.com "a" is invalid: [spec.size: Invalid value: …, spec.mode: …]`.
-fn client_error(outcome: &Outcome) -> String {
+fn client_error(outcome: &Response) -> String {
     let word = |pointer: &str| outcome.stored.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let errors: Vec<String> = outcome.errors.iter().map(|error| format!("{}: {}", error.field, error.server_message())).collect();
     let group = word("/apiVersion").split_once('/').map_or("", |(group, _)| group);
@@ -79,22 +79,22 @@ fn client_error(outcome: &Outcome) -> String {
     format!("{}.{group} {:?} is invalid: {errors}", word("/kind"), word("/metadata/name"))
 }
 
-pub(super) fn rejected_with(wanted: &str, outcome: &Outcome) -> Option<Failure> {
+pub(super) fn rejected_with(wanted: &str, outcome: &Response) -> Option<CaseFailure> {
     let errors = &outcome.errors;
     if errors.is_empty() {
-        return Some(Failure::with("rejected was expected, but it is accepted", vec![format!("- {wanted}")]));
+        return Some(CaseFailure::with("rejected was expected, but it is accepted", vec![format!("- {wanted}")]));
     }
     if client_error(outcome).contains(wanted.trim()) {
         return None;
     }
     let mut difference = vec![format!("- {wanted}")];
     difference.extend(errors.iter().map(|error| format!("+ {}: {}", error.field, error.message)));
-    Some(Failure::with("it is rejected with another error than expected", difference))
+    Some(CaseFailure::with("it is rejected with another error than expected", difference))
 }
 
-fn rejected_by(wanted: &[ExpectedError], errors: &[Error]) -> Option<Failure> {
-    let errors: Vec<&Error> = own_errors(errors).collect();
-    let fits = |wanted: &ExpectedError, error: &Error| {
+fn rejected_by(wanted: &[ExpectedError], errors: &[FieldError]) -> Option<CaseFailure> {
+    let errors: Vec<&FieldError> = own_errors(errors).collect();
+    let fits = |wanted: &ExpectedError, error: &FieldError| {
         let path = |path: &String| *path == error.path.to_string() || *path == error.path.dotted() || *path == error.field;
         wanted.path.as_ref().is_none_or(path)
             && wanted.message.as_ref().is_none_or(|message| error.server_message().contains(message.trim()))
@@ -109,7 +109,7 @@ fn rejected_by(wanted: &[ExpectedError], errors: &[Error]) -> Option<Failure> {
     difference.extend(extra.map(|error| format!("+ {}: {}", error.field, error.message)));
     let message =
         if errors.is_empty() { "rejected was expected, but it is accepted" } else { "it is rejected with other errors than expected" };
-    (!difference.is_empty()).then(|| Failure::with(message, difference))
+    (!difference.is_empty()).then(|| CaseFailure::with(message, difference))
 }
 
 /// What of an object is compared: of its type and metadata, only what is expected.
@@ -129,7 +129,7 @@ fn comparable(object: &Value, wanted: &Value) -> Value {
     Value::Object(kept)
 }
 
-fn stored(wanted: &Value, actual: &Value) -> Option<Failure> {
+fn stored(wanted: &Value, actual: &Value) -> Option<CaseFailure> {
     let (wanted, actual) = (comparable(wanted, wanted), comparable(actual, wanted));
     let text = |value: &Value| crate::find::conversion::text::as_yaml(value);
     let (before, after) = (text(&wanted), text(&actual));
@@ -145,13 +145,13 @@ fn stored(wanted: &Value, actual: &Value) -> Option<Failure> {
         };
         format!("{sign} {}", change.value().trim_end_matches('\n'))
     };
-    Some(Failure::with("something else is stored than expected", difference.iter_all_changes().map(line).collect()))
+    Some(CaseFailure::with("something else is stored than expected", difference.iter_all_changes().map(line).collect()))
 }
 
-fn warned(wanted: &[String], actual: &[String]) -> Option<Failure> {
+fn warned(wanted: &[String], actual: &[String]) -> Option<CaseFailure> {
     let missing = wanted.iter().filter(|wanted| !actual.iter().any(|text| text.contains(wanted.trim())));
     let mut difference: Vec<String> = missing.map(|text| format!("- {text}")).collect();
     let extra = actual.iter().filter(|text| !wanted.iter().any(|wanted| text.contains(wanted.trim())));
     difference.extend(extra.map(|text| format!("+ {text}")));
-    (!difference.is_empty()).then(|| Failure::with("the server sends other warnings than expected", difference))
+    (!difference.is_empty()).then(|| CaseFailure::with("the server sends other warnings than expected", difference))
 }

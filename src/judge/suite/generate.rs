@@ -11,9 +11,9 @@ use crate::find::conversion::text::as_yaml;
 use crate::input::shorten;
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Crd, Version};
-use crate::server::object::{Endpoint, Outcome, Subresource};
+use crate::server::object::{Endpoint, Response, Subresource};
 
-use super::coverage::{Constraint, Coverage, Sides, constraints};
+use super::coverage::{CheckCoverage, Constraint, SeenChecks, constraints};
 use super::expect::own_errors;
 
 /// Longer rules are cut in names.
@@ -41,7 +41,7 @@ pub(crate) struct NewCase {
 
 /// Makes what is missing for every served version of every CRD, in parallel. A case of a CRD that the bundle has in several variants
 /// must hold on all of them, because suites name CRDs and not variants.
-pub(crate) fn generate(bundle: &Bundle<'_>, known: &Coverage) -> Vec<Generated> {
+pub(crate) fn generate(bundle: &Bundle<'_>, known: &CheckCoverage) -> Vec<Generated> {
     let mut units: Vec<(usize, &str, Vec<Variant<'_, '_>>)> = Vec::new();
     for variants in bundle.crds.iter().enumerate().collect::<Vec<_>>().chunk_by(|a, b| a.1.name == b.1.name) {
         let Some((first, crd)) = variants.first() else { continue };
@@ -69,16 +69,16 @@ struct Variant<'b, 't> {
     crd: &'b Crd<'t>,
     version: &'b Version<'t>,
     endpoint: Endpoint,
-    sides: Sides,
+    sides: SeenChecks,
 }
 
 impl<'b, 't> Variant<'b, 't> {
-    fn new(index: usize, crd: &'b Crd<'t>, version: &str, known: &Coverage) -> Option<Self> {
+    fn new(index: usize, crd: &'b Crd<'t>, version: &str, known: &CheckCoverage) -> Option<Self> {
         let version = crd.versions.iter().find(|found| found.name == version && found.served)?;
         Some(Variant { crd, version, endpoint: Endpoint::traced(version)?, sides: known.of(index, version.index) })
     }
 
-    fn send(&self, previous: Option<&Value>, object: &Value, status: bool) -> Outcome {
+    fn send(&self, previous: Option<&Value>, object: &Value, status: bool) -> Response {
         match previous {
             Some(previous) if status => {
                 let old = self.endpoint.read(previous.clone());
@@ -101,7 +101,7 @@ struct Writer<'b, 't> {
 }
 
 /// The errors of an answer as a case expects them.
-fn expected_errors(outcome: &Outcome) -> Vec<(String, String)> {
+fn expected_errors(outcome: &Response) -> Vec<(String, String)> {
     own_errors(&outcome.errors).map(|error| (error.path.to_string(), error.lasting_message().to_owned())).collect()
 }
 
@@ -115,12 +115,19 @@ impl Writer<'_, '_> {
     }
 
     /// Keeps a request if it is answered in full and shows what is wanted.
-    fn keep(&mut self, name: &str, previous: Option<Value>, object: Value, shows: impl Fn(&Sides, &Sides) -> bool, accepted: bool) -> bool {
+    fn keep(
+        &mut self,
+        name: &str,
+        previous: Option<Value>,
+        object: Value,
+        shows: impl Fn(&SeenChecks, &SeenChecks) -> bool,
+        accepted: bool,
+    ) -> bool {
         self.keep_write(name, previous, object, false, shows, accepted)
     }
 
     /// The same by a write of the status behind the rest of the object.
-    fn keep_status(&mut self, name: &str, object: Value, shows: impl Fn(&Sides, &Sides) -> bool, accepted: bool) -> bool {
+    fn keep_status(&mut self, name: &str, object: Value, shows: impl Fn(&SeenChecks, &SeenChecks) -> bool, accepted: bool) -> bool {
         let mut previous = object.clone();
         previous.as_object_mut().map(|map| map.remove("status"));
         self.keep_write(name, Some(previous), object, true, shows, accepted)
@@ -132,12 +139,12 @@ impl Writer<'_, '_> {
         previous: Option<Value>,
         object: Value,
         status: bool,
-        shows: impl Fn(&Sides, &Sides) -> bool,
+        shows: impl Fn(&SeenChecks, &SeenChecks) -> bool,
         accepted: bool,
     ) -> bool {
         let Some(variant) = self.variants.get(self.current) else { return false };
         let outcome = variant.send(previous.as_ref(), &object, status);
-        let mut shown = Sides::default();
+        let mut shown = SeenChecks::default();
         shown.add(&outcome.seen);
         if !outcome.undecided.is_empty() || outcome.accepted() != accepted || !shows(&variant.sides, &shown) {
             return false;
@@ -185,7 +192,7 @@ fn of_variant(writer: &mut Writer<'_, '_>) {
     let subjects: Vec<_> = wanted.iter().map(Constraint::subject).collect();
     let has_status = version.status_subresource().is_some();
     let is_status = |constraint: &Constraint| has_status && constraint.path.head() == Some("status");
-    let passes_more = |before: &Sides, shown: &Sides| wanted.iter().any(|one| shown.passes(one) && !before.passes(one));
+    let passes_more = |before: &SeenChecks, shown: &SeenChecks| wanted.iter().any(|one| shown.passes(one) && !before.passes(one));
     for (body, name) in maker.extremes().into_iter().zip(["every field that can be there", "only what is required"]) {
         let object = maker.whole(body);
         if has_status && object.get("status").is_some() {
@@ -197,7 +204,7 @@ fn of_variant(writer: &mut Writer<'_, '_>) {
         if !writer.passes(constraint) {
             let object = maker.with(subject).map(|body| maker.whole(body));
             let previous = object.clone().filter(|_| constraint.transition);
-            let (title, shows) = (title(constraint, "accepted"), |_: &Sides, shown: &Sides| shown.passes(constraint));
+            let (title, shows) = (title(constraint, "accepted"), |_: &SeenChecks, shown: &SeenChecks| shown.passes(constraint));
             if let Some(object) = object.clone().filter(|_| is_status(constraint) && !constraint.transition) {
                 writer.keep_status(&title, object, shows, true);
             } else if let Some(object) = object {
@@ -207,7 +214,7 @@ fn of_variant(writer: &mut Writer<'_, '_>) {
         if !writer.fails(constraint)
             && let Some(found) = maker.rejected(&constraint.path, &constraint.check)
         {
-            let (title, shows) = (title(constraint, "rejected"), |_: &Sides, shown: &Sides| shown.fails(constraint));
+            let (title, shows) = (title(constraint, "rejected"), |_: &SeenChecks, shown: &SeenChecks| shown.fails(constraint));
             match found.previous {
                 None if is_status(constraint) => writer.keep_status(&title, found.object, shows, false),
                 previous => writer.keep(&title, previous, found.object, shows, false),

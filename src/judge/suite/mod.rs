@@ -38,7 +38,7 @@ pub(crate) struct Suite {
     /// Feature gates that a variant of the CRD must have, or with a `-` must not have.
     pub gates: Vec<String>,
     pub layout: Layout,
-    pub cases: Vec<Case>,
+    pub cases: Vec<SuiteCase>,
 }
 
 /// By whose rules a suite belongs to its CRDs.
@@ -52,10 +52,10 @@ pub(crate) enum Layout {
 }
 
 #[derive(Debug)]
-pub(crate) struct Case {
+pub(crate) struct SuiteCase {
     pub name: String,
     pub place: Place,
-    pub request: Request,
+    pub request: SuiteRequest,
     pub expects: Expectations,
     pub version: Option<String>,
     /// The servers that must answer so; those of the run where the file doesn't say.
@@ -63,7 +63,7 @@ pub(crate) struct Case {
 }
 
 #[derive(Debug)]
-pub(crate) enum Request {
+pub(crate) enum SuiteRequest {
     Create(Value),
     /// `previous` is stored, whether it is valid or not.
     Update {
@@ -76,7 +76,7 @@ pub(crate) enum Request {
         initial: Value,
         updated: Value,
         /// Of the CRD under which the first object is created.
-        patches: Vec<crd_patch::Patch>,
+        patches: Vec<crd_patch::CrdPatch>,
     },
 }
 
@@ -145,18 +145,18 @@ pub(crate) fn is_suite_name(name: &str) -> bool {
 }
 
 /// The object that a case is about.
-fn subject(case: &Case) -> &Value {
+fn subject(case: &SuiteCase) -> &Value {
     match &case.request {
-        Request::Create(object) => object,
+        SuiteRequest::Create(object) => object,
         // A `Scale` belongs to what it scales.
-        Request::Update { previous, object, .. } => {
+        SuiteRequest::Update { previous, object, .. } => {
             if object.get("kind").is_some_and(|kind| kind == "Scale") {
                 previous
             } else {
                 object
             }
         }
-        Request::Sequence { updated, .. } => updated,
+        SuiteRequest::Sequence { updated, .. } => updated,
     }
 }
 

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::input::json_schema_check::{Fault, nearest};
-use crate::input::yaml::{self, Budget, Node};
+use crate::input::yaml::{self, Node, YamlBudget};
 use crate::model::{FileId, Place};
 
-use super::crd_patch::Patch;
-use super::{Case, Expectations, Expected, Layout, Request, Suite, word};
+use super::crd_patch::CrdPatch;
+use super::{Expectations, Expected, Layout, Suite, SuiteCase, SuiteRequest, word};
 
 const SUITE_KEYS: &[&str] = &["apiVersion", "name", "crd", "crdName", "version", "featureGate", "featureGates", "tests"];
 const CREATE_KEYS: &[&str] = &["name", "initial", "expected", "expectedError"];
@@ -26,7 +26,7 @@ pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Ve
     let tests = root.get("tests").unwrap_or(root);
     known(tests, &["onCreate", "onUpdate"], &mut faults);
     let list = |key: &str| tests.get(key).into_iter().flat_map(Node::items);
-    let mut cases: Vec<Case> = list("onCreate").filter_map(|node| on_create(file, node, &mut faults)).collect();
+    let mut cases: Vec<SuiteCase> = list("onCreate").filter_map(|node| on_create(file, node, &mut faults)).collect();
     cases.extend(list("onUpdate").filter_map(|node| on_update(file, node, &mut faults)));
     if !faults.is_empty() {
         return Err(faults);
@@ -61,28 +61,29 @@ fn known(node: Node<'_>, keys: &[&str], faults: &mut Vec<Fault>) {
     }
 }
 
-fn on_create(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
+fn on_create(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<SuiteCase> {
     known(node, CREATE_KEYS, faults);
     let initial = object(node, "initial", faults)?;
     let stores = expected(node, faults).or_else(|| Some(initial.clone()));
-    Some(case(file, node, Request::Create(initial), stores))
+    Some(case(file, node, SuiteRequest::Create(initial), stores))
 }
 
-fn on_update(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
+fn on_update(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<SuiteCase> {
     known(node, UPDATE_KEYS, faults);
-    let patches = node.get("initialCRDPatches").into_iter().flat_map(Node::items).filter_map(|patch| Patch::read(patch, faults)).collect();
+    let patches =
+        node.get("initialCRDPatches").into_iter().flat_map(Node::items).filter_map(|patch| CrdPatch::read(patch, faults)).collect();
     let (initial, updated) = (object(node, "initial", faults), object(node, "updated", faults));
     let (initial, updated) = (initial?, updated?);
     let stores = expected(node, faults).or_else(|| Some(updated.clone()));
-    Some(case(file, node, Request::Sequence { initial, updated, patches }, stores))
+    Some(case(file, node, SuiteRequest::Sequence { initial, updated, patches }, stores))
 }
 
-fn case(file: FileId, node: Node<'_>, request: Request, stores: Option<Value>) -> Case {
+fn case(file: FileId, node: Node<'_>, request: SuiteRequest, stores: Option<Value>) -> SuiteCase {
     let text = |key: &str| word(node, key).filter(|text| !text.is_empty());
     let error = text("expectedError");
     let status_error = text("expectedStatusError");
     let stores = stores.filter(|_| error.is_none() && status_error.is_none());
-    Case {
+    SuiteCase {
         name: word(node, "name").unwrap_or_default(),
         place: Place { file, span: node.get("name").unwrap_or(node).span() },
         request,
@@ -112,7 +113,7 @@ fn object(node: Node<'_>, key: &str, faults: &mut Vec<Fault>) -> Option<Value> {
         faults.push(Fault::at(text, "must be an object written as a text"));
         return None;
     };
-    let documents = yaml::parse(&source.into(), &Budget::default());
+    let documents = yaml::parse(&source.into(), &YamlBudget::default());
     match documents.into_iter().next().map(|document| document.tree) {
         Some(Ok(tree)) if tree.root().is_map() => Some(tree.root().to_json()),
         Some(Err(error)) => {

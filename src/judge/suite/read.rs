@@ -10,7 +10,7 @@ use crate::model::kubernetes::{Minors, RangeError};
 use crate::model::{FileId, Place};
 use crate::server::object::Subresource;
 
-use super::{Case, Expectations, Expected, ExpectedError, Layout, Request, Suite, word};
+use super::{Expectations, Expected, ExpectedError, Layout, Suite, SuiteCase, SuiteRequest, word};
 
 pub(crate) const SCHEMA: &str = include_str!("suite.schema.json");
 
@@ -41,7 +41,7 @@ pub(super) fn read(file: FileId, name: &str, root: Node<'_>) -> Result<Suite, Ve
     Ok(suite)
 }
 
-fn case(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
+fn case(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<SuiteCase> {
     let object = |key: &str| node.get(key).map(Node::to_json);
     let key = |key: &str| node.entry(key).map_or(node, |entry| entry.key);
     let subresource = match word(node, "subresource").as_deref() {
@@ -54,13 +54,13 @@ fn case(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
             faults.push(Fault::at(key("update"), "use either `create` or `update`, not both"));
             return None;
         }
-        (Some(create), None, None) if subresource.is_none() => Request::Create(create),
+        (Some(create), None, None) if subresource.is_none() => SuiteRequest::Create(create),
         (Some(_), None, _) => {
             let wrong = if node.get("previous").is_some() { "previous" } else { "subresource" };
             faults.push(Fault::at(key(wrong), format!("`{wrong}` belongs to an `update`")));
             return None;
         }
-        (None, Some(object), Some(previous)) => Request::Update { previous, object, subresource },
+        (None, Some(object), Some(previous)) => SuiteRequest::Update { previous, object, subresource },
         (None, Some(_), None) => {
             faults.push(Fault::at(key("update"), "an `update` needs the object that it replaces, as `previous`"));
             return None;
@@ -84,7 +84,7 @@ fn case(file: FileId, node: Node<'_>, faults: &mut Vec<Fault>) -> Option<Case> {
         faults.push(Fault::at(node, "the case expects nothing: add `accepts`, `rejects`, `stores` or `warns`"));
         return None;
     }
-    Some(Case {
+    Some(SuiteCase {
         name: word(node, "name").unwrap_or_default(),
         place: Place { file, span: node.get("name").unwrap_or(node).span() },
         request,

@@ -8,22 +8,22 @@ use crate::model::kubernetes::{Minor, Minors};
 use crate::model::{Bundle, Crd, Documents};
 use crate::server::object::{Endpoint, Seen};
 
-use super::coverage::Coverage;
+use super::coverage::CheckCoverage;
 use super::crd_patch;
-use super::expect::Failure;
+use super::expect::CaseFailure;
 use super::feature_gates::FeatureGates;
-use super::send::Target;
-use super::{Case, Layout, Request, Suite, subject, text};
+use super::send::SuiteTarget;
+use super::{Layout, Suite, SuiteCase, SuiteRequest, subject, text};
 
 /// The result of one case with one CRD.
 #[derive(Debug)]
 pub(crate) struct CaseResult<'s> {
     pub suite: &'s Suite,
-    pub case: &'s Case,
+    pub case: &'s SuiteCase,
     /// What tells the variant of the CRD from others, where there are some.
     pub variant: Option<String>,
     /// How the answer differs from what is expected; empty for a case that passes.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<CaseFailure>,
 }
 
 /// What suites are run on.
@@ -42,12 +42,12 @@ impl<'b, 't> Tested<'b, 't> {
     }
 
     /// Runs all cases, in parallel; results are in the order of the suites.
-    pub fn run<'s>(&self, suites: &'s [Suite]) -> (Vec<CaseResult<'s>>, Coverage) {
+    pub fn run<'s>(&self, suites: &'s [Suite]) -> (Vec<CaseResult<'s>>, CheckCoverage) {
         let endpoints = Endpoints::new(&self.crds.crds);
-        let cases: Vec<(&Suite, &Case)> = suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case))).collect();
+        let cases: Vec<(&Suite, &SuiteCase)> = suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case))).collect();
         let answered: Vec<Vec<(CaseResult<'s>, Option<Answered>)>> =
             cases.par_iter().map(|(suite, case)| self.answers(suite, case, &endpoints)).collect();
-        let mut coverage = Coverage::default();
+        let mut coverage = CheckCoverage::default();
         let mut results = Vec::new();
         for (result, answered) in answered.into_iter().flatten() {
             if let Some(answered) = answered {
@@ -59,7 +59,7 @@ impl<'b, 't> Tested<'b, 't> {
     }
 
     /// The CRDs for a case: those of the name that the suite gives, or of the object's group and kind. Several if they are variants.
-    fn crds_for(&self, suite: &Suite, case: &Case) -> Result<Vec<(usize, Option<String>)>, String> {
+    fn crds_for(&self, suite: &Suite, case: &SuiteCase) -> Result<Vec<(usize, Option<String>)>, String> {
         let object = subject(case);
         let group = text(object, "apiVersion").and_then(|version| version.split_once('/')).map(|(group, _)| group);
         let fits = |crd: &Crd<'_>| match (&suite.crd, group, text(object, "kind")) {
@@ -90,11 +90,11 @@ impl<'b, 't> Tested<'b, 't> {
         Ok(found.into_iter().map(|(index, crd)| (index, several.then(|| variant(crd)))).collect())
     }
 
-    fn answers<'s>(&self, suite: &'s Suite, case: &'s Case, endpoints: &Endpoints<'_, '_>) -> Vec<(CaseResult<'s>, Option<Answered>)> {
+    fn answers<'s>(&self, suite: &'s Suite, case: &'s SuiteCase, endpoints: &Endpoints<'_, '_>) -> Vec<(CaseResult<'s>, Option<Answered>)> {
         let result = |variant, failures| CaseResult { suite, case, variant, failures };
         let candidates = match self.crds_for(suite, case) {
             Ok(candidates) => candidates,
-            Err(reason) => return vec![(result(None, vec![Failure::new(reason)]), None)],
+            Err(reason) => return vec![(result(None, vec![CaseFailure::new(reason)]), None)],
         };
         let answer = |(index, variant): (usize, Option<String>)| {
             let (failures, answered) = self.answer(suite, case, index, endpoints);
@@ -103,8 +103,8 @@ impl<'b, 't> Tested<'b, 't> {
         candidates.into_iter().map(answer).collect()
     }
 
-    fn answer(&self, suite: &Suite, case: &Case, index: usize, endpoints: &Endpoints<'_, '_>) -> (Vec<Failure>, Option<Answered>) {
-        let refuse = |reason: String| (vec![Failure::new(reason)], None);
+    fn answer(&self, suite: &Suite, case: &SuiteCase, index: usize, endpoints: &Endpoints<'_, '_>) -> (Vec<CaseFailure>, Option<Answered>) {
+        let refuse = |reason: String| (vec![CaseFailure::new(reason)], None);
         let Some(crd) = self.crds.crds.get(index) else { return refuse("the CRD was not found".to_owned()) };
         let Some((position, version)) = version_of(crd, suite, case).and_then(|at| Some((at, crd.versions.get(at)?))) else {
             let known: Vec<&str> = crd.versions.iter().map(|version| version.name).collect();
@@ -122,11 +122,11 @@ impl<'b, 't> Tested<'b, 't> {
         let on = |minor: Minor| {
             let endpoint = endpoints.get(index, position, minor)?;
             let patched = patched.as_ref().and_then(|documents| patched_endpoint(documents, version.name, minor));
-            let target = Target { endpoint, patched: patched.as_ref(), api_version: api_version.clone(), kind: crd.kind() };
+            let target = SuiteTarget { endpoint, patched: patched.as_ref(), api_version: api_version.clone(), kind: crd.kind() };
             Some(target.send(case))
         };
         let range = case.kubernetes.unwrap_or(self.kubernetes);
-        let (mut failures, mut seen) = (Vec::<(Failure, Minors)>::new(), Vec::new());
+        let (mut failures, mut seen) = (Vec::<(CaseFailure, Minors)>::new(), Vec::new());
         for minor in range.iter().rev() {
             let Some((failed, checks)) = on(minor) else { return refuse("the version has no schema".to_owned()) };
             seen.extend(checks);
@@ -137,7 +137,7 @@ impl<'b, 't> Tested<'b, 't> {
                 }
             }
         }
-        let limit = |(failure, on): (Failure, Minors)| Failure { kubernetes: (on != range).then_some(on), ..failure };
+        let limit = |(failure, on): (CaseFailure, Minors)| CaseFailure { kubernetes: (on != range).then_some(on), ..failure };
         (failures.into_iter().map(limit).collect(), Some(Answered { crd: index, version: position, seen }))
     }
 }
@@ -170,9 +170,9 @@ impl<'b, 't> Endpoints<'b, 't> {
 }
 
 /// The CRD under which the initial object of a case is created, where that is another one.
-fn patched_crd(crd: &Crd<'_>, case: &Case) -> Result<Option<Documents>, String> {
+fn patched_crd(crd: &Crd<'_>, case: &SuiteCase) -> Result<Option<Documents>, String> {
     match &case.request {
-        Request::Sequence { patches, .. } if !patches.is_empty() => crd_patch::patched(crd, patches).map(Some),
+        SuiteRequest::Sequence { patches, .. } if !patches.is_empty() => crd_patch::patched(crd, patches).map(Some),
         _ => Ok(None),
     }
 }
@@ -192,7 +192,7 @@ fn variant(crd: &Crd<'_>) -> String {
 }
 
 /// The version that the case or its object names, else that of the suite, else the one that `kubectl` uses.
-fn version_of(crd: &Crd<'_>, suite: &Suite, case: &Case) -> Option<usize> {
+fn version_of(crd: &Crd<'_>, suite: &Suite, case: &SuiteCase) -> Option<usize> {
     let named = text(subject(case), "apiVersion").map(|version| version.split_once('/').map_or(version, |(_, version)| version));
     let name = case.version.as_deref().or(named).or(suite.version.as_deref());
     match name {

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::server::object::{Endpoint, Outcome, Seen, Subresource};
+use crate::server::object::{Endpoint, Response, Seen, Subresource};
 
-use super::expect::{Failure, compare, rejected_with};
-use super::{Case, Expected, Request, text};
+use super::expect::{CaseFailure, compare, rejected_with};
+use super::{Expected, SuiteCase, SuiteRequest, text};
 
 /// The name of an object that has none.
 const NAME: &str = "test";
 
 /// An endpoint with what objects of it are called.
-pub(super) struct Target<'e> {
+pub(super) struct SuiteTarget<'e> {
     pub endpoint: &'e Endpoint,
     /// With patches of the CRD, what the initial object is created under.
     pub patched: Option<&'e Endpoint>,
@@ -19,7 +19,7 @@ pub(super) struct Target<'e> {
     pub kind: &'e str,
 }
 
-impl Target<'_> {
+impl SuiteTarget<'_> {
     /// An object with what its author may leave out.
     pub fn complete(&self, object: &Value) -> Value {
         let mut object = object.clone();
@@ -34,13 +34,13 @@ impl Target<'_> {
         object
     }
 
-    pub fn send(&self, case: &Case) -> (Vec<Failure>, Vec<Seen>) {
+    pub fn send(&self, case: &SuiteCase) -> (Vec<CaseFailure>, Vec<Seen>) {
         match &case.request {
-            Request::Create(object) => {
+            SuiteRequest::Create(object) => {
                 let outcome = self.endpoint.create(self.complete(object));
                 self.compare(case, outcome, None)
             }
-            Request::Update { previous, object, subresource } => {
+            SuiteRequest::Update { previous, object, subresource } => {
                 let old = self.endpoint.read(self.complete(previous));
                 let scale = text(object, "kind") == Some("Scale");
                 let new = if scale { object.clone() } else { self.complete(object) };
@@ -52,11 +52,11 @@ impl Target<'_> {
                     Some(outcome) => self.compare(case, outcome, Some(&old)),
                     None => {
                         let name = subresource.map_or("", Subresource::name);
-                        (vec![Failure::new(format!("{} has no {name} subresource", self.api_version))], Vec::new())
+                        (vec![CaseFailure::new(format!("{} has no {name} subresource", self.api_version))], Vec::new())
                     }
                 }
             }
-            Request::Sequence { initial, updated, .. } => {
+            SuiteRequest::Sequence { initial, updated, .. } => {
                 let mut seen = Vec::new();
                 let failures = self.sequence(case, initial, updated, &mut seen);
                 (failures, seen)
@@ -64,11 +64,11 @@ impl Target<'_> {
         }
     }
 
-    fn compare(&self, case: &Case, outcome: Outcome, old: Option<&Value>) -> (Vec<Failure>, Vec<Seen>) {
+    fn compare(&self, case: &SuiteCase, outcome: Response, old: Option<&Value>) -> (Vec<CaseFailure>, Vec<Seen>) {
         (compare(&case.expects, &outcome, || self.endpoint.warnings(&outcome, old)), outcome.seen)
     }
 
-    fn sequence(&self, case: &Case, initial: &Value, updated: &Value, seen: &mut Vec<Seen>) -> Vec<Failure> {
+    fn sequence(&self, case: &SuiteCase, initial: &Value, updated: &Value, seen: &mut Vec<Seen>) -> Vec<CaseFailure> {
         let (initial, updated) = (self.complete(initial), self.complete(updated));
         let old = match self.created(initial, seen) {
             Ok(old) => old,
@@ -90,28 +90,28 @@ impl Target<'_> {
         let status = write_status(self.endpoint, &outcome.stored, &updated);
         seen.extend(status.iter().flat_map(|status| &status.seen).cloned());
         match (&case.expects.status_error, status) {
-            (Some(_), None) => vec![Failure::new("an error of the status is expected, but no status is written")],
+            (Some(_), None) => vec![CaseFailure::new("an error of the status is expected, but no status is written")],
             (Some(wanted), Some(status)) => rejected_with(wanted, &status).into_iter().collect(),
             (None, status) => self.compare(case, status.unwrap_or(outcome), Some(&old)).0,
         }
     }
 
     /// The initial object as it is read before the update.
-    fn created(&self, initial: Value, seen: &mut Vec<Seen>) -> Result<Value, Failure> {
+    fn created(&self, initial: Value, seen: &mut Vec<Seen>) -> Result<Value, CaseFailure> {
         let endpoint = self.patched.unwrap_or(self.endpoint);
         // What was seen under another schema says nothing about this one.
-        let mut see = |outcome: &Outcome| seen.extend(outcome.seen.iter().filter(|_| self.patched.is_none()).cloned());
+        let mut see = |outcome: &Response| seen.extend(outcome.seen.iter().filter(|_| self.patched.is_none()).cloned());
         let created = endpoint.create(initial.clone());
         see(&created);
         if !created.accepted() {
-            return Err(Failure::rejected("the initial object is rejected", &created.errors));
+            return Err(CaseFailure::rejected("the initial object is rejected", &created.errors));
         }
         let stored = match write_status(endpoint, &created.stored, &initial) {
             None => created.stored,
             Some(outcome) => {
                 see(&outcome);
                 if !outcome.accepted() {
-                    return Err(Failure::rejected("the status of the initial object is rejected", &outcome.errors));
+                    return Err(CaseFailure::rejected("the status of the initial object is rejected", &outcome.errors));
                 }
                 outcome.stored
             }
@@ -121,7 +121,7 @@ impl Target<'_> {
 }
 
 /// Writes the status of an object behind it, where there is one and it has a subresource.
-fn write_status(endpoint: &Endpoint, stored: &Value, object: &Value) -> Option<Outcome> {
+fn write_status(endpoint: &Endpoint, stored: &Value, object: &Value) -> Option<Response> {
     object.get("status")?;
     endpoint.update_subresource(Subresource::Status, stored, object.clone())
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::find::lint;
 use crate::find::review_context::ReviewContext;
 use crate::find::vocabulary;
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::judge::rule::{Book, FactView, Family};
 use crate::model::fact::{Affected, Fact, Mark, Word};
@@ -18,7 +18,7 @@ use crate::testing::recorded::{LARGE, corpus, folders, id, project, records};
 
 fn documents(texts: &[(&str, String)]) -> Documents {
     let files = texts.iter().map(|(name, text)| File::new(*name, text.as_str(), Origin::Stdin)).collect();
-    Documents::parse(files, &Budget::default())
+    Documents::parse(files, &YamlBudget::default())
 }
 
 fn refusals(facts: &[Fact]) -> Vec<&Fact> {

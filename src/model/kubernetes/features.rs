@@ -7,7 +7,7 @@ use super::Minor;
 
 /// To what a feature belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum FeatureScope {
     /// The server: it holds for whatever that server does.
     Server,
     /// The environment that compiles CEL expressions. A server compiles expressions that its stored CRD has with its own
@@ -19,9 +19,9 @@ pub enum Scope {
 
 /// A row of the table.
 #[derive(Debug)]
-pub struct Row {
+pub struct FeatureRow {
     pub feature: Feature,
-    pub scope: Scope,
+    pub scope: FeatureScope,
     pub since: Minor,
     /// A recorded case.
     pub case: &'static str,
@@ -36,8 +36,8 @@ macro_rules! table {
         pub enum Feature { $(#[doc = $what] $feature,)* }
 
         /// In the order of [`Feature`].
-        pub static TABLE: &[Row] = &[
-            $(Row { feature: Feature::$feature, scope: Scope::$scope, since: Minor($minor), case: $case, what: $what },)*
+        pub static TABLE: &[FeatureRow] = &[
+            $(FeatureRow { feature: Feature::$feature, scope: FeatureScope::$scope, since: Minor($minor), case: $case, what: $what },)*
         ];
     };
 }
@@ -110,7 +110,7 @@ impl Feature {
         TABLE.iter().map(|row| row.feature).find(|feature| format!("{feature:?}") == name)
     }
 
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static FeatureRow {
         // One row for each, in their order.
         TABLE.get(self as usize).unwrap_or(&TABLE[0])
     }

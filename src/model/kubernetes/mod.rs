@@ -9,7 +9,7 @@ use std::fmt;
 pub use asked::{Asked, Server};
 pub use features::Feature;
 #[cfg(test)]
-pub use features::{Scope, TABLE};
+pub use features::{FeatureScope, TABLE};
 pub use range::{Minors, RangeError};
 
 /// A minor version, which stands for its last patch release with default settings.
@@ -37,7 +37,7 @@ impl Minor {
 
     fn knows(self, feature: Feature, new: bool) -> bool {
         let row = feature.row();
-        let own = if new && row.scope == features::Scope::Expressions { self.0 - 1 } else { self.0 };
+        let own = if new && row.scope == features::FeatureScope::Expressions { self.0 - 1 } else { self.0 };
         own >= row.since.0
     }
 

@@ -15,14 +15,14 @@ pub enum Broken {
 /// One broken keyword, with the words that the server puts behind the field's name; those of [`Broken::Range`] stand
 /// before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct NumberFailure {
     pub broken: Broken,
     pub words: String,
 }
 
 impl NumberDomain {
     /// What the value breaks besides its type, in the server's order; nothing for an accepted value.
-    pub fn failures(&self, value: Value) -> Vec<Failure> {
+    pub fn failures(&self, value: Value) -> Vec<NumberFailure> {
         let mut found = Vec::new();
         let fits = match value {
             Value::Int(int) => self.format != Some(NumberFormat::Int32) || i32::try_from(int).is_ok(),
@@ -39,7 +39,7 @@ impl NumberDomain {
                 _ => (is_float_multiple(value.float(), factor), go_float(factor)),
             };
             if !holds {
-                found.push(Failure { broken: Broken::MultipleOf, words: format!("should be a multiple of {shown}") });
+                found.push(NumberFailure { broken: Broken::MultipleOf, words: format!("should be a multiple of {shown}") });
             }
         }
         if let Some(min) = self.minimum {
@@ -51,7 +51,7 @@ impl NumberDomain {
             };
             if !holds {
                 let words = if strictly { "greater than" } else { "greater than or equal to" };
-                found.push(Failure { broken: Broken::Minimum, words: format!("should be {words} {shown}") });
+                found.push(NumberFailure { broken: Broken::Minimum, words: format!("should be {words} {shown}") });
             }
         }
         if let Some(max) = self.maximum {
@@ -63,7 +63,7 @@ impl NumberDomain {
             };
             if !holds {
                 let words = if strictly { "less than" } else { "less than or equal to" };
-                found.push(Failure { broken: Broken::Maximum, words: format!("should be {words} {shown}") });
+                found.push(NumberFailure { broken: Broken::Maximum, words: format!("should be {words} {shown}") });
             }
         }
         found
@@ -75,7 +75,7 @@ impl NumberDomain {
         bounds.into_iter().filter(|(_, bound)| bound.is_some_and(|bound| !self.represents(bound))).map(|(broken, _)| broken)
     }
 
-    fn constraint(&self, bound: f64, what: &str, found: &mut Vec<Failure>) -> bool {
+    fn constraint(&self, bound: f64, what: &str, found: &mut Vec<NumberFailure>) -> bool {
         let native = self.represents(bound);
         if !native {
             found.push(self.out_of_range(what));
@@ -83,7 +83,7 @@ impl NumberDomain {
         native
     }
 
-    fn out_of_range(&self, what: &str) -> Failure {
+    fn out_of_range(&self, what: &str) -> NumberFailure {
         let kind = match self.kind {
             NumberKind::Integer => "integer",
             NumberKind::Number => "number",
@@ -96,7 +96,7 @@ impl NumberDomain {
             Some(NumberFormat::Double) => "with format double",
             Some(NumberFormat::Text) | None => "(default format)",
         };
-        Failure { broken: Broken::Range, words: format!("{what} value must be of type {kind} {format} in") }
+        NumberFailure { broken: Broken::Range, words: format!("{what} value must be of type {kind} {format} in") }
     }
 }
 

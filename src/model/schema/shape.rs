@@ -61,7 +61,7 @@ pub struct NumberBounds {
 
 /// How many: code points, items or properties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct CountRange {
     pub min: u64,
     pub max: Option<u64>,
 }
@@ -132,17 +132,17 @@ pub struct Shape {
     pub nullable: bool,
     pub enum_values: Option<Vec<Value>>,
     pub bounds: NumberBounds,
-    pub length: Count,
+    pub length: CountRange,
     pub pattern: Option<Arc<str>>,
     pub format: Option<Arc<str>>,
     pub items: Option<Arc<Shape>>,
-    pub item_count: Count,
+    pub item_count: CountRange,
     pub unique_items: bool,
     pub list_type: ListType,
     pub map_keys: Vec<String>,
     pub properties: BTreeMap<String, Arc<Shape>>,
     pub required: BTreeSet<String>,
-    pub property_count: Count,
+    pub property_count: CountRange,
     pub extra: Extra,
     pub preserve_unknown: bool,
     pub embedded: bool,
@@ -194,17 +194,17 @@ impl Shape {
             nullable: false,
             enum_values: None,
             bounds: NumberBounds::default(),
-            length: Count::default(),
+            length: CountRange::default(),
             pattern: None,
             format: None,
             items: None,
-            item_count: Count::default(),
+            item_count: CountRange::default(),
             unique_items: false,
             list_type: ListType::Atomic,
             map_keys: Vec::new(),
             properties: BTreeMap::new(),
             required: BTreeSet::new(),
-            property_count: Count::default(),
+            property_count: CountRange::default(),
             extra: Extra::Closed,
             preserve_unknown: false,
             embedded: false,
@@ -229,7 +229,7 @@ impl Shape {
 
     /// The shape of this node alone: with `allOf`, `anyOf`, `oneOf` and `not`, but without properties, items and additional properties.
     pub fn local(schema: &Schema<'_>) -> Self {
-        let count = |min, max| Count {
+        let count = |min, max| CountRange {
             min: schema.count(min).and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
             max: schema.count(max).map(|n| u64::try_from(n).unwrap_or(0)),
         };

@@ -15,7 +15,7 @@ use super::super::escape::visible;
 use super::super::existing_objects;
 use super::super::human::{Texts, ratchet_note};
 use super::outline::Outline;
-use super::proof::{Proof, proof};
+use super::proof::{ProofCard, proof};
 use super::yaml_diff::{Spotted, YamlDiff, diff};
 
 /// So many changes of documentation are shown with their text; the rest with their places.
@@ -132,15 +132,15 @@ pub(super) struct Card {
     pub ratchet: Option<&'static str>,
     /// What it does to existing objects.
     pub objects: Option<String>,
-    pub conversion: Conversion,
-    pub proof: Option<Proof>,
+    pub conversion: ConversionCard,
+    pub proof: Option<ProofCard>,
     pub before: Option<String>,
     pub after: Option<String>,
     pub diff: Option<YamlDiff>,
     /// Which sides the comparison has.
-    pub sides: Sides,
+    pub sides: LineSides,
     pub edits: Vec<(String, usize)>,
-    pub places: Vec<Place>,
+    pub places: Vec<PlaceLink>,
     pub more_places: usize,
     pub several_paths: bool,
     pub consequences: Vec<Consequence>,
@@ -152,7 +152,7 @@ pub(super) struct Card {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Sides {
+pub(super) enum LineSides {
     Both,
     Old,
     New,
@@ -163,14 +163,14 @@ pub(super) enum Sides {
 /// Whether old objects can be converted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase", tag = "word", content = "names")]
-pub(super) enum Conversion {
+pub(super) enum ConversionCard {
     Covered(String),
     Missing,
     Needless,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Place {
+pub(super) struct PlaceLink {
     /// Nothing where another element has the address already.
     pub id: Option<String>,
     pub crd: String,
@@ -250,7 +250,7 @@ fn plural_of(name: &str) -> &str {
 }
 
 /// Makes cards of groups.
-pub(super) struct Maker<'m> {
+pub(super) struct CardMaker<'m> {
     pub book: &'m Book,
     pub texts: &'m dyn Texts,
     /// Nothing where one bundle is checked.
@@ -264,7 +264,7 @@ pub(super) struct Maker<'m> {
     pub documented: RefCell<usize>,
 }
 
-impl<'m> Maker<'m> {
+impl<'m> CardMaker<'m> {
     pub fn card(&self, group: &Group<'_>) -> Card {
         let lead = group.lead;
         let text = |text: &str| visible(text).into_owned();
@@ -339,12 +339,12 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn conversion(&self, group: &Group<'_>) -> Conversion {
+    fn conversion(&self, group: &Group<'_>) -> ConversionCard {
         let needs = self.book.get(&group.lead.rule).is_some_and(|rule| rule.conversion != Need::None);
         match group.conversions().filter(|names| !names.is_empty()) {
-            Some(names) => Conversion::Covered(visible(&names.into_iter().collect::<Vec<_>>().join(", ")).into_owned()),
-            None if group.is_breaking() && needs => Conversion::Missing,
-            None => Conversion::Needless,
+            Some(names) => ConversionCard::Covered(visible(&names.into_iter().collect::<Vec<_>>().join(", ")).into_owned()),
+            None if group.is_breaking() && needs => ConversionCard::Missing,
+            None => ConversionCard::Needless,
         }
     }
 
@@ -389,16 +389,16 @@ impl<'m> Maker<'m> {
         found.into_iter().map(|(crd, key)| (key, self.names.of(crd))).collect()
     }
 
-    fn places(&self, group: &Group<'_>, limit: usize) -> Vec<Place> {
+    fn places(&self, group: &Group<'_>, limit: usize) -> Vec<PlaceLink> {
         group.members.iter().take(limit).map(|finding| self.place(finding, finding.fingerprint != group.lead.fingerprint)).collect()
     }
 
-    fn place(&self, finding: &Finding, has_address: bool) -> Place {
+    fn place(&self, finding: &Finding, has_address: bool) -> PlaceLink {
         let (spot, source) = match &finding.after {
             Some(after) => (Some(after), self.new),
             None => (finding.before.as_ref(), self.old.unwrap_or_default()),
         };
-        Place {
+        PlaceLink {
             id: has_address.then(|| finding.fingerprint.clone()),
             crd: visible(&finding.crd).into_owned(),
             version: finding.version.as_deref().map(|version| visible(version).into_owned()),
@@ -408,13 +408,13 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn evidence(&self, finding: &Finding, sort: Sort) -> (Option<YamlDiff>, Sides) {
+    fn evidence(&self, finding: &Finding, sort: Sort) -> (Option<YamlDiff>, LineSides) {
         if sort == Sort::Documentation {
             *self.documented.borrow_mut() += 1;
         }
         // What was there before is a line to know of, not a change to look at.
         if sort == Sort::Earlier || sort == Sort::Documentation && *self.documented.borrow() > DOCUMENTED {
-            return (None, Sides::Checked);
+            return (None, LineSides::Checked);
         }
         let spotted = |spot: &Option<Spot>, old: bool| {
             let spot = spot.as_ref()?;
@@ -436,14 +436,14 @@ impl<'m> Maker<'m> {
             }
         }
         if made.rows.is_empty() {
-            return (None, Sides::Checked);
+            return (None, LineSides::Checked);
         }
-        let has = |pick: fn(&super::yaml_diff::Row) -> bool| made.rows.iter().any(pick);
+        let has = |pick: fn(&super::yaml_diff::DiffRow) -> bool| made.rows.iter().any(pick);
         let sides = match (has(|row| row.old.is_some()), has(|row| row.new.is_some())) {
-            _ if !is_change => Sides::Checked,
-            (true, false) => Sides::Old,
-            (false, true) => Sides::New,
-            _ => Sides::Both,
+            _ if !is_change => LineSides::Checked,
+            (true, false) => LineSides::Old,
+            (false, true) => LineSides::New,
+            _ => LineSides::Both,
         };
         (Some(made), sides)
     }

@@ -9,14 +9,14 @@ use crate::judge::overview::{Overview, Section};
 use crate::model::fact::Affected;
 
 use super::super::escape::visible;
-use super::card::{Card, Maker, ShortNames, Sort, key, whom};
+use super::card::{Card, CardMaker, ShortNames, Sort, key, whom};
 
 /// So many of the worst cards show their evidence from the start.
 const OPEN: usize = 30;
 
 /// A part of the page.
 #[derive(Debug, Serialize)]
-pub(super) struct Part {
+pub(super) struct ReportPart {
     pub word: &'static str,
     pub title: &'static str,
     pub hint: &'static str,
@@ -36,9 +36,9 @@ const PARTS: [(&str, &str, &str, bool); 7] = [
 ];
 
 /// Parts that have cards.
-pub(super) fn parts(overview: &Overview<'_>, maker: &Maker<'_>) -> Vec<Part> {
-    let mut parts: Vec<Part> =
-        PARTS.iter().map(|&(word, title, hint, folded)| Part { word, title, hint, folded, cards: Vec::new() }).collect();
+pub(super) fn parts(overview: &Overview<'_>, maker: &CardMaker<'_>) -> Vec<ReportPart> {
+    let mut parts: Vec<ReportPart> =
+        PARTS.iter().map(|&(word, title, hint, folded)| ReportPart { word, title, hint, folded, cards: Vec::new() }).collect();
     let groups = overview.groups.iter().map(|group| (group, false)).chain(overview.shared.iter().map(|group| (group, true)));
     for (group, shared) in groups {
         let card = maker.card(group);
@@ -66,7 +66,7 @@ pub(super) fn parts(overview: &Overview<'_>, maker: &Maker<'_>) -> Vec<Part> {
 }
 
 /// An address leads to one place: of findings with the same fingerprint the first has it.
-fn unique(parts: &mut [Part]) {
+fn unique(parts: &mut [ReportPart]) {
     let mut seen = BTreeSet::new();
     for card in parts.iter_mut().flat_map(|part| &mut part.cards) {
         while !seen.insert(card.id.clone()) {
@@ -99,7 +99,7 @@ fn unique(parts: &mut [Part]) {
 
 /// A CRD in the list of them.
 #[derive(Debug, Serialize)]
-pub(super) struct Crd {
+pub(super) struct CrdContents {
     pub key: String,
     /// Empty for the bundle.
     pub name: String,
@@ -109,7 +109,7 @@ pub(super) struct Crd {
 }
 
 /// CRDs with something to decide, the worst first.
-pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[Part], short: &ShortNames) -> Vec<Crd> {
+pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[ReportPart], short: &ShortNames) -> Vec<CrdContents> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for card in parts.iter().filter(|part| !part.folded).flat_map(|part| &part.cards) {
         for crd in &card.crds {
@@ -119,13 +119,13 @@ pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[Part], sho
         }
     }
     let names: BTreeSet<&str> = names.collect();
-    let mut crds: Vec<Crd> = names
+    let mut crds: Vec<CrdContents> = names
         .into_iter()
         .filter_map(|name| {
             let key = key(name);
             let (breaking, cards) = *counts.get(&*key)?;
             let full = visible(name).into_owned();
-            Some(Crd { key, name: if name.is_empty() { String::new() } else { short.of(name) }, full, breaking, cards })
+            Some(CrdContents { key, name: if name.is_empty() { String::new() } else { short.of(name) }, full, breaking, cards })
         })
         .collect();
     crds.sort_by(|a, b| b.breaking.cmp(&a.breaking).then_with(|| a.name.cmp(&b.name)));
@@ -134,14 +134,14 @@ pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[Part], sho
 
 /// Cards by whom they affect; documentation, and what was there before, isn't counted.
 #[derive(Debug, Serialize)]
-pub(super) struct Affects {
+pub(super) struct AffectedTable {
     pub columns: Vec<(Sort, &'static str)>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<AffectedRow>,
     pub total: Vec<usize>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Row {
+pub(super) struct AffectedRow {
     /// Nothing for what affects nobody.
     pub word: Option<Affected>,
     pub whom: &'static str,
@@ -151,21 +151,21 @@ pub(super) struct Row {
 
 const COUNTED: [Sort; 4] = [Sort::Breaking, Sort::Problem, Sort::Compatible, Sort::Note];
 
-pub(super) fn affects(parts: &[Part]) -> Affects {
+pub(super) fn affects(parts: &[ReportPart]) -> AffectedTable {
     let by_sort = |keep: &dyn Fn(&Card) -> bool| {
         let count = |sort: &Sort| parts.iter().flat_map(|part| &part.cards).filter(|card| card.sort == *sort && keep(card)).count();
         COUNTED.iter().map(count).collect::<Vec<_>>()
     };
-    let mut rows: Vec<Row> = Affected::ALL
+    let mut rows: Vec<AffectedRow> = Affected::ALL
         .iter()
         .map(|&affected| {
             let (whom, what) = whom(affected);
-            Row { word: Some(affected), whom, what, cells: by_sort(&|card| card.affects.contains(&affected)) }
+            AffectedRow { word: Some(affected), whom, what, cells: by_sort(&|card| card.affects.contains(&affected)) }
         })
         .collect();
-    rows.push(Row { word: None, whom: "Nobody", what: "", cells: by_sort(&|card| card.affects.is_empty()) });
+    rows.push(AffectedRow { word: None, whom: "Nobody", what: "", cells: by_sort(&|card| card.affects.is_empty()) });
     rows.retain(|row| row.cells.iter().any(|count| *count > 0));
-    let mut table = Affects { columns: COUNTED.iter().map(|sort| (*sort, sort.label())).collect(), total: by_sort(&|_| true), rows };
+    let mut table = AffectedTable { columns: COUNTED.iter().map(|sort| (*sort, sort.label())).collect(), total: by_sort(&|_| true), rows };
     for index in (0..table.columns.len()).rev() {
         if table.total.get(index) == Some(&0) {
             table.columns.remove(index);

@@ -31,7 +31,7 @@ use super::escape::visible;
 use super::human::Texts;
 use super::view::View;
 pub(super) use card::Sort;
-use card::{Maker, ShortNames, key};
+use card::{CardMaker, ShortNames, key};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -60,12 +60,12 @@ struct Page {
     next: Option<summary::Next>,
     sides: Vec<Side>,
     checklist: Vec<checklist::Question>,
-    parts: Vec<contents::Part>,
+    parts: Vec<contents::ReportPart>,
     /// Classes that have cards, with their labels and how many.
     sorts: Vec<(Sort, &'static str, usize)>,
-    crds: Vec<contents::Crd>,
+    crds: Vec<contents::CrdContents>,
     suffix: String,
-    affects: contents::Affects,
+    affects: contents::AffectedTable,
     rules: Vec<RulePage>,
     /// Cards to talk about, and all.
     talked: usize,
@@ -126,7 +126,7 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
     let tally = summary::Tally::new(&overview);
     let crd_names = || report.findings.iter().map(|finding| &*finding.crd);
     let names = ShortNames::new(crd_names());
-    let maker = Maker {
+    let maker = CardMaker {
         book: view.book,
         texts,
         old: report.old.as_ref().map(|old| &*old.source),
@@ -202,7 +202,7 @@ fn side(word: &'static str, side: &SideSummary, commit: Option<&str>, version: O
 }
 
 /// The pages of the rules that cards name.
-fn rule_pages(view: &View<'_>, parts: &[contents::Part]) -> Vec<RulePage> {
+fn rule_pages(view: &View<'_>, parts: &[contents::ReportPart]) -> Vec<RulePage> {
     let mut named: BTreeMap<&str, usize> = BTreeMap::new();
     for card in parts.iter().flat_map(|part| &part.cards).filter(|card| card.has_page) {
         *named.entry(&card.rule_id).or_default() += 1;

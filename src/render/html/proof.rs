@@ -13,12 +13,12 @@ use super::outline::Outline;
 const LINES: usize = 30;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Proof {
+pub(super) struct ProofCard {
     pub old: &'static str,
     pub new: &'static str,
     /// The stored object that an update replaces, where only updates break.
     pub previous: Option<String>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<ProofLine>,
     pub more: usize,
     /// What the server says, without the place that is marked.
     pub message: String,
@@ -27,12 +27,12 @@ pub(super) struct Proof {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Line {
+pub(super) struct ProofLine {
     pub text: String,
     pub marked: bool,
 }
 
-pub(super) fn proof(witness: &Witness) -> Proof {
+pub(super) fn proof(witness: &Witness) -> ProofCard {
     let yaml = as_yaml(&witness.object);
     let outline = Outline::new(&yaml);
     let Located { line, path, missing } = locate(&witness.object, &outline, &witness.because);
@@ -40,8 +40,8 @@ pub(super) fn proof(witness: &Witness) -> Proof {
     let total = yaml.lines().count();
     let first = line.map_or(0, |line| (line + 1).saturating_sub(LINES));
     let shown = yaml.lines().enumerate().skip(first).take(LINES);
-    let lines: Vec<Line> = shown.map(|(at, text)| Line { text: visible(text).into_owned(), marked: Some(at) == line }).collect();
-    Proof {
+    let lines: Vec<ProofLine> = shown.map(|(at, text)| ProofLine { text: visible(text).into_owned(), marked: Some(at) == line }).collect();
+    ProofCard {
         old: word(witness.old),
         new: word(witness.new),
         previous: witness.previous.as_ref().map(|object| harmless(&as_yaml(object))),

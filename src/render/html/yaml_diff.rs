@@ -30,13 +30,13 @@ const AROUND: usize = 120;
 
 #[derive(Debug, Default, Serialize, PartialEq, Eq)]
 pub(super) struct YamlDiff {
-    pub rows: Vec<Row>,
+    pub rows: Vec<DiffRow>,
     /// Lines that are left out at the end.
     pub more: usize,
 }
 
 #[derive(Debug, Default, Serialize, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct DiffRow {
     /// Whether lines are left out before it.
     pub jump: bool,
     /// Whether both sides say the same.
@@ -48,11 +48,11 @@ pub(super) struct Row {
 #[derive(Debug, Serialize, PartialEq, Eq)]
 pub(super) struct Cell {
     pub number: usize,
-    pub parts: Vec<Part>,
+    pub parts: Vec<LinePart>,
 }
 
 #[derive(Debug, Serialize, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct LinePart {
     pub text: String,
     pub changed: bool,
 }
@@ -71,7 +71,7 @@ type Shown<'t> = (usize, &'t str, bool);
 /// What changed, or what is there on the only side that is given.
 pub(super) fn diff(old: Option<&Spotted<'_, '_>>, new: Option<&Spotted<'_, '_>>) -> YamlDiff {
     if [old, new].into_iter().flatten().any(Spotted::is_flat) {
-        let row = Row { jump: false, same: false, old: old.and_then(Spotted::stretch), new: new.and_then(Spotted::stretch) };
+        let row = DiffRow { jump: false, same: false, old: old.and_then(Spotted::stretch), new: new.and_then(Spotted::stretch) };
         return YamlDiff { rows: vec![row], more: 0 };
     }
     let (old, new) = match (old, new) {
@@ -101,7 +101,7 @@ impl<'t> Spotted<'_, 't> {
         let start = floor(text, self.span.start);
         let end = floor(text, self.span.end.clamp(start, start + COLUMNS));
         let (from, to) = (floor(text, start.saturating_sub(AROUND)), floor(text, end + AROUND));
-        let part = |range: Range<usize>, changed| Part { text: clean(text.get(range).unwrap_or_default()), changed };
+        let part = |range: Range<usize>, changed| LinePart { text: clean(text.get(range).unwrap_or_default()), changed };
         let mut parts = vec![part(from..start, false), part(start..end, true), part(end..to, false)];
         parts.retain(|part| !part.text.is_empty());
         Some(Cell { number: self.line + 1, parts })
@@ -195,11 +195,11 @@ fn alone(side: &Spotted<'_, '_>, is_old: bool) -> YamlDiff {
     let indent = shared_indent(&shown);
     let mut before = None;
     let rows = shown.iter().map(|line| {
-        let cell = Cell { number: line.0 + 1, parts: vec![Part { text: text(line, indent), changed: false }] };
+        let cell = Cell { number: line.0 + 1, parts: vec![LinePart { text: text(line, indent), changed: false }] };
         let jump = before.is_some_and(|before| before + 1 != line.0);
         before = Some(line.0);
         let (old, new) = if is_old { (Some(cell), None) } else { (None, Some(cell)) };
-        Row { jump, same: false, old, new }
+        DiffRow { jump, same: false, old, new }
     });
     YamlDiff { rows: rows.collect(), more: end.saturating_sub(at) }
 }
@@ -210,16 +210,16 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
         side.iter().map(|line| text(line, indent)).collect::<Vec<String>>()
     };
     let (left, right) = (texts(old), texts(new));
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<DiffRow> = Vec::new();
     let whole = |side: &[Shown<'_>], texts: &[String], at: usize, changed: bool| -> Option<Cell> {
-        Some(Cell { number: side.get(at)?.0 + 1, parts: vec![Part { text: texts.get(at)?.clone(), changed }] })
+        Some(Cell { number: side.get(at)?.0 + 1, parts: vec![LinePart { text: texts.get(at)?.clone(), changed }] })
     };
     // All texts are compared as `&str`, so that the program holds the algorithms once.
     let before: Vec<&str> = left.iter().map(String::as_str).collect();
     let after: Vec<&str> = right.iter().map(String::as_str).collect();
     for op in capture_diff_slices(Algorithm::Patience, &before, &after) {
         match op {
-            DiffOp::Equal { old_index, new_index, len } => rows.extend((0..len).map(|at| Row {
+            DiffOp::Equal { old_index, new_index, len } => rows.extend((0..len).map(|at| DiffRow {
                 jump: false,
                 same: true,
                 old: whole(old, &left, old_index + at, false),
@@ -232,11 +232,11 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
                     let (a, b) = ((a < from.end).then_some(a), (b < to.end).then_some(b));
                     let words = a.zip(b).and_then(|(a, b)| words(left.get(a)?, right.get(b)?));
                     let (before, after) = words.map_or((None, None), |(before, after)| (Some(before), Some(after)));
-                    let cell = |side: &[Shown<'_>], texts: &[String], at: Option<usize>, parts: Option<Vec<Part>>| {
+                    let cell = |side: &[Shown<'_>], texts: &[String], at: Option<usize>, parts: Option<Vec<LinePart>>| {
                         let whole = whole(side, texts, at?, false)?;
                         Some(Cell { parts: parts.unwrap_or(whole.parts), ..whole })
                     };
-                    rows.push(Row { jump: false, same: false, old: cell(old, &left, a, before), new: cell(new, &right, b, after) });
+                    rows.push(DiffRow { jump: false, same: false, old: cell(old, &left, a, before), new: cell(new, &right, b, after) });
                 }
             }
         }
@@ -246,16 +246,17 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
 
 /// Keeps the first row, what differs, and a little around it. Other edits of the same block are other findings; where nothing differs,
 /// what is around the finding is kept.
-fn trim(rows: Vec<Row>, about: &[Option<Range<usize>>; 2]) -> YamlDiff {
-    let is_about = |row: &Row| {
+fn trim(rows: Vec<DiffRow>, about: &[Option<Range<usize>>; 2]) -> YamlDiff {
+    let is_about = |row: &DiffRow| {
         let within = |cell: &Option<Cell>, range: &Option<Range<usize>>| {
             cell.as_ref().zip(range.as_ref()).is_some_and(|(cell, range)| range.contains(&(cell.number - 1)))
         };
         within(&row.old, &about[0]) || within(&row.new, &about[1])
     };
-    let chosen =
-        |keep: &dyn Fn(&Row) -> bool| rows.iter().enumerate().filter(|(_, row)| keep(row)).map(|(index, _)| index).collect::<Vec<usize>>();
-    let ways: [&dyn Fn(&Row) -> bool; 3] = [&|row| !row.same && is_about(row), &|row| !row.same, &is_about];
+    let chosen = |keep: &dyn Fn(&DiffRow) -> bool| {
+        rows.iter().enumerate().filter(|(_, row)| keep(row)).map(|(index, _)| index).collect::<Vec<usize>>()
+    };
+    let ways: [&dyn Fn(&DiffRow) -> bool; 3] = [&|row| !row.same && is_about(row), &|row| !row.same, &is_about];
     let chosen = ways.iter().map(|way| chosen(way)).find(|found| !found.is_empty()).unwrap_or_default();
     let keep = |index: usize| {
         let next = chosen.partition_point(|at| *at < index);
@@ -280,14 +281,14 @@ fn trim(rows: Vec<Row>, about: &[Option<Range<usize>>; 2]) -> YamlDiff {
 }
 
 /// Two lines as the stretches that differ and those that don't; nothing if they have little in common.
-fn words(old: &str, new: &str) -> Option<(Vec<Part>, Vec<Part>)> {
+fn words(old: &str, new: &str) -> Option<(Vec<LinePart>, Vec<LinePart>)> {
     let diff = TextDiff::from_words(old, new);
     if diff.ratio() < 0.4 {
         return None;
     }
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for change in diff.iter_all_changes() {
-        let sides: &mut [&mut Vec<Part>] = match change.tag() {
+        let sides: &mut [&mut Vec<LinePart>] = match change.tag() {
             ChangeTag::Equal => &mut [&mut before, &mut after],
             ChangeTag::Delete => &mut [&mut before],
             ChangeTag::Insert => &mut [&mut after],
@@ -296,7 +297,7 @@ fn words(old: &str, new: &str) -> Option<(Vec<Part>, Vec<Part>)> {
         for side in sides {
             match side.last_mut() {
                 Some(last) if last.changed == changed => last.text.push_str(change.value()),
-                _ => side.push(Part { text: change.value().to_owned(), changed }),
+                _ => side.push(LinePart { text: change.value().to_owned(), changed }),
             }
         }
     }
@@ -369,10 +370,10 @@ spec:
         };
         let made = diff(spotted(old, 0).as_ref(), spotted(new, 1).as_ref());
         let cell = |cell: &Option<Cell>| {
-            let parts = |part: &Part| if part.changed { format!("[{}]", part.text) } else { part.text.clone() };
+            let parts = |part: &LinePart| if part.changed { format!("[{}]", part.text) } else { part.text.clone() };
             cell.as_ref().map(|cell| cell.parts.iter().map(parts).collect::<String>()).unwrap_or_default()
         };
-        let row = |row: &Row| {
+        let row = |row: &DiffRow| {
             let gap = if row.jump { "…" } else { "" };
             let sign = if row.same { ' ' } else { '!' };
             format!("{gap}{sign}{}|{}\n", cell(&row.old), cell(&row.new))

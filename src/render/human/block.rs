@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::find::conversion::text::as_yaml;
 use crate::input::shorten;
 use crate::judge::finding::{Class, Finding, Severity, Spot, Status};
-use crate::judge::overview::{Edit, Group, plural};
+use crate::judge::overview::{EmbeddedEdit, Group, plural};
 use crate::judge::rule::Kind;
 use crate::model::fact::Certainty;
 
@@ -154,7 +154,7 @@ fn edits(out: &mut String, group: &Group<'_>, options: &Options) {
     }
     let style = &options.style;
     let most = if options.all { usize::MAX } else { EDITS };
-    for Edit { lead, places } in edits.iter().take(most) {
+    for EmbeddedEdit { lead, places } in edits.iter().take(most) {
         let count = if *places > 1 { format!(" ({places} places)") } else { String::new() };
         let text = format!("{}: {}", visible(&lead.rule), visible(&lead.message));
         let room = style.width.saturating_sub(6 + count.len());

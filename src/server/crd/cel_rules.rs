@@ -18,10 +18,10 @@ use crate::model::schema::shape::{CelRule, Extra};
 use crate::model::schema::{Additional, Keyword, Schema, Shape, ValidationRule};
 use crate::model::{FieldPath, PathStep};
 
-use super::schema_walk::{RuleSite, SchemaWalk};
+use super::schema_walk::{CrdSchemaWalk, RuleSite};
 
 /// Compiles the rules of `sites`: the nodes without a fault at or below them, which are those that the server compiles.
-pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
+pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[RuleSite<'t>]) {
     if sites.is_empty() {
         return;
     }
@@ -159,7 +159,7 @@ fn skeleton(schema: &Schema<'_>, paths: &[&[PathStep]], need: Option<Need>, root
 
 /// A rule as it is written in the file.
 struct Written<'a, 'w, 't> {
-    walk: &'a mut SchemaWalk<'w, 't>,
+    walk: &'a mut CrdSchemaWalk<'w, 't>,
     place: &'a RuleSite<'t>,
     index: usize,
     rule: ValidationRule<'t>,
@@ -258,7 +258,7 @@ impl<'t> Written<'_, '_, 't> {
     }
 }
 
-fn total_cost<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, total: u64, dearest: Option<(u64, &RuleSite<'t>, usize)>) {
+fn total_cost<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, total: u64, dearest: Option<(u64, &RuleSite<'t>, usize)>) {
     let factor = factor(total, TOTAL_LIMIT);
     let reason = format!("estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of {factor}");
     let rule = dearest.and_then(|(_, place, index)| Some((place.path.to_string(), place.schema.cel_rules().nth(index)?)));

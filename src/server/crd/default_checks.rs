@@ -9,10 +9,10 @@ use crate::model::fact::{Aspect, Effect, Subject, Word};
 use crate::model::schema::{Keyword, Schema, Shape};
 use crate::server::object::{self, Kind};
 
-use super::schema_walk::{DefaultSite, SchemaWalk};
+use super::schema_walk::{CrdSchemaWalk, DefaultSite};
 
 /// Validates every default outside of maps. Returns whether the server finds nothing wrong.
-pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
+pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, sites: &[DefaultSite<'t>]) -> bool {
     let before = walk.collector.count();
     for site in sites.iter().filter(|site| !site.in_map) {
         refuse(walk, root, site);
@@ -20,7 +20,7 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, sites:
     walk.collector.count() == before
 }
 
-fn refuse<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
+fn refuse<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, site: &DefaultSite<'t>) {
     for error in errors(root, site) {
         if error.kind == Kind::Unknown && !walk.checks.pruned_defaults {
             continue;
@@ -58,7 +58,7 @@ fn is_plain(schema: &Schema<'_>, value: Node<'_>) -> bool {
         && schema.word(K::Enum).is_none_or(listed)
 }
 
-fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::Error> {
+fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::FieldError> {
     if !site.meta && is_plain(&site.schema, site.value) {
         return Vec::new();
     }
@@ -75,7 +75,7 @@ fn errors(root: &Schema<'_>, site: &DefaultSite<'_>) -> Vec<object::Error> {
 }
 
 /// What is wrong with a resource that has this default, and nothing else, in its metadata.
-fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<object::Error>> {
+fn resource_around(root: &Schema<'_>, site: &DefaultSite<'_>) -> Option<Vec<object::FieldError>> {
     let mut schema = root.clone();
     let (mut owner, mut below) = (root.clone(), 0);
     for (index, step) in site.path.steps().iter().enumerate() {

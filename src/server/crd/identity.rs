@@ -8,7 +8,7 @@ use crate::model::{FactCollector, StringNode};
 
 use super::server_checks::ServerChecks;
 use crate::input::has_template_expression;
-use crate::server::object::{ObjectStep, Reason};
+use crate::server::object::{FieldErrorType, ObjectStep};
 use crate::server::object_meta::{self, MetadataFault, NamePart};
 
 const APPROVAL: &str = "api-approved.kubernetes.io";
@@ -61,7 +61,7 @@ fn refuse_metadata(collector: &mut FactCollector<'_>, fault: &MetadataFault, wan
     let field = format!("metadata.{}", fault.path.bracketed());
     if field == "metadata.name" {
         let effect = match fault.reason {
-            Reason::Required => Effect::Missing,
+            FieldErrorType::Required => Effect::Missing,
             _ if fault.detail == NAME_MISMATCH => Effect::Mismatched,
             _ => Effect::Invalid,
         };

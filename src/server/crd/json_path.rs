@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn resolves(schema: &serde_json::Value, path: &str) -> bool {
-        let documents = crate::input::yaml::parse(&schema.to_string().into(), &crate::input::yaml::Budget::default());
+        let documents = crate::input::yaml::parse(&schema.to_string().into(), &crate::input::yaml::YamlBudget::default());
         let tree = documents.first().and_then(|document| document.tree.as_ref().ok()).unwrap();
         resolve(path, &Schema::new(tree.root()), true).is_ok()
     }

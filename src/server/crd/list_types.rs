@@ -5,13 +5,13 @@ use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::schema_position::{SchemaPosition, SchemaStep};
-use super::schema_walk::SchemaWalk;
+use super::schema_walk::CrdSchemaWalk;
 
 const LIST_TYPE: &str = ".x-kubernetes-list-type";
 const MAP_TYPE: &str = ".x-kubernetes-map-type";
 const MAP_KEYS: &str = ".x-kubernetes-list-map-keys";
 
-pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     if let Some(entry) = schema.entry(Keyword::MapType) {
         map_type(walk, schema, position, entry);
     }
@@ -45,7 +45,7 @@ pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, posi
     }
 }
 
-fn map_type<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, entry: Entry<'t>) {
+fn map_type<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, entry: Entry<'t>) {
     if schema.ty() != Some("object") {
         let at = schema.entry(Keyword::Type).map_or(entry.key, |ty| ty.value);
         walk.refuse((Aspect::MapType, Effect::Mismatched), at, position, ".type", "must be object if x-kubernetes-map-type is specified");
@@ -59,7 +59,7 @@ fn map_type<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &S
 }
 
 /// Elements of a set are compared as a whole, so they must be atomic.
-fn set_items<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+fn set_items<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let below = match items.ty() {
         Some("array") if items.text(Keyword::ListType).is_some_and(|kind| kind != "atomic") => LIST_TYPE,
@@ -72,7 +72,7 @@ fn set_items<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &
 }
 
 fn map_list<'t>(
-    walk: &mut SchemaWalk<'_, 't>,
+    walk: &mut CrdSchemaWalk<'_, 't>,
     schema: &Schema<'t>,
     position: &SchemaPosition<'_, 't>,
     kind: Entry<'t>,
@@ -129,7 +129,7 @@ fn map_list<'t>(
 }
 
 /// Items of sets and map lists must not be nullable, and keys of map lists must always be present.
-fn presence<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, kind: &str) {
+fn presence<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, kind: &str) {
     let (Some(items), Some(entry)) = (schema.items(), schema.entry(Keyword::Items)) else { return };
     let inner = position.child(SchemaStep::Items, entry.key);
     if let Some(nullable) = items.entry(Keyword::Nullable).filter(|entry| entry.value.as_bool() == Some(true)) {

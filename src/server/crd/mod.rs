@@ -29,7 +29,7 @@ mod warnings;
 pub(crate) use decode_document::decode;
 pub(crate) use default_checks::{fits, shown_default};
 pub(crate) use schema_position::{SchemaPosition, SchemaStep};
-pub(crate) use schema_walk::Level;
+pub(crate) use schema_walk::SchemaLevel;
 pub(crate) use structural::has_int_or_string_pair;
 pub(crate) use version_list::{VersionEntry, VersionList};
 pub(crate) use warnings::{set_items_warned_about, unrecognised_format};
@@ -40,7 +40,7 @@ use crate::input::yaml::Node;
 use crate::model::fact::Fact;
 use crate::model::{Crd, FactCollector, Repeat};
 
-use schema_walk::SchemaWalk;
+use schema_walk::CrdSchemaWalk;
 use server_checks::ServerChecks;
 
 /// What a server answers to a CRD.
@@ -108,7 +108,7 @@ fn validate<'t>(collector: &mut FactCollector<'t>, checks: &ServerChecks, unstru
             collector.repeat(known.facts.clone(), version.name, Repeat { from: known.place, to: place });
             known.unsound
         } else {
-            let mut walk = SchemaWalk::new(collector, checks, version.name, field.clone(), structural);
+            let mut walk = CrdSchemaWalk::new(collector, checks, version.name, field.clone(), structural);
             if let Some(first) = versions.entries.first().filter(|_| versions.shared_schema) {
                 walk.budget_version = first.name;
             }

@@ -5,9 +5,9 @@ use crate::model::fact::{Aspect, Effect, Word};
 use crate::model::schema::{Keyword, Schema};
 
 use super::schema_position::SchemaPosition;
-use super::schema_walk::SchemaWalk;
+use super::schema_walk::CrdSchemaWalk;
 
-pub(super) fn check<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+pub(super) fn check<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(text), Some(entry)) = (schema.text(Keyword::Pattern).filter(|text| !text.is_empty()), schema.entry(Keyword::Pattern)) else {
         return;
     };

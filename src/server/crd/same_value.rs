@@ -95,10 +95,10 @@ fn is_pointer(name: &str, beside: &[(&str, DecodedType)]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::yaml::{Budget, parse};
+    use crate::input::yaml::{YamlBudget, parse};
 
     fn same(a: &str, b: &str) -> bool {
-        let [a, b] = [a, b].map(|text| parse(&text.to_owned().into(), &Budget::default()));
+        let [a, b] = [a, b].map(|text| parse(&text.to_owned().into(), &YamlBudget::default()));
         let tree = |documents: &[crate::input::yaml::Document]| {
             documents.first().and_then(|one| one.tree.as_ref().ok().cloned()).expect("a schema")
         };

@@ -7,13 +7,13 @@ use crate::model::schema::{Keyword, Schema, ValidationRule};
 use super::json_path;
 use super::list_types;
 use super::schema_position::SchemaPosition;
-use super::schema_walk::{NoDefault, NodeContext, SchemaWalk};
+use super::schema_walk::{CrdSchemaWalk, NoDefault, NodeContext};
 
 const REASONS: &[&str] = &["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// Returns whether the node passes.
 pub(super) fn check<'t>(
-    walk: &mut SchemaWalk<'_, 't>,
+    walk: &mut CrdSchemaWalk<'_, 't>,
     schema: &Schema<'t>,
     position: &SchemaPosition<'_, 't>,
     context: NodeContext<'_, 't>,
@@ -46,7 +46,7 @@ pub(super) fn check<'t>(
     walk.collector.count() == before
 }
 
-fn types<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+fn types<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     let (Some(ty), Some(entry)) = (schema.ty(), schema.entry(Keyword::Type)) else { return };
     let known = matches!(ty, "array" | "boolean" | "integer" | "number" | "object" | "string");
     if known || !walk.checks.valid_type && ty != "null" {
@@ -61,7 +61,7 @@ fn types<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &Sche
     fact.words.insert(Word::Name, ty.to_owned());
 }
 
-fn keywords<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+fn keywords<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     use Keyword as K;
     for word in [K::Id, K::SchemaUri, K::Ref, K::AdditionalItems, K::PatternProperties, K::Definitions, K::Dependencies, K::Items] {
         let Some(entry) = schema.entry(word) else { continue };
@@ -88,7 +88,7 @@ fn keywords<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &S
     }
 }
 
-fn default<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) {
+fn default<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, context: NodeContext<'_, 't>) {
     let (Some(place), Some(entry)) = (context.no_default, schema.entry(Keyword::Default)) else { return };
     let reason = match place {
         NoDefault::TopLevel => "must not be set in top-level metadata, apiVersion or kind",
@@ -99,7 +99,7 @@ fn default<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &Sc
 
 /// Checks the fields of a rule, without compiling it.
 fn rule_form<'t>(
-    walk: &mut SchemaWalk<'_, 't>,
+    walk: &mut CrdSchemaWalk<'_, 't>,
     schema: &Schema<'t>,
     position: &SchemaPosition<'_, 't>,
     index: usize,

@@ -12,7 +12,7 @@ use super::{cel_rules, default_checks, schema_node, structural};
 
 /// What kind of place a node has in its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
+pub(crate) enum SchemaLevel {
     Root,
     Item,
     Field,
@@ -28,7 +28,7 @@ pub(super) enum NoDefault {
 /// What a node's place in the schema implies for the checks.
 #[derive(Clone, Copy)]
 pub(super) struct NodeContext<'p, 't> {
-    pub level: Level,
+    pub level: SchemaLevel,
     /// Inside `allOf`, `anyOf`, `oneOf` or `not`.
     pub nested: bool,
     /// Inside `metadata`, `apiVersion` or `kind` of a resource.
@@ -62,7 +62,7 @@ pub(super) struct RuleSite<'t> {
     pub uncorrelated: Option<String>,
 }
 
-pub(super) struct SchemaWalk<'a, 't> {
+pub(super) struct CrdSchemaWalk<'a, 't> {
     pub collector: &'a mut FactCollector<'t>,
     pub checks: &'a ServerChecks,
     pub version: &'t str,
@@ -78,9 +78,9 @@ pub(super) struct SchemaWalk<'a, 't> {
     pub rules: Vec<RuleSite<'t>>,
 }
 
-impl<'a, 't> SchemaWalk<'a, 't> {
+impl<'a, 't> CrdSchemaWalk<'a, 't> {
     pub fn new(collector: &'a mut FactCollector<'t>, checks: &'a ServerChecks, version: &'t str, base: String, structural: bool) -> Self {
-        SchemaWalk {
+        CrdSchemaWalk {
             collector,
             checks,
             version,
@@ -113,7 +113,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
 
     pub fn root(&mut self, schema: &Schema<'t>, key: Node<'t>) {
         let context = NodeContext {
-            level: Level::Root,
+            level: SchemaLevel::Root,
             nested: false,
             meta: false,
             may_pair: true,
@@ -168,11 +168,11 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         // The first clause of an `allOf` may have that `anyOf` itself; its properties and items may not.
         let context = NodeContext { may_pair: own.may_pair && !own.nested, ..own };
         let unknown_map = !matches!(schema.text(Keyword::MapType), None | Some("granular" | "atomic"));
-        let is_resource = !context.nested && (context.level == Level::Root || schema.flag(Keyword::EmbeddedResource));
+        let is_resource = !context.nested && (context.level == SchemaLevel::Root || schema.flag(Keyword::EmbeddedResource));
 
         if let (Additional::Schema(values), Some(entry)) = (schema.additional(), schema.entry(Keyword::AdditionalProperties)) {
             let inner = NodeContext {
-                level: Level::Field,
+                level: SchemaLevel::Field,
                 no_default: if context.meta { Some(NoDefault::MetadataValues) } else { context.no_default },
                 in_map: true,
                 // Inside a clause the keyword itself is the fault.
@@ -185,9 +185,9 @@ impl<'a, 't> SchemaWalk<'a, 't> {
             let name = entry.name();
             let meta = is_resource && matches!(name, "metadata" | "kind" | "apiVersion");
             let inner = NodeContext {
-                level: Level::Field,
+                level: SchemaLevel::Field,
                 meta: context.meta || meta,
-                no_default: if meta && context.level == Level::Root { Some(NoDefault::TopLevel) } else { context.no_default },
+                no_default: if meta && context.level == SchemaLevel::Root { Some(NoDefault::TopLevel) } else { context.no_default },
                 uncorrelated: context.uncorrelated.or(if unknown_map { Some(position) } else { None }),
                 ..context
             };
@@ -223,7 +223,7 @@ impl<'a, 't> SchemaWalk<'a, 't> {
         let Some(entry) = schema.entry(Keyword::Items) else { return true };
         let map_list = schema.text(Keyword::ListType) == Some("map");
         let inner = NodeContext {
-            level: Level::Item,
+            level: SchemaLevel::Item,
             uncorrelated: context.uncorrelated.or(if map_list { None } else { Some(position) }),
             ..context
         };

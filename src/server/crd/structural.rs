@@ -8,15 +8,20 @@ use crate::model::schema::{Keyword, Schema};
 
 use super::pattern;
 use super::schema_position::{SchemaPosition, SchemaStep};
-use super::schema_walk::{Level, SchemaWalk, any_node};
+use super::schema_walk::{CrdSchemaWalk, SchemaLevel, any_node};
 use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
 
 /// Checks a node outside of `allOf`, `anyOf`, `oneOf` and `not`. Returns whether it failed.
-pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, level: Level) -> bool {
+pub(super) fn plain_node<'t>(
+    walk: &mut CrdSchemaWalk<'_, 't>,
+    schema: &Schema<'t>,
+    position: &SchemaPosition<'_, 't>,
+    level: SchemaLevel,
+) -> bool {
     let before = walk.collector.count();
     let ty = schema.ty();
-    let root = level == Level::Root;
+    let root = level == SchemaLevel::Root;
     let embedded = schema.flag(Keyword::EmbeddedResource);
     let type_at = schema.entry(Keyword::Type).map_or(position.key, |entry| entry.value);
     if unsupported(schema) {
@@ -50,9 +55,9 @@ pub(super) fn plain_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>,
         walk.refuse((Aspect::EmbeddedResource, Effect::Mismatched), type_at, position, ".type", reason);
     } else if ty.is_none() && !schema.is_int_or_string() && !schema.flag(Keyword::PreserveUnknownFields) {
         let reason = match level {
-            Level::Root => "must not be empty at the root",
-            Level::Item => "must not be empty for specified array items",
-            Level::Field => "must not be empty for specified object fields",
+            SchemaLevel::Root => "must not be empty at the root",
+            SchemaLevel::Item => "must not be empty for specified array items",
+            SchemaLevel::Field => "must not be empty for specified object fields",
         };
         walk.refuse((Aspect::Type, Effect::Missing), type_at, position, ".type", reason);
     }
@@ -85,7 +90,7 @@ pub(super) fn unsupported(schema: &Schema<'_>) -> bool {
         || schema.word(Keyword::Items).is_some_and(|items| items.is_seq() && !items.is_empty())
 }
 
-fn int_or_string<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+fn int_or_string<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     if !schema.is_int_or_string() {
         return;
     }
@@ -101,7 +106,7 @@ fn int_or_string<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, positio
 }
 
 /// `kind`, `apiVersion` and `metadata` of a resource: the root, or an embedded one.
-fn resource<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, root: bool) {
+fn resource<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, root: bool) {
     for (name, wanted) in [("kind", "string"), ("apiVersion", "string"), ("metadata", "object")] {
         let Some((entry, child)) = schema.property(name) else { continue };
         let inner = position.child(SchemaStep::Property(entry.name()), entry.key);
@@ -158,7 +163,7 @@ fn says_only_type(clause: &Schema<'_>, ty: &str) -> bool {
 }
 
 /// Checks a node inside `allOf`, `anyOf`, `oneOf` or `not`, which may only constrain values. Returns whether it failed.
-pub(super) fn clause_node<'t>(walk: &mut SchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) -> bool {
+pub(super) fn clause_node<'t>(walk: &mut CrdSchemaWalk<'_, 't>, schema: &Schema<'t>, position: &SchemaPosition<'_, 't>) -> bool {
     use Keyword as K;
     if unsupported(schema) {
         return false;
@@ -215,7 +220,7 @@ fn clause_path(position: &SchemaPosition<'_, '_>) -> String {
 /// Fields in a clause of the root's `allOf`, `anyOf`, `oneOf` or `not` must be declared outside of it.
 ///
 /// The server checks this only for the root.
-pub(super) fn completeness<'t>(walk: &mut SchemaWalk<'_, 't>, root: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
+pub(super) fn completeness<'t>(walk: &mut CrdSchemaWalk<'_, 't>, root: &Schema<'t>, position: &SchemaPosition<'_, 't>) {
     each_clause(root, position, &mut |clause, at| complete(walk, clause, at, Some(root), position));
 }
 
@@ -232,7 +237,7 @@ fn each_clause<'t>(schema: &Schema<'t>, position: &SchemaPosition<'_, 't>, each:
 }
 
 fn complete<'t>(
-    walk: &mut SchemaWalk<'_, 't>,
+    walk: &mut CrdSchemaWalk<'_, 't>,
     clause: &Schema<'t>,
     at: &SchemaPosition<'_, 't>,
     declared: Option<&Schema<'t>>,
@@ -254,7 +259,7 @@ fn complete<'t>(
     }
 }
 
-fn undeclared<'t>(walk: &mut SchemaWalk<'_, 't>, at: &SchemaPosition<'_, 't>, position: &SchemaPosition<'_, 't>) {
+fn undeclared<'t>(walk: &mut CrdSchemaWalk<'_, 't>, at: &SchemaPosition<'_, 't>, position: &SchemaPosition<'_, 't>) {
     let reason = format!("required, because it is defined in {}", at.field(&walk.base));
     let fact = walk.refuse((Aspect::Structure, Effect::Unresolved), at.key, position, "", reason);
     fact.key = Some(clause_path(at));

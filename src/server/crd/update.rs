@@ -14,7 +14,7 @@ use super::conversion::{holds_certificate, knows_review};
 use super::document_types;
 use super::identity::{Approval, spec_key};
 use super::same_value::{same_schema, same_value};
-use super::schema_walk::{SchemaWalk, any_node};
+use super::schema_walk::{CrdSchemaWalk, any_node};
 use super::server_checks::ServerChecks;
 use super::version_list::VersionList;
 
@@ -181,7 +181,7 @@ fn has_unpruned_default(schema: &Schema<'_>) -> bool {
 
 fn is_unstructured<'t>(crd: &Crd<'t>, schema: &Schema<'t>) -> bool {
     let (mut collector, checks) = (FactCollector::new(crd), ServerChecks::on_create());
-    let mut walk = SchemaWalk::new(&mut collector, &checks, "", String::new(), true);
+    let mut walk = CrdSchemaWalk::new(&mut collector, &checks, "", String::new(), true);
     walk.root(schema, schema.node());
     walk.unsound
 }

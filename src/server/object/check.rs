@@ -20,11 +20,11 @@ use crate::model::schema::shape::Extra;
 use crate::server::key_fate::PruneNode;
 
 use super::enumeration;
-use super::error::{Error, Kind, Naming, Reason};
+use super::error::{FieldError, FieldErrorType, Kind, Naming};
 use super::path::{ObjectPath, Trail};
 use super::ratchet::{Correlated, Tolerance, Tolerated};
 use super::trace::{Check, Seen};
-use super::types::{JsonKind, Purpose, Types, number_domain, string_format};
+use super::types::{JsonKind, ReadPurpose, Types, number_domain, string_format};
 
 /// A schema node as validation sees it.
 pub(crate) trait CheckNode: PruneNode {
@@ -32,11 +32,11 @@ pub(crate) trait CheckNode: PruneNode {
     fn shape(&self) -> &Shape;
 
     fn types(&self) -> Types {
-        Types::of(self.shape(), Purpose::Request)
+        Types::of(self.shape(), ReadPurpose::Request)
     }
 
     fn string_format(&self) -> Option<Format> {
-        string_format(self.shape(), Purpose::Request)
+        string_format(self.shape(), ReadPurpose::Request)
     }
 
     /// Whether a format takes part in the type check.
@@ -45,7 +45,7 @@ pub(crate) trait CheckNode: PruneNode {
     }
 
     fn numbers(&self) -> Cow<'_, NumberDomain> {
-        Cow::Owned(number_domain(self.shape(), Purpose::Request))
+        Cow::Owned(number_domain(self.shape(), ReadPurpose::Request))
     }
 
     /// Whether the node's pattern matches, or why it can't be run here.
@@ -65,7 +65,7 @@ pub(super) struct Findings {
     /// Whether errors are only counted.
     quiet: bool,
     pub failures: usize,
-    pub errors: Vec<Error>,
+    pub errors: Vec<FieldError>,
     /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
     pub warnings: Vec<Tolerated>,
     /// Checks that the server makes and that can't be made here.
@@ -122,7 +122,7 @@ impl Findings {
         other.failures > 0 && (self.failures == 0 || self.passed > other.passed)
     }
 
-    fn fail(&mut self, error: impl FnOnce() -> Error) {
+    fn fail(&mut self, error: impl FnOnce() -> FieldError) {
         self.failures += 1;
         if !self.quiet {
             self.errors.push(error());
@@ -151,9 +151,9 @@ pub(super) fn run<N: CheckNode>(value: &Value, node: &N, correlated: Option<Corr
 }
 
 /// The same check can be made at a declared node and in the clauses there; it is reported once.
-fn distinct<T>(found: Vec<T>, error: impl Fn(&T) -> &Error) -> Vec<T> {
+fn distinct<T>(found: Vec<T>, error: impl Fn(&T) -> &FieldError) -> Vec<T> {
     let mut seen = std::collections::HashSet::new();
-    let mut is_new = |error: &Error| seen.insert((error.path.clone(), error.kind, error.message.clone()));
+    let mut is_new = |error: &FieldError| seen.insert((error.path.clone(), error.kind, error.message.clone()));
     found.into_iter().filter(|found| is_new(error(found))).collect()
 }
 
@@ -202,7 +202,7 @@ pub(super) fn validate<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>,
                     out.fail(|| {
                         let format = node.shape().format.as_deref().unwrap_or_default();
                         let detail = format!("{} in body must be of type {format}: {text:?}", name(trail));
-                        error(trail, Kind::Format, Reason::TypeInvalid, Some(value), &detail)
+                        error(trail, Kind::Format, FieldErrorType::TypeInvalid, Some(value), &detail)
                     });
                 }
                 out.passed += 1;
@@ -232,13 +232,13 @@ fn name(trail: &Trail<'_>) -> String {
     trail.path().dotted()
 }
 
-fn error(trail: &Trail<'_>, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Error {
-    Error::new(trail.path(), Naming::Dotted, kind, reason, value, detail)
+fn error(trail: &Trail<'_>, kind: Kind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> FieldError {
+    FieldError::new(trail.path(), Naming::Dotted, kind, reason, value, detail)
 }
 
-fn wrong_type(trail: &Trail<'_>, expected: &str, found: &str) -> Error {
+fn wrong_type(trail: &Trail<'_>, expected: &str, found: &str) -> FieldError {
     let detail = format!("{} in body must be of type {expected}: {found:?}", name(trail));
-    error(trail, Kind::Type, Reason::TypeInvalid, Some(&Value::from(found)), &detail)
+    error(trail, Kind::Type, FieldErrorType::TypeInvalid, Some(&Value::from(found)), &detail)
 }
 
 fn typed<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mut Findings) {
@@ -274,7 +274,7 @@ fn enumerated<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &mu
         // All of them are texts to the server, numbers too.
         let quoted = |value: &Value| if value.is_string() { value.to_string() } else { Value::from(value.to_string()).to_string() };
         let allowed: Vec<String> = values.iter().map(quoted).collect();
-        error(trail, Kind::Enum, Reason::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
+        error(trail, Kind::Enum, FieldErrorType::NotSupported, Some(value), &format!("supported values: {}", allowed.join(", ")))
     });
 }
 
@@ -290,7 +290,7 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
                 true => format!("may not be more than {max} {}", unit(node, max, "byte")),
                 false => format!("may not be longer than {max}"),
             };
-            return out.fail(|| error(trail, Kind::MaxLength, Reason::TooLong, None, &detail));
+            return out.fail(|| error(trail, Kind::MaxLength, FieldErrorType::TooLong, None, &detail));
         }
         if node.shape().length.min > 0 {
             out.saw(trail, Kind::MinLength, length >= node.shape().length.min);
@@ -299,7 +299,7 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
             let min = node.shape().length.min;
             return out.fail(|| {
                 let detail = format!("{} in body should be at least {min} chars long", name(trail));
-                error(trail, Kind::MinLength, Reason::Invalid, Some(value), &detail)
+                error(trail, Kind::MinLength, FieldErrorType::Invalid, Some(value), &detail)
             });
         }
     }
@@ -312,7 +312,7 @@ fn string<N: CheckNode>(text: &str, value: &Value, node: &N, trail: &Trail<'_>, 
         Ok(true) => {}
         Ok(false) => out.fail(|| {
             let detail = format!("{} in body should match '{pattern}'", name(trail));
-            error(trail, Kind::Pattern, Reason::Invalid, Some(value), &detail)
+            error(trail, Kind::Pattern, FieldErrorType::Invalid, Some(value), &detail)
         }),
         Err(reason) => out.undecided.push((trail.path(), reason.to_string())),
     }
@@ -348,7 +348,7 @@ fn numeric<N: CheckNode>(number: &Number, value: &Value, node: &N, trail: &Trail
                 _ => format!("{} in body {}", name(trail), failure.words),
             };
             let shown = if failure.broken == Broken::Range { &Value::from("") } else { value };
-            Error::new(trail.path(), naming, kind, Reason::Invalid, Some(shown), &detail)
+            FieldError::new(trail.path(), naming, kind, FieldErrorType::Invalid, Some(shown), &detail)
         });
     }
 }
@@ -389,16 +389,16 @@ fn array<N: CheckNode>(
         let min = node.shape().item_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} items", name(trail));
-            error(trail, Kind::MinItems, Reason::Invalid, Some(&Value::from(size)), &detail)
+            error(trail, Kind::MinItems, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
         });
     }
     if let Some(max) = node.shape().item_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxItems, Reason::TooMany, None, &too_many(node, size, max)));
+        out.fail(|| error(trail, Kind::MaxItems, FieldErrorType::TooMany, None, &too_many(node, size, max)));
     }
     if node.shape().unique_items && enumeration::has_duplicates(items) {
         out.fail(|| {
             let detail = format!("{} in body shouldn't contain duplicates", name(trail));
-            error(trail, Kind::UniqueItems, Reason::Invalid, Some(value), &detail)
+            error(trail, Kind::UniqueItems, FieldErrorType::Invalid, Some(value), &detail)
         });
     }
 }
@@ -415,11 +415,11 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
         let min = node.shape().property_count.min;
         out.fail(|| {
             let detail = format!("{} in body should have at least {min} properties", name(trail));
-            error(trail, Kind::MinProperties, Reason::Invalid, Some(&Value::from(size)), &detail)
+            error(trail, Kind::MinProperties, FieldErrorType::Invalid, Some(&Value::from(size)), &detail)
         });
     }
     if let Some(max) = node.shape().property_count.max.filter(|&max| size > max) {
-        out.fail(|| error(trail, Kind::MaxProperties, Reason::TooMany, None, &too_many(node, size, max)));
+        out.fail(|| error(trail, Kind::MaxProperties, FieldErrorType::TooMany, None, &too_many(node, size, max)));
     }
     let child_correlated = |key: &str| {
         let hidden = trail.is_root() && matches!(key, "apiVersion" | "kind");
@@ -438,7 +438,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
             Extra::Values(child) => check(value, child, &Trail::Entry(trail, key), child_correlated(key), out),
             Extra::Refused => out.fail(|| {
                 let detail = format!("{}.{key} in body is a forbidden property", name(trail));
-                error(trail, Kind::Forbidden, Reason::Invalid, Some(&Value::from(key.as_str())), &detail)
+                error(trail, Kind::Forbidden, FieldErrorType::Invalid, Some(&Value::from(key.as_str())), &detail)
             }),
             Extra::Any | Extra::Closed => {}
         }
@@ -449,7 +449,7 @@ fn object<N: CheckNode>(map: &Map<String, Value>, node: &N, trail: &Trail<'_>, c
             seen.push(Seen { path: trail.path().general(), check, holds: map.contains_key(&**key), update: false });
         }
         if !map.contains_key(&**key) {
-            out.fail(|| error(&Trail::Key(trail, key), Kind::Required, Reason::Required, None, ""));
+            out.fail(|| error(&Trail::Key(trail, key), Kind::Required, FieldErrorType::Required, None, ""));
         }
     }
 }
@@ -465,7 +465,7 @@ fn composition<N: CheckNode>(value: &Value, node: &N, trail: &Trail<'_>, out: &m
     };
     let whole = |kind, words: String| {
         let detail = format!("{:?} {words}", name(trail));
-        Error::new(trail.path(), Naming::None, kind, Reason::Invalid, Some(&Value::from("")), &detail)
+        FieldError::new(trail.path(), Naming::None, kind, FieldErrorType::Invalid, Some(&Value::from("")), &detail)
     };
     let mut best: Option<Findings> = None;
     for clause in node.any_of() {

@@ -2,23 +2,23 @@
 
 use crate::model::schema::Shape;
 
-use super::error::{Error, Kind, Reason};
-use super::node::Node;
+use super::error::{FieldError, FieldErrorType, Kind};
+use super::node::CompiledNode;
 use super::path::Trail;
-use super::types::Purpose;
+use super::types::ReadPurpose;
 use super::{Compiled, embedded, prune};
 
 /// What is wrong with the default of this node; paths lead into the default value.
 ///
 /// Defaults further in are not applied first, and duplicates in sets and maps are not looked for.
-pub fn default_of_schema(shape: &Shape) -> Vec<Error> {
+pub fn default_of_schema(shape: &Shape) -> Vec<FieldError> {
     let Some(default) = shape.default.as_ref().filter(|default| !default.is_null()) else { return Vec::new() };
-    let node = Node::compile(shape, Purpose::Default);
+    let node = CompiledNode::compile(shape, ReadPurpose::Default);
     let mut value = default.clone();
     let mut errors = Vec::new();
     let root = Trail::Root;
     if !prune::unknown(&mut value.clone(), &node, shape.embedded).is_empty() {
-        errors.push(Error::bracketed(&root, Kind::Unknown, Reason::Invalid, Some(default), "must not have unknown fields"));
+        errors.push(FieldError::bracketed(&root, Kind::Unknown, FieldErrorType::Invalid, Some(default), "must not have unknown fields"));
     }
     if let Some(error) = embedded::read(&mut value, &node, &root, &mut Vec::new()) {
         errors.push(error);

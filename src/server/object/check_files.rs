@@ -16,10 +16,10 @@ use crate::input::json_schema_check::nearest;
 use crate::input::yaml::{self, Node};
 use crate::model::{Bundle, Crd, Documents, FileId, Place};
 
-use super::Outcome;
+use super::Response;
 use super::crd_upgrade::{Upgrade, upgrade};
 use super::endpoint::{Endpoint, Subresource};
-use super::error::Error;
+use super::error::FieldError;
 use super::path::ObjectPath;
 use super::ratchet::Tolerated;
 
@@ -42,7 +42,7 @@ pub struct ObjectReport {
     pub request: Request,
     /// Name and channel of the CRD it was checked against.
     pub crd: Option<(String, Option<String>)>,
-    pub verdict: Verdict,
+    pub verdict: ObjectVerdict,
     /// What an upgrade from the old CRDs does to it, where there are old CRDs.
     pub upgrade: Option<Upgrade>,
 }
@@ -57,7 +57,7 @@ pub enum Request {
 
 /// What the server would answer for one object.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum ObjectVerdict {
     /// The document could not be parsed.
     Unreadable(yaml::ErrorKind),
     /// No CRD of the bundle has this group.
@@ -83,7 +83,7 @@ pub enum Verdict {
 
 #[derive(Debug, Default)]
 pub struct Checked {
-    pub errors: Vec<Placed<Error>>,
+    pub errors: Vec<Placed<FieldError>>,
     /// Errors that ratcheting tolerates.
     pub tolerated: Vec<Placed<Tolerated>>,
     pub pruned: Vec<Placed<ObjectPath>>,
@@ -101,7 +101,7 @@ impl ObjectReport {
     /// Accepted, with nothing pruned and nothing undecided.
     pub fn is_clean(&self) -> bool {
         let clean = |checked: &Checked| checked.errors.is_empty() && checked.pruned.is_empty() && checked.undecided.is_empty();
-        matches!(&self.verdict, Verdict::Checked(checked) if clean(checked)) && !self.upgrade.as_ref().is_some_and(Upgrade::is_break)
+        matches!(&self.verdict, ObjectVerdict::Checked(checked) if clean(checked)) && !self.upgrade.as_ref().is_some_and(Upgrade::is_break)
     }
 }
 
@@ -123,32 +123,32 @@ impl<'b, 't> BundleChecker<'b, 't> {
     }
 
     /// The CRDs of an object's group and kind: one, or one for each channel.
-    pub(super) fn crds(&self, object: &Object<'_>) -> &[usize] {
+    pub(super) fn crds(&self, object: &InputObject<'_>) -> &[usize] {
         self.by_kind.get(object.group()).and_then(|kinds| kinds.get(object.kind)).map_or(&[], Vec::as_slice)
     }
 
     /// The endpoint for objects of this version.
-    pub(super) fn endpoint(&self, crd: usize, object: &Object<'_>) -> Result<&Endpoint, Verdict> {
-        let Some(found) = self.bundle.crds.get(crd) else { return Err(Verdict::UnknownKind) };
+    pub(super) fn endpoint(&self, crd: usize, object: &InputObject<'_>) -> Result<&Endpoint, ObjectVerdict> {
+        let Some(found) = self.bundle.crds.get(crd) else { return Err(ObjectVerdict::UnknownKind) };
         let Some((position, version)) = found.versions.iter().enumerate().find(|(_, version)| version.name == object.version()) else {
-            return Err(Verdict::UnknownVersion(found.versions.iter().map(|version| version.name.to_owned()).collect()));
+            return Err(ObjectVerdict::UnknownVersion(found.versions.iter().map(|version| version.name.to_owned()).collect()));
         };
         if !version.served {
-            return Err(Verdict::NotServed);
+            return Err(ObjectVerdict::NotServed);
         }
         let slot = self.versions.get(crd).and_then(|versions| versions.get(position));
-        slot.and_then(|slot| slot.get_or_init(|| Endpoint::new(version)).as_ref()).ok_or(Verdict::NoSchema)
+        slot.and_then(|slot| slot.get_or_init(|| Endpoint::new(version)).as_ref()).ok_or(ObjectVerdict::NoSchema)
     }
 
     /// The object as one that is stored, or as one that is `created`.
-    fn validate(&self, crd: usize, object: &Object<'_>, created: bool) -> Result<Outcome, Verdict> {
+    fn validate(&self, crd: usize, object: &InputObject<'_>, created: bool) -> Result<Response, ObjectVerdict> {
         let endpoint = self.endpoint(crd, object)?;
         let object = object.node.to_json();
         Ok(if created { endpoint.create_with_status(object) } else { endpoint.validate(object) })
     }
 
     /// The CRD of the same name and channel as `other`, else the only one of the object's kind.
-    pub(super) fn counterpart(&self, other: &Crd<'_>, object: &Object<'_>) -> Option<usize> {
+    pub(super) fn counterpart(&self, other: &Crd<'_>, object: &InputObject<'_>) -> Option<usize> {
         let channel = |crd: &Crd<'_>| crd.channel().map(|channel| channel.value.to_owned());
         let candidates = self.crds(object);
         let same = |&&index: &&usize| self.bundle.crds.get(index).is_some_and(|crd| channel(crd) == channel(other));
@@ -158,14 +158,14 @@ impl<'b, 't> BundleChecker<'b, 't> {
 
 /// One object of the input.
 #[derive(Clone, Copy)]
-pub(super) struct Object<'t> {
+pub(super) struct InputObject<'t> {
     pub file: FileId,
     pub node: Node<'t>,
     pub api_version: &'t str,
     pub kind: &'t str,
 }
 
-impl<'t> Object<'t> {
+impl<'t> InputObject<'t> {
     pub fn group(&self) -> &'t str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
@@ -181,7 +181,7 @@ impl<'t> Object<'t> {
 }
 
 /// Objects of a document: itself, or the items of a `List`. CRDs are not objects.
-fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<Object<'t>>) {
+fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<InputObject<'t>>) {
     let text = |key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if kind == "CustomResourceDefinition" {
@@ -189,7 +189,7 @@ fn unwrap<'t>(file: FileId, node: Node<'t>, objects: &mut Vec<Object<'t>>) {
     }
     match node.get("items").filter(|items| items.is_seq() && kind.ends_with("List")) {
         Some(items) => items.items().for_each(|item| unwrap(file, item, objects)),
-        None => objects.push(Object { file, node, api_version, kind }),
+        None => objects.push(InputObject { file, node, api_version, kind }),
     }
 }
 
@@ -206,7 +206,7 @@ pub fn check_objects(objects: &Documents, crds: &Bundle<'_>, old: Option<&Bundle
 }
 
 /// All objects of the documents, and a report for each document that can't be parsed.
-pub(super) fn read(objects: &Documents) -> (Vec<Object<'_>>, Vec<ObjectReport>) {
+pub(super) fn read(objects: &Documents) -> (Vec<InputObject<'_>>, Vec<ObjectReport>) {
     let (mut found, mut reports) = (Vec::new(), Vec::new());
     for (file, document) in &objects.documents {
         match &document.tree {
@@ -226,13 +226,13 @@ fn unreadable(file: FileId, error: &yaml::Error) -> ObjectReport {
         name: String::new(),
         request: Request::Create,
         crd: None,
-        verdict: Verdict::Unreadable(error.kind.clone()),
+        verdict: ObjectVerdict::Unreadable(error.kind.clone()),
         upgrade: None,
     }
 }
 
 /// A report with what the object says of itself.
-pub(super) fn bare(object: &Object<'_>, request: Request, crd: Option<&Crd<'_>>, verdict: Verdict) -> ObjectReport {
+pub(super) fn bare(object: &InputObject<'_>, request: Request, crd: Option<&Crd<'_>>, verdict: ObjectVerdict) -> ObjectReport {
     ObjectReport {
         place: Place { file: object.file, span: object.node.span() },
         api_version: object.api_version.to_owned(),
@@ -246,16 +246,16 @@ pub(super) fn bare(object: &Object<'_>, request: Request, crd: Option<&Crd<'_>>,
     }
 }
 
-pub(super) fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: Option<&BundleChecker<'_, '_>>) -> Vec<ObjectReport> {
+pub(super) fn report(object: &InputObject<'_>, checker: &BundleChecker<'_, '_>, old: Option<&BundleChecker<'_, '_>>) -> Vec<ObjectReport> {
     let bare = |crd: Option<&Crd<'_>>, verdict, upgrade| ObjectReport { upgrade, ..bare(object, Request::Create, crd, verdict) };
     let crds = checker.crds(object);
     if crds.is_empty() {
         let before = old.and_then(|old| old.crds(object).first().map(|&crd| old.validate(crd, object, false)));
-        let gone = before.map(|before| upgrade(before, Err(&Verdict::UnknownKind)));
+        let gone = before.map(|before| upgrade(before, Err(&ObjectVerdict::UnknownKind)));
         let known = [Some(checker), old].into_iter().flatten().any(|checker| checker.by_kind.contains_key(object.group()));
         // Without a kind and a version it can't belong to another group.
         let other = !known && !object.kind.is_empty() && !object.api_version.is_empty();
-        return vec![bare(None, if other { Verdict::OtherGroup } else { Verdict::UnknownKind }, gone)];
+        return vec![bare(None, if other { ObjectVerdict::OtherGroup } else { ObjectVerdict::UnknownKind }, gone)];
     }
     let checked = crds.iter().filter_map(|&index| {
         let crd = checker.bundle.crds.get(index)?;
@@ -267,7 +267,7 @@ pub(super) fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: 
         let verdict = match after {
             Ok(outcome) => {
                 let endpoint = checker.endpoint(index, object).ok();
-                Verdict::Checked(Box::new(place(object, outcome, endpoint)))
+                ObjectVerdict::Checked(Box::new(place(object, outcome, endpoint)))
             }
             Err(verdict) => verdict,
         };
@@ -277,7 +277,7 @@ pub(super) fn report(object: &Object<'_>, checker: &BundleChecker<'_, '_>, old: 
 }
 
 /// What was found, with its places in the file of the object.
-pub(super) fn place(object: &Object<'_>, outcome: Outcome, endpoint: Option<&Endpoint>) -> Checked {
+pub(super) fn place(object: &InputObject<'_>, outcome: Response, endpoint: Option<&Endpoint>) -> Checked {
     let similar = |path: &ObjectPath| {
         let known = endpoint.map(|endpoint| endpoint.compiled().declared_beside(path)).unwrap_or_default();
         let (parent, _) = path.prefix(path.steps().len().saturating_sub(1)).locate(object.node);
@@ -311,7 +311,7 @@ pub(super) fn place(object: &Object<'_>, outcome: Outcome, endpoint: Option<&End
 }
 
 /// Where to point: at a scalar itself, at the key of a collection, at the nearest parent of what isn't there.
-fn place_of(object: &Object<'_>, path: &ObjectPath, by_key: bool) -> Place {
+fn place_of(object: &InputObject<'_>, path: &ObjectPath, by_key: bool) -> Place {
     let at = |node: Node<'_>| Place { file: object.file, span: node.span() };
     let (node, taken) = path.locate(object.node);
     let reached = path.prefix(taken);

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Outcome;
-use super::check_files::Verdict;
+use super::Response;
+use super::check_files::ObjectVerdict;
 use super::enumeration::same;
 use super::path::{ObjectPath, Trail};
 
@@ -32,7 +32,7 @@ impl Upgrade {
     }
 }
 
-pub(super) fn upgrade(old: Result<Outcome, Verdict>, new: Result<&Outcome, &Verdict>) -> Upgrade {
+pub(super) fn upgrade(old: Result<Response, ObjectVerdict>, new: Result<&Response, &ObjectVerdict>) -> Upgrade {
     let Ok(old) = old else { return Upgrade::New };
     if !old.accepted() {
         return Upgrade::AlreadyBroken;
@@ -50,13 +50,13 @@ pub(super) fn upgrade(old: Result<Outcome, Verdict>, new: Result<&Outcome, &Verd
 }
 
 /// What is pruned now and was kept before.
-pub(super) fn pruned_now(old: &Outcome, new: &Outcome) -> Vec<ObjectPath> {
+pub(super) fn pruned_now(old: &Response, new: &Response) -> Vec<ObjectPath> {
     let known = |path: &&ObjectPath| !old.pruned.iter().any(|gone| path.starts_with(gone));
     new.pruned.iter().filter(known).cloned().collect()
 }
 
 /// Where an object is stored with other values than before.
-pub(super) fn changes(old: &Outcome, new: &Outcome) -> Vec<ObjectPath> {
+pub(super) fn changes(old: &Response, new: &Response) -> Vec<ObjectPath> {
     let mut changed = Vec::new();
     differences(&old.stored, &new.stored, &Trail::Root, &mut changed);
     // What only the new CRDs keep was never there before.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::declared::walk;
-use super::error::{Error, Kind, Reason};
+use super::error::{FieldError, FieldErrorType, Kind};
 use super::metadata;
-use super::node::Node;
+use super::node::CompiledNode;
 use super::path::{ObjectPath, Trail};
 use crate::go::strfmt::name;
 use crate::model::schema::Shape;
 use crate::model::schema::shape::Extra;
 
 /// Reads the metadata of every embedded resource; the first that can't be read ends the request.
-pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<Error> {
+pub(super) fn read(value: &mut Value, node: &CompiledNode, trail: &Trail<'_>, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
     if !node.below.embedded {
         return None;
     }
@@ -24,8 +24,9 @@ pub(super) fn read(value: &mut Value, node: &Node, trail: &Trail<'_>, dropped: &
                 if node.shape.embedded {
                     let trail = Trail::Key(trail, name);
                     let error = match name.as_str() {
-                        "apiVersion" | "kind" => (!value.is_string())
-                            .then(|| Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), "must be a string")),
+                        "apiVersion" | "kind" => (!value.is_string()).then(|| {
+                            FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Invalid, Some(value), "must be a string")
+                        }),
                         "metadata" => {
                             let error = metadata::read(value, &trail, Kind::Embedded, dropped);
                             metadata::drop_empty(value);
@@ -90,7 +91,7 @@ fn has_embedded(shape: &Shape) -> bool {
 }
 
 /// What is wrong with embedded resources.
-pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     walk(value, &node, trail, &|node| node.below.embedded, &mut |value, node, trail| {
         if let Value::Object(map) = value
             && node.shape.embedded
@@ -112,23 +113,24 @@ pub(super) fn is_resource(map: &Map<String, Value>) -> Option<bool> {
     }
 }
 
-fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+fn type_names(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     for (field, form) in [("apiVersion", api_version as fn(&str) -> Option<String>), ("kind", kind)] {
         let trail = Trail::Key(trail, field);
         match map.get(field) {
-            None => errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Required, None, "")),
+            None => errors.push(FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Required, None, "")),
             Some(value @ Value::String(text)) if text.is_empty() => {
-                errors.push(Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), "must not be empty"));
+                errors.push(FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Invalid, Some(value), "must not be empty"));
             }
             Some(value) => {
                 let words = value.as_str().map_or(Some("must be a string".to_owned()), form);
-                errors.extend(words.map(|words| Error::bracketed(&trail, Kind::Embedded, Reason::Invalid, Some(value), &words)));
+                errors
+                    .extend(words.map(|words| FieldError::bracketed(&trail, Kind::Embedded, FieldErrorType::Invalid, Some(value), &words)));
             }
         }
     }
 }
 
-fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+fn resource(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     type_names(map, trail, errors);
     if let Some(metadata) = map.get("metadata").and_then(Value::as_object) {
         metadata::check_embedded(metadata, &Trail::Key(trail, "metadata"), errors);

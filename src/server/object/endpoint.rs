@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::model::Version;
 use crate::model::schema::Shape;
 
-use super::error::{Error, Kind, Naming, Reason};
+use super::error::{FieldError, FieldErrorType, Kind, Naming};
 use super::path::ObjectPath;
 use super::scale::{Scale, ScaleError};
-use super::{Compiled, Outcome};
+use super::{Compiled, Response};
 
 /// A part of an object that has its own address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,24 +63,24 @@ impl Endpoint {
     }
 
     /// The object as it is given, status included.
-    pub fn validate(&self, object: Value) -> Outcome {
+    pub fn validate(&self, object: Value) -> Response {
         self.complete(self.compiled.request(object))
     }
 
     /// A create: where `status` has a subresource, the server drops it unread.
-    pub fn create(&self, object: Value) -> Outcome {
+    pub fn create(&self, object: Value) -> Response {
         if self.status { self.complete(self.compiled.request_without_status(object)) } else { self.validate(object) }
     }
 
     /// A create, and where `status` has a subresource, a write of the status behind it.
-    pub fn create_with_status(&self, object: Value) -> Outcome {
+    pub fn create_with_status(&self, object: Value) -> Response {
         let mut outcome = self.validate(object.clone());
         if !self.status || outcome.stored.get("status").is_none() {
             return outcome;
         }
         let created = self.create(object).errors;
-        let (both, by_status): (Vec<Error>, Vec<Error>) = outcome.errors.into_iter().partition(|error| created.contains(error));
-        let note = |error: Error, words: &str| Error { message: format!("{} ({words})", error.message), ..error };
+        let (both, by_status): (Vec<FieldError>, Vec<FieldError>) = outcome.errors.into_iter().partition(|error| created.contains(error));
+        let note = |error: FieldError, words: &str| FieldError { message: format!("{} ({words})", error.message), ..error };
         let by_create = created.into_iter().filter(|error| !both.contains(error)).map(|error| note(error, "a create drops `status`"));
         outcome.errors = by_create.collect();
         outcome.errors.extend(by_status.into_iter().map(|error| note(error, "refused by the status subresource")));
@@ -105,14 +105,14 @@ impl Endpoint {
     }
 
     /// An update of `old`, as the server has read it, by what the client sends. Where `status` has a subresource, it stays what it was.
-    pub fn update(&self, old: &Value, new: Value) -> Outcome {
+    pub fn update(&self, old: &Value, new: Value) -> Response {
         let outcome =
             if self.status { self.compiled.request_update_without_status(old, new) } else { self.compiled.request_update(old, new) };
         self.complete(outcome)
     }
 
     /// A write to a subresource of `old`; nothing if the version doesn't have it.
-    pub fn update_subresource(&self, subresource: Subresource, old: &Value, new: Value) -> Option<Outcome> {
+    pub fn update_subresource(&self, subresource: Subresource, old: &Value, new: Value) -> Option<Response> {
         match subresource {
             Subresource::Status if !self.status => None,
             Subresource::Status => {
@@ -122,7 +122,7 @@ impl Endpoint {
             }
             Subresource::Scale => match self.scale.scaled(old, &new) {
                 Ok(scaled) => Some(self.update(old, scaled)),
-                Err(ScaleError::Refused(error)) => Some(Outcome { stored: old.clone(), errors: vec![error], ..Outcome::default() }),
+                Err(ScaleError::Refused(error)) => Some(Response { stored: old.clone(), errors: vec![error], ..Response::default() }),
                 Err(ScaleError::NoSubresource) => None,
             },
         }
@@ -130,7 +130,7 @@ impl Endpoint {
 
     /// The warnings that the server sends with its answer: the version is deprecated, fields are unknown, finalizers are named badly,
     /// and rules fail on what is unchanged.
-    pub fn warnings(&self, outcome: &Outcome, old: Option<&Value>) -> Vec<String> {
+    pub fn warnings(&self, outcome: &Response, old: Option<&Value>) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(text) = &self.deprecation {
             let word = |key: &str| outcome.stored.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -152,11 +152,11 @@ impl Endpoint {
         warnings
     }
 
-    fn complete(&self, mut outcome: Outcome) -> Outcome {
+    fn complete(&self, mut outcome: Response) -> Response {
         if outcome.stored.get("metadata").is_none() {
             let path = ObjectPath::root().key("metadata").key("name");
             let words = "name or generateName is required";
-            outcome.errors.push(Error::new(path, Naming::Dotted, Kind::Metadata, Reason::Required, None, words));
+            outcome.errors.push(FieldError::new(path, Naming::Dotted, Kind::Metadata, FieldErrorType::Required, None, words));
         }
         self.scale.check(&outcome.stored, &mut outcome.errors);
         outcome

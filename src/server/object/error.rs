@@ -58,7 +58,7 @@ pub enum Kind {
 
 /// The server's type of a field error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
+pub enum FieldErrorType {
     Invalid,
     TypeInvalid,
     Required,
@@ -69,36 +69,43 @@ pub enum Reason {
     Forbidden,
 }
 
-impl Reason {
+impl FieldErrorType {
     /// The reason in the causes of a rejected request.
     pub fn name(self) -> &'static str {
         match self {
-            Reason::Invalid => "FieldValueInvalid",
-            Reason::TypeInvalid => "FieldValueTypeInvalid",
-            Reason::Required => "FieldValueRequired",
-            Reason::NotSupported => "FieldValueNotSupported",
-            Reason::TooLong => "FieldValueTooLong",
-            Reason::TooMany => "FieldValueTooMany",
-            Reason::Duplicate => "FieldValueDuplicate",
-            Reason::Forbidden => "FieldValueForbidden",
+            FieldErrorType::Invalid => "FieldValueInvalid",
+            FieldErrorType::TypeInvalid => "FieldValueTypeInvalid",
+            FieldErrorType::Required => "FieldValueRequired",
+            FieldErrorType::NotSupported => "FieldValueNotSupported",
+            FieldErrorType::TooLong => "FieldValueTooLong",
+            FieldErrorType::TooMany => "FieldValueTooMany",
+            FieldErrorType::Duplicate => "FieldValueDuplicate",
+            FieldErrorType::Forbidden => "FieldValueForbidden",
         }
     }
 
     fn title(self) -> &'static str {
         match self {
-            Reason::Invalid | Reason::TypeInvalid => "Invalid value",
-            Reason::Required => "Required value",
-            Reason::NotSupported => "Unsupported value",
-            Reason::TooLong => "Too long",
-            Reason::TooMany => "Too many",
-            Reason::Duplicate => "Duplicate value",
-            Reason::Forbidden => "Forbidden",
+            FieldErrorType::Invalid | FieldErrorType::TypeInvalid => "Invalid value",
+            FieldErrorType::Required => "Required value",
+            FieldErrorType::NotSupported => "Unsupported value",
+            FieldErrorType::TooLong => "Too long",
+            FieldErrorType::TooMany => "Too many",
+            FieldErrorType::Duplicate => "Duplicate value",
+            FieldErrorType::Forbidden => "Forbidden",
         }
     }
 
     /// After one of these the server doesn't run the rules of `x-kubernetes-validations`.
     pub(super) fn blocks_rules(self) -> bool {
-        matches!(self, Reason::NotSupported | Reason::Required | Reason::TooLong | Reason::TooMany | Reason::TypeInvalid)
+        matches!(
+            self,
+            FieldErrorType::NotSupported
+                | FieldErrorType::Required
+                | FieldErrorType::TooLong
+                | FieldErrorType::TooMany
+                | FieldErrorType::TypeInvalid
+        )
     }
 }
 
@@ -113,11 +120,11 @@ pub(super) enum Naming {
 
 /// One thing that is wrong with an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct FieldError {
     /// The value that is wrong, or the field that is missing.
     pub path: ObjectPath,
     pub kind: Kind,
-    pub reason: Reason,
+    pub reason: FieldErrorType,
     /// The field as the server names it, which for some errors is `<nil>`.
     pub field: String,
     /// The server's message, without the field; a long value is shortened.
@@ -130,7 +137,7 @@ pub struct Error {
     pub rule: Option<Arc<str>>,
 }
 
-impl Error {
+impl FieldError {
     /// What is wrong, without anything that the object holds.
     pub fn without_value(&self) -> String {
         let path = self.path.general();
@@ -140,14 +147,15 @@ impl Error {
         }
     }
 
-    pub(super) fn new(path: ObjectPath, naming: Naming, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
+    pub(super) fn new(path: ObjectPath, naming: Naming, kind: Kind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> Self {
         let field = match naming {
             Naming::Dotted => path.dotted(),
             Naming::Bracketed => path.bracketed(),
             Naming::None => String::new(),
         };
         let field = if field.is_empty() { "<nil>".to_owned() } else { field };
-        let shows = !matches!(reason, Reason::Required | Reason::Forbidden | Reason::TooMany | Reason::TooLong);
+        let shows =
+            !matches!(reason, FieldErrorType::Required | FieldErrorType::Forbidden | FieldErrorType::TooMany | FieldErrorType::TooLong);
         let value = value.filter(|_| shows).map(Value::to_string);
         let message = |limit: usize| {
             let value = value.as_ref().map(|value| format!(": {}", shorten(value, limit))).unwrap_or_default();
@@ -158,12 +166,12 @@ impl Error {
         let whole = is_long.then(|| message(MAX_KEPT).into());
         let message = message(MAX_SHOWN);
         let detail = message.len() - detail.len();
-        Error { path, kind, reason, field, message, whole, detail, rule: None }
+        FieldError { path, kind, reason, field, message, whole, detail, rule: None }
     }
 
     /// The error as servers worded it before they showed values as JSON.
     pub(super) fn without_json(mut self) -> Self {
-        if self.kind == Kind::Embedded && self.reason == Reason::Required {
+        if self.kind == Kind::Embedded && self.reason == FieldErrorType::Required {
             self.message.push_str(": must not be empty");
         }
         let start = self.reason.title().len() + 2;
@@ -181,7 +189,7 @@ impl Error {
     /// servers show them in different ways.
     pub fn lasting_message(&self) -> &str {
         match self.reason {
-            Reason::TooLong | Reason::TooMany => return self.reason.title(),
+            FieldErrorType::TooLong | FieldErrorType::TooMany => return self.reason.title(),
             _ if self.whole.is_none() && self.kind != Kind::Rule => return &self.message,
             _ => {}
         }
@@ -198,7 +206,7 @@ impl Error {
     pub(super) fn unchecked() -> Self {
         let words =
             "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-        Error::new(ObjectPath::root(), Naming::None, Kind::Unchecked, Reason::Invalid, Some(&Value::Null), words)
+        FieldError::new(ObjectPath::root(), Naming::None, Kind::Unchecked, FieldErrorType::Invalid, Some(&Value::Null), words)
     }
 
     /// The error of a check that started at this field, as one of the whole object. The message keeps its shorter path, as the server's does.
@@ -206,16 +214,16 @@ impl Error {
         let mut path = ObjectPath::root().key(name);
         self.path.steps().iter().for_each(|step| path.push(step.clone()));
         let field = if self.field == "<nil>" { name.to_owned() } else { format!("{name}.{}", self.field) };
-        Error { path, field, ..self }
+        FieldError { path, field, ..self }
     }
 
     pub(super) fn of_rule(self, rule: &str) -> Self {
-        Error { rule: Some(rule.into()), ..self }
+        FieldError { rule: Some(rule.into()), ..self }
     }
 
     /// An error of a check that follows the structural schema.
-    pub(super) fn bracketed(trail: &Trail<'_>, kind: Kind, reason: Reason, value: Option<&Value>, detail: &str) -> Self {
-        Error::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)
+    pub(super) fn bracketed(trail: &Trail<'_>, kind: Kind, reason: FieldErrorType, value: Option<&Value>, detail: &str) -> Self {
+        FieldError::new(trail.path(), Naming::Bracketed, kind, reason, value, detail)
     }
 }
 
@@ -234,7 +242,7 @@ fn go_syntax(value: &Value) -> String {
     }
 }
 
-impl std::fmt::Display for Error {
+impl std::fmt::Display for FieldError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if !self.path.is_root() {
             write!(f, "{}: ", self.path)?;

@@ -11,15 +11,15 @@ use crate::input::shorten_line;
 use crate::input::yaml::Node;
 use crate::model::{Bundle, Documents};
 
-use super::check_files::{BundleChecker, Object, read};
+use super::check_files::{BundleChecker, InputObject, read};
 use super::crd_upgrade::{changes, pruned_now};
 use super::endpoint::Endpoint;
-use super::error::{Error, Kind};
+use super::error::{FieldError, Kind};
 use super::path::{ObjectPath, ObjectStep};
 
 /// What happens to an object, or to a value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Harm {
+pub enum ObjectHarm {
     /// Its kind or version is gone, or no longer served.
     Gone,
     /// Invalid now, so that even an update that doesn't touch it is refused.
@@ -35,7 +35,7 @@ pub enum Harm {
 /// One thing that the upgrade does to an object.
 #[derive(Debug, Clone)]
 pub struct Hit {
-    pub harm: Harm,
+    pub harm: ObjectHarm,
     pub path: ObjectPath,
     /// Who manages the field, by `managedFields`.
     pub managers: Vec<String>,
@@ -105,7 +105,7 @@ impl<'b, 't> ImpactChecker<'b, 't> {
         page
     }
 
-    fn outcome(&self, object: &Object<'_>) -> Outcome {
+    fn outcome(&self, object: &InputObject<'_>) -> Outcome {
         let Some((&index, crd)) = self.old.crds(object).first().and_then(|index| Some((index, self.old.bundle.crds.get(*index)?))) else {
             return Outcome::Other(format!("kind {} of {}", object.kind, object.api_version));
         };
@@ -116,7 +116,7 @@ impl<'b, 't> ImpactChecker<'b, 't> {
         let word = |key: &str| object.word(key).map(str::to_owned);
         let managed = Managed::of(object.node);
         let content = self.keeps_values.then(|| object.node.to_json());
-        let hit = |(harm, path): (Harm, ObjectPath)| {
+        let hit = |(harm, path): (ObjectHarm, ObjectPath)| {
             let value = content.as_ref().filter(|_| !path.is_root()).and_then(|content| path.get(content));
             Hit { harm, managers: managed.managers(&path), value: value.map(|value| shorten_line(&value.to_string(), VALUE_LENGTH)), path }
         };
@@ -129,8 +129,8 @@ impl<'b, 't> ImpactChecker<'b, 't> {
         })
     }
 
-    fn hits(&self, object: &Object<'_>, old_crd: usize) -> Vec<(Harm, ObjectPath)> {
-        let gone = || vec![(Harm::Gone, ObjectPath::root())];
+    fn hits(&self, object: &InputObject<'_>, old_crd: usize) -> Vec<(ObjectHarm, ObjectPath)> {
+        let gone = || vec![(ObjectHarm::Gone, ObjectPath::root())];
         // What the old CRDs don't have, or don't serve, the change doesn't take away.
         let Ok(before) = self.old.endpoint(old_crd, object) else { return Vec::new() };
         let counterpart = self.old.bundle.crds.get(old_crd).and_then(|crd| self.new.counterpart(crd, object));
@@ -141,27 +141,27 @@ impl<'b, 't> ImpactChecker<'b, 't> {
 }
 
 /// What becomes of an object that both versions know.
-fn compare(before: &Endpoint, after: &Endpoint, object: Value) -> Vec<(Harm, ObjectPath)> {
+fn compare(before: &Endpoint, after: &Endpoint, object: Value) -> Vec<(ObjectHarm, ObjectPath)> {
     let old = before.validate(object.clone());
     let new = after.validate(object.clone());
-    let fresh = |error: &&Error| error.kind != Kind::Unchecked && !old.errors.iter().any(|known| is_same(known, error));
-    let errors: Vec<&Error> = new.errors.iter().filter(fresh).collect();
+    let fresh = |error: &&FieldError| error.kind != Kind::Unchecked && !old.errors.iter().any(|known| is_same(known, error));
+    let errors: Vec<&FieldError> = new.errors.iter().filter(fresh).collect();
     let mut hits = Vec::new();
     if !errors.is_empty() {
         let update = after.update(&new.stored, object);
         for error in errors {
             let refused = update.errors.iter().any(|other| is_same(other, error));
-            hits.push((if refused { Harm::Refused(error.kind) } else { Harm::Tolerated(error.kind) }, error.path.clone()));
+            hits.push((if refused { ObjectHarm::Refused(error.kind) } else { ObjectHarm::Tolerated(error.kind) }, error.path.clone()));
         }
     }
-    hits.extend(pruned_now(&old, &new).into_iter().map(|path| (Harm::Pruned, path)));
+    hits.extend(pruned_now(&old, &new).into_iter().map(|path| (ObjectHarm::Pruned, path)));
     if hits.is_empty() {
-        hits.extend(changes(&old, &new).into_iter().map(|path| (Harm::Changed, path)));
+        hits.extend(changes(&old, &new).into_iter().map(|path| (ObjectHarm::Changed, path)));
     }
     hits
 }
 
-fn is_same(a: &Error, b: &Error) -> bool {
+fn is_same(a: &FieldError, b: &FieldError) -> bool {
     a.path == b.path && a.kind == b.kind && a.rule == b.rule
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::model::schema::shape::ListType;
 
 use super::declared::walk;
-use super::error::{Error, Kind, Reason};
-use super::node::Node;
+use super::error::{FieldError, FieldErrorType, Kind};
+use super::node::CompiledNode;
 use super::path::Trail;
 
 /// Whether the items of a list satisfy its list type: no duplicates in a set, no two items with the same keys in a map.
@@ -18,7 +18,7 @@ pub(super) fn list_type_holds(list_type: ListType, keys: &[String], items: &[Val
     errors.is_empty()
 }
 
-fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail<'_>, errors: &mut Vec<Error>) {
+fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     match list_type {
         ListType::Atomic => {}
         ListType::Set => set(items, trail, errors),
@@ -27,7 +27,7 @@ fn list(items: &[Value], (list_type, keys): (ListType, &[String]), trail: &Trail
 }
 
 /// The duplicates of every set and map list below.
-pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+pub(super) fn check(value: &Value, node: &CompiledNode, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     walk(value, &node, trail, &|node| node.below.lists, &mut |value, node, trail| {
         if let Value::Array(items) = value {
             list(items, (node.shape.list_type, &node.shape.map_keys), trail, errors);
@@ -35,23 +35,23 @@ pub(super) fn check(value: &Value, node: &Node, trail: &Trail<'_>, errors: &mut 
     });
 }
 
-fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<Error>) {
+fn set(items: &[Value], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     for index in second_ones(items.iter().map(Value::to_string)) {
-        errors.push(Error::bracketed(&Trail::Index(trail, index), Kind::Duplicate, Reason::Duplicate, items.get(index), ""));
+        errors.push(FieldError::bracketed(&Trail::Index(trail, index), Kind::Duplicate, FieldErrorType::Duplicate, items.get(index), ""));
     }
 }
 
-fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<Error>) {
+fn keyed(items: &[Value], keys: &[String], trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     if let Some(index) = items.iter().position(|item| !item.is_object() && !item.is_null()) {
         let words = "must be an object for an array of list-type map";
-        errors.push(Error::bracketed(&Trail::Index(trail, index), Kind::ListItem, Reason::Invalid, items.get(index), words));
+        errors.push(FieldError::bracketed(&Trail::Index(trail, index), Kind::ListItem, FieldErrorType::Invalid, items.get(index), words));
         return;
     }
     let key_of =
         |item: &Value| -> Value { keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect::<Map<_, _>>().into() };
     let found: Vec<Value> = items.iter().map(key_of).collect();
     for index in second_ones(found.iter().map(Value::to_string)) {
-        errors.push(Error::bracketed(&Trail::Index(trail, index), Kind::Duplicate, Reason::Duplicate, found.get(index), ""));
+        errors.push(FieldError::bracketed(&Trail::Index(trail, index), Kind::Duplicate, FieldErrorType::Duplicate, found.get(index), ""));
     }
 }
 

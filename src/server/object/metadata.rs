@@ -6,13 +6,13 @@ use crate::go::strfmt::name;
 use crate::server::decoded_type::{self, DecodedType, OBJECT_META};
 use crate::server::object_meta::{self, MetadataFault, NamePart};
 
-use super::error::{Error, Kind, Naming, Reason};
+use super::error::{FieldError, FieldErrorType, Kind, Naming};
 use super::path::{ObjectPath, Trail};
 
 /// Drops the fields that `metadata` doesn't have. A field of another type makes the whole object unreadable.
-pub(super) fn read(value: &mut Value, trail: &Trail<'_>, kind: Kind, dropped: &mut Vec<ObjectPath>) -> Option<Error> {
+pub(super) fn read(value: &mut Value, trail: &Trail<'_>, kind: Kind, dropped: &mut Vec<ObjectPath>) -> Option<FieldError> {
     let Some(map) = value.as_object_mut() else {
-        return (!value.is_null()).then(|| Error::bracketed(trail, kind, Reason::Invalid, Some(value), "must be an object"));
+        return (!value.is_null()).then(|| FieldError::bracketed(trail, kind, FieldErrorType::Invalid, Some(value), "must be an object"));
     };
     read_fields(map, OBJECT_META, trail, kind, dropped)
 }
@@ -23,12 +23,18 @@ fn read_fields(
     trail: &Trail<'_>,
     kind: Kind,
     dropped: &mut Vec<ObjectPath>,
-) -> Option<Error> {
+) -> Option<FieldError> {
     for (name, value) in map.iter_mut() {
         let Some(ty) = decoded_type::field(fields, name) else { continue };
         let trail = Trail::Key(trail, name);
         if !decodes(ty, value) {
-            return Some(Error::bracketed(&trail, kind, Reason::Invalid, Some(value), &format!("must be {}", ty.description())));
+            return Some(FieldError::bracketed(
+                &trail,
+                kind,
+                FieldErrorType::Invalid,
+                Some(value),
+                &format!("must be {}", ty.description()),
+            ));
         }
         let DecodedType::List(DecodedType::Struct(fields)) = ty else { continue };
         for (index, item) in value.as_array_mut().into_iter().flatten().enumerate() {
@@ -94,13 +100,13 @@ pub(super) fn drop_empty(value: &mut Value) {
 }
 
 /// Checks the `metadata` of an embedded resource.
-pub(super) fn check_embedded(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<Error>) {
+pub(super) fn check_embedded(map: &Map<String, Value>, trail: &Trail<'_>, errors: &mut Vec<FieldError>) {
     let faults = object_meta::check(map, &embedded_names).into_iter().chain(object_meta::check_server_fields(map));
     errors.extend(faults.map(|fault| error(fault, trail, Kind::Embedded)));
 }
 
 /// Checks the `metadata` of a whole object, which needs a name.
-pub(super) fn check_root(object: &Value, errors: &mut Vec<Error>) {
+pub(super) fn check_root(object: &Value, errors: &mut Vec<FieldError>) {
     let Some(map) = object.get("metadata").and_then(Value::as_object) else { return };
     let root = Trail::Root;
     let trail = Trail::Key(&root, "metadata");
@@ -109,7 +115,7 @@ pub(super) fn check_root(object: &Value, errors: &mut Vec<Error>) {
 
 /// Checks the `metadata` of an update. A name or namespace that the new object leaves out is taken from the request's path, and a
 /// client is taken to send the current `resourceVersion`.
-pub(super) fn check_update(old: &Value, new: &Value, errors: &mut Vec<Error>) {
+pub(super) fn check_update(old: &Value, new: &Value, errors: &mut Vec<FieldError>) {
     let metadata = |object: &'_ Value| object.get("metadata").and_then(Value::as_object).cloned();
     let (Some(before), Some(after)) = (metadata(old), metadata(new)) else { return check_root(new, errors) };
     let root = Trail::Root;
@@ -118,14 +124,14 @@ pub(super) fn check_update(old: &Value, new: &Value, errors: &mut Vec<Error>) {
         .extend(object_meta::check_update(&before, &after, &embedded_names).into_iter().map(|fault| error(fault, &trail, Kind::Metadata)));
 }
 
-fn error(fault: MetadataFault, trail: &Trail<'_>, kind: Kind) -> Error {
+fn error(fault: MetadataFault, trail: &Trail<'_>, kind: Kind) -> FieldError {
     let below = |path: &ObjectPath| {
         let mut below = trail.path();
         path.steps().iter().for_each(|step| below.push(step.clone()));
         below
     };
-    let error = Error::new(below(&fault.path), Naming::Bracketed, kind, fault.reason, Some(&fault.value), &fault.detail);
-    Error { path: below(&fault.place()), ..error }
+    let error = FieldError::new(below(&fault.path), Naming::Bracketed, kind, fault.reason, Some(&fault.value), &fault.detail);
+    FieldError { path: below(&fault.place()), ..error }
 }
 
 #[cfg(test)]

@@ -35,13 +35,13 @@ use crate::server::key_fate::Pruning;
 pub(crate) use apply_defaults::DefaultNode;
 pub(crate) use check::CheckNode;
 pub use check_default::default_of_schema;
-pub use check_files::{ObjectReport, Request, Verdict, check_objects};
+pub use check_files::{ObjectReport, ObjectVerdict, Request, check_objects};
 pub use crd_upgrade::Upgrade;
 pub(crate) use declared::{clause_accepts, declared_accepts};
 pub(crate) use embedded::{EMBEDDED_TYPE_PATTERNS, without_empty_metadata};
 pub use endpoint::{Endpoint, Subresource};
-pub use error::{Error, Kind, Reason};
-pub use impact::{Harm, Hit, HitObject, ImpactChecker};
+pub use error::{FieldError, FieldErrorType, Kind};
+pub use impact::{Hit, HitObject, ImpactChecker, ObjectHarm};
 pub use path::{ObjectPath, ObjectStep};
 pub use ratchet::{Tolerance, Tolerated};
 pub use scale::Scale;
@@ -49,11 +49,11 @@ pub use trace::{Check, Seen};
 pub(crate) use types::{JsonKind, JsonKinds, enforced_format, number_domains};
 pub use updates::check_updates;
 
-use node::Node;
+use node::CompiledNode;
 use path::Trail;
 use ratchet::Correlated;
 use rules::{Ratchet, RuleResults};
-use types::Purpose;
+use types::ReadPurpose;
 
 /// How much of an object a request is checked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(crate) fn store<N: DefaultNode>(value: &Value, by: &Pruning<N>) -> (Value, b
 
 /// Whether the node's format is one that strings are checked for.
 pub(crate) fn checks_format(shape: &Shape) -> bool {
-    types::string_format(shape, Purpose::Request).is_some()
+    types::string_format(shape, ReadPurpose::Request).is_some()
 }
 
 /// Puts the defaults of a node into a value of it.
@@ -97,14 +97,14 @@ pub(crate) fn fill_in<N: DefaultNode>(value: &mut Value, node: &N) {
 /// A version's schema, ready for many objects.
 #[derive(Debug)]
 pub struct Compiled {
-    root: Node,
+    root: CompiledNode,
     /// Whether outcomes say which checks were made.
     trace: bool,
 }
 
 /// What became of a request.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct Response {
     /// The object as it would be stored; if there are errors, as it was validated.
     pub stored: Value,
     /// Unknown fields that were dropped.
@@ -114,7 +114,7 @@ pub struct Outcome {
     /// Fields that got their default.
     pub defaulted: Vec<ObjectPath>,
     /// Why the request is refused.
-    pub errors: Vec<Error>,
+    pub errors: Vec<FieldError>,
     /// Errors that ratcheting tolerates, because the update didn't touch what is wrong.
     pub warnings: Vec<Tolerated>,
     /// Checks that the server makes and that can't be made here, with the reason.
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub seen: Vec<Seen>,
 }
 
-impl Outcome {
+impl Response {
     pub fn accepted(&self) -> bool {
         self.errors.is_empty()
     }
@@ -131,7 +131,7 @@ impl Outcome {
 
 impl Compiled {
     pub fn new(root: &Shape) -> Self {
-        Compiled { root: Node::compile(root, Purpose::Request), trace: false }
+        Compiled { root: CompiledNode::compile(root, ReadPurpose::Request), trace: false }
     }
 
     /// One whose outcomes say which checks were made.
@@ -156,7 +156,7 @@ impl Compiled {
     /// A request to create the object.
     ///
     /// An object that has `metadata` is a whole one, and its names are checked too.
-    pub fn request(&self, object: Value) -> Outcome {
+    pub fn request(&self, object: Value) -> Response {
         let mut outcome = self.admit(object);
         if outcome.accepted() {
             self.validate(&mut outcome, None, Part::Whole);
@@ -165,7 +165,7 @@ impl Compiled {
     }
 
     /// A request to create an object whose status has a subresource: the server drops `status`, defaults included, before it validates.
-    pub(crate) fn request_without_status(&self, object: Value) -> Outcome {
+    pub(crate) fn request_without_status(&self, object: Value) -> Response {
         let mut outcome = self.admit(object);
         outcome.stored.as_object_mut().map(|object| object.remove("status"));
         if outcome.accepted() {
@@ -175,7 +175,7 @@ impl Compiled {
     }
 
     /// A request to replace `old`, as it is stored, by `new`.
-    pub fn request_update(&self, old: &Value, new: Value) -> Outcome {
+    pub fn request_update(&self, old: &Value, new: Value) -> Response {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
             self.validate(&mut outcome, Some(old), Part::Whole);
@@ -184,7 +184,7 @@ impl Compiled {
     }
 
     /// The same where status has a subresource: the status stays what it was.
-    pub(crate) fn request_update_without_status(&self, old: &Value, new: Value) -> Outcome {
+    pub(crate) fn request_update_without_status(&self, old: &Value, new: Value) -> Response {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
             put_status(&mut outcome.stored, old.get("status").cloned());
@@ -194,7 +194,7 @@ impl Compiled {
     }
 
     /// A request to the status subresource of `old`, as it is stored: of `new` only the status counts.
-    pub(crate) fn request_status(&self, old: &Value, new: Value) -> Outcome {
+    pub(crate) fn request_status(&self, old: &Value, new: Value) -> Response {
         let mut outcome = self.admit(new);
         if outcome.accepted() {
             let status = outcome.stored.get("status").cloned();
@@ -224,8 +224,8 @@ impl Compiled {
     }
 
     /// What is done to an object before it is validated; an error here means that it could not be read.
-    fn admit(&self, mut object: Value) -> Outcome {
-        let mut outcome = Outcome::default();
+    fn admit(&self, mut object: Value) -> Response {
+        let mut outcome = Response::default();
         let root = Trail::Root;
         let unread = object
             .get_mut("metadata")
@@ -240,7 +240,7 @@ impl Compiled {
     }
 
     /// The server's checks in its order.
-    fn validate(&self, outcome: &mut Outcome, old: Option<&Value>, part: Part) {
+    fn validate(&self, outcome: &mut Response, old: Option<&Value>, part: Part) {
         let (object, root) = (&outcome.stored, Trail::Root);
         let mut errors = Vec::new();
         match old {
@@ -273,7 +273,7 @@ impl Compiled {
                     errors.extend(findings.errors.into_iter().map(|error| {
                         let field = (!from_root).then(|| error.field.clone());
                         let error = error.below_field("status");
-                        Error { field: field.unwrap_or_else(|| error.field.clone()), ..error }
+                        FieldError { field: field.unwrap_or_else(|| error.field.clone()), ..error }
                     }));
                     outcome.warnings.extend(findings.warnings.into_iter().map(|tolerated| tolerated.below_field("status")));
                     outcome.undecided = findings.undecided;
@@ -294,7 +294,7 @@ impl Compiled {
             errors.extend(found);
         }
         if self.root.below.rules && errors.iter().any(|error| error.reason.blocks_rules()) {
-            errors.push(Error::unchecked());
+            errors.push(FieldError::unchecked());
         } else {
             let mut results = RuleResults::new(self.trace);
             rules::check(object, old, &self.root, &root, Ratchet::of(correlated), &mut results);
@@ -304,12 +304,12 @@ impl Compiled {
             outcome.seen.extend(results.seen.into_iter().flatten());
         }
         let older = !self.root.shape.kubernetes.words(Feature::JsonValues);
-        outcome.errors = if older { errors.into_iter().map(Error::without_json).collect() } else { errors };
+        outcome.errors = if older { errors.into_iter().map(FieldError::without_json).collect() } else { errors };
         outcome.seen.iter_mut().for_each(|seen| seen.update = old.is_some());
     }
 
     /// A default against its own node: as a new value, then as an update of itself.
-    fn validate_default(&self, value: &Value) -> Vec<Error> {
+    fn validate_default(&self, value: &Value) -> Vec<FieldError> {
         let errors = check::run(value, &&self.root, None, false).errors;
         if !errors.is_empty() {
             return errors;

@@ -16,7 +16,7 @@ use crate::server::key_fate::PruneNode;
 use super::apply_defaults::DefaultNode;
 use super::check::CheckNode;
 use super::rules::Programs;
-use super::types::{Purpose, Types, has_format, number_domain, string_format};
+use super::types::{ReadPurpose, Types, has_format, number_domain, string_format};
 
 /// Which checks a declared node or anything below it needs, so that a walk can skip the rest.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,7 +38,7 @@ impl Below {
 
 /// A shape with everything that is prepared from it.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct CompiledNode {
     pub shape: Arc<Shape>,
     /// The root of a resource: rules see its type and name.
     root: bool,
@@ -49,13 +49,13 @@ pub(super) struct Node {
     has_format: bool,
     pub numbers: NumberDomain,
     pattern: OnceLock<Result<Pattern, Arc<str>>>,
-    pub items: Option<Box<Node>>,
-    pub properties: Fields,
-    pub extra: Extra<Box<Node>>,
-    pub any_of: Vec<Node>,
-    pub one_of: Vec<Node>,
-    pub all_of: Vec<Node>,
-    pub not: Option<Box<Node>>,
+    pub items: Option<Box<CompiledNode>>,
+    pub properties: CompiledFields,
+    pub extra: Extra<Box<CompiledNode>>,
+    pub any_of: Vec<CompiledNode>,
+    pub one_of: Vec<CompiledNode>,
+    pub all_of: Vec<CompiledNode>,
+    pub not: Option<Box<CompiledNode>>,
     /// For each rule of the shape.
     pub programs: Vec<Programs>,
     /// Whether CEL has a type for this node; otherwise rules can't see it or anything below it.
@@ -65,20 +65,20 @@ pub(super) struct Node {
 
 /// Declared properties, sorted by name.
 #[derive(Debug)]
-pub(super) struct Fields(Vec<(Box<str>, Node)>);
+pub(super) struct CompiledFields(Vec<(Box<str>, CompiledNode)>);
 
-impl Fields {
-    pub fn get(&self, name: &str) -> Option<&Node> {
+impl CompiledFields {
+    pub fn get(&self, name: &str) -> Option<&CompiledNode> {
         let at = self.0.binary_search_by(|(own, _)| (**own).cmp(name)).ok()?;
         self.0.get(at).map(|(_, node)| node)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &CompiledNode)> {
         self.0.iter().map(|(name, node)| (&**name, node))
     }
 }
 
-impl Node {
+impl CompiledNode {
     /// What rules see of the node.
     pub fn decl(&self) -> &Arc<Decl> {
         self.decl.get_or_init(|| Arc::new(Decl::of(&self.shape, self.root || self.shape.embedded)))
@@ -90,14 +90,14 @@ impl Node {
     }
 
     /// Recursion is bounded by the depth of the shape.
-    pub fn compile(shape: &Shape, purpose: Purpose) -> Self {
-        Self::build(&Arc::new(shape.clone()), purpose, purpose == Purpose::Request)
+    pub fn compile(shape: &Shape, purpose: ReadPurpose) -> Self {
+        Self::build(&Arc::new(shape.clone()), purpose, purpose == ReadPurpose::Request)
     }
 
-    fn build(shape: &Arc<Shape>, purpose: Purpose, root: bool) -> Self {
-        let child = |shape: &Arc<Shape>| Node::build(shape, purpose, false);
+    fn build(shape: &Arc<Shape>, purpose: ReadPurpose, root: bool) -> Self {
+        let child = |shape: &Arc<Shape>| CompiledNode::build(shape, purpose, false);
         let clauses = |shapes: &[Shape]| shapes.iter().map(|shape| child(&Arc::new(shape.clone()))).collect();
-        let mut node = Node {
+        let mut node = CompiledNode {
             shape: Arc::clone(shape),
             root,
             decl: OnceLock::new(),
@@ -107,7 +107,7 @@ impl Node {
             numbers: number_domain(shape, purpose),
             pattern: OnceLock::new(),
             items: shape.items.as_ref().map(|items| Box::new(child(items))),
-            properties: Fields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
+            properties: CompiledFields(shape.properties.iter().map(|(name, property)| (name.as_str().into(), child(property))).collect()),
             extra: shape.extra.as_ref().map(|values| Box::new(child(values))),
             any_of: clauses(&shape.any_of),
             one_of: clauses(&shape.one_of),
@@ -154,7 +154,7 @@ impl Node {
     }
 }
 
-impl PruneNode for &Node {
+impl PruneNode for &CompiledNode {
     fn property(&self, name: &str) -> Option<Self> {
         self.properties.get(name)
     }
@@ -176,7 +176,7 @@ impl PruneNode for &Node {
     }
 }
 
-impl CheckNode for &Node {
+impl CheckNode for &CompiledNode {
     fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -219,18 +219,18 @@ impl CheckNode for &Node {
     }
 }
 
-impl<'n> DefaultNode for &'n Node {
+impl<'n> DefaultNode for &'n CompiledNode {
     fn is_nullable(&self) -> bool {
         self.shape.nullable
     }
 
     fn default(&self) -> Option<&Value> {
-        Node::default(self)
+        CompiledNode::default(self)
     }
 
     fn properties(&self) -> impl Iterator<Item = (&str, Self)> {
-        let node: &'n Node = self;
-        node.properties.iter().map(|(name, property): (&str, &'n Node)| (name, property))
+        let node: &'n CompiledNode = self;
+        node.properties.iter().map(|(name, property): (&str, &'n CompiledNode)| (name, property))
     }
 
     fn has_defaults(&self) -> bool {

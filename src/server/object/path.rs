@@ -231,7 +231,7 @@ mod tests {
         let value = serde_json::json!({"spec": {"labels": {"a.b": [1, 2, 3, "x"]}}});
         assert_eq!(sample().get(&value), Some(&Value::from("x")));
         let text: crate::input::Text = "spec:\n  labels: {}\n".into();
-        let documents = crate::input::yaml::parse(&text, &crate::input::yaml::Budget::default());
+        let documents = crate::input::yaml::parse(&text, &crate::input::yaml::YamlBudget::default());
         let tree = documents[0].tree.as_ref().unwrap();
         let (node, taken) = sample().locate(tree.root());
         assert_eq!((node.source(), taken), ("{}", 2));

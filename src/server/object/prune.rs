@@ -10,11 +10,11 @@ use crate::server::key_fate::{KeyFate, PruneNode, Pruning};
 use crate::server::null_fate::{NullFate, NullPosition};
 
 use super::apply_defaults::DefaultNode;
-use super::node::Node;
+use super::node::CompiledNode;
 use super::path::{ObjectPath, Trail};
 
 /// Drops unknown fields. The root keeps its `apiVersion`, `kind` and `metadata`, as an embedded resource does.
-pub(super) fn unknown(value: &mut Value, root: &Node, is_resource: bool) -> Vec<ObjectPath> {
+pub(super) fn unknown(value: &mut Value, root: &CompiledNode, is_resource: bool) -> Vec<ObjectPath> {
     let mut dropped = Vec::new();
     prune(value, &Pruning::of(root), &Trail::Root, is_resource, &mut |trail, _| dropped.push(trail.path()));
     dropped

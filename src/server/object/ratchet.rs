@@ -7,13 +7,13 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::{Extra, ListType};
 
 use super::enumeration::same;
-use super::error::Error;
+use super::error::FieldError;
 use super::path::ObjectPath;
 
 /// An error that an update may keep, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tolerated {
-    pub error: Error,
+    pub error: FieldError,
     pub because: Tolerance,
 }
 

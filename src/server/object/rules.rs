@@ -9,8 +9,8 @@ use crate::cel::eval::{EvalError, Program};
 use crate::model::kubernetes::Feature;
 use crate::model::schema::shape::{CelRule, Extra, Shape, Type};
 
-use super::error::{Error, Kind, Reason};
-use super::node::Node;
+use super::error::{FieldError, FieldErrorType, Kind};
+use super::node::CompiledNode;
 use super::path::{ObjectPath, ObjectStep, Trail};
 use super::ratchet::{Correlated, Tolerance, Tolerated, by_key, value_shape};
 use super::trace::{Check, Seen};
@@ -31,11 +31,11 @@ pub(super) struct Programs {
 struct Rule<'n> {
     text: &'n CelRule,
     programs: &'n Programs,
-    node: &'n Node,
+    node: &'n CompiledNode,
 }
 
 impl<'n> Rule<'n> {
-    fn all(node: &'n Node) -> impl Iterator<Item = Rule<'n>> {
+    fn all(node: &'n CompiledNode) -> impl Iterator<Item = Rule<'n>> {
         node.shape.rules.iter().zip(&node.programs).map(move |(text, programs)| Rule { text, programs, node })
     }
 
@@ -73,29 +73,29 @@ impl<'n> Rule<'n> {
         computed.map(|text| text.trim().to_owned()).filter(fits).unwrap_or_else(|| self.fixed_message())
     }
 
-    fn reason(&self) -> Reason {
+    fn reason(&self) -> FieldErrorType {
         match self.text.reason.as_deref() {
-            Some("FieldValueForbidden") => Reason::Forbidden,
-            Some("FieldValueRequired") => Reason::Required,
-            Some("FieldValueDuplicate") => Reason::Duplicate,
-            _ => Reason::Invalid,
+            Some("FieldValueForbidden") => FieldErrorType::Forbidden,
+            Some("FieldValueRequired") => FieldErrorType::Required,
+            Some("FieldValueDuplicate") => FieldErrorType::Duplicate,
+            _ => FieldErrorType::Invalid,
         }
     }
 
-    fn broken(&self, value: &Value, old: Option<&Value>, trail: &Trail<'_>) -> Error {
+    fn broken(&self, value: &Value, old: Option<&Value>, trail: &Trail<'_>) -> FieldError {
         let mut path = trail.path();
         if let Some(further) = self.text.field_path.as_deref() {
             extend(&mut path, &self.node.shape, further);
         }
         let reason = self.reason();
-        let detail = if reason == Reason::Duplicate { String::new() } else { self.text_for(value, old) };
+        let detail = if reason == FieldErrorType::Duplicate { String::new() } else { self.text_for(value, old) };
         let ty = Value::from(self.type_name());
         let shown = match self.node.shape.kubernetes.words(Feature::RuleValues) {
             // Only scalars are shown.
-            true => Some(value).filter(|value| !(value.is_object() || value.is_array()) || reason == Reason::Duplicate),
+            true => Some(value).filter(|value| !(value.is_object() || value.is_array()) || reason == FieldErrorType::Duplicate),
             false => Some(&ty),
         };
-        Error::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, shown, &detail).of_rule(&self.text.rule)
+        FieldError::new(path, super::error::Naming::Bracketed, Kind::Rule, reason, shown, &detail).of_rule(&self.text.rule)
     }
 
     fn type_name(&self) -> &'static str {
@@ -103,8 +103,8 @@ impl<'n> Rule<'n> {
     }
 
     /// The error of a rule that couldn't be run: the server shows the type of the node instead of its value.
-    fn failed(&self, trail: &Trail<'_>, detail: &str) -> Error {
-        Error::bracketed(trail, Kind::Rule, Reason::Invalid, Some(&Value::from(self.type_name())), detail)
+    fn failed(&self, trail: &Trail<'_>, detail: &str) -> FieldError {
+        FieldError::bracketed(trail, Kind::Rule, FieldErrorType::Invalid, Some(&Value::from(self.type_name())), detail)
     }
 }
 
@@ -173,7 +173,7 @@ impl<'a> Ratchet<'a> {
 /// The results of all rules on an object.
 #[derive(Debug, Default)]
 pub(super) struct RuleResults {
-    pub errors: Vec<Error>,
+    pub errors: Vec<FieldError>,
     pub warnings: Vec<Tolerated>,
     /// Rules that the server runs and that can't be run here.
     pub undecided: Vec<(ObjectPath, String)>,
@@ -194,7 +194,14 @@ impl RuleResults {
     }
 }
 
-pub(super) fn check(value: &Value, old: Option<&Value>, node: &Node, trail: &Trail<'_>, ratchet: Ratchet<'_>, results: &mut RuleResults) {
+pub(super) fn check(
+    value: &Value,
+    old: Option<&Value>,
+    node: &CompiledNode,
+    trail: &Trail<'_>,
+    ratchet: Ratchet<'_>,
+    results: &mut RuleResults,
+) {
     if value.is_null() || !node.below.rules {
         return;
     }

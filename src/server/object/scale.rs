@@ -9,7 +9,7 @@ use crate::model::schema::Shape;
 use crate::model::schema::shape::{NumberBounds, Type};
 use crate::model::{FieldPath, PathStep, Version};
 
-use super::error::{Error, Kind, Naming, Reason};
+use super::error::{FieldError, FieldErrorType, Kind, Naming};
 use super::path::ObjectPath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ const SPEC_REPLICAS: &str = "specReplicasPath";
 #[derive(Debug)]
 pub(super) enum ScaleError {
     NoSubresource,
-    Refused(Error),
+    Refused(FieldError),
 }
 
 /// Paths of the scale subresource of one version.
@@ -104,23 +104,30 @@ impl Scale {
         if replicas.as_i64().is_some_and(|count| count < 0) {
             let path = ObjectPath::root().key("spec").key("replicas");
             let words = "must be greater than or equal to 0";
-            return Err(ScaleError::Refused(Error::new(path, Naming::Dotted, Kind::Scale, Reason::Invalid, Some(&replicas), words)));
+            return Err(ScaleError::Refused(FieldError::new(
+                path,
+                Naming::Dotted,
+                Kind::Scale,
+                FieldErrorType::Invalid,
+                Some(&replicas),
+                words,
+            )));
         }
         let mut scaled = old.clone();
         put(&mut scaled, names(&field.text), replicas);
         Ok(scaled)
     }
 
-    pub(super) fn check(&self, object: &Value, errors: &mut Vec<Error>) {
+    pub(super) fn check(&self, object: &Value, errors: &mut Vec<FieldError>) {
         self.check_fields(object, &|_| true, errors);
     }
 
     /// The checks of a write to the status subresource.
-    pub(super) fn check_status(&self, object: &Value, errors: &mut Vec<Error>) {
+    pub(super) fn check_status(&self, object: &Value, errors: &mut Vec<FieldError>) {
         self.check_fields(object, &|field| field.status, errors);
     }
 
-    fn check_fields(&self, object: &Value, which: &dyn Fn(&Field) -> bool, errors: &mut Vec<Error>) {
+    fn check_fields(&self, object: &Value, which: &dyn Fn(&Field) -> bool, errors: &mut Vec<FieldError>) {
         for field in self.fields.iter().filter(|field| which(field)) {
             let path = names(&field.text).fold(ObjectPath::root(), |path, name| path.key(name));
             let Some(value) = path.get(object) else { continue };
@@ -132,7 +139,7 @@ impl Scale {
                 (Reads::Replicas, Some(count)) if count > i64::from(i32::MAX) => "should be less than or equal to 2147483647",
                 (Reads::Replicas, Some(_)) => continue,
             };
-            let mut error = Error::new(path, Naming::Dotted, Kind::Scale, Reason::Invalid, Some(value), words);
+            let mut error = FieldError::new(path, Naming::Dotted, Kind::Scale, FieldErrorType::Invalid, Some(value), words);
             error.field.clone_from(&field.text);
             errors.push(error);
         }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
 
-use super::error::Reason;
+use super::error::FieldErrorType;
 use super::*;
 
 /// The shape of a root whose `spec` has these properties (or, with `type`, is this schema), in flow style.
@@ -18,13 +18,13 @@ fn shape(spec: &str) -> Shape {
          shop.example.com\n  names: {{plural: widgets, kind: Widget}}\n  scope: Namespaced\n  versions:\n  - name: v1\n    served: true\n    \
          storage: true\n    schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {spec}}}}}}}\n"
     );
-    let documents = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &Budget::default());
+    let documents = Documents::parse(vec![File::new("crd.yaml", text, Origin::Stdin)], &YamlBudget::default());
     let bundle = Bundle::read(&documents);
     assert!(bundle.problems.is_empty(), "{:?}", bundle.problems);
     Shape::of(bundle.crds[0].versions[0].schema.as_ref().unwrap())
 }
 
-fn request(schema: &str, spec: Value) -> Outcome {
+fn request(schema: &str, spec: Value) -> Response {
     Compiled::new(&shape(schema)).request(json!({ "spec": spec }))
 }
 
@@ -34,7 +34,7 @@ fn stored(schema: &str, spec: Value) -> Value {
     outcome.stored["spec"].clone()
 }
 
-fn fields(outcome: &Outcome) -> Vec<&str> {
+fn fields(outcome: &Response) -> Vec<&str> {
     outcome.errors.iter().map(|error| error.field.as_str()).collect()
 }
 
@@ -120,7 +120,7 @@ fn lengths_are_counted_in_code_points() {
     let schema = "{a: {type: string, maxLength: 2}}";
     assert!(request(schema, json!({"a": "éé"})).accepted());
     let outcome = request(schema, json!({"a": "ééé"}));
-    assert_eq!((outcome.errors[0].kind, outcome.errors[0].reason), (Kind::MaxLength, Reason::TooLong));
+    assert_eq!((outcome.errors[0].kind, outcome.errors[0].reason), (Kind::MaxLength, FieldErrorType::TooLong));
 }
 
 #[test]

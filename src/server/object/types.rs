@@ -10,16 +10,16 @@ use crate::model::schema::shape::Type;
 
 /// Why a schema is read: the server reads a node differently when it checks a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(super) enum ReadPurpose {
     Request,
     /// Here `x-kubernetes-int-or-string` alone doesn't restrict the type, and formats that the server doesn't know are not taken out.
     Default,
 }
 
-impl Purpose {
+impl ReadPurpose {
     /// The single type that a node restricts its values to.
     fn only_type(self, shape: &Shape) -> Option<Type> {
-        if shape.int_or_string && self == Purpose::Request { None } else { shape.ty }
+        if shape.int_or_string && self == ReadPurpose::Request { None } else { shape.ty }
     }
 }
 
@@ -41,9 +41,9 @@ impl Types {
         }
     }
 
-    pub(super) fn of(shape: &Shape, purpose: Purpose) -> Self {
+    pub(super) fn of(shape: &Shape, purpose: ReadPurpose) -> Self {
         let types: &[Type] = match (shape.int_or_string, purpose) {
-            (true, Purpose::Request) => &[Type::Integer, Type::String],
+            (true, ReadPurpose::Request) => &[Type::Integer, Type::String],
             _ => shape.ty.as_slice(),
         };
         Types(types.iter().fold(0, |bits, &ty| bits | Self::bit(ty)))
@@ -161,7 +161,7 @@ impl JsonKinds {
 
     /// The kinds of values that the type check of a node accepts.
     pub fn accepted_by(shape: &Shape) -> JsonKinds {
-        Types::of(shape, Purpose::Request).kinds(string_format(shape, Purpose::Request).is_some(), shape.nullable)
+        Types::of(shape, ReadPurpose::Request).kinds(string_format(shape, ReadPurpose::Request).is_some(), shape.nullable)
     }
 
     pub const fn with(self, kind: JsonKind) -> JsonKinds {
@@ -174,27 +174,27 @@ impl JsonKinds {
 }
 
 /// The format that strings must have, if the server knows it.
-pub(super) fn string_format(shape: &Shape, purpose: Purpose) -> Option<Format> {
+pub(super) fn string_format(shape: &Shape, purpose: ReadPurpose) -> Option<Format> {
     let name = shape.format.as_deref()?;
     let format = matches!(purpose.only_type(shape), None | Some(Type::String)).then(|| Format::of(name))??;
     let known = match (format, purpose) {
-        (Format::K8sLongName | Format::K8sShortName, Purpose::Request) => shape.kubernetes.has(Feature::NameFormats),
-        (Format::K8sLongName | Format::K8sShortName, Purpose::Default) => shape.kubernetes.has(Feature::NameFormatsInDefaults),
+        (Format::K8sLongName | Format::K8sShortName, ReadPurpose::Request) => shape.kubernetes.has(Feature::NameFormats),
+        (Format::K8sLongName | Format::K8sShortName, ReadPurpose::Default) => shape.kubernetes.has(Feature::NameFormatsInDefaults),
         _ => true,
     };
     known.then_some(format)
 }
 
 /// Whether a format takes part in the type check: one that the server knows; for defaults, any.
-pub(super) fn has_format(shape: &Shape, purpose: Purpose) -> bool {
+pub(super) fn has_format(shape: &Shape, purpose: ReadPurpose) -> bool {
     match purpose {
-        Purpose::Request => string_format(shape, purpose).is_some(),
-        Purpose::Default => shape.format.is_some(),
+        ReadPurpose::Request => string_format(shape, purpose).is_some(),
+        ReadPurpose::Default => shape.format.is_some(),
     }
 }
 
 /// The numbers that the bounds and the format of a node accept. A format of strings is left to the type check.
-pub(super) fn number_domain(shape: &Shape, purpose: Purpose) -> NumberDomain {
+pub(super) fn number_domain(shape: &Shape, purpose: ReadPurpose) -> NumberDomain {
     let kind = match purpose.only_type(shape) {
         Some(Type::Integer) => NumberKind::Integer,
         Some(Type::Number) => NumberKind::Number,
@@ -218,12 +218,12 @@ pub(super) fn number_domain(shape: &Shape, purpose: Purpose) -> NumberDomain {
 
 /// Whether the server enforces the format of a node.
 pub(crate) fn enforced_format(shape: &Shape) -> bool {
-    string_format(shape, Purpose::Request).is_some() || number_domain(shape, Purpose::Request).format.is_some()
+    string_format(shape, ReadPurpose::Request).is_some() || number_domain(shape, ReadPurpose::Request).format.is_some()
 }
 
 /// The numbers that a node accepts, its type included: a number must be in each of these domains.
 pub(crate) fn number_domains(shape: &Shape) -> impl Iterator<Item = NumberDomain> {
-    let domain = number_domain(shape, Purpose::Request);
-    let whole = Types::of(shape, Purpose::Request).whole_only() && domain.kind != NumberKind::Integer;
+    let domain = number_domain(shape, ReadPurpose::Request);
+    let whole = Types::of(shape, ReadPurpose::Request).whole_only() && domain.kind != NumberKind::Integer;
     whole.then(|| NumberDomain { kind: NumberKind::Integer, ..NumberDomain::default() }).into_iter().chain([domain])
 }

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::model::{Bundle, Documents, Place};
 
-use super::check_files::{BundleChecker, Object, ObjectReport, Request, Verdict, bare, place, read, report};
+use super::check_files::{BundleChecker, InputObject, ObjectReport, ObjectVerdict, Request, bare, place, read, report};
 use super::endpoint::Subresource;
-use super::{Endpoint, Outcome};
+use super::{Endpoint, Response};
 
 /// What was found for all objects, and what was not used.
 #[derive(Debug)]
@@ -29,14 +29,14 @@ pub fn check_updates(objects: &Documents, previous: &Documents, crds: &Bundle<'_
     let (before, unreadable) = read(previous);
     let checker = BundleChecker::new(crds);
     let files = Files { objects, previous };
-    let pairs: Vec<(&Object<'_>, Option<usize>)> =
+    let pairs: Vec<(&InputObject<'_>, Option<usize>)> =
         found.iter().map(|object| (object, partner(object, &found, &before, subresource, &files))).collect();
     let unused = (0..before.len()).filter(|index| !pairs.iter().any(|(_, partner)| *partner == Some(*index)));
     let unused = unused.filter_map(|index| before.get(index)).filter(|object| !checker.crds(object).is_empty());
     let unused = unused.map(|object| Place { file: object.file, span: object.node.span() }).collect();
     reports.par_extend(pairs.par_iter().flat_map_iter(|(object, partner)| match partner.and_then(|index| before.get(index)) {
         Some(previous) => update(object, previous, subresource, &checker),
-        None if subresource.is_some() => vec![bare(object, Request::Update(subresource), None, Verdict::NoPrevious)],
+        None if subresource.is_some() => vec![bare(object, Request::Update(subresource), None, ObjectVerdict::NoPrevious)],
         None => report(object, &checker, None),
     }));
     reports.sort_by_key(|report| report.place);
@@ -49,8 +49,8 @@ struct Files<'d> {
 }
 
 impl Files<'_> {
-    fn same_name(&self, object: &Object<'_>, previous: &Object<'_>) -> bool {
-        let last = |documents: &Documents, object: &Object<'_>| {
+    fn same_name(&self, object: &InputObject<'_>, previous: &InputObject<'_>) -> bool {
+        let last = |documents: &Documents, object: &InputObject<'_>| {
             documents.file(object.file).map(|file| file.name.rsplit('/').next().unwrap_or_default().to_owned())
         };
         last(self.objects, object) == last(self.previous, previous)
@@ -59,16 +59,16 @@ impl Files<'_> {
 
 /// The previous object that this one belongs to.
 fn partner(
-    object: &Object<'_>,
-    all: &[Object<'_>],
-    before: &[Object<'_>],
+    object: &InputObject<'_>,
+    all: &[InputObject<'_>],
+    before: &[InputObject<'_>],
     subresource: Option<Subresource>,
     files: &Files<'_>,
 ) -> Option<usize> {
     let scale = subresource == Some(Subresource::Scale) && object.kind == "Scale" && object.group() == "autoscaling";
-    let of_kind = |other: &Object<'_>| scale || (other.group() == object.group() && other.kind == object.kind);
+    let of_kind = |other: &InputObject<'_>| scale || (other.group() == object.group() && other.kind == object.kind);
     let candidates = || before.iter().enumerate().filter(|(_, other)| of_kind(other));
-    let same_name = |other: &Object<'_>| {
+    let same_name = |other: &InputObject<'_>| {
         let namespaces = (other.word("namespace"), object.word("namespace"));
         other.word("name") == object.word("name") && (namespaces.0 == namespaces.1 || namespaces.0.is_none() || namespaces.1.is_none())
     };
@@ -83,8 +83,8 @@ fn partner(
 }
 
 fn update(
-    object: &Object<'_>,
-    previous: &Object<'_>,
+    object: &InputObject<'_>,
+    previous: &InputObject<'_>,
     subresource: Option<Subresource>,
     checker: &BundleChecker<'_, '_>,
 ) -> Vec<ObjectReport> {
@@ -101,7 +101,7 @@ fn update(
         let answer = checker.endpoint(index, target).and_then(|endpoint| {
             let stored = stored(previous, target, index, endpoint, checker)?;
             let outcome = answer(endpoint, &stored, object.node.to_json(), subresource)?;
-            Ok(Verdict::Checked(Box::new(place(object, outcome, Some(endpoint)))))
+            Ok(ObjectVerdict::Checked(Box::new(place(object, outcome, Some(endpoint)))))
         });
         Some(bare(object, request, Some(crd), answer.unwrap_or_else(|verdict| verdict)))
     });
@@ -110,31 +110,31 @@ fn update(
 
 /// The previous object as the server reads it for a request to the version of `target`.
 fn stored(
-    previous: &Object<'_>,
-    target: &Object<'_>,
+    previous: &InputObject<'_>,
+    target: &InputObject<'_>,
     crd: usize,
     endpoint: &Endpoint,
     checker: &BundleChecker<'_, '_>,
-) -> Result<Value, Verdict> {
+) -> Result<Value, ObjectVerdict> {
     let value = previous.node.to_json();
     if previous.version() == target.version() {
         return Ok(endpoint.read(value));
     }
     let by_webhook = checker.bundle.crds.get(crd).is_some_and(|crd| crd.conversion.is_webhook());
     if by_webhook {
-        return Err(Verdict::Converted { from: previous.version().to_owned() });
+        return Err(ObjectVerdict::Converted { from: previous.version().to_owned() });
     }
     let read = match checker.endpoint(crd, previous) {
         Ok(stored) => stored.read(value),
-        Err(Verdict::NotServed | Verdict::NoSchema) => value,
+        Err(ObjectVerdict::NotServed | ObjectVerdict::NoSchema) => value,
         Err(verdict) => return Err(verdict),
     };
     Ok(endpoint.convert(read, target.api_version))
 }
 
-fn answer(endpoint: &Endpoint, stored: &Value, new: Value, subresource: Option<Subresource>) -> Result<Outcome, Verdict> {
+fn answer(endpoint: &Endpoint, stored: &Value, new: Value, subresource: Option<Subresource>) -> Result<Response, ObjectVerdict> {
     match subresource {
         None => Ok(endpoint.update(stored, new)),
-        Some(subresource) => endpoint.update_subresource(subresource, stored, new).ok_or(Verdict::NoSubresource(subresource)),
+        Some(subresource) => endpoint.update_subresource(subresource, stored, new).ok_or(ObjectVerdict::NoSubresource(subresource)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
@@ -39,7 +39,7 @@ fn recorded_defaults_are_refused_where_the_server_refused_them() {
     let (mut judged, mut different) = (0, 0);
     for record in &records {
         let member = File::new("crd.json", record["crd"].to_string(), Origin::Stdin);
-        let documents = Documents::parse(vec![member], &Budget::default());
+        let documents = Documents::parse(vec![member], &YamlBudget::default());
         let bundle = Bundle::read(&documents);
         let mut found = Vec::new();
         for version in bundle.crds.iter().flat_map(|crd| &crd.versions) {

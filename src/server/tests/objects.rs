@@ -1,13 +1,13 @@
 //! Files of objects against bundles: what is found, and where it is pointed at.
 
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::model::{Bundle, Documents};
-use crate::server::object::{ObjectReport, Upgrade, Verdict, check_objects};
+use crate::server::object::{ObjectReport, ObjectVerdict, Upgrade, check_objects};
 
 fn documents(files: &[(&str, &str)]) -> Documents {
     let members = files.iter().map(|(name, text)| File::new(*name, *text, Origin::Stdin)).collect();
-    Documents::parse(members, &Budget::default())
+    Documents::parse(members, &YamlBudget::default())
 }
 
 fn crd(properties: &str) -> String {
@@ -108,7 +108,7 @@ fn every_object_gets_its_verdict_with_places() {
     assert!(fine.is_clean() && fine.upgrade == Some(Upgrade::Unchanged), "{fine:?}");
 
     let broken = by_name(&reports, "broken");
-    let Verdict::Checked(checked) = &broken.verdict else { panic!("{broken:?}") };
+    let ObjectVerdict::Checked(checked) = &broken.verdict else { panic!("{broken:?}") };
     let told: Vec<_> = checked
         .errors
         .iter()
@@ -129,13 +129,13 @@ fn every_object_gets_its_verdict_with_places() {
     assert!(matches!(&loses.upgrade, Some(Upgrade::Pruned(paths)) if paths[0].to_string() == "spec.shape"), "{loses:?}");
     let gains = by_name(&reports, "gains");
     assert!(matches!(&gains.upgrade, Some(Upgrade::Changed(paths)) if paths[0].to_string() == "spec.colour"), "{gains:?}");
-    let Verdict::Checked(checked) = &gains.verdict else { panic!("{gains:?}") };
+    let ObjectVerdict::Checked(checked) = &gains.verdict else { panic!("{gains:?}") };
     assert_eq!((checked.defaulted[0].what.0.to_string(), line_of(OBJECTS, &checked.defaulted[0].place)), ("spec.colour".to_owned(), 30));
 
-    assert!(matches!(by_name(&reports, "a").verdict, Verdict::NotServed));
-    assert!(matches!(&by_name(&reports, "b").verdict, Verdict::UnknownVersion(known) if known == &["v1", "v1alpha1"]));
-    assert!(matches!(by_name(&reports, "c").verdict, Verdict::OtherGroup));
-    assert!(matches!(reports[7].verdict, Verdict::Unreadable(_)));
+    assert!(matches!(by_name(&reports, "a").verdict, ObjectVerdict::NotServed));
+    assert!(matches!(&by_name(&reports, "b").verdict, ObjectVerdict::UnknownVersion(known) if known == &["v1", "v1alpha1"]));
+    assert!(matches!(by_name(&reports, "c").verdict, ObjectVerdict::OtherGroup));
+    assert!(matches!(reports[7].verdict, ObjectVerdict::Unreadable(_)));
 }
 
 #[test]
@@ -153,9 +153,9 @@ fn only_objects_of_a_known_group_are_judged() {
                    {name: kind}\n---\nmetadata: {name: nothing}\n";
     let (objects, crds) = (documents(&[("o.yaml", objects)]), documents(&[("new.yaml", &crd(NEW))]));
     let reports = check_objects(&objects, &Bundle::read(&crds), None);
-    assert!(matches!(by_name(&reports, "other").verdict, Verdict::OtherGroup));
-    assert!(matches!(by_name(&reports, "kind").verdict, Verdict::UnknownKind));
-    assert!(matches!(by_name(&reports, "nothing").verdict, Verdict::UnknownKind));
+    assert!(matches!(by_name(&reports, "other").verdict, ObjectVerdict::OtherGroup));
+    assert!(matches!(by_name(&reports, "kind").verdict, ObjectVerdict::UnknownKind));
+    assert!(matches!(by_name(&reports, "nothing").verdict, ObjectVerdict::UnknownKind));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_create_drops_the_status_that_has_a_subresource() {
         let (objects, crds) = (documents(&[("o.yaml", &object(status))]), documents(&[("crd.yaml", crd)]));
         let bundle = Bundle::read(&crds);
         let reports = check_objects(&objects, &bundle, stored.then_some(&bundle));
-        let Verdict::Checked(checked) = &reports[0].verdict else { panic!("{reports:?}") };
+        let ObjectVerdict::Checked(checked) = &reports[0].verdict else { panic!("{reports:?}") };
         checked.errors.iter().map(|error| format!("{}: {}", error.what.field, error.what.message)).collect()
     };
     // Without the subresource a status is a field like others.
@@ -199,7 +199,7 @@ fn an_update_belongs_to_the_object_it_replaces() {
     let (old, new) = (documents(&[("old.yaml", &old)]), documents(&[("new.yaml", &new)]));
     let updates = check_updates(&new, &old, &bundle, None);
     let checked = |name: &str| match &by_name(&updates.reports, name).verdict {
-        Verdict::Checked(checked) => checked,
+        ObjectVerdict::Checked(checked) => checked,
         other => panic!("{other:?}"),
     };
     assert!(checked("a").errors.is_empty());
@@ -210,8 +210,8 @@ fn an_update_belongs_to_the_object_it_replaces() {
     assert_eq!(checked("c").similar, [" (did you mean `size`?)"]);
     assert!(updates.unused.is_empty() && updates.unreadable.is_empty());
     let status = check_updates(&new, &old, &bundle, Some(Subresource::Status));
-    assert!(matches!(by_name(&status.reports, "a").verdict, Verdict::NoSubresource(Subresource::Status)));
-    assert!(matches!(by_name(&status.reports, "c").verdict, Verdict::NoPrevious));
+    assert!(matches!(by_name(&status.reports, "a").verdict, ObjectVerdict::NoSubresource(Subresource::Status)));
+    assert!(matches!(by_name(&status.reports, "c").verdict, ObjectVerdict::NoPrevious));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_single_object_updates_the_single_one_of_its_kind_whatever_its_name() {
     let messages = |text: &str, subresource| {
         let new = documents(&[("n.yaml", text)]);
         let updates = check_updates(&new, &old, &bundle, subresource);
-        let Verdict::Checked(checked) = &updates.reports[0].verdict else { panic!("{updates:?}") };
+        let ObjectVerdict::Checked(checked) = &updates.reports[0].verdict else { panic!("{updates:?}") };
         checked.errors.iter().map(|error| format!("{}: {}", error.what.field, error.what.message)).collect::<Vec<_>>()
     };
     let renamed = "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: b}\nspec: {replicas: 1}\n";

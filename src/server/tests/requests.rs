@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::server::object::{Compiled, Outcome};
+use crate::server::object::{Compiled, Response};
 use serde_json::{Value, json};
 
 use crate::testing::recorded::{committed, records};
@@ -48,7 +48,7 @@ fn words(list: &Value) -> BTreeSet<String> {
 }
 
 /// What is different from the server's answer, in words; nothing where all is equal.
-fn differences(outcome: &Outcome, side: &Value) -> Vec<(&'static str, String)> {
+fn differences(outcome: &Response, side: &Value) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let told: Vec<String> = outcome.errors.iter().map(|error| format!("{} ({:?})", error.field, error.kind)).collect();
     let accepted = side["accepted"] == true;

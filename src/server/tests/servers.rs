@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::cel::rule_check::{self, StoredExpressions};
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::model::fact::Fact;
-use crate::model::kubernetes::{Minor, Minors, Scope, Server, TABLE};
+use crate::model::kubernetes::{FeatureScope, Minor, Minors, Server, TABLE};
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Documents};
 use crate::server::crd::{create, update};
@@ -16,7 +16,7 @@ use crate::server::object::{Endpoint, Subresource};
 use crate::testing::recorded::{committed, id, records};
 
 fn documents(crd: &Value) -> Documents {
-    Documents::parse(vec![File::new("crd.json", crd.to_string(), Origin::Stdin)], &Budget::default())
+    Documents::parse(vec![File::new("crd.json", crd.to_string(), Origin::Stdin)], &YamlBudget::default())
 }
 
 /// The old CRD as it is recorded: established, with the versions that objects were stored at.
@@ -177,7 +177,7 @@ fn each_feature_names_a_case_that_shows_it() {
             continue;
         };
         // New expressions are compiled with the environment of the minor before.
-        let new = row.scope == Scope::Expressions && row.case.ends_with("-new");
+        let new = row.scope == FeatureScope::Expressions && row.case.ends_with("-new");
         let changes = Minor::ALL
             .into_iter()
             .zip(Minor::ALL.into_iter().skip(1))

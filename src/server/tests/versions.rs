@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::model::{Bundle, Documents};
 use crate::server::object::{Endpoint, Kind, Subresource};
@@ -45,7 +45,7 @@ fn merge(base: &mut Value, patch: &Value) {
 impl Server {
     fn set_versions(&mut self, crd: &Value) {
         let member = File::new("crd.json", crd.to_string(), Origin::Stdin);
-        let documents = Documents::parse(vec![member], &Budget::default());
+        let documents = Documents::parse(vec![member], &YamlBudget::default());
         let bundle = Bundle::read(&documents);
         self.versions = bundle.crds[0]
             .versions

@@ -2,7 +2,7 @@
 
 use super::{LARGEST, text};
 use crate::input::any_bytes::{decoded, unpacked};
-use crate::input::yaml::{Budget, Node, compare_readers, parse};
+use crate::input::yaml::{Node, YamlBudget, compare_readers, parse};
 use crate::input::{File, Limits, Origin, Text};
 use crate::judge::finding::Class;
 use crate::judge::policy::Policy;
@@ -14,8 +14,8 @@ use crate::render::json;
 /// Decoding, and both readers of YAML.
 pub fn yaml(bytes: &[u8]) {
     let Some(text) = decoded(bytes).filter(|text| text.len() <= LARGEST) else { return };
-    let tight = Budget { depth: 12, nodes: 200, documents: 4, scalar: 60 };
-    for budget in [Budget::default(), tight] {
+    let tight = YamlBudget { depth: 12, nodes: 200, documents: 4, scalar: 60 };
+    for budget in [YamlBudget::default(), tight] {
         compare_readers(&text, &budget);
         for document in parse(&text, &budget) {
             match document.tree {
@@ -27,7 +27,7 @@ pub fn yaml(bytes: &[u8]) {
 }
 
 /// Every span is a part of the text.
-fn spans(text: &Text, node: Node<'_>, depth: usize, budget: &Budget) {
+fn spans(text: &Text, node: Node<'_>, depth: usize, budget: &YamlBudget) {
     assert!(depth <= budget.depth);
     assert!(text.get(node.span().range()).is_some(), "{:?} of {} bytes", node.span(), text.len());
     node.entries().flat_map(|entry| [entry.key, entry.value]).chain(node.items()).for_each(|below| spans(text, below, depth + 1, budget));
@@ -36,7 +36,7 @@ fn spans(text: &Text, node: Node<'_>, depth: usize, budget: &Budget) {
 /// CRDs: whatever was read is linted, and has no changes against itself.
 pub fn bundle(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
-    let documents = Documents::parse(vec![File::new("crds.yaml", text, Origin::Stdin)], &Budget::default());
+    let documents = Documents::parse(vec![File::new("crds.yaml", text, Origin::Stdin)], &YamlBudget::default());
     let policy = Policy::find("recommended").expect("a built-in policy");
     let judgement = Judgement::new(Book::builtin(), &policy);
     let (old, new) = (Side::new("old", &documents), Side::new("new", &documents));

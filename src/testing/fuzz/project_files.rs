@@ -2,7 +2,7 @@
 
 use super::text;
 use crate::cli::config::{Config, own_directories};
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::judge::baseline::Baseline;
 use crate::judge::policy::Policy;
@@ -37,7 +37,7 @@ fn crd() -> String {
 fn suites(text: &str) {
     let file = |name: &str, text: &str| File::new(name, text, Origin::Stdin);
     let files = vec![file("crd.yaml", &crd()), file("a.crdtest.yaml", text), file("b.testsuite.yaml", text)];
-    run_all(&Documents::parse(files, &Budget::default()));
+    run_all(&Documents::parse(files, &YamlBudget::default()));
 }
 
 fn rule(text: &str) {

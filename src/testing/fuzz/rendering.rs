@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::text;
-use crate::input::yaml::Budget;
+use crate::input::yaml::YamlBudget;
 use crate::input::{File, Origin};
 use crate::judge::finding::{Severity, Spot};
 use crate::judge::policy::Policy;
@@ -70,7 +70,7 @@ fn formats(lines: &[String]) -> Vec<(&'static str, String)> {
     let documents = [false, true].map(|changed| {
         let text = serde_json::to_string_pretty(&crd(lines, changed)).expect("JSON can be written");
         let file = File::new(format!("config/{name}.json"), text, Origin::Path(format!("config/{name}.json").into()));
-        Documents::parse(vec![file], &Budget::default())
+        Documents::parse(vec![file], &YamlBudget::default())
     });
     let (old, new) = (Side::new(name.as_str(), &documents[0]), Side::new(name.as_str(), &documents[1]));
     let policy = Policy::find("recommended").expect("a built-in policy");

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::{Preference, Rules, Solver, Term};
+use super::super::{Preference, RuleCache, Solver, Term};
 use super::{ruled, shape};
 use crate::compare::Budget;
 
@@ -39,5 +39,5 @@ fn rules_are_run() {
     assert_eq!(verdict(&schema, &json!("abc")), Some(true));
     assert_eq!(verdict(&schema, &json!("abd")), Some(false));
     let broken = shape(&ruled(json!({"type": "string"}), &["self +"]));
-    assert_eq!(Rules::default().verdict(&broken.rules[0], &broken, &json!("a")), None);
+    assert_eq!(RuleCache::default().verdict(&broken.rules[0], &broken, &json!("a")), None);
 }

@@ -35,12 +35,12 @@ fn between(old: &Value, new: &Value, accepted: bool, difference: Difference, bot
     let (old, new) = (shape(old), shape(new));
     solve(&Goal {
         views: vec![
-            View { read_by: ReadBy::shape_of(&old), faithful: true },
-            View { read_by: ReadBy::shape_of(&new), faithful: both_keep },
+            SideView { read_by: ReadBy::shape_of(&old), faithful: true },
+            SideView { read_by: ReadBy::shape_of(&new), faithful: both_keep },
         ],
         literals: vec![
-            Literal { view: 0, holds: true, term: Term::Node(&old) },
-            Literal { view: 1, holds: accepted, term: Term::Node(&new) },
+            TermLiteral { view: 0, holds: true, term: Term::Node(&old) },
+            TermLiteral { view: 1, holds: accepted, term: Term::Node(&new) },
         ],
         difference,
         pin: None,
@@ -136,7 +136,7 @@ fn a_pinned_value_is_in_what_is_found() {
     let shape = shape(&schema);
     let path = crate::model::FieldPath::root().key("l").items();
     let at = |value: &Value| {
-        let pin = Some(Pin { steps: path.steps(), target: Target::Value(value) });
+        let pin = Some(Pin { steps: path.steps(), target: PinTarget::Value(value) });
         Solver::new(Preference::Small, &Budget::of_each()).solve(&Goal { pin, ..Goal::of(&shape, false) })
     };
     assert_eq!(sat(at(&json!(7))), json!({"l": [7]}));

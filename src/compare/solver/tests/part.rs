@@ -3,18 +3,18 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::super::part::{Part, Parts, reads};
-use super::super::{Formula, Kind, Rules};
+use super::super::{Formula, Kind, RuleCache};
 use super::shape;
 
 /// How many conditions a schema has for values of a kind; nothing where it takes none of them.
 fn parts(schema: Value, kind: Kind) -> Option<usize> {
-    let (shape, rules) = (shape(&schema), Rules::default());
+    let (shape, rules) = (shape(&schema), RuleCache::default());
     Parts { pair: None, rules: &rules }.of_shape(&shape, kind, true).ok().map(|parts| parts.len())
 }
 
 /// Whether a formula has anything to say about a kind; `Err` where it can't hold.
 fn says(formula: Formula, kind: Kind) -> Result<bool, ()> {
-    let rules = Rules::default();
+    let rules = RuleCache::default();
     Parts { pair: None, rules: &rules }.of_formula(&Rc::new(formula), kind).map(|part| part.is_some()).map_err(|_| ())
 }
 
@@ -30,7 +30,7 @@ fn a_keyword_counts_for_the_kinds_that_it_is_about() {
 #[test]
 fn list_types_and_rules_count_only_where_a_node_is_declared() {
     let schema = json!({"type": "array", "x-kubernetes-list-type": "set", "x-kubernetes-validations": [{"rule": "size(self) < 3"}]});
-    let (shape, rules) = (shape(&schema), Rules::default());
+    let (shape, rules) = (shape(&schema), RuleCache::default());
     let parts = |declared: bool| Parts { pair: None, rules: &rules }.of_shape(&shape, Kind::Array, declared).ok().unwrap().len();
     assert_eq!((parts(true), parts(false)), (2, 0));
 }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::Rules;
+use super::super::RuleCache;
 use super::{equal, ruled, shape};
 
 fn object(rules: &[&str]) -> crate::model::schema::Shape {
@@ -9,7 +9,7 @@ fn object(rules: &[&str]) -> crate::model::schema::Shape {
 
 #[test]
 fn a_rule_says_what_it_says_and_an_error_is_no() {
-    let (rules, shape) = (Rules::default(), object(&["self.a > 3"]));
+    let (rules, shape) = (RuleCache::default(), object(&["self.a > 3"]));
     let verdict = |value: Value| rules.verdict(&shape.rules[0], &shape, &value);
     assert_eq!(verdict(json!({"a": 4})), Some(true));
     assert_eq!(verdict(json!({"a": 3})), Some(false));
@@ -18,13 +18,13 @@ fn a_rule_says_what_it_says_and_an_error_is_no() {
 
 #[test]
 fn a_transition_rule_says_nothing_of_a_new_object() {
-    let (rules, shape) = (Rules::default(), object(&["self.a > oldSelf.a"]));
+    let (rules, shape) = (RuleCache::default(), object(&["self.a > oldSelf.a"]));
     assert_eq!(rules.verdict(&shape.rules[0], &shape, &json!({"a": 1})), Some(true));
 }
 
 #[test]
 fn rules_written_otherwise_share_a_text() {
-    let (rules, shape) = (Rules::default(), object(&["self.a > 3", "3 < self.a", "self.a > 4"]));
+    let (rules, shape) = (RuleCache::default(), object(&["self.a > 3", "3 < self.a", "self.a > 4"]));
     let texts: Vec<_> = shape.rules.iter().map(|rule| rules.canonical(rule, &shape)).collect();
     assert_eq!(texts[0], texts[1]);
     assert!(texts[0].iter().zip(&texts[2]).all(|(a, b)| a != b));
@@ -32,7 +32,7 @@ fn rules_written_otherwise_share_a_text() {
 
 #[test]
 fn what_a_rule_looks_at_is_known() {
-    let (rules, shape) = (Rules::default(), object(&["self.a > self.b", "size(self.a) > size(self)", "self +"]));
+    let (rules, shape) = (RuleCache::default(), object(&["self.a > self.b", "size(self.a) > size(self)", "self +"]));
     let keys = |index: usize| rules.keys(&shape.rules[index], &shape).map(|keys| keys.to_vec());
     assert_eq!(keys(0), Some(vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(keys(1), None, "takes the value as a whole");

@@ -1,6 +1,6 @@
 //! Facts about laws that a manifest breaks.
 
-use crate::find::conversion::laws::{Counterexample, Law, LawCheck, Verdict};
+use crate::find::conversion::laws::{Counterexample, Law, LawCheck, LawVerdict};
 use crate::find::conversion::manifest::Reverse;
 use crate::find::conversion::step::Step;
 use crate::model::fact::{Affected, Aspect, Certainty, Effect, Evidence, Outcome, Witness, Word};
@@ -9,10 +9,10 @@ use super::ManifestChecker;
 
 impl ManifestChecker<'_> {
     /// Decides each law, and emits a fact for each broken one.
-    pub fn laws(&mut self, check: &LawCheck<'_>) -> Vec<(Law, Verdict)> {
-        let mut verdicts: Vec<(Law, Verdict)> = Law::ALL.into_iter().map(|law| (law, check.verdict(law))).collect();
+    pub fn laws(&mut self, check: &LawCheck<'_>) -> Vec<(Law, LawVerdict)> {
+        let mut verdicts: Vec<(Law, LawVerdict)> = Law::ALL.into_iter().map(|law| (law, check.verdict(law))).collect();
         for (law, verdict) in &verdicts {
-            if let Verdict::Broken(broken) = verdict {
+            if let LawVerdict::Broken(broken) = verdict {
                 self.broken(*law, broken);
             }
         }
@@ -28,9 +28,9 @@ impl ManifestChecker<'_> {
         // A declared change of meaning is reported by its own fact.
         if let Some(field_note) = self.manifest.meaning_changed.first()
             && let Some((_, verdict)) = verdicts.iter_mut().find(|(law, _)| *law == Law::StoredVersion)
-            && !matches!(verdict, Verdict::Broken(_))
+            && !matches!(verdict, LawVerdict::Broken(_))
         {
-            *verdict = Verdict::Broken(Box::new(Counterexample {
+            *verdict = LawVerdict::Broken(Box::new(Counterexample {
                 object: serde_json::Value::Null,
                 because: format!("the manifest says that the meaning of `{}` changed", field_note.path),
                 path: Some(field_note.path.clone()),

@@ -11,7 +11,7 @@ use crate::model::{Bundle, Crd, FieldPath, Place};
 
 use super::catalogue::Conversions;
 use super::graph::GraphProblem;
-use super::laws::{Law, LawCheck, Verdict};
+use super::laws::{Law, LawCheck, LawVerdict};
 use super::manifest::Manifest;
 use super::manifest_endpoints::ManifestEndpoints;
 use super::step::Step;
@@ -24,7 +24,7 @@ pub struct CheckedManifest {
     pub from: String,
     pub to: String,
     /// Empty for webhooks, and for manifests between versions that neither bundle has.
-    pub laws: Vec<(Law, Verdict)>,
+    pub laws: Vec<(Law, LawVerdict)>,
     pub facts: Vec<Fact>,
 }
 

@@ -1,7 +1,7 @@
 //! Manifests that don't apply to anything in the two bundles.
 
 use crate::find::conversion::catalogue::Conversions;
-use crate::find::conversion::manifest::{BundleVersion, Endpoint, Manifest};
+use crate::find::conversion::manifest::{BundleVersion, Manifest, ManifestEndpoint};
 use crate::find::conversion::manifest_endpoints::{ManifestEndpoints, fits};
 use crate::input::json_schema_check::nearest;
 use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
@@ -43,11 +43,12 @@ fn why_unused(manifest: &Manifest, fresh: bool, old: &Bundle<'_>, new: &Bundle<'
     }
     let release = |crds: &[&Crd<'_>]| BundleVersion::parse(crds.first()?.bundle_version()?.value);
     let (past, present) = (release(&before), release(&after));
-    let released = |end: &Endpoint| matches!(end.bundle, Some(BundleVersion::Released(_)));
-    let ahead = |end: &Endpoint| released(end) && past.is_some() && end.bundle > past && end.bundle != present;
-    let meant =
-        |end: &Endpoint, crd: &&Crd<'_>| fits(end, crd) && end.version.as_deref().is_none_or(|version| crd.version(version).is_some());
-    let nowhere = |end: &Endpoint| !before.iter().chain(&after).any(|crd| meant(end, crd));
+    let released = |end: &ManifestEndpoint| matches!(end.bundle, Some(BundleVersion::Released(_)));
+    let ahead = |end: &ManifestEndpoint| released(end) && past.is_some() && end.bundle > past && end.bundle != present;
+    let meant = |end: &ManifestEndpoint, crd: &&Crd<'_>| {
+        fits(end, crd) && end.version.as_deref().is_none_or(|version| crd.version(version).is_some())
+    };
+    let nowhere = |end: &ManifestEndpoint| !before.iter().chain(&after).any(|crd| meant(end, crd));
     let ends = [&manifest.from, &manifest.to];
     if !fresh && !ends.iter().any(|end| ahead(end) && nowhere(end)) {
         return None;

@@ -15,7 +15,7 @@ use super::super::object_route::{NoRoute, object_route};
 use super::super::step::Op;
 use super::super::text::{self, Rewritten, rewrite};
 use super::route::Route;
-use super::{FileConverter, Outcome, Remark, places};
+use super::{ConversionRemark, ConvertedFile, FileConverter, places};
 
 /// How objects of one kind and version are converted.
 #[derive(Clone)]
@@ -33,22 +33,22 @@ pub(super) struct FileRun<'c, 'm> {
     text: &'c Text,
     /// By `apiVersion` and kind.
     by_kind: BTreeMap<String, BTreeMap<String, ObjectConversion<'c>>>,
-    outcome: Outcome,
+    outcome: ConvertedFile,
     edits: Vec<Rewritten>,
 }
 
 impl<'c, 'm> FileRun<'c, 'm> {
     pub fn new(converter: &'c FileConverter<'m>, text: &'c Text) -> Self {
-        FileRun { converter, text, by_kind: BTreeMap::new(), outcome: Outcome::default(), edits: Vec::new() }
+        FileRun { converter, text, by_kind: BTreeMap::new(), outcome: ConvertedFile::default(), edits: Vec::new() }
     }
 
-    pub fn run(mut self) -> Outcome {
+    pub fn run(mut self) -> ConvertedFile {
         for document in yaml::parse(self.text, &self.converter.budget) {
             match &document.tree {
                 Ok(tree) => self.node(tree.root()),
                 Err(error) => {
                     self.outcome.failed += 1;
-                    self.outcome.remarks.push(Remark { message: error.kind.to_string(), span: error.span, error: true });
+                    self.outcome.remarks.push(ConversionRemark { message: error.kind.to_string(), span: error.span, error: true });
                 }
             }
         }
@@ -61,7 +61,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
             at = edit.range.end;
         }
         text.push_str(self.text.get(at..).unwrap_or_default());
-        Outcome { text, ..self.outcome }
+        ConvertedFile { text, ..self.outcome }
     }
 
     /// Converts an object, or the items of a list of objects.
@@ -78,7 +78,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
             ObjectConversion::Error(message, of_version) => {
                 let version = node.entry("apiVersion").map_or(node, |entry| entry.value).span();
                 let span = if of_version { version } else { places::first_line(node) };
-                self.outcome.failed(node, vec![Remark { message, span, error: true }]);
+                self.outcome.failed(node, vec![ConversionRemark { message, span, error: true }]);
             }
             ObjectConversion::Route(route) => self.object(node, &route),
         }
@@ -157,23 +157,27 @@ impl<'c, 'm> FileRun<'c, 'm> {
             let result = converter.convert_with_log(&mut object, &mut log);
             let at = |path: &ObjectPath| places::span(node, &before, path);
             match result {
-                Ok(notes) => {
-                    remarks.extend(notes.iter().map(|note| Remark { message: note.to_string(), span: at(&note.path), error: false }))
-                }
+                Ok(notes) => remarks.extend(notes.iter().map(|note| ConversionRemark {
+                    message: note.to_string(),
+                    span: at(&note.path),
+                    error: false,
+                })),
                 Err(ConvertError::Refused(refusal)) => {
-                    remarks.push(Remark { message: refusal.to_string(), span: at(&refusal.path), error: true });
+                    remarks.push(ConversionRemark { message: refusal.to_string(), span: at(&refusal.path), error: true });
                     failed = true;
                 }
                 Err(error) => {
-                    remarks.push(Remark { message: error.to_string(), span: places::first_line(node), error: true });
+                    remarks.push(ConversionRemark { message: error.to_string(), span: places::first_line(node), error: true });
                     failed = true;
                 }
             }
-            remarks.extend(log.applied.iter().filter_map(|applied| places::deprecated(leg, applied)).map(|(message, path)| Remark {
-                message,
-                span: at(&path),
-                error: false,
-            }));
+            remarks.extend(
+                log.applied.iter().filter_map(|applied| places::deprecated(leg, applied)).map(|(message, path)| ConversionRemark {
+                    message,
+                    span: at(&path),
+                    error: false,
+                }),
+            );
             if failed {
                 break;
             }
@@ -186,7 +190,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
                     continue;
                 }
                 let earlier: Vec<Op> = before.iter().cloned().chain(ops.clone().take(loss.position)).collect();
-                remarks.push(Remark { message: loss.to_string(), span: places::span(node, &earlier, &loss.path), error: false });
+                remarks.push(ConversionRemark { message: loss.to_string(), span: places::span(node, &earlier, &loss.path), error: false });
             }
             before.extend(ops);
         }
@@ -202,7 +206,7 @@ impl<'c, 'm> FileRun<'c, 'm> {
     }
 
     /// Validates the result against its CRD, and returns whether it is invalid.
-    fn is_invalid(&self, node: Node<'_>, object: &Value, ops: &[Op], remarks: &mut Vec<Remark>) -> bool {
+    fn is_invalid(&self, node: Node<'_>, object: &Value, ops: &[Op], remarks: &mut Vec<ConversionRemark>) -> bool {
         if self.converter.endpoints.is_empty() {
             return false;
         }
@@ -213,11 +217,11 @@ impl<'c, 'm> FileRun<'c, 'm> {
         let known = remarks.len();
         for path in &outcome.pruned {
             let message = format!("`{path}` doesn't exist in {version}, and no step converts it");
-            remarks.push(Remark { message, span: places::span(node, ops, path), error: true });
+            remarks.push(ConversionRemark { message, span: places::span(node, ops, path), error: true });
         }
         for error in &outcome.errors {
             let message = format!("not valid as {version}: {}: {}", error.field, error.message);
-            remarks.push(Remark { message, span: places::span(node, ops, &error.path), error: true });
+            remarks.push(ConversionRemark { message, span: places::span(node, ops, &error.path), error: true });
         }
         remarks.len() > known
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::input::Text;
-use crate::input::yaml::{Budget, Node, Span};
+use crate::input::yaml::{Node, Span, YamlBudget};
 use crate::model::Bundle;
 use crate::model::schema::Shape;
 
@@ -20,7 +20,7 @@ use file_run::FileRun;
 
 /// The version that objects are converted to.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct ConversionTarget {
     /// An API version, a bundle version, or `v1alpha3@1.1.0`.
     pub to: String,
     /// The version that the objects have, if their `apiVersion` doesn't say.
@@ -29,7 +29,7 @@ pub struct Target {
 
 /// A message about a place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct ConversionRemark {
     pub message: String,
     pub span: Span,
     /// The object was not converted.
@@ -38,9 +38,9 @@ pub struct Remark {
 
 /// The result of converting one file.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct ConvertedFile {
     pub text: String,
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<ConversionRemark>,
     pub converted: usize,
     /// Objects that already have the target version.
     pub current: usize,
@@ -52,12 +52,12 @@ pub struct Outcome {
     pub failed: usize,
 }
 
-impl Outcome {
+impl ConvertedFile {
     /// Counts an object that couldn't be converted, and names the object in each of its errors.
-    fn failed(&mut self, node: Node<'_>, remarks: Vec<Remark>) {
+    fn failed(&mut self, node: Node<'_>, remarks: Vec<ConversionRemark>) {
         self.failed += 1;
         let named = places::identity(node);
-        self.remarks.extend(remarks.into_iter().map(|remark| Remark {
+        self.remarks.extend(remarks.into_iter().map(|remark| ConversionRemark {
             message: if remark.error { format!("{named}: {}", remark.message) } else { remark.message },
             ..remark
         }));
@@ -74,14 +74,14 @@ pub struct FileConverter<'m> {
     endpoints: BTreeMap<Key, SchemaEndpoint>,
     /// The fields that identify list items, by group and kind.
     keys: BTreeMap<(String, String), Arc<ListKeys>>,
-    target: Target,
-    budget: Budget,
+    target: ConversionTarget,
+    budget: YamlBudget,
 }
 
 impl<'m> FileConverter<'m> {
-    pub fn new(conversions: &'m Conversions, target: Target) -> Self {
+    pub fn new(conversions: &'m Conversions, target: ConversionTarget) -> Self {
         let graphs = conversions.kinds().into_iter().map(|(group, kind)| ((group, kind), conversions.graph(group, kind))).collect();
-        FileConverter { graphs, endpoints: BTreeMap::new(), keys: BTreeMap::new(), target, budget: Budget::default() }
+        FileConverter { graphs, endpoints: BTreeMap::new(), keys: BTreeMap::new(), target, budget: YamlBudget::default() }
     }
 
     /// Also validates results against the CRDs.
@@ -114,7 +114,7 @@ impl<'m> FileConverter<'m> {
         versions.into_iter().cloned().chain(bundles.into_iter().map(ToString::to_string)).collect()
     }
 
-    pub fn convert(&self, text: &Text) -> Outcome {
+    pub fn convert(&self, text: &Text) -> ConvertedFile {
         FileRun::new(self, text).run()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::find::conversion::graph::Leg;
-use crate::find::conversion::manifest::{Endpoint, group_version_kind};
+use crate::find::conversion::manifest::{ManifestEndpoint, group_version_kind};
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 use crate::model::Bundle;
 use crate::model::schema::Shape;
@@ -18,7 +18,7 @@ const CANONICALIZE: &str = "Canonicalize";
 pub(super) fn write<'m>(
     generator: &Generator<'m>,
     routes: &BTreeMap<String, Vec<Leg<'m>>>,
-    downgrades: &[(Endpoint, Vec<Leg<'m>>)],
+    downgrades: &[(ManifestEndpoint, Vec<Leg<'m>>)],
     crds: Option<&Bundle<'_>>,
     package: &str,
 ) -> Result<(String, String), String> {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 
 /// The Go code of a kind of step.
 #[derive(Debug)]
@@ -36,15 +36,15 @@ pub(crate) fn go_literal(value: &Value) -> String {
 }
 
 /// Writes a path inside a container.
-pub(crate) fn path(names: &Names) -> String {
+pub(crate) fn path(names: &NamePath) -> String {
     format!("path{}", name_list(names))
 }
 
 /// Writes the paths of a step inside its container.
-pub(crate) fn paths(inner: &[Names]) -> String {
+pub(crate) fn paths(inner: &[NamePath]) -> String {
     format!("[]path{{{}}}", inner.iter().map(name_list).collect::<Vec<_>>().join(", "))
 }
 
-fn name_list(names: &Names) -> String {
+fn name_list(names: &NamePath) -> String {
     format!("{{{}}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
 }

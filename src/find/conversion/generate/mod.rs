@@ -13,12 +13,12 @@ use serde_json::Value;
 
 use crate::model::{Bundle, PathStep};
 
-use super::address::{Containers, Names};
+use super::address::{Containers, NamePath};
 use super::catalogue::Conversions;
 use super::convert::{ConvertError, Converter};
 use super::directed_step::DirectedStep;
 use super::graph::{Graph, Leg};
-use super::manifest::{Direction, Endpoint, Manifest};
+use super::manifest::{Direction, Manifest, ManifestEndpoint};
 use super::preserve;
 use super::step::{Conflict, Op};
 use super::version_links::ends;
@@ -70,7 +70,7 @@ impl<'m> Generator<'m> {
         }
     }
 
-    fn node(&self, index: usize) -> Endpoint {
+    fn node(&self, index: usize) -> ManifestEndpoint {
         self.graph.nodes.get(index).cloned().unwrap_or_default()
     }
 
@@ -87,7 +87,7 @@ impl<'m> Generator<'m> {
     }
 
     /// Earlier forms that the newest form can be converted back to.
-    fn downgrades(&self) -> Vec<(Endpoint, Vec<Leg<'m>>)> {
+    fn downgrades(&self) -> Vec<(ManifestEndpoint, Vec<Leg<'m>>)> {
         let mut found = Vec::new();
         for (index, node) in self.graph.nodes.iter().enumerate().filter(|(index, _)| *index != self.newest) {
             let back = |leg: &Leg<'m>| leg.direction == Direction::Back && leg.manifest.directed_steps(leg.direction).is_some();
@@ -133,7 +133,7 @@ impl<'m> Generator<'m> {
         Ok(GoPackage { name, files })
     }
 
-    fn head(&self, routes: &BTreeMap<String, Vec<Leg<'m>>>, downgrades: &[(Endpoint, Vec<Leg<'m>>)]) -> String {
+    fn head(&self, routes: &BTreeMap<String, Vec<Leg<'m>>>, downgrades: &[(ManifestEndpoint, Vec<Leg<'m>>)]) -> String {
         let mut text = format!(
             "\nconst (\n\tgroup = {}\n\tkind  = {}\n)\n\n// ErrUnsupported means that the object is of another kind, or of a version that this package doesn't know. Ignore such objects.\n\
              var ErrUnsupported = errors.New(\"unsupported version\")\n\n",
@@ -256,7 +256,7 @@ fn step_text(step: &DirectedStep, keeps: bool, sources: &mut BTreeSet<&'static s
 }
 
 /// Writes a Go function that applies an operation to a container.
-fn function(op: &Op, inner: &[Names], conflict: Conflict, sources: &mut BTreeSet<&'static str>) -> Result<String, String> {
+fn function(op: &Op, inner: &[NamePath], conflict: Conflict, sources: &mut BTreeSet<&'static str>) -> Result<String, String> {
     let GoStep { source, call } = op.go()?;
     sources.insert(source);
     let conflict = match conflict {
@@ -278,7 +278,7 @@ fn function_name(leg: &Leg<'_>) -> String {
     format!("{direction}{}", identifier(&leg.manifest.name))
 }
 
-pub(super) fn downgrade_name(end: &Endpoint) -> String {
+pub(super) fn downgrade_name(end: &ManifestEndpoint) -> String {
     format!("DowngradeTo{}", identifier(&end.argument()))
 }
 

@@ -7,23 +7,23 @@ use crate::find::conversion::search;
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 
-use super::{Attempt, Counterexample, LawCheck, NO_CONVERSION, Verdict, difference};
+use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION, difference};
 
 impl LawCheck<'_> {
     /// Checks that converting an object again changes nothing (RT4).
-    pub fn idempotence(&self) -> Verdict {
+    pub fn idempotence(&self) -> LawVerdict {
         let (Some(ops), Some(output)) = (self.ops(Direction::Forward), self.output_schema(Direction::Forward)) else {
-            return Verdict::Undecided(NO_CONVERSION.into());
+            return LawVerdict::Undecided(NO_CONVERSION.into());
         };
         if ops.iter().all(|(op, _)| op.is_noop(&output)) {
-            return Verdict::Proved;
+            return LawVerdict::Proved;
         }
         let mut objects = 0;
         for sample in self.samples(Direction::Forward) {
             objects += 1;
             let Attempt::Converted(once) = self.convert(sample, Direction::Forward) else { continue };
             let broken = |because: String, path: Option<FieldPath>| {
-                Verdict::Broken(Box::new(Counterexample { object: sample.clone(), because, path, step: None }))
+                LawVerdict::Broken(Box::new(Counterexample { object: sample.clone(), because, path, step: None }))
             };
             match self.convert(&once, Direction::Forward) {
                 Attempt::Converted(twice) => {
@@ -35,12 +35,12 @@ impl LawCheck<'_> {
                 Attempt::Excused => {}
             }
         }
-        Verdict::Tested { objects, because: "a step may change an object that is already converted".into() }
+        LawVerdict::Tested { objects, because: "a step may change an object that is already converted".into() }
     }
 
     /// Checks that an object valid in both versions isn't changed, so that the conversion doesn't need to know the stored version.
-    pub fn stored_version_independence(&self) -> Verdict {
-        let Some(steps) = self.manifest.directed_steps(Direction::Forward) else { return Verdict::Undecided(NO_CONVERSION.into()) };
+    pub fn stored_version_independence(&self) -> LawVerdict {
+        let Some(steps) = self.manifest.directed_steps(Direction::Forward) else { return LawVerdict::Undecided(NO_CONVERSION.into()) };
         let (old, new) = (&self.old.shape, &self.new.shape);
         let mut tested = 0;
         let mut open = None;
@@ -69,7 +69,7 @@ impl LawCheck<'_> {
                 ));
             }
         }
-        let Some(because) = open else { return Verdict::Proved };
+        let Some(because) = open else { return LawVerdict::Proved };
         for sample in self.old.samples() {
             if self.new.accepts(&self.as_new_version(sample)) {
                 tested += 1;
@@ -78,10 +78,10 @@ impl LawCheck<'_> {
                 }
             }
         }
-        Verdict::Tested { objects: tested, because }
+        LawVerdict::Tested { objects: tested, because }
     }
 
-    fn changed_by_step(&self, body: &Value, step: usize) -> Option<Verdict> {
+    fn changed_by_step(&self, body: &Value, step: usize) -> Option<LawVerdict> {
         let object = self.old.object(body.clone());
         if !self.old.accepts(&object) || !self.new.accepts(&self.new.object(body.clone())) {
             return None;
@@ -97,7 +97,7 @@ impl LawCheck<'_> {
         self.new.object(body)
     }
 
-    fn changed(&self, object: &Value, step: Option<usize>) -> Option<Verdict> {
+    fn changed(&self, object: &Value, step: Option<usize>) -> Option<LawVerdict> {
         let (because, path) = match self.convert(object, Direction::Forward) {
             Attempt::Excused => return None,
             Attempt::Failed(error) => (format!("it is valid in both versions and can't be converted: {error}"), None),
@@ -107,6 +107,6 @@ impl LawCheck<'_> {
                 (format!("it is valid in both versions, but converting it changes it: {said}"), Some(path))
             }
         };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
+        Some(LawVerdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
     }
 }

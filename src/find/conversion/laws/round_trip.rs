@@ -11,17 +11,17 @@ use crate::find::conversion::shape_edit::kept_by;
 use crate::find::conversion::step::Op;
 use crate::model::FieldPath;
 
-use super::{Attempt, Counterexample, LawCheck, NO_REVERSE, Verdict, difference};
+use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_REVERSE, difference};
 
 impl LawCheck<'_> {
     /// Checks that converting to the other version and back restores every object (RT1 forward, RT2 back), up to normal form and
     /// pruning.
-    pub fn round_trip(&self, direction: Direction) -> Verdict {
+    pub fn round_trip(&self, direction: Direction) -> LawVerdict {
         if self.converter(direction).is_none() || self.converter(direction.opposite()).is_none() {
-            return Verdict::Undecided(NO_REVERSE.into());
+            return LawVerdict::Undecided(NO_REVERSE.into());
         }
         let Obstacle { reason: because, hint, .. } = match self.prove_round_trip(direction) {
-            Ok(()) => return Verdict::Proved,
+            Ok(()) => return LawVerdict::Proved,
             Err(obstacle) => obstacle,
         };
         let mut objects = 0;
@@ -37,7 +37,7 @@ impl LawCheck<'_> {
             }
             objects += 1;
         }
-        Verdict::Tested { objects, because }
+        LawVerdict::Tested { objects, because }
     }
 
     /// Proves a round trip: the inverse of each step restores its values, and the schema between them keeps everything.
@@ -71,7 +71,7 @@ impl LawCheck<'_> {
         start.accepts(&object).then_some(object)
     }
 
-    fn lossy(&self, object: &Value, direction: Direction) -> Option<Verdict> {
+    fn lossy(&self, object: &Value, direction: Direction) -> Option<LawVerdict> {
         let (start, end) = self.endpoints(direction);
         let Attempt::Converted(converted) = self.convert(object, direction) else { return None };
         let stored = end.pruned(&converted);
@@ -91,6 +91,6 @@ impl LawCheck<'_> {
                 (said, Some(path), None)
             }
         };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
+        Some(LawVerdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
     }
 }

@@ -10,13 +10,13 @@ use crate::find::conversion::search;
 use crate::model::FieldPath;
 use crate::model::relation::Search;
 
-use super::{Attempt, Counterexample, LawCheck, NO_CONVERSION, Verdict};
+use super::{Attempt, Counterexample, LawCheck, LawVerdict, NO_CONVERSION};
 
 impl LawCheck<'_> {
     /// Checks that every converted object is valid in the other version (RT3).
-    pub fn validity(&self, direction: Direction) -> Verdict {
+    pub fn validity(&self, direction: Direction) -> LawVerdict {
         let (start, end) = self.endpoints(direction);
-        let Some(output) = self.output_schema(direction) else { return Verdict::Undecided(NO_CONVERSION.into()) };
+        let Some(output) = self.output_schema(direction) else { return LawVerdict::Undecided(NO_CONVERSION.into()) };
         let manual = self.manual_paths();
         let no_room = self.manifest.preserve.is_some() && !self.preserves(direction);
         let because = if no_room {
@@ -24,7 +24,7 @@ impl LawCheck<'_> {
         } else if manual.is_empty() {
             match search::refused(&output, &end.shape) {
                 Search::Impossible => match self.may_fail(direction) {
-                    None => return Verdict::Proved,
+                    None => return LawVerdict::Proved,
                     Some(why) => why,
                 },
                 Search::Found(body) => {
@@ -48,7 +48,7 @@ impl LawCheck<'_> {
             }
             objects += 1;
         }
-        Verdict::Tested { objects, because }
+        LawVerdict::Tested { objects, because }
     }
 
     /// Returns why a step may fail on an object of the schema; `None` if it can't.
@@ -67,7 +67,7 @@ impl LawCheck<'_> {
         self.manifest.steps.iter().filter_map(|step| step.op.manual()).map(|manual| &manual.path).collect()
     }
 
-    fn invalid(&self, object: &Value, direction: Direction) -> Option<Verdict> {
+    fn invalid(&self, object: &Value, direction: Direction) -> Option<LawVerdict> {
         let (_, end) = self.endpoints(direction);
         let (because, path, step) = match self.convert(object, direction) {
             Attempt::Excused => return None,
@@ -82,6 +82,6 @@ impl LawCheck<'_> {
                 (format!("{}: {}", error.field, error.message), Some(error.path.general()), None)
             }
         };
-        Some(Verdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
+        Some(LawVerdict::Broken(Box::new(Counterexample { object: object.clone(), because, path, step })))
     }
 }

@@ -6,7 +6,7 @@ use crate::find::conversion::convert::Converter;
 use crate::find::conversion::manifest::{Direction, Manifest};
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
 
-use super::{LawCheck, Verdict};
+use super::{LawCheck, LawVerdict};
 
 fn broken(name: &str, samples: &[Value], law: impl Fn(&Value) -> bool) -> Option<String> {
     samples.iter().find(|object| !law(object)).map(|object| format!("{name} is proved, and {object} breaks it"))
@@ -19,14 +19,14 @@ pub(crate) fn violation(manifest: &Manifest, old: &SchemaEndpoint, new: &SchemaE
     let convert = |way: &Option<Converter<'_>>, object: &Value| way.as_ref()?.converted(object).ok();
     let mut proved = 0;
     for (direction, way, back, start, end) in [(Direction::Forward, &there, &back, old, new), (Direction::Back, &back, &there, new, old)] {
-        if matches!(law_check.validity(direction), Verdict::Proved) {
+        if matches!(law_check.validity(direction), LawVerdict::Proved) {
             proved += 1;
             let law = |object: &Value| convert(way, object).is_some_and(|converted| end.request(&converted).accepted());
             if let Some(wrong) = broken("validity", start.samples(), law) {
                 return (proved, Some(format!("{direction:?}: {wrong}")));
             }
         }
-        if matches!(law_check.round_trip(direction), Verdict::Proved) {
+        if matches!(law_check.round_trip(direction), LawVerdict::Proved) {
             proved += 1;
             // Objects that can't be converted at all break the first law.
             let law = |object: &Value| {
@@ -39,7 +39,7 @@ pub(crate) fn violation(manifest: &Manifest, old: &SchemaEndpoint, new: &SchemaE
             }
         }
     }
-    if !matches!(law_check.idempotence(), Verdict::Proved) {
+    if !matches!(law_check.idempotence(), LawVerdict::Proved) {
         return (proved, None);
     }
     let law = |object: &Value| {

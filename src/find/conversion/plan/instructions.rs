@@ -8,7 +8,7 @@ use super::{Action, StoredObjects, storage_version_migration};
 
 /// Something that must be true, and the command that shows whether it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
+pub struct StepCondition {
     pub what: String,
     pub command: Option<String>,
 }
@@ -21,7 +21,7 @@ pub struct Instructions {
     pub commands: Vec<String>,
     /// An alternative to the commands for some servers.
     pub alternative: Option<String>,
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<StepCondition>,
     pub roll_back: String,
     /// What can't be undone afterwards.
     pub irreversible: Option<String>,
@@ -81,8 +81,8 @@ impl Names {
     }
 }
 
-fn condition(what: impl Into<String>, command: impl Into<Option<String>>) -> Condition {
-    Condition { what: what.into(), command: command.into() }
+fn condition(what: impl Into<String>, command: impl Into<Option<String>>) -> StepCondition {
+    StepCondition { what: what.into(), command: command.into() }
 }
 
 impl Instructions {
@@ -215,7 +215,7 @@ fn migrate(names: &Names, crd: &Crd<'_>, objects: &StoredObjects<'_, '_, '_>) ->
     }
 }
 
-fn before_migration(names: &Names, read: &str, objects: &StoredObjects<'_, '_, '_>) -> Vec<Condition> {
+fn before_migration(names: &Names, read: &str, objects: &StoredObjects<'_, '_, '_>) -> Vec<StepCondition> {
     let mut conditions = vec![condition("a backup of all objects exists", Some(format!("{read} > backup.yaml")))];
     if !objects.is_converted() {
         return conditions;

@@ -68,7 +68,7 @@ pub struct Plan {
 
 /// Why there is no plan for a CRD, or what is wrong with a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PlanRefusal {
     pub crd: String,
     /// The wrong step, counted from 1; 0 if there is no plan at all.
     pub step: usize,
@@ -76,7 +76,7 @@ pub struct Refusal {
 }
 
 /// Plans the steps for all CRDs that change, with the reasons for those without a plan.
-pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions>) -> (Vec<Plan>, Vec<Refusal>) {
+pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions>) -> (Vec<Plan>, Vec<PlanRefusal>) {
     let (mut plans, mut refusals) = (Vec::new(), Vec::new());
     for after in &new.crds {
         let Some(before) = after.counterpart(old.named(after.name)) else { continue };
@@ -93,14 +93,14 @@ pub fn plan(old: &Bundle<'_>, new: &Bundle<'_>, conversions: Option<&Conversions
         let objects = StoredObjects::new((old, new), (before, after), conversions);
         match objects.check(&crds) {
             Ok(()) => plans.push(plan),
-            Err((step, reason)) => refusals.push(Refusal { crd: after.name.to_owned(), step, reason }),
+            Err((step, reason)) => refusals.push(PlanRefusal { crd: after.name.to_owned(), step, reason }),
         }
     }
     (plans, refusals)
 }
 
 /// Checks a sequence of bundles, each replacing the one before, and returns what is wrong with it.
-pub fn check_sequence(bundles: &[&Bundle<'_>], conversions: Option<&Conversions>) -> Vec<Refusal> {
+pub fn check_sequence(bundles: &[&Bundle<'_>], conversions: Option<&Conversions>) -> Vec<PlanRefusal> {
     let (Some(first), Some(last)) = (bundles.first(), bundles.last()) else { return Vec::new() };
     let mut refusals = Vec::new();
     for before in &first.crds {
@@ -111,11 +111,11 @@ pub fn check_sequence(bundles: &[&Bundle<'_>], conversions: Option<&Conversions>
         let Some(after) = crds.last().filter(|_| crds.len() == bundles.len()) else {
             let step = crds.len();
             let reason = "the CRD is missing, and the server deletes all objects with it".to_owned();
-            refusals.push(Refusal { crd: before.name.to_owned(), step, reason });
+            refusals.push(PlanRefusal { crd: before.name.to_owned(), step, reason });
             continue;
         };
         if let Err((step, reason)) = StoredObjects::new((first, last), (before, after), conversions).check(&crds) {
-            refusals.push(Refusal { crd: before.name.to_owned(), step, reason });
+            refusals.push(PlanRefusal { crd: before.name.to_owned(), step, reason });
         }
     }
     refusals

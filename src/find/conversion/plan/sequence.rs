@@ -12,7 +12,7 @@ use crate::find::conversion::manifest::{Direction, Manifest, api_version};
 use crate::find::conversion::manifest_endpoints::ManifestEndpoints;
 use crate::find::conversion::readability;
 use crate::find::conversion::schema_endpoint::SchemaEndpoint;
-use crate::find::conversion::step::{Manual, Reason};
+use crate::find::conversion::step::{Manual, StepFailure};
 use crate::model::fact::Word;
 use crate::model::schema::Shape;
 use crate::model::{Bundle, Crd, FieldPath, PathStep, Version};
@@ -138,7 +138,7 @@ impl<'p, 'b, 't> StoredObjects<'p, 'b, 't> {
             let mut object = object.clone();
             match converter.convert(&mut object) {
                 Ok(notes) => forms.push(NewForm { by_hand: notes.iter().any(|note| matches!(note.about, About::Manual(_))), object }),
-                Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, Reason::Manual(_)) => {}
+                Err(ConvertError::Refused(refusal)) if matches!(refusal.reason, StepFailure::Manual(_)) => {}
                 Err(error) => return Err(format!("`{}` fails: {error}", manifest.name)),
             }
         }

@@ -13,7 +13,7 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject};
 use crate::model::{Bundle, Crd, FieldPath, semantic_version};
 
 use super::manifest::{API_VERSION, BundleVersion, KIND};
-use steps::Writer;
+use steps::DraftWriter;
 
 /// The text of a manifest, for a person to finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Change<'_> {
         let (old_version, new_version) = (beside.or(before.version(from))?, after.version(to)?);
         let (old_schema, new_schema) = (old_version.schema.as_ref()?, new_version.schema.as_ref()?);
         let prunes = from == to || !after.version(from).is_some_and(|version| version.served);
-        let mut writer = Writer::new(old_schema, new_schema, prunes);
+        let mut writer = DraftWriter::new(old_schema, new_schema, prunes);
         let (facts, left_out) = self.facts.split_at(self.facts.len().min(MOST_STEPS));
         writer.all(facts, self.added.get(..MOST_STEPS).unwrap_or(self.added));
         let was = old.version_of(before);

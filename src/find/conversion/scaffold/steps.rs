@@ -14,7 +14,7 @@ use super::alternatives::{merged, replaced};
 use super::units::factor;
 use super::{MAPPED, MOST_STEPS, TODO, quoted};
 
-pub(super) struct Writer<'s, 'o, 'n> {
+pub(super) struct DraftWriter<'s, 'o, 'n> {
     old: &'s Schema<'o>,
     new: &'s Schema<'n>,
     shapes: (Shape, Shape),
@@ -42,9 +42,9 @@ pub(super) struct Alternative {
     pub step: String,
 }
 
-impl<'s, 'o, 'n> Writer<'s, 'o, 'n> {
+impl<'s, 'o, 'n> DraftWriter<'s, 'o, 'n> {
     pub fn new(old: &'s Schema<'o>, new: &'s Schema<'n>, prunes: bool) -> Self {
-        Writer { shapes: (Shape::of(old), Shape::of(new)), old, new, prunes, steps: Vec::new(), unreadable: Vec::new(), loses: false }
+        DraftWriter { shapes: (Shape::of(old), Shape::of(new)), old, new, prunes, steps: Vec::new(), unreadable: Vec::new(), loses: false }
     }
 
     /// Drafts the steps for the changes of one pair of versions.

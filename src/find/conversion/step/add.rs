@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::search::Wanted;
@@ -17,7 +17,7 @@ use super::default::{always_present, fills_on_both, with_default};
 use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
 use super::put_value::put_if_missing;
-use super::{Conflict, Fields, Op, Overlap, Reason, StepKind};
+use super::{Conflict, Op, OperationFields, Overlap, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Add {
@@ -41,15 +41,15 @@ func addField(c any, inner []path, value any) (any, error) {
 "#;
 
 impl StepKind for Add {
-    fn fields(&self) -> Fields<'_> {
-        Fields::written(&self.path)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::written(&self.path)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Drop { path: self.path.clone(), inverse: Inverse::Add(self.value.clone()) }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         if let (Some(value), Some(path)) = (&self.value, inner.first()) {
             put_if_missing(container, path, value);
         }

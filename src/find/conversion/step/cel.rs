@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cel::decl::{Decl, DeclKind as Kind};
 use crate::cel::eval::FileExpression;
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::shape_edit::anything;
@@ -15,7 +15,7 @@ use crate::model::schema::Shape;
 
 use super::parse::StepNode;
 use super::value_change::{change_schema, change_value, noop_if};
-use super::{Conflict, Ends, Fields, MAY_FAIL, Op, Reason, StepKind};
+use super::{Conflict, Ends, MAY_FAIL, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 struct Cel {
@@ -44,8 +44,8 @@ impl Expression {
         Ok(Expression { source: source.into(), program: FileExpression::compile(source, "self", &ANY)? })
     }
 
-    fn run(&self, value: &Value) -> Result<Value, Reason> {
-        self.program.result(value).map_err(|error| Reason::Cel(error.to_string()))
+    fn run(&self, value: &Value) -> Result<Value, StepFailure> {
+        self.program.result(value).map_err(|error| StepFailure::Cel(error.to_string()))
     }
 }
 
@@ -69,8 +69,8 @@ pub(super) fn parse(step: &mut StepNode<'_, '_>) -> Option<Op> {
 }
 
 impl StepKind for Cel {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -78,7 +78,7 @@ impl StepKind for Cel {
         Some(Arc::new(Cel { ends: self.ends.swapped(), forward, back: Some(self.forward.clone()) }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         change_value(container, inner, conflict, |value| self.forward.run(value))
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn results_that_are_not_json_are_errors() {
         let run = |source: &str| Expression::parse(source).unwrap().run(&json!(1));
         for source in ["b'x'", "duration('1s')", "0.0 / 0.0", "type(self)", "quantity('1')", "[duration('1s')]"] {
-            assert_eq!(run(source), Err(Reason::Cel("the result is not a JSON value".to_owned())), "{source}");
+            assert_eq!(run(source), Err(StepFailure::Cel("the result is not a JSON value".to_owned())), "{source}");
         }
     }
 
@@ -190,7 +190,7 @@ mod tests {
         ] {
             let start = std::time::Instant::now();
             let result = Expression::parse(&source).unwrap().run(&json!(1));
-            assert_eq!(result, Err(Reason::Cel("evaluation takes too many steps".to_owned())));
+            assert_eq!(result, Err(StepFailure::Cel("evaluation takes too many steps".to_owned())));
             assert!(start.elapsed().as_secs() < 10);
         }
     }

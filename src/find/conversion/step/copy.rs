@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, move_is_lossless};
 use crate::find::conversion::path_through_steps::rebased;
@@ -17,7 +17,7 @@ use crate::model::schema::Shape;
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::can_put;
-use super::{Conflict, Ends, Fields, MAY_FAIL, Op, Overlap, Reason, StepKind};
+use super::{Conflict, Ends, MAY_FAIL, Op, OperationFields, Overlap, StepFailure, StepKind};
 
 #[derive(Debug)]
 struct Copy {
@@ -46,8 +46,8 @@ func copyValue(c any, inner []path, conflict conflictRule) (any, error) {
 "#;
 
 impl StepKind for Copy {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Several { reads: vec![&self.ends.from], writes: vec![&self.ends.to] }
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Several { reads: vec![&self.ends.from], writes: vec![&self.ends.to] }
     }
 
     fn paths(&self) -> Vec<&FieldPath> {
@@ -58,7 +58,7 @@ impl StepKind for Copy {
         Some(Arc::new(RemoveCopy { ends: self.ends.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match get(container, from).cloned() {
             Some(value) => put_value(container, to, value, conflict),
@@ -114,8 +114,8 @@ func removeCopy(c any, inner []path) (any, error) {
 "#;
 
 impl StepKind for RemoveCopy {
-    fn fields(&self) -> Fields<'_> {
-        Fields::read(&self.ends.to)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::read(&self.ends.to)
     }
 
     fn paths(&self) -> Vec<&FieldPath> {
@@ -126,7 +126,7 @@ impl StepKind for RemoveCopy {
         Some(Arc::new(Copy { ends: self.ends.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         if let Some(to) = inner.last() {
             take(container, to);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::with_value;
@@ -16,7 +16,7 @@ use crate::model::{FieldPath, PathStep};
 
 use super::parse::StepNode;
 use super::put_value::{parent, put_if_missing};
-use super::{Conflict, Fields, Op, Reason, StepKind};
+use super::{Conflict, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 struct Default {
@@ -44,15 +44,15 @@ func defaultField(c any, inner []path, value any) (any, error) {
 "#;
 
 impl StepKind for Default {
-    fn fields(&self) -> Fields<'_> {
-        Fields::written(&self.path)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::written(&self.path)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(RemoveDefault { path: self.path.clone(), value: self.value.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         inner.iter().for_each(|path| put_if_missing(container, path, &self.value));
         Ok(())
     }
@@ -112,15 +112,15 @@ func removeDefault(c any, inner []path, value any) (any, error) {
 "#;
 
 impl StepKind for RemoveDefault {
-    fn fields(&self) -> Fields<'_> {
-        Fields::read(&self.path)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::read(&self.path)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Default { path: self.path.clone(), value: self.value.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         if let Some((map, name)) = inner.first().and_then(|path| parent(container, path))
             && map.get(&name) == Some(&self.value)
         {

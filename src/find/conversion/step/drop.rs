@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::rename_references::drop_references;
@@ -16,7 +16,7 @@ use super::add::Add;
 use super::parse::StepNode;
 use super::put_value::remove;
 use super::set::Set;
-use super::{Conflict, Fields, Op, Reason, StepKind};
+use super::{Conflict, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Drop {
@@ -57,8 +57,8 @@ func dropField(c any, inner []path) (any, error) {
 "#;
 
 impl StepKind for Drop {
-    fn fields(&self) -> Fields<'_> {
-        Fields::read(&self.path)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::read(&self.path)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -69,7 +69,7 @@ impl StepKind for Drop {
         })
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         inner.iter().for_each(|path| remove(container, path));
         Ok(())
     }

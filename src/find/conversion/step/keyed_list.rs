@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::parse::StepNode;
-use super::reason::Reason;
+use super::reason::StepFailure;
 
 /// The item fields that hold the key and the value of a map entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,26 +18,26 @@ impl ItemFields {
         Some(ItemFields { key: step.text("key")?.to_owned(), value: step.text("value").map(str::to_owned) })
     }
 
-    pub fn item(&self, key: String, value: Value) -> Result<Value, Reason> {
+    pub fn item(&self, key: String, value: Value) -> Result<Value, StepFailure> {
         let mut item = match (&self.value, value) {
             (Some(field), value) => Map::from_iter([(field.clone(), value)]),
             (None, Value::Object(fields)) => fields,
-            (None, other) => return Err(Reason::ty("an object", &other)),
+            (None, other) => return Err(StepFailure::ty("an object", &other)),
         };
         match item.insert(self.key.clone(), Value::String(key)) {
             None => Ok(Value::Object(item)),
-            Some(_) => Err(Reason::Duplicate(self.key.clone())),
+            Some(_) => Err(StepFailure::Duplicate(self.key.clone())),
         }
     }
 
-    pub fn entry(&self, item: Value) -> Result<(String, Value), Reason> {
+    pub fn entry(&self, item: Value) -> Result<(String, Value), StepFailure> {
         let mut fields = match item {
             Value::Object(fields) => fields,
-            other => return Err(Reason::ty("an object", &other)),
+            other => return Err(StepFailure::ty("an object", &other)),
         };
-        let Some(Value::String(key)) = fields.remove(&self.key) else { return Err(Reason::Keyless(self.key.clone())) };
+        let Some(Value::String(key)) = fields.remove(&self.key) else { return Err(StepFailure::Keyless(self.key.clone())) };
         let Some(field) = &self.value else { return Ok((key, Value::Object(fields))) };
         let value = fields.remove(field).unwrap_or(Value::Null);
-        if fields.is_empty() { Ok((key, value)) } else { Err(Reason::TooMuch { key: self.key.clone(), value: field.clone() }) }
+        if fields.is_empty() { Ok((key, value)) } else { Err(StepFailure::TooMuch { key: self.key.clone(), value: field.clone() }) }
     }
 }

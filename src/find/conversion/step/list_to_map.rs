@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::path_through_steps::rebased;
 use crate::find::conversion::shape_edit::open;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Count, Extra, ListType, Type};
+use crate::model::schema::shape::{CountRange, Extra, ListType, Type};
 
 use super::keyed_list::ItemFields;
 use super::map_to_list::MapToList;
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct ListToMap {
@@ -74,15 +74,15 @@ func listToMap(c any, inner []path, conflict conflictRule, key, valueField strin
 "#;
 
 impl StepKind for ListToMap {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(MapToList { ends: self.ends.swapped(), item: self.item.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
             None | Some(Value::Null) => Ok(()),
@@ -91,14 +91,14 @@ impl StepKind for ListToMap {
                 for item in items {
                     let (key, value) = self.item.entry(item)?;
                     if map.contains_key(&key) {
-                        return Err(Reason::Duplicate(key));
+                        return Err(StepFailure::Duplicate(key));
                     }
                     map.insert(key, value);
                 }
                 put_value(container, to, Value::Object(map), conflict)
             }
             Some(map @ Value::Object(_)) if from == to => put_value(container, to, map, conflict),
-            Some(other) => Err(Reason::ty("a list", &other)),
+            Some(other) => Err(StepFailure::ty("a list", &other)),
         }
     }
 
@@ -123,7 +123,7 @@ impl StepKind for ListToMap {
             let mut item = list.items.as_deref()?.clone();
             item.properties.remove(&self.item.key);
             item.required.remove(&self.item.key);
-            item.property_count = Count::default();
+            item.property_count = CountRange::default();
             let value = match &self.item.value {
                 Some(field) => Arc::unwrap_or_clone(item.properties.remove(field)?),
                 // Conditions on an item may refer to its key, so they are dropped.

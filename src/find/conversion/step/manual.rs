@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, get};
+use crate::find::conversion::address::{NamePath, get};
 use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::Obstacle;
 use crate::find::conversion::search::Wanted;
@@ -13,7 +13,7 @@ use crate::model::fact::{Effect, Fact};
 use crate::model::schema::Shape;
 
 use super::parse::{PathRole, StepNode};
-use super::{Conflict, Fields, Op, Overlap, Reason, StepKind};
+use super::{Conflict, Op, OperationFields, Overlap, StepFailure, StepKind};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Manual {
@@ -40,8 +40,8 @@ func manualStep(c any, inner []path, gone bool, guidance string) (any, error) {
 "#;
 
 impl StepKind for Manual {
-    fn fields(&self) -> Fields<'_> {
-        Fields::read(&self.path)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::read(&self.path)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -49,10 +49,10 @@ impl StepKind for Manual {
     }
 
     /// Refuses an object with a value in a field that is removed.
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         let gone = matches!(self.effect, Effect::Removed | Effect::Renamed | Effect::Moved);
         let present = inner.first().and_then(|path| get(container, path)).is_some_and(|value| !value.is_null());
-        if gone && present { Err(Reason::Manual(self.guidance.clone())) } else { Ok(()) }
+        if gone && present { Err(StepFailure::Manual(self.guidance.clone())) } else { Ok(()) }
     }
 
     fn go(&self) -> Result<GoStep, String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::{GoStep, quoted};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::without_absence;
@@ -12,14 +12,14 @@ use crate::find::conversion::path_through_steps::rebased;
 use crate::find::conversion::shape_edit::open;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Count, Extra, ListType, Type};
+use crate::model::schema::shape::{CountRange, Extra, ListType, Type};
 
 use super::keyed_list::ItemFields;
 use super::list_to_map::ListToMap;
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct MapToList {
@@ -70,8 +70,8 @@ func mapToList(c any, inner []path, conflict conflictRule, key, valueField strin
 "#;
 
 impl StepKind for MapToList {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -79,16 +79,16 @@ impl StepKind for MapToList {
     }
 
     /// Creates the items in the order of their keys.
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
             None | Some(Value::Null) => Ok(()),
             Some(Value::Object(map)) => {
-                let items: Result<Vec<Value>, Reason> = map.into_iter().map(|(key, value)| self.item.item(key, value)).collect();
+                let items: Result<Vec<Value>, StepFailure> = map.into_iter().map(|(key, value)| self.item.item(key, value)).collect();
                 put_value(container, to, Value::Array(items?), conflict)
             }
             Some(list @ Value::Array(_)) if from == to => put_value(container, to, list, conflict),
-            Some(other) => Err(Reason::ty("an object", &other)),
+            Some(other) => Err(StepFailure::ty("an object", &other)),
         }
     }
 
@@ -122,7 +122,7 @@ impl StepKind for MapToList {
                 }
                 None => Shape { rules: Vec::new(), ..value },
             };
-            item.property_count = Count::default();
+            item.property_count = CountRange::default();
             item.properties.insert(self.item.key.clone(), Arc::new(key));
             item.required.insert(self.item.key.clone());
             let list = Shape {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::output_schema::{fits_type, has_only_type};
@@ -17,7 +17,7 @@ use crate::model::schema::shape::Type;
 
 use super::parse::StepNode;
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind, same};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind, same};
 
 #[derive(Debug)]
 struct MapValues {
@@ -40,12 +40,12 @@ struct Table {
 
 impl Table {
     /// Looks up the new value. A value that is already new stays.
-    fn look_up(&self, value: &Value) -> Result<Value, Reason> {
+    fn look_up(&self, value: &Value) -> Result<Value, StepFailure> {
         if let Some((_, new)) = self.pairs.iter().find(|(old, _)| same(old, value)) {
             return Ok(new.clone());
         }
         let known = self.otherwise == Otherwise::Keep || self.pairs.iter().any(|(_, new)| same(new, value));
-        if known { Ok(value.clone()) } else { Err(Reason::Unmapped(value.clone())) }
+        if known { Ok(value.clone()) } else { Err(StepFailure::Unmapped(value.clone())) }
     }
 
     /// Reverses the table. If several values map to the same one, the inverse uses the first of them.
@@ -101,15 +101,15 @@ func mapValues(c any, inner []path, conflict conflictRule, strict bool, table []
 "#;
 
 impl StepKind for MapValues {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(MapValues { ends: self.ends.swapped(), table: self.table.inverse() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         change_value(container, inner, conflict, |value| self.table.look_up(value))
     }
 

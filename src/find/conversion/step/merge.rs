@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
 use crate::find::conversion::rename_references::drop_references;
@@ -20,7 +20,7 @@ use super::split::Split;
 use super::string_values::{plain_string, string_containing};
 use super::template::{PartType, TypedTemplate};
 use super::value_change::{can_put, only_type};
-use super::{Conflict, Fields, MAY_FAIL, Op, Reason, StepKind};
+use super::{Conflict, MAY_FAIL, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Merge {
@@ -80,23 +80,23 @@ func mergeValues(c any, inner []path, conflict conflictRule, pieces []piece) (an
 "#;
 
 impl StepKind for Merge {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Several { reads: self.parts.iter().collect(), writes: vec![&self.to] }
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Several { reads: self.parts.iter().collect(), writes: vec![&self.to] }
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Split { from: self.to.clone(), into: self.parts.clone(), form: self.form.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let Some((to, parts)) = inner.split_last() else { return Ok(()) };
-        let present = |names: &Names| get(container, names).filter(|value| !value.is_null());
+        let present = |names: &NamePath| get(container, names).filter(|value| !value.is_null());
         if parts.iter().all(|names| present(names).is_none()) {
             return Ok(());
         }
         let mut texts = Vec::with_capacity(parts.len());
         for (index, names) in parts.iter().enumerate() {
-            let missing = || Reason::PartMissing(self.form.template.names.get(index).cloned().unwrap_or_default());
+            let missing = || StepFailure::PartMissing(self.form.template.names.get(index).cloned().unwrap_or_default());
             texts.push(self.form.write(index, present(names).ok_or_else(missing)?)?);
         }
         for names in parts {

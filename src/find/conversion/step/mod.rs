@@ -42,7 +42,7 @@ use crate::model::FieldPath;
 use crate::model::fact::Fact;
 use crate::model::schema::Shape;
 
-use super::address::{Containers, Names, get};
+use super::address::{Containers, NamePath, get};
 use super::generate::GoStep;
 use super::lossless::Obstacle;
 use super::path_through_steps::rebased;
@@ -51,7 +51,7 @@ use super::shape_edit::declared;
 pub(crate) use manual::Manual;
 pub(crate) use overlap::Overlap;
 use parse::StepNode;
-pub use reason::{Conflict, Reason, Refusal};
+pub use reason::{Conflict, StepFailure, StepRefusal};
 
 /// Parses a step. If it returns `None`, the node has at least one error, or the JSON Schema check reported it.
 type Parse = fn(&mut StepNode<'_, '_>) -> Option<Op>;
@@ -127,7 +127,7 @@ impl Ends {
 }
 
 /// The fields that an operation uses.
-pub(crate) enum Fields<'o> {
+pub(crate) enum OperationFields<'o> {
     /// One value that moves, or changes in place.
     Value(&'o Ends),
     Several {
@@ -138,13 +138,13 @@ pub(crate) enum Fields<'o> {
     },
 }
 
-impl<'o> Fields<'o> {
+impl<'o> OperationFields<'o> {
     fn read(path: &'o FieldPath) -> Self {
-        Fields::Several { reads: vec![path], writes: Vec::new() }
+        OperationFields::Several { reads: vec![path], writes: Vec::new() }
     }
 
     fn written(path: &'o FieldPath) -> Self {
-        Fields::Several { reads: Vec::new(), writes: vec![path] }
+        OperationFields::Several { reads: Vec::new(), writes: vec![path] }
     }
 }
 
@@ -155,13 +155,13 @@ const MAY_FAIL: &str = "a step may fail";
 ///
 /// `container` is the number of path segments that lead to the container; all paths of the step start with them.
 pub(crate) trait StepKind: fmt::Debug + Send + Sync {
-    fn fields(&self) -> Fields<'_>;
+    fn fields(&self) -> OperationFields<'_>;
 
     /// The operation that undoes this one on the same paths; `None` where the manifest doesn't define one.
     fn inverse(&self) -> Option<Op>;
 
     /// Changes one container. `inner` are the paths of [`StepKind::paths`] inside it.
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason>;
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure>;
 
     /// The step as Go code, or the reason why it can't be written in Go.
     fn go(&self) -> Result<GoStep, String>;
@@ -182,30 +182,30 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
     /// Every path that the operation reads or writes, sources first. The inverse has the same paths in the same order.
     fn paths(&self) -> Vec<&FieldPath> {
         match self.fields() {
-            Fields::Value(ends) => ends.paths(),
-            Fields::Several { reads, writes } => reads.into_iter().chain(writes).collect(),
+            OperationFields::Value(ends) => ends.paths(),
+            OperationFields::Several { reads, writes } => reads.into_iter().chain(writes).collect(),
         }
     }
 
     fn reads(&self) -> Vec<&FieldPath> {
         match self.fields() {
-            Fields::Value(ends) => vec![&ends.from],
-            Fields::Several { reads, .. } => reads,
+            OperationFields::Value(ends) => vec![&ends.from],
+            OperationFields::Several { reads, .. } => reads,
         }
     }
 
     fn writes(&self) -> Vec<&FieldPath> {
         match self.fields() {
-            Fields::Value(ends) => vec![&ends.to],
-            Fields::Several { writes, .. } => writes,
+            OperationFields::Value(ends) => vec![&ends.to],
+            OperationFields::Several { writes, .. } => writes,
         }
     }
 
     /// The source and target paths, for operations on a single value.
     fn ends(&self) -> Option<&Ends> {
         match self.fields() {
-            Fields::Value(ends) => Some(ends),
-            Fields::Several { .. } => None,
+            OperationFields::Value(ends) => Some(ends),
+            OperationFields::Several { .. } => None,
         }
     }
 
@@ -278,12 +278,12 @@ pub(crate) trait StepKind: fmt::Debug + Send + Sync {
 }
 
 /// The operation's paths inside their container.
-pub(crate) fn inner_paths(op: &Op) -> Vec<Names> {
+pub(crate) fn inner_paths(op: &Op) -> Vec<NamePath> {
     Containers::of(&op.paths()).map(|containers| containers.inner).unwrap_or_default()
 }
 
 /// The values at an operation's paths inside one container.
-pub(crate) fn view(container: &Value, inner: &[Names]) -> Vec<Option<Value>> {
+pub(crate) fn view(container: &Value, inner: &[NamePath]) -> Vec<Option<Value>> {
     inner.iter().map(|names| get(container, names).cloned()).collect()
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, move_is_lossless};
 use crate::find::conversion::rename_references::rename_references;
@@ -15,7 +15,7 @@ use crate::model::schema::Shape;
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::{noop_if, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Overlap, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, Overlap, StepFailure, StepKind};
 
 #[derive(Debug)]
 struct Move {
@@ -45,8 +45,8 @@ func moveValue(c any, inner []path, conflict conflictRule) (any, error) {
 "#;
 
 impl StepKind for Move {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -54,7 +54,7 @@ impl StepKind for Move {
     }
 
     /// Creates missing parents, and removes parents that become empty.
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
             Some(value) => put_value(container, to, value, conflict),

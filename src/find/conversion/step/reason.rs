@@ -17,7 +17,7 @@ pub enum Conflict {
 }
 
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum Reason {
+pub enum StepFailure {
     #[error("the old and the new field have different values; set `conflict: prefer-new` or `prefer-old`, or remove one of them")]
     Conflict,
     #[error("a parent of the target is not an object")]
@@ -46,8 +46,8 @@ pub enum Reason {
     Manual(String),
 }
 
-impl Reason {
-    pub(crate) fn ty(expected: &'static str, found: &Value) -> Reason {
+impl StepFailure {
+    pub(crate) fn ty(expected: &'static str, found: &Value) -> StepFailure {
         let found = match found {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
@@ -56,24 +56,24 @@ impl Reason {
             Value::Array(_) => "a list",
             Value::Object(_) => "an object",
         };
-        Reason::Type { expected, found: found.to_owned() }
+        StepFailure::Type { expected, found: found.to_owned() }
     }
 }
 
-impl From<crate::find::conversion::address::Blocked> for Reason {
+impl From<crate::find::conversion::address::Blocked> for StepFailure {
     fn from(_: crate::find::conversion::address::Blocked) -> Self {
-        Reason::Blocked
+        StepFailure::Blocked
     }
 }
 
 /// A step that couldn't be applied, with the place in the object.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{path}: {reason} (step {}, {name})", step + 1)]
-pub struct Refusal {
+pub struct StepRefusal {
     /// Position of the step in its manifest.
     pub step: usize,
     /// The name of the step's kind in the manifest.
     pub name: &'static str,
     pub path: ObjectPath,
-    pub reason: Reason,
+    pub reason: StepFailure,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Number, Value};
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::search::Wanted;
@@ -17,7 +17,7 @@ use crate::model::schema::shape::{NumberBounds, Type};
 use super::parse::StepNode;
 use super::string_values::{string_longer_than, string_outside};
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 /// Integers in canonical notation.
 const INTEGER: &str = "^(0|-?[1-9][0-9]*)$";
@@ -76,14 +76,14 @@ impl Scalar {
 }
 
 /// Converts a scalar. A value that already has the new type is left unchanged.
-fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, Reason> {
+fn retype(value: &Value, from: Scalar, to: Scalar) -> Result<Value, StepFailure> {
     if value.is_null() || (to.accepts(value) && !(from.accepts(value) && to != Scalar::Number)) {
         return Ok(value.clone());
     }
     if !from.accepts(value) {
-        return Err(Reason::ty(from.named(), value));
+        return Err(StepFailure::ty(from.named(), value));
     }
-    let unreadable = |text: &str| Reason::Unreadable(text.to_owned(), to.named());
+    let unreadable = |text: &str| StepFailure::Unreadable(text.to_owned(), to.named());
     match (value, to) {
         (Value::String(text), Scalar::Integer) => text.parse::<i64>().map(Value::from).map_err(|_| unreadable(text)),
         (Value::String(text), Scalar::Number) => {
@@ -209,15 +209,15 @@ func floatText(value float64) string {
 "#;
 
 impl StepKind for Retype {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Retype { ends: self.ends.swapped(), was: self.becomes, becomes: self.was }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         change_value(container, inner, conflict, |value| retype(value, self.was, self.becomes))
     }
 
@@ -322,7 +322,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::find::conversion::laws::Verdict;
+    use crate::find::conversion::laws::LawVerdict;
     use crate::find::conversion::testing::{PRESERVE, both_ways, check_laws};
 
     #[test]
@@ -371,7 +371,7 @@ mod tests {
     fn fractions_are_not_cut_off() {
         let retype = "- retype: {path: spec.a, was: number, becomes: integer}";
         let laws = check_laws("{a: {type: number}}", "{a: {type: integer}}", retype, "", "xptppp");
-        let Verdict::Broken(broken) = &laws.valid else { panic!("{:?}", laws.valid) };
+        let LawVerdict::Broken(broken) = &laws.valid else { panic!("{:?}", laws.valid) };
         assert_eq!(broken.object["spec"]["a"], json!(0.5));
         // One level down, between bounds.
         let old = "{l: {type: array, items: {type: object, properties: {a: {type: number, minimum: 3, maximum: 4}}}}}";

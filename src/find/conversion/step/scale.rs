@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by};
 use crate::find::conversion::search::Wanted;
@@ -16,7 +16,7 @@ use crate::model::schema::shape::{NumberBounds, Type};
 
 use super::parse::StepNode;
 use super::value_change::{change_schema, change_value, lossless_if, noop_if, only_type, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 struct Scale {
@@ -49,11 +49,11 @@ impl Factor {
         Factor { multiply: self.divide, divide: self.multiply, round: self.round }
     }
 
-    fn apply(self, value: &Value) -> Result<Value, Reason> {
+    fn apply(self, value: &Value) -> Result<Value, StepFailure> {
         let Value::Number(number) = value else {
-            return if value.is_null() { Ok(Value::Null) } else { Err(Reason::ty("a number", value)) };
+            return if value.is_null() { Ok(Value::Null) } else { Err(StepFailure::ty("a number", value)) };
         };
-        let overflow = || Reason::Overflow(value.clone());
+        let overflow = || StepFailure::Overflow(value.clone());
         if let Some(whole) = number.as_i64() {
             let product = i128::from(whole) * i128::from(self.multiply);
             let divisor = i128::from(self.divide);
@@ -120,15 +120,15 @@ func scaleValue(c any, inner []path, conflict conflictRule, multiply, divide int
 "#;
 
 impl StepKind for Scale {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Scale { ends: self.ends.swapped(), factor: self.factor.inverse() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         change_value(container, inner, conflict, |value| self.factor.apply(value))
     }
 
@@ -256,7 +256,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::find::conversion::laws::Verdict;
+    use crate::find::conversion::laws::LawVerdict;
     use crate::find::conversion::testing::{PRESERVE, because, both_ways, check_laws, laws};
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         }
         let number = "{s: {type: number, minimum: 0, maximum: 1000000000000000000}}";
         let laws = laws(number, "{ms: {type: number}}", scale, "");
-        assert!(matches!(laws.valid, Verdict::Tested { .. }), "{}", because(&laws.valid));
+        assert!(matches!(laws.valid, LawVerdict::Tested { .. }), "{}", because(&laws.valid));
         check_laws("{s: {type: integer, format: int32}}", "{ms: {type: integer}}", scale, "", "pxpxpp");
     }
 }

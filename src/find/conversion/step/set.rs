@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::Names;
+use crate::find::conversion::address::NamePath;
 use crate::find::conversion::generate::{GoStep, go_literal};
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::rename_references::drop_references;
@@ -16,7 +16,7 @@ use crate::model::schema::Shape;
 use super::drop::{Drop, Inverse};
 use super::parse::StepNode;
 use super::put_value::parent;
-use super::{Conflict, Fields, Op, Reason, StepKind};
+use super::{Conflict, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Set {
@@ -39,15 +39,15 @@ func setField(c any, inner []path, value any) (any, error) {
 "#;
 
 impl StepKind for Set {
-    fn fields(&self) -> Fields<'_> {
-        Fields::written(&self.path)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::written(&self.path)
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Drop { path: self.path.clone(), inverse: Inverse::Set(self.value.clone()) }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], _conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], _conflict: Conflict) -> Result<(), StepFailure> {
         if let Some((map, name)) = inner.first().and_then(|path| parent(container, path)) {
             map.insert(name, self.value.clone());
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, get, take};
+use crate::find::conversion::address::{NamePath, get, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost, lost_by, move_is_lossless};
 use crate::find::conversion::rename_references::drop_references;
@@ -20,7 +20,7 @@ use super::put_value::put_value;
 use super::string_values::{plain_string, string_outside};
 use super::template::{PartType, TypedTemplate};
 use super::value_change::can_put;
-use super::{Conflict, Fields, MAY_FAIL, Op, Reason, StepKind};
+use super::{Conflict, MAY_FAIL, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Split {
@@ -102,20 +102,20 @@ func splitText(text string, pieces []piece, parts int) ([]string, error) {
 "#;
 
 impl StepKind for Split {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Several { reads: vec![&self.from], writes: self.into.iter().collect() }
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Several { reads: vec![&self.from], writes: self.into.iter().collect() }
     }
 
     fn inverse(&self) -> Option<Op> {
         Some(Arc::new(Merge { parts: self.into.clone(), to: self.from.clone(), form: self.form.clone() }))
     }
 
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let Some((from, into)) = inner.split_first() else { return Ok(()) };
         let text = match get(container, from) {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::String(text)) => text.clone(),
-            Some(other) => return Err(Reason::ty("a string", other)),
+            Some(other) => return Err(StepFailure::ty("a string", other)),
         };
         let texts = self.form.template.split(&text)?;
         take(container, from);

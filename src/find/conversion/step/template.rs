@@ -7,7 +7,7 @@ use crate::input::yaml::Node;
 use crate::model::FieldPath;
 
 use super::parse::{PathRole, StepNode};
-use super::reason::Reason;
+use super::reason::StepFailure;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
@@ -83,8 +83,8 @@ impl Template {
     }
 
     /// Splits a string. Each part ends at the first occurrence of the text after it; the last part takes the rest.
-    pub fn split(&self, text: &str) -> Result<Vec<String>, Reason> {
-        let wrong = || Reason::Form { text: text.to_owned(), template: self.source.clone() };
+    pub fn split(&self, text: &str) -> Result<Vec<String>, StepFailure> {
+        let wrong = || StepFailure::Form { text: text.to_owned(), template: self.source.clone() };
         let mut parts = vec![String::new(); self.names.len()];
         let mut rest = text;
         for (at, piece) in self.pieces.iter().enumerate() {
@@ -187,20 +187,20 @@ impl TypedTemplate {
     }
 
     /// Parses the text of a part into its value.
-    pub fn read(&self, index: usize, text: String) -> Result<Value, Reason> {
+    pub fn read(&self, index: usize, text: String) -> Result<Value, StepFailure> {
         match self.types.get(index).copied().unwrap_or_default() {
             PartType::String => Ok(Value::String(text)),
-            PartType::Integer => text.parse::<i64>().map(Value::from).map_err(|_| Reason::Unreadable(text, "an integer")),
+            PartType::Integer => text.parse::<i64>().map(Value::from).map_err(|_| StepFailure::Unreadable(text, "an integer")),
         }
     }
 
     /// Formats the value of a part as text.
-    pub fn write(&self, index: usize, value: &Value) -> Result<String, Reason> {
+    pub fn write(&self, index: usize, value: &Value) -> Result<String, StepFailure> {
         match (self.types.get(index).copied().unwrap_or_default(), value) {
             (PartType::String, Value::String(text)) => Ok(text.clone()),
             (PartType::Integer, Value::Number(number)) if number.is_i64() => Ok(number.to_string()),
-            (PartType::String, other) => Err(Reason::ty("a string", other)),
-            (PartType::Integer, other) => Err(Reason::ty("an integer", other)),
+            (PartType::String, other) => Err(StepFailure::ty("a string", other)),
+            (PartType::Integer, other) => Err(StepFailure::ty("an integer", other)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::path_through_steps::rebased;
@@ -16,7 +16,7 @@ use super::parse::StepNode;
 use super::put_value::put_value;
 use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
 use super::wrap::Wrap;
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Unwrap {
@@ -49,8 +49,8 @@ func unwrapValue(c any, inner []path, conflict conflictRule) (any, error) {
 "#;
 
 impl StepKind for Unwrap {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -58,7 +58,7 @@ impl StepKind for Unwrap {
     }
 
     /// Takes the first item; an empty list removes the field.
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
             None | Some(Value::Null) => Ok(()),
@@ -67,7 +67,7 @@ impl StepKind for Unwrap {
                 None => Ok(()),
             },
             Some(value) if from == to => put_value(container, to, value, conflict),
-            Some(other) => Err(Reason::ty("a list", &other)),
+            Some(other) => Err(StepFailure::ty("a list", &other)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, get_mut, take};
+use crate::find::conversion::address::{NamePath, get_mut, take};
 use crate::find::conversion::lossless::{Obstacle, declared_or_absent, move_is_lossless, moves_nothing_back};
 use crate::find::conversion::rename_references::drop_references;
 use crate::find::conversion::shape_edit::{always_below, attach, declared, detach, detach_with_parents, never_there, prefix};
@@ -11,15 +11,15 @@ use crate::model::schema::shape::Type;
 use crate::model::{FieldPath, PathStep};
 
 use super::put_value::put_value;
-use super::{Conflict, Ends, MAY_FAIL, Reason};
+use super::{Conflict, Ends, MAY_FAIL, StepFailure};
 
 /// Changes a value. If the change returns null, the value is removed.
 pub(super) fn change_value(
     container: &mut Value,
-    inner: &[Names],
+    inner: &[NamePath],
     conflict: Conflict,
-    change: impl Fn(&Value) -> Result<Value, Reason>,
-) -> Result<(), Reason> {
+    change: impl Fn(&Value) -> Result<Value, StepFailure>,
+) -> Result<(), StepFailure> {
     let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
     let Some(value) = get_mut(container, from) else { return Ok(()) };
     let was_null = value.is_null();

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::find::conversion::address::{Names, take};
+use crate::find::conversion::address::{NamePath, take};
 use crate::find::conversion::generate::GoStep;
 use crate::find::conversion::lossless::{Obstacle, lost};
 use crate::find::conversion::output_schema::without_absence;
 use crate::find::conversion::path_through_steps::rebased;
 use crate::model::FieldPath;
 use crate::model::schema::Shape;
-use crate::model::schema::shape::{Count, Type};
+use crate::model::schema::shape::{CountRange, Type};
 
 use super::parse::StepNode;
 use super::put_value::put_value;
 use super::unwrap::Unwrap;
 use super::value_change::{change_schema, lossless_if, noop_if, only_type, succeeds_if};
-use super::{Conflict, Ends, Fields, Op, Reason, StepKind};
+use super::{Conflict, Ends, Op, OperationFields, StepFailure, StepKind};
 
 #[derive(Debug)]
 pub(super) struct Wrap {
@@ -47,8 +47,8 @@ func wrapValue(c any, inner []path, conflict conflictRule) (any, error) {
 "#;
 
 impl StepKind for Wrap {
-    fn fields(&self) -> Fields<'_> {
-        Fields::Value(&self.ends)
+    fn fields(&self) -> OperationFields<'_> {
+        OperationFields::Value(&self.ends)
     }
 
     fn inverse(&self) -> Option<Op> {
@@ -56,7 +56,7 @@ impl StepKind for Wrap {
     }
 
     /// A list already in this place is the result of an earlier conversion and is left unchanged.
-    fn apply(&self, container: &mut Value, inner: &[Names], conflict: Conflict) -> Result<(), Reason> {
+    fn apply(&self, container: &mut Value, inner: &[NamePath], conflict: Conflict) -> Result<(), StepFailure> {
         let (Some(from), Some(to)) = (inner.first(), inner.last()) else { return Ok(()) };
         match take(container, from) {
             None => Ok(()),
@@ -80,7 +80,7 @@ impl StepKind for Wrap {
             if self.ends.in_place() && child.ty == Some(Type::Array) {
                 return Some((child, true));
             }
-            let (at, one) = (child.at, Count { min: 1, max: Some(1) });
+            let (at, one) = (child.at, CountRange { min: 1, max: Some(1) });
             let items = Some(Arc::new(without_absence(child)));
             Some((Shape { ty: Some(Type::Array), item_count: one, items, ..Shape::any(at) }, true))
         })

@@ -16,7 +16,7 @@ use crate::input::yaml::{Data, Entry, Node};
 use super::graph::Leg;
 use super::manifest::Direction;
 pub(crate) use emit::Order;
-use patch::Patch;
+use patch::TextPatch;
 
 /// The text of a converted object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(crate) fn rewrite(
 ) -> Rewritten {
     let order = Order::of(node, renames);
     let api_version = target.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let patch = Patch::new(file, renames, &order);
+    let patch = TextPatch::new(file, renames, &order);
     let range = node.span().range().start..patch.end(node);
     if !node.tree().is_json()
         && let Some(patched) = patch.apply(node, &target, fields)

@@ -12,7 +12,7 @@ use super::{Renames, column, equal};
 
 /// A replacement of a byte range of the file.
 #[derive(Debug)]
-pub(super) struct Edit {
+pub(super) struct TextEdit {
     pub start: usize,
     pub end: usize,
     pub text: String,
@@ -21,18 +21,18 @@ pub(super) struct Edit {
 /// The indentation added to the lines of a new list item.
 const MARGIN: &str = "  ";
 
-pub(super) struct Patch<'p> {
+pub(super) struct TextPatch<'p> {
     file: &'p str,
     renames: &'p Renames,
     order: &'p Order<'p>,
-    edits: Vec<Edit>,
+    edits: Vec<TextEdit>,
     /// Whether a change can't be made in place.
     stuck: bool,
 }
 
-impl<'p> Patch<'p> {
+impl<'p> TextPatch<'p> {
     pub fn new(file: &'p str, renames: &'p Renames, order: &'p Order<'p>) -> Self {
-        Patch { file, renames, order, edits: Vec::new(), stuck: false }
+        TextPatch { file, renames, order, edits: Vec::new(), stuck: false }
     }
 
     /// Returns the object's text with all edits applied.
@@ -54,7 +54,7 @@ impl<'p> Patch<'p> {
 
     /// Drops the extra indentation of lines that are removed or rewritten anyway.
     fn drop_unneeded_margins(&mut self) {
-        let is_margin = |edit: &Edit| edit.start == edit.end && edit.text == MARGIN;
+        let is_margin = |edit: &TextEdit| edit.start == edit.end && edit.text == MARGIN;
         if !self.edits.iter().any(is_margin) {
             return;
         }
@@ -78,7 +78,7 @@ impl<'p> Patch<'p> {
     }
 
     fn edit(&mut self, start: usize, end: usize, text: impl Into<String>) {
-        self.edits.push(Edit { start, end, text: text.into() });
+        self.edits.push(TextEdit { start, end, text: text.into() });
     }
 
     /// The byte after a node's last character.

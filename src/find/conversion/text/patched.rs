@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::input::Text;
-use crate::input::yaml::{self, Budget, Node};
+use crate::input::yaml::{self, Node, YamlBudget};
 
-use super::patch::Edit;
+use super::patch::TextEdit;
 use super::{column, equal};
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Patched {
 impl Patched {
     /// `parts` are the offsets where the text of each field starts; `edits` must be sorted. With aliases, the meaning of one field
     /// may depend on another, so all count as edited.
-    pub fn new(file: &str, range: std::ops::Range<usize>, parts: &[usize], edits: &[Edit], aliases: bool) -> Option<Patched> {
+    pub fn new(file: &str, range: std::ops::Range<usize>, parts: &[usize], edits: &[TextEdit], aliases: bool) -> Option<Patched> {
         let end = range.end.max(edits.last().map_or(0, |edit| edit.end));
         let ends = parts.iter().skip(1).copied().chain([end]);
         let mut rest = edits;
@@ -62,7 +62,7 @@ impl Patched {
     /// Whether the edited fields have exactly these values now, and no others changed.
     pub fn reads_as(&self, node: Node<'_>, target: &Map<String, Value>, fields: Option<&BTreeSet<&str>>) -> bool {
         let text: Text = self.edited.as_str().into();
-        let documents = yaml::parse(&text, &Budget::default());
+        let documents = yaml::parse(&text, &YamlBudget::default());
         let [document] = documents.as_slice() else { return false };
         let Ok(tree) = &document.tree else { return false };
         let others = super::others(node, fields).count();

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::input::Text;
-use crate::input::yaml::{self, Budget};
+use crate::input::yaml::{self, YamlBudget};
 
 fn object(value: Value) -> Map<String, Value> {
     let Value::Object(map) = value else { panic!("{value} is not an object") };
@@ -12,7 +12,7 @@ fn object(value: Value) -> Map<String, Value> {
 #[track_caller]
 fn check(before: &str, target: Value, renames: &[(&str, &str)], after: &str) {
     let text: Text = before.into();
-    let documents = yaml::parse(&text, &Budget::default());
+    let documents = yaml::parse(&text, &YamlBudget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let renames: Renames = renames.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     let rewritten = rewrite(&text, tree.root(), object(target), &renames, None);
@@ -70,7 +70,7 @@ fn scalars_and_flow_collections_are_replaced_in_place() {
 #[test]
 fn values_that_can_not_be_patched_are_reformatted() {
     let text: Text = "spec:\n  list:\n  - a: 1 # one\n  - a: 2\n".into();
-    let documents = yaml::parse(&text, &Budget::default());
+    let documents = yaml::parse(&text, &YamlBudget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let rewritten = rewrite(&text, tree.root(), object(json!({"b": [[{"a": 1}, 2], []]})), &Renames::new(), None);
     assert!(rewritten.reformatted);
@@ -80,7 +80,7 @@ fn values_that_can_not_be_patched_are_reformatted() {
 #[test]
 fn reformatted_keys_keep_their_order() {
     let text: Text = "kind: K\nspec: {ref: {group: \"\", kind: Service, name: web}}\n".into();
-    let documents = yaml::parse(&text, &Budget::default());
+    let documents = yaml::parse(&text, &YamlBudget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"kind": "K", "spec": {"refs": [{"group": "", "kind": "Service", "name": "web"}]}});
     let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
@@ -94,7 +94,7 @@ fn reformatted_keys_keep_their_order() {
 #[test]
 fn keys_removed_from_a_mapping_that_becomes_an_item_leave_no_lines() {
     let text: Text = "spec:\n  ref:\n    kind: S # service\n    opts:\n      x: 1\n      y: 2\n    ns: m\n  k: 1\n".into();
-    let documents = yaml::parse(&text, &Budget::default());
+    let documents = yaml::parse(&text, &YamlBudget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let target = json!({"spec": {"refs": [{"kind": "S"}], "k": 1}});
     let rewritten = rewrite(&text, tree.root(), object(target), &vec![("ref".into(), "refs".into())], None);
@@ -105,7 +105,7 @@ fn keys_removed_from_a_mapping_that_becomes_an_item_leave_no_lines() {
 #[test]
 fn json_stays_json() {
     let text: Text = "{\"kind\": \"K\", \"spec\": {\"b\": 1, \"a\": 2}}".into();
-    let documents = yaml::parse(&text, &Budget::default());
+    let documents = yaml::parse(&text, &YamlBudget::default());
     let tree = documents[0].tree.as_ref().unwrap();
     let rewritten =
         rewrite(&text, tree.root(), object(json!({"kind": "K", "spec": {"c": 1, "a": 2}})), &vec![("b".into(), "c".into())], None);
@@ -122,6 +122,6 @@ fn generated_objects_are_parsed_back_unchanged() {
     });
     let text = as_yaml(&object);
     assert!(text.starts_with("apiVersion: b/v1\nkind: A\nspec:\n"), "{text}");
-    let documents = yaml::parse(&text.as_str().into(), &Budget::default());
+    let documents = yaml::parse(&text.as_str().into(), &YamlBudget::default());
     assert_eq!(documents.first().unwrap().tree.as_ref().unwrap().root().to_json(), object, "{text}");
 }

@@ -1,20 +1,20 @@
 //! Whether two versions accept the same values at one node; its children are compared on their own.
 
 use crate::cel::normalise::is_transition;
-use crate::compare::cel_implication::{Rule, same_rules};
+use crate::compare::cel_implication::{NodeRule, same_rules};
 use crate::compare::{Budget, MAX_RULE, Relation, Role, bounded_shape, constrained_by, is_oversized, order_local, order_without_lists};
 use crate::model::fact::Evidence;
 use crate::model::schema::{Schema, Shape};
 
 /// How sure it is that one accepts what the other refuses; nothing where both accept the same.
 pub(super) fn difference(first: &Schema<'_>, other: &Schema<'_>, role: Role, budget: &Budget) -> Option<Evidence> {
-    let (before, after) = (Rule::list(first), Rule::list(other));
+    let (before, after) = (NodeRule::list(first), NodeRule::list(other));
     let mut rules = before.iter().chain(&after);
     if is_oversized(first.node()) || is_oversized(other.node()) || rules.any(|rule| rule.text.len() > MAX_RULE) {
         return Some(Evidence::undecided("a list or a rule of great length"));
     }
     let same = |transitions: bool| {
-        let wanted = |rule: &&Rule<'_>| rule.is_transition() == transitions;
+        let wanted = |rule: &&NodeRule<'_>| rule.is_transition() == transitions;
         same_rules(before.iter().filter(wanted), after.iter().filter(wanted))
     };
     if !same(true) {

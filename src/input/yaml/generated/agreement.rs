@@ -1,7 +1,7 @@
 //! Holds the reader for generated YAML against the event parser: equal trees, or it has none.
 
 use super::super::events::{Source, read_either};
-use super::super::{Budget, Document, Node, Span, Tree, split};
+use super::super::{Document, Node, Span, Tree, YamlBudget, split};
 use super::read;
 use crate::input::Text;
 
@@ -15,7 +15,7 @@ pub(crate) struct Share {
 }
 
 /// Reads every document with both readers, and fails where they differ.
-pub(crate) fn compare(text: &str, budget: &Budget) -> Share {
+pub(crate) fn compare(text: &str, budget: &YamlBudget) -> Share {
     let text = Text::from(text);
     let mut share = Share::default();
     for span in split::documents(&text) {
@@ -30,7 +30,7 @@ pub(crate) fn compare(text: &str, budget: &Budget) -> Share {
 }
 
 /// Whether the fast reader had an answer; it must be the parser's.
-fn agree(text: &Text, span: Span, budget: &Budget) -> bool {
+fn agree(text: &Text, span: Span, budget: &YamlBudget) -> bool {
     let source = Source::new(text, span, false).unwrap();
     let Some(fast) = read(&source, budget) else { return false };
     let slow = read_either(&source, budget);

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use super::builder::Builder;
 use super::events::Source;
 use super::node::{Raw, Span, Tree};
-use super::{Budget, Error};
+use super::{Error, YamlBudget};
 
-pub(super) fn read(source: &Source<'_>, budget: &Budget) -> Option<Arc<Tree>> {
+pub(super) fn read(source: &Source<'_>, budget: &YamlBudget) -> Option<Arc<Tree>> {
     let bytes = source.slice.as_bytes();
     let tabs = if source.json { None } else { has_tabs(bytes) }?;
     let builder = Builder::new(source, budget);

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::super::Budget;
+use super::super::YamlBudget;
 use super::agreement::{Share, compare};
 
 fn is_fast(text: &str) -> bool {
-    let share = compare(text, &Budget::default());
+    let share = compare(text, &YamlBudget::default());
     share.documents == share.fast_documents
 }
 
@@ -19,7 +19,7 @@ fn manifests(folder: &Path) -> Vec<PathBuf> {
 
 fn compare_all(folder: &Path) -> Share {
     use rayon::prelude::*;
-    let budget = Budget::default();
+    let budget = YamlBudget::default();
     let shares = manifests(folder).into_par_iter().filter_map(|path| Some(compare(&std::fs::read_to_string(path).ok()?, &budget)));
     shares.reduce(Share::default, |a, b| Share {
         documents: a.documents + b.documents,
@@ -165,7 +165,7 @@ const DOCUMENTS: &[&str] = &[
 #[test]
 fn documents_of_and_around_the_subset_are_read_alike() {
     DOCUMENTS.iter().for_each(|text| {
-        compare(text, &Budget::default());
+        compare(text, &YamlBudget::default());
     });
 }
 
@@ -190,10 +190,10 @@ fn what_generators_write_needs_no_parser() {
 fn budgets_are_the_parsers() {
     let text = "a:\n  b:\n    c:\n      d: 01234567890123\n";
     for budget in [
-        Budget { depth: 3, ..Budget::default() },
-        Budget { nodes: 5, ..Budget::default() },
-        Budget { scalar: 10, ..Budget::default() },
-        Budget { depth: 8, nodes: 9, documents: 1, scalar: 14 },
+        YamlBudget { depth: 3, ..YamlBudget::default() },
+        YamlBudget { nodes: 5, ..YamlBudget::default() },
+        YamlBudget { scalar: 10, ..YamlBudget::default() },
+        YamlBudget { depth: 8, nodes: 9, documents: 1, scalar: 14 },
     ] {
         compare(text, &budget);
     }
@@ -269,16 +269,16 @@ proptest! {
 
     #[test]
     fn lines_in_any_order_are_read_alike(lines in proptest::collection::vec(line(), 1..12)) {
-        compare(&lines.join("\n"), &Budget::default());
+        compare(&lines.join("\n"), &YamlBudget::default());
     }
 
     #[test]
     fn mutated_crds_are_read_alike(text in mutated()) {
-        compare(&text, &Budget::default());
+        compare(&text, &YamlBudget::default());
     }
 
     #[test]
     fn any_text_is_read_alike(text in "[ab:#'\"\\\\|>\\-+\\[\\]{}&*!?,~0-9 \n\t]{0,60}") {
-        compare(&text, &Budget::default());
+        compare(&text, &YamlBudget::default());
     }
 }

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cel::ast::{Comprehension, Expr, ExprKind as Kind, Literal, Quantifier};
 use crate::cel::comparison::{Operator, constants, exact_number};
-use crate::cel::normalise::Writer;
+use crate::cel::normalise::NormalWriter;
 use crate::cel::parse::read;
 use crate::compare::cel_condition::Condition;
 use crate::model::schema::Shape;
 
 /// A rule in a form where order, negation and spelling no longer matter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Term {
+pub(crate) enum RuleForm {
     True,
     False,
-    And(Vec<Term>),
-    Or(Vec<Term>),
-    Not(Box<Term>),
+    And(Vec<RuleForm>),
+    Or(Vec<RuleForm>),
+    Not(Box<RuleForm>),
     /// `has(self.a)`, by the field.
     Has(String),
     /// An ordering with a number on the right: `size(self) <= 5`.
@@ -44,7 +44,7 @@ pub(crate) enum Term {
         range: String,
         /// The name of the first variable in `body`.
         first: String,
-        body: Box<Term>,
+        body: Box<RuleForm>,
     },
     Other(String),
 }
@@ -96,41 +96,41 @@ impl Ord for Bits {
     }
 }
 
-impl Term {
+impl RuleForm {
     /// `None` if it isn't valid CEL, or too large. The schema has the types of fields.
-    pub(super) fn parse(rule: &str, schema: &Shape) -> Option<Term> {
-        read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut Writer::typed(schema)))
+    pub(super) fn parse(rule: &str, schema: &Shape) -> Option<RuleForm> {
+        read(rule).ok().filter(|expr| expr.is_manageable()).map(|expr| term(&expr, &mut NormalWriter::typed(schema)))
     }
 
     /// All of them.
-    pub(super) fn together<'t>(terms: impl Iterator<Item = &'t Term>) -> Term {
+    pub(super) fn together<'t>(terms: impl Iterator<Item = &'t RuleForm>) -> RuleForm {
         all(terms.cloned())
     }
 
     /// What is left of the term where it is known what became of some fields, each written `self.a.b`, or `self[].a` in items.
-    pub(super) fn given(&self, known: &dyn Fn(&str) -> Option<Known>) -> Term {
+    pub(super) fn given(&self, known: &dyn Fn(&str) -> Option<Known>) -> RuleForm {
         match self {
-            Term::And(list) => all(list.iter().map(|part| part.given(known))),
-            Term::Or(list) => any(list.iter().map(|part| part.given(known))),
-            Term::Not(inner) => inner.given(known).negated(),
-            Term::Has(field) => match known(field) {
-                Some(Known::Absent) => Term::False,
-                Some(Known::Is(_)) => Term::True,
+            RuleForm::And(list) => all(list.iter().map(|part| part.given(known))),
+            RuleForm::Or(list) => any(list.iter().map(|part| part.given(known))),
+            RuleForm::Not(inner) => inner.given(known).negated(),
+            RuleForm::Has(field) => match known(field) {
+                Some(Known::Absent) => RuleForm::False,
+                Some(Known::Is(_)) => RuleForm::True,
                 Some(Known::Parent) | None => self.clone(),
             },
-            Term::In { left, values } => match known(left) {
-                Some(Known::Is(value)) if values.contains(&value) => Term::True,
-                Some(Known::Is(_)) => Term::False,
+            RuleForm::In { left, values } => match known(left) {
+                Some(Known::Is(value)) if values.contains(&value) => RuleForm::True,
+                Some(Known::Is(_)) => RuleForm::False,
                 _ => self.clone(),
             },
-            Term::Fold { fold, range, first, body } if range == "self" && !first.ends_with(',') => {
+            RuleForm::Fold { fold, range, first, body } if range == "self" && !first.ends_with(',') => {
                 let inside = |path: &str| match path.strip_prefix(first.as_str()).and_then(|rest| rest.strip_prefix('.')) {
                     Some(field) => known(&format!("self[].{field}")),
                     None => known(path),
                 };
                 match (fold, body.given(&inside)) {
-                    (Quantifier::All, Term::True) => Term::True,
-                    (Quantifier::Exists | Quantifier::ExistsOne, Term::False) => Term::False,
+                    (Quantifier::All, RuleForm::True) => RuleForm::True,
+                    (Quantifier::Exists | Quantifier::ExistsOne, RuleForm::False) => RuleForm::False,
                     _ => self.clone(),
                 }
             }
@@ -138,64 +138,66 @@ impl Term {
         }
     }
 
-    pub(super) fn negated(self) -> Term {
+    pub(super) fn negated(self) -> RuleForm {
         match self {
-            Term::True => Term::False,
-            Term::False => Term::True,
-            Term::Not(inner) => *inner,
-            Term::And(list) => any(list.into_iter().map(Term::negated)),
-            Term::Or(list) => all(list.into_iter().map(Term::negated)),
-            Term::Bound { left, operator, than, ordered: true } => Term::Bound { left, operator: operator.negated(), than, ordered: true },
-            Term::Below { left, right, or_equal } => Term::Below { left: right, right: left, or_equal: !or_equal },
-            other => Term::Not(Box::new(other)),
+            RuleForm::True => RuleForm::False,
+            RuleForm::False => RuleForm::True,
+            RuleForm::Not(inner) => *inner,
+            RuleForm::And(list) => any(list.into_iter().map(RuleForm::negated)),
+            RuleForm::Or(list) => all(list.into_iter().map(RuleForm::negated)),
+            RuleForm::Bound { left, operator, than, ordered: true } => {
+                RuleForm::Bound { left, operator: operator.negated(), than, ordered: true }
+            }
+            RuleForm::Below { left, right, or_equal } => RuleForm::Below { left: right, right: left, or_equal: !or_equal },
+            other => RuleForm::Not(Box::new(other)),
         }
     }
 }
 
-pub(super) fn all(parts: impl Iterator<Item = Term>) -> Term {
+pub(super) fn all(parts: impl Iterator<Item = RuleForm>) -> RuleForm {
     joined(parts, true)
 }
 
-fn any(parts: impl Iterator<Item = Term>) -> Term {
+fn any(parts: impl Iterator<Item = RuleForm>) -> RuleForm {
     joined(parts, false)
 }
 
 /// What `&&` or `||` make of their parts. A value that is one of these or one of those is one of all of them, and one that is neither
 /// is none of them.
-fn joined(parts: impl Iterator<Item = Term>, conjunction: bool) -> Term {
-    let (neutral, decisive) = if conjunction { (Term::True, Term::False) } else { (Term::False, Term::True) };
+fn joined(parts: impl Iterator<Item = RuleForm>, conjunction: bool) -> RuleForm {
+    let (neutral, decisive) = if conjunction { (RuleForm::True, RuleForm::False) } else { (RuleForm::False, RuleForm::True) };
     let mut list = BTreeSet::new();
     let mut members: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut pending: Vec<Term> = parts.collect();
+    let mut pending: Vec<RuleForm> = parts.collect();
     while let Some(part) = pending.pop() {
         match part {
             part if part == neutral => {}
             part if part == decisive => return decisive,
-            Term::And(inner) if conjunction => pending.extend(inner),
-            Term::Or(inner) if !conjunction => pending.extend(inner),
-            Term::In { left, values } if !conjunction => members.entry(left).or_default().extend(values),
-            Term::Not(inner) if conjunction => match *inner {
-                Term::In { left, values } => members.entry(left).or_default().extend(values),
-                other => drop(list.insert(Term::Not(Box::new(other)))),
+            RuleForm::And(inner) if conjunction => pending.extend(inner),
+            RuleForm::Or(inner) if !conjunction => pending.extend(inner),
+            RuleForm::In { left, values } if !conjunction => members.entry(left).or_default().extend(values),
+            RuleForm::Not(inner) if conjunction => match *inner {
+                RuleForm::In { left, values } => members.entry(left).or_default().extend(values),
+                other => drop(list.insert(RuleForm::Not(Box::new(other)))),
             },
             other => drop(list.insert(other)),
         }
     }
-    let members = members.into_iter().map(|(left, values)| Term::In { left, values });
-    list.extend(members.map(|term| if conjunction { Term::Not(Box::new(term)) } else { term }));
-    let mut list: Vec<Term> = list.into_iter().collect();
+    let members = members.into_iter().map(|(left, values)| RuleForm::In { left, values });
+    list.extend(members.map(|term| if conjunction { RuleForm::Not(Box::new(term)) } else { term }));
+    let mut list: Vec<RuleForm> = list.into_iter().collect();
     match list.len() {
         0 => neutral,
         1 => list.pop().unwrap_or(neutral),
-        _ if conjunction => Term::And(list),
-        _ => Term::Or(list),
+        _ if conjunction => RuleForm::And(list),
+        _ => RuleForm::Or(list),
     }
 }
 
-pub(super) fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
+pub(super) fn term(expr: &Expr, writer: &mut NormalWriter<'_>) -> RuleForm {
     let read = match Condition::read(expr) {
-        Condition::Constant(true) => Some(Term::True),
-        Condition::Constant(false) => Some(Term::False),
+        Condition::Constant(true) => Some(RuleForm::True),
+        Condition::Constant(false) => Some(RuleForm::False),
         Condition::Not(inner) => Some(term(inner, writer).negated()),
         Condition::And(parts) => Some(all(parts.iter().map(|part| term(part, writer)).collect::<Vec<_>>().into_iter())),
         Condition::Or(parts) => Some(any(parts.iter().map(|part| term(part, writer)).collect::<Vec<_>>().into_iter())),
@@ -204,14 +206,14 @@ pub(super) fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
             let condition = term(condition, writer);
             match (term(yes, writer), term(no, writer)) {
                 (yes, no) if is_certain(&condition) => Some(choice(condition, yes, no)),
-                (Term::True, Term::False) => Some(condition),
-                (Term::False, Term::True) => Some(condition.negated()),
-                (yes, Term::True) => Some(any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter())),
-                (Term::True, no) => Some(any([all([condition.clone().negated(), no].into_iter()), condition].into_iter())),
+                (RuleForm::True, RuleForm::False) => Some(condition),
+                (RuleForm::False, RuleForm::True) => Some(condition.negated()),
+                (yes, RuleForm::True) => Some(any([all([condition.clone(), yes].into_iter()), condition.negated()].into_iter())),
+                (RuleForm::True, no) => Some(any([all([condition.clone().negated(), no].into_iter()), condition].into_iter())),
                 _ => None,
             }
         }
-        Condition::Has(select) => Some(Term::Has(format!("{}.{}", writer.write(&select.operand, false), select.field))),
+        Condition::Has(select) => Some(RuleForm::Has(format!("{}.{}", writer.write(&select.operand, false), select.field))),
         Condition::Compared { left, operator: Operator::Equal, right } => equality(left, right, writer),
         Condition::Compared { left, operator, right } => ordering(operator, left, right, writer),
         Condition::Unequal(left, right) => Some(unequal(expr, left, right, writer)),
@@ -219,22 +221,22 @@ pub(super) fn term(expr: &Expr, writer: &mut Writer<'_>) -> Term {
         Condition::Quantified { fold, quantifier, body } => Some(quantified(fold, quantifier, body, writer)),
         Condition::Matches { .. } | Condition::Other => None,
     };
-    read.unwrap_or_else(|| Term::Other(writer.write(expr, false)))
+    read.unwrap_or_else(|| RuleForm::Other(writer.write(expr, false)))
 }
 
-fn quantified(fold: &Comprehension, quantifier: Quantifier, condition: &Expr, writer: &mut Writer<'_>) -> Term {
+fn quantified(fold: &Comprehension, quantifier: Quantifier, condition: &Expr, writer: &mut NormalWriter<'_>) -> RuleForm {
     let range = writer.write(&fold.range, false);
     let (depth, body) = writer.inside(fold, |writer| term(condition, writer));
     // Behind the accumulator; whether there is a second variable is part of the name.
     let first = format!("${}{}", depth + 1, if fold.var2.is_some() { "," } else { "" });
-    Term::Fold { fold: quantifier, range, first, body: Box::new(body) }
+    RuleForm::Fold { fold: quantifier, range, first, body: Box::new(body) }
 }
 
 /// One or the other, by a condition that never fails.
-fn choice(condition: Term, yes: Term, no: Term) -> Term {
+fn choice(condition: RuleForm, yes: RuleForm, no: RuleForm) -> RuleForm {
     match (&yes, &no) {
-        (Term::True, _) => any([condition, no].into_iter()),
-        (_, Term::True) => any([condition.negated(), yes].into_iter()),
+        (RuleForm::True, _) => any([condition, no].into_iter()),
+        (_, RuleForm::True) => any([condition.negated(), yes].into_iter()),
         _ => {
             let otherwise = all([condition.clone().negated(), no].into_iter());
             any([all([condition, yes].into_iter()), otherwise].into_iter())
@@ -242,46 +244,46 @@ fn choice(condition: Term, yes: Term, no: Term) -> Term {
     }
 }
 
-fn equality(a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
+fn equality(a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleForm> {
     let (left, right) = if a.literal().is_some() { (b, a) } else { (a, b) };
     if right.literal().is_some() && left.literal().is_none() {
-        return Some(Term::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) });
+        return Some(RuleForm::In { left: writer.write(left, false), values: BTreeSet::from([writer.write(right, false)]) });
     }
     tests(a, b, writer).map(|(a, b)| choice(a, b.clone(), b.negated()))
 }
 
 /// Two sides that ask whether fields are there, and never fail.
-fn tests(a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<(Term, Term)> {
+fn tests(a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<(RuleForm, RuleForm)> {
     let asks = |side: &Expr| matches!(Condition::read(side), Condition::Has(_));
     let sides = (asks(a) && asks(b)).then(|| (term(a, writer), term(b, writer)))?;
     (is_certain(&sides.0) && is_certain(&sides.1)).then_some(sides)
 }
 
-fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Term {
+fn unequal(expr: &Expr, a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> RuleForm {
     if let Some((a, b)) = tests(a, b, writer) {
         return choice(a, b.clone().negated(), b);
     }
     match equality(a, b, writer) {
         Some(equal) => equal.negated(),
-        None => Term::Not(Box::new(Term::Other(writer.write(expr, true)))),
+        None => RuleForm::Not(Box::new(RuleForm::Other(writer.write(expr, true)))),
     }
 }
 
-fn membership(left: &Expr, list: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
+fn membership(left: &Expr, list: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleForm> {
     let Kind::List(items) = &list.kind else { return None };
     let constant = |item: &Expr| item.literal().is_some() || constants(item).is_some();
     if !items.optional.is_empty() || !items.items.iter().all(constant) {
         return None;
     }
     let list = items;
-    Some(Term::In { left: writer.write(left, false), values: list.items.iter().map(|item| writer.write(item, false)).collect() })
+    Some(RuleForm::In { left: writer.write(left, false), values: list.items.iter().map(|item| writer.write(item, false)).collect() })
 }
 
-fn bound(left: &Expr, operator: Operator, than: Bits, writer: &mut Writer<'_>) -> Term {
-    Term::Bound { left: writer.write(left, false), operator, than, ordered: !writer.may_be_nan(left) }
+fn bound(left: &Expr, operator: Operator, than: Bits, writer: &mut NormalWriter<'_>) -> RuleForm {
+    RuleForm::Bound { left: writer.write(left, false), operator, than, ordered: !writer.may_be_nan(left) }
 }
 
-fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> Option<Term> {
+fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut NormalWriter<'_>) -> Option<RuleForm> {
     let number = |side: &Expr| side.literal().and_then(exact_number).map(Bits);
     match (number(a), number(b)) {
         (None, Some(than)) => Some(bound(a, operator, than, writer)),
@@ -291,22 +293,22 @@ fn ordering(operator: Operator, a: &Expr, b: &Expr, writer: &mut Writer<'_>) -> 
         _ => {
             let (a, b) = (writer.write(a, false), writer.write(b, false));
             let (left, right) = if matches!(operator, Operator::Less | Operator::AtMost) { (a, b) } else { (b, a) };
-            Some(Term::Below { left, right, or_equal: matches!(operator, Operator::AtMost | Operator::AtLeast) })
+            Some(RuleForm::Below { left, right, or_equal: matches!(operator, Operator::AtMost | Operator::AtLeast) })
         }
     }
 }
 
 /// Whether a term asks for a field of something that is always there, so that it can't fail with an error.
-pub(super) fn is_certain(term: &Term) -> bool {
+pub(super) fn is_certain(term: &RuleForm) -> bool {
     let asked = match term {
-        Term::Not(inner) => inner,
+        RuleForm::Not(inner) => inner,
         other => other,
     };
     let there = |root: &str| matches!(root, "self" | "oldSelf") || root.starts_with('$');
     match asked {
-        Term::Has(field) => {
+        RuleForm::Has(field) => {
             field.split_once('.').is_some_and(|(root, field)| there(root) && field.chars().all(|c| c.is_alphanumeric() || c == '_'))
         }
-        other => *other == Term::Other("(.hasValue oldSelf)".to_owned()),
+        other => *other == RuleForm::Other("(.hasValue oldSelf)".to_owned()),
     }
 }
