@@ -1,4 +1,4 @@
-//! What turns a failing run green: a conversion, or the waivers to paste.
+//! Tells the user how to make a failing run pass: write a conversion, or paste waivers.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,20 +9,20 @@ use crate::judge::report::{ChangeArguments, Report};
 
 use super::escape::visible;
 
-/// So many groups are listed; a baseline suits more of them better.
+/// How many groups are listed; for more than these, a baseline is better.
 const LISTED: usize = 3;
 
 /// How a failing run can be accepted.
 pub struct Acceptance {
     /// What to do, in one sentence.
     pub advice: String,
-    /// The waivers, as YAML for `crdwise.yaml`. Text of files is only in its comments.
+    /// The waivers, as YAML for `crdwise.yaml`. Text from reviewed files appears only in its comments.
     pub waivers: String,
     /// What to do about findings that aren't listed.
     pub more: Option<String>,
 }
 
-/// Nothing for a run that doesn't fail.
+/// Returns `None` if the run doesn't fail.
 pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance> {
     let gate = gate?;
     let fails = |crd: &str| {
@@ -30,7 +30,7 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
             |finding: &&Finding| finding.crd == crd && finding.class == Some(Class::SemanticBreaking) && finding.conversion.is_none();
         report.fresh().filter(open).all(|finding| finding.severity >= gate)
     };
-    // Accepting all breaks of a CRD accepts that they have no conversion.
+    // Accepting all breaks of a CRD also accepts that they have no conversion.
     let failing = report.fresh().filter(|finding| finding.severity >= gate);
     let overview = Overview::new(failing.filter(|finding| finding.rule != UNDEFINED || !fails(&finding.crd)));
     let groups: Vec<&Group<'_>> = overview.all().collect();
@@ -52,12 +52,12 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
             let said = parts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(word, text)| format!("{word} {text}"));
             said.collect::<Vec<_>>().join(" ")
         });
-        // One change is accepted wherever it was made; what else is wrong, place by place or by its rule.
+        // A change is waived by fingerprint everywhere it was made; other findings by place or by rule.
         let named = match group.fingerprint() {
             Some(fingerprint) => format!("fingerprint: \"{fingerprint}\""),
             None => format!("rule: {}", finding.rule),
         };
-        // A single one needs no name.
+        // With only one group, it is clear what the waiver is for.
         if groups.len() > 1 {
             let _ = writeln!(waivers, "  # {}", visible(format!("{} {what}", finding.rule).trim_end()));
         }
@@ -73,7 +73,7 @@ pub fn acceptance(report: &Report, gate: Option<Severity>) -> Option<Acceptance>
     Some(Acceptance { advice, waivers, more })
 }
 
-/// How many of the groups no conversion covers, so that they still fail afterwards.
+/// How many of the groups no conversion can cover, so that they would still fail.
 fn not_convertible(report: &Report, groups: &[&Group<'_>]) -> usize {
     let undefined = report.fresh().filter(|finding| finding.rule == UNDEFINED);
     let converted: BTreeSet<&String> = undefined.flat_map(|finding| &finding.cause).collect();
@@ -85,7 +85,7 @@ fn not_convertible(report: &Report, groups: &[&Group<'_>]) -> usize {
     groups.iter().filter(|group| group.members.iter().copied().any(|member| fails(&member))).count()
 }
 
-/// The way to a conversion that makes the review pass. `left`: what no conversion covers.
+/// The advice for writing a conversion. `left` is the number of groups that no conversion covers.
 fn conversion(change: Option<&ChangeArguments>, left: usize) -> String {
     let (sides, conversions) = match change {
         Some(change) => (change.sides.as_str(), change.conversions.as_str()),

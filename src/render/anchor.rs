@@ -1,4 +1,4 @@
-//! A finding → the line of the new side at which a platform shows it, with the path from the root of the repository.
+//! Finds the line of the new side where a platform shows a finding, with its path from the repository root.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,28 +8,28 @@ use crate::input::{File, Origin, Repository};
 use crate::judge::finding::{Finding, Spot};
 use crate::model::{Documents, Place};
 
-/// A stretch of one line of a file that the reader of a report has before them.
+/// Part of a line in a file that readers of a report can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anchor<'a> {
-    /// From the root of the repository; as it was written where there is none. With `/`.
+    /// Relative to the repository root, or as given on the command line if there is no repository. Uses `/`.
     pub path: &'a str,
     pub line: usize,
     pub column: usize,
-    /// One past the last code point, on the same line: an alert that underlines 300 lines shows nothing.
+    /// One past the last code point on the same line, because an alert that underlines 300 lines doesn't help.
     pub end_column: usize,
-    /// Whether the finding is there. Otherwise this is the nearest thing left: its file, or any file.
+    /// Whether the finding is exactly here. Otherwise this is the closest place: its file, or any file.
     pub exact: bool,
 }
 
-/// The files of both sides by their paths in the repository.
+/// The files of both sides, by their paths in the repository.
 #[derive(Debug, Default)]
 pub struct Anchors<'d> {
     new: Option<&'d Documents>,
-    /// By number of the file; nothing for standard input.
+    /// By file number; `None` for standard input.
     new_paths: Vec<Option<String>>,
     old_paths: Vec<Option<String>>,
     by_path: BTreeMap<String, u32>,
-    /// The files that rendered texts were made of, by their names.
+    /// The source files that rendered manifests were made from, by name.
     new_sources: BTreeMap<String, String>,
     old_sources: BTreeMap<String, String>,
 }
@@ -54,8 +54,8 @@ impl<'d> Anchors<'d> {
         }
     }
 
-    /// Where it is; else, for what has no place on the new side, its old line if the file is still there; else any file at all,
-    /// because some platforms drop what has no place.
+    /// Finds where to show a finding: its place on the new side, or its old line if the file still exists, or any file, because
+    /// some platforms drop findings without a place.
     pub fn of(&self, finding: &Finding) -> Option<Anchor<'_>> {
         let after = finding.after.as_ref().and_then(|spot| self.at(spot.place?));
         let before = || {
@@ -73,7 +73,7 @@ impl<'d> Anchors<'d> {
         after.or_else(before).or_else(any)
     }
 
-    /// The same line of a file that the new side was made of.
+    /// The same line in a source file that the new side was rendered from.
     fn in_source(&self, path: &str, spot: &Spot) -> Option<Anchor<'_>> {
         let path = self.new_sources.values().find(|own| *own == path)?;
         Some(Anchor { line: spot.line, ..start_of(path) })
@@ -101,7 +101,7 @@ impl<'d> Anchors<'d> {
         Some(Anchor { path, line: from.line, column: from.column, end_column: from.column + width, exact: true })
     }
 
-    /// The text of a line, or of the last one of a file that has become shorter.
+    /// The text of a line, or of the last line if the file is shorter now.
     fn line(&self, number: u32, line: usize) -> Option<Anchor<'_>> {
         let (file, path) = self.file(number)?;
         let line = line.clamp(1, file.lines().count().max(1));
@@ -117,7 +117,7 @@ fn start_of(path: &str) -> Anchor<'_> {
     Anchor { path, line: 1, column: 1, end_column: 2, exact: false }
 }
 
-/// What the file is called in the repository.
+/// The path of the file in the repository.
 fn path(name: &str, origin: &Origin, repository: Option<&Repository>) -> Option<String> {
     match origin {
         Origin::Stdin | Origin::Archive { .. } | Origin::Cluster | Origin::Rendered { .. } => None,
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_shown_in_its_file_while_there_is_one() {
+    fn removed_places_are_shown_in_their_file_if_it_still_exists() {
         let old = documents(&[("gone.yaml", "a: 1\n"), ("a.yaml", "a: 1\nb: 2\nc: 3\nd: 4\n")]);
         let new = documents(&[("a.yaml", "a: 1\n  bb: 2\n")]);
         let anchors = Anchors::new(Some(&old), &new, None);

@@ -1,4 +1,4 @@
-//! Remarks on places of files, and test cases, for platforms: what `validate` and `test` say in the formats of GitHub, SARIF and JUnit.
+//! Renders the remarks of `validate` and `test` for platforms, as GitHub annotations, SARIF or JUnit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,27 +16,27 @@ use super::junit::attribute;
 use super::sarif;
 use crate::judge::overview::plural;
 
-/// Something to show at a place of a file.
+/// A remark to show at a place in a file.
 #[derive(Debug, Clone)]
 pub struct Annotation {
-    /// A word for the kind of remark, such as `rejected`.
+    /// The kind of remark, such as `rejected`.
     pub rule: &'static str,
     pub severity: Severity,
     pub place: Option<Place>,
     pub message: String,
 }
 
-/// One case of a JUnit report.
+/// One test case of a JUnit report.
 #[derive(Debug, Clone)]
 pub struct TestCase {
     pub suite: String,
     pub name: String,
-    /// Why it fails; a case without any passes.
+    /// Why it fails; a case without failures passes.
     pub failures: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// Workflow commands for GitHub's runner, and a line for the log.
+/// Writes workflow commands for GitHub's runner, and a line for the log.
 pub fn github(annotations: &[Annotation], anchors: &Anchors<'_>, summary: &str) -> String {
     let mut out = String::new();
     for (severity, command, word) in
@@ -62,7 +62,7 @@ pub fn github(annotations: &[Annotation], anchors: &Anchors<'_>, summary: &str) 
     out
 }
 
-/// SARIF 2.1.0; `about` says in a sentence what each kind of remark means.
+/// Writes SARIF 2.1.0; `about` describes each kind of remark in a sentence.
 pub fn sarif(command: &str, annotations: &[Annotation], anchors: &Anchors<'_>, about: &[(&'static str, &str)], complete: bool) -> String {
     let numbers: BTreeMap<&str, usize> = about.iter().enumerate().map(|(index, (rule, _))| (*rule, index)).collect();
     let rules: Vec<_> = about.iter().map(|(rule, text)| json!({"id": rule, "shortDescription": {"text": text}})).collect();
@@ -100,7 +100,7 @@ pub fn sarif(command: &str, annotations: &[Annotation], anchors: &Anchors<'_>, a
     text
 }
 
-/// JUnit's XML: the cases by their suites, in the order in which they come.
+/// Writes JUnit XML with the cases grouped by suite, in the given order.
 pub fn junit(command: &str, cases: &[TestCase], complete: bool) -> String {
     let failed = |cases: &[TestCase]| cases.iter().filter(|case| !case.failures.is_empty()).count();
     let (tests, failures, errors) = (cases.len() + 1, failed(cases), usize::from(!complete));

@@ -1,4 +1,4 @@
-//! One line a change: what `git log -p` shows in place of YAML lines.
+//! One line per change, which `git log -p` shows instead of YAML lines.
 
 use std::fmt::Write as _;
 
@@ -9,12 +9,12 @@ use crate::judge::report::Report;
 use super::escape::visible;
 use super::short::sentence;
 
-/// Changes, and what a server refuses; what else lint has to say was there before or is said elsewhere.
+/// Shows changes and refusals by the server. Other lint findings are pre-existing or shown elsewhere.
 pub fn render(report: &Report, color: bool) -> String {
     let mut out = String::new();
     let findings = report.fresh().filter(|finding| finding.class.is_some() || finding.is_refusal());
     let mut groups = Overview::new(findings).groups;
-    // A stable sort: within a version the worst is first.
+    // The sort is stable, so within a version the worst stays first.
     groups.sort_by(|a, b| (&a.lead.crd, &a.lead.version).cmp(&(&b.lead.crd, &b.lead.version)));
     let mut section = None;
     for group in groups {
@@ -45,7 +45,7 @@ mod tests {
     use crate::render::sample;
 
     #[test]
-    fn hostile_text_begins_no_line() {
+    fn hostile_text_cannot_start_a_line() {
         let out = sample::rendered_hostile(|view| render(view.report, false));
         assert!(out.lines().all(|line| line.starts_with(['-', '+', ' ', '@'])), "{out}");
         assert!(!out.contains('\u{1b}') && !out.contains("##["));

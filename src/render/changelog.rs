@@ -1,4 +1,4 @@
-//! Markdown for release notes: what changed in each CRD, breaking changes first, with what users have to do.
+//! Markdown for release notes: what changed in each CRD, breaking changes first, with what users must do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -69,10 +69,10 @@ fn item(out: &mut String, group: &Group<'_>) {
     }
 }
 
-/// Paths that are listed for one change.
+/// How many paths are listed for one change.
 const PATHS: usize = 10;
 
-/// What users have to do where no conversion does it for them.
+/// What users must do if no conversion does it for them.
 fn migration(group: &Group<'_>) -> &'static str {
     use crate::judge::overview::Harm;
     match group.harm {

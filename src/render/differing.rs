@@ -1,8 +1,9 @@
-//! Which parts of two similar texts differ, as a reader would mark them.
+//! Finds the parts of two similar texts that differ, as a reader would mark them.
 
 use std::ops::Range;
 
-/// The bytes of each text between what both start and end with. A word or number that differs in part differs as a whole.
+/// Returns the byte range of each text without the common start and end. A word or number that differs in part is marked as a
+/// whole.
 pub(super) fn differing(old: &str, new: &str) -> (Range<usize>, Range<usize>) {
     let (a, b): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
     let most = a.len().min(b.len());

@@ -1,4 +1,5 @@
-//! `key=value` lines with fixed keys, for `GITHUB_OUTPUT`, GitLab's dotenv reports and shells. No value is text of a file.
+//! `key=value` lines with fixed keys, for `GITHUB_OUTPUT`, GitLab dotenv reports and shells. No value contains text from a reviewed
+//! file.
 
 use crate::judge::finding::Severity;
 
@@ -26,7 +27,7 @@ mod tests {
     use crate::render::sample;
 
     #[test]
-    fn keys_are_fixed_and_values_closed() {
+    fn keys_and_values_come_from_fixed_sets() {
         let out = sample::rendered_hostile(render);
         assert_eq!(out, "verdict=semantic-breaking\nbump=minor\nbreaking=4\nplaces=4\nerrors=1\nwarnings=1\nnotes=1\ncomplete=true\n");
     }

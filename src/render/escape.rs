@@ -1,8 +1,8 @@
-//! Text from a file, made harmless for a terminal, HTML and XML.
+//! Escapes untrusted text for terminals, HTML and XML.
 
 use std::borrow::Cow;
 
-/// Characters that move the cursor, hide text or reorder it, and those that are none (XML forbids them).
+/// Whether a character moves the cursor, hides or reorders text, or isn't a valid character (XML forbids those).
 fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -10,10 +10,10 @@ fn is_active(c: char) -> bool {
             | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// GitHub's runner looks for a command behind this, anywhere in a line of the log.
+/// GitHub's runner looks for a command after this, anywhere in a line of the log.
 const RUNNER_COMMAND: &str = "##[";
 
-/// Control, bidirectional and zero-width characters as `\u{…}`; everything else as it is.
+/// Writes control, bidirectional and zero-width characters as `\u{…}`, and leaves everything else unchanged.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_active) && !text.contains(RUNNER_COMMAND) {
         return Cow::Borrowed(text);
@@ -36,7 +36,7 @@ pub(super) fn push(out: &mut String, c: char) {
     }
 }
 
-/// Appends a text with the five characters that HTML and XML read as markup written as entities.
+/// Appends a text, with the five characters special in HTML and XML written as entities.
 pub(super) fn push_markup(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -55,7 +55,7 @@ mod tests {
     use super::visible;
 
     #[test]
-    fn nothing_active_survives() {
+    fn active_characters_are_escaped() {
         assert_eq!(visible("plain ü 漢"), "plain ü 漢");
         assert_eq!(visible("a\u{1b}[31m\r\n\u{202e}b\u{200b}"), "a\\u{1b}[31m\\r\\n\\u{202e}b\\u{200b}");
         assert_eq!(visible("\u{1b}]8;;http://x\u{7}"), "\\u{1b}]8;;http://x\\u{7}");

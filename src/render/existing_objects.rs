@@ -1,4 +1,4 @@
-//! What is said about objects that exist, in every format that people read. Names come from a cluster and are made harmless here.
+//! The texts about existing objects, in every format that people read. Names come from a cluster and are escaped here.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ use crate::judge::finding::Finding;
 use super::escape::visible;
 use crate::judge::overview::plural;
 
-/// So many objects and managers are named.
+/// How many objects and managers are named.
 const NAMED: usize = 5;
 
-/// What the findings of a group do to objects; nothing if no objects were looked at.
+/// Describes how the findings of a group affect existing objects; `None` if no objects were checked.
 pub(super) fn hits<'r>(findings: impl Iterator<Item = &'r Finding>) -> Option<String> {
     let all: Vec<&ObjectHits> = findings.filter_map(|finding| finding.objects.as_ref()).collect();
     if all.is_empty() {
         return None;
     }
-    // The places of a group mostly hit the same objects.
+    // The findings of a group mostly affect the same objects, so take the maximum instead of the sum.
     let most = |count: fn(&ObjectHits) -> usize| all.iter().map(|hits| count(hits)).max().unwrap_or(0);
     let names: BTreeSet<&str> = all.iter().flat_map(|hits| &hits.names).map(String::as_str).collect();
     let count = most(|hits| hits.count).max(names.len());
@@ -56,7 +56,7 @@ pub(super) fn hits<'r>(findings: impl Iterator<Item = &'r Finding>) -> Option<St
     Some(text)
 }
 
-/// One line about all objects.
+/// Summarises all objects in one line.
 pub(super) fn summary(objects: &ExistingObjects) -> String {
     let mut text = format!("{} · {} checked, {} hit by this change", visible(&objects.source), objects.checked, objects.hit);
     for skipped in objects.skipped.iter().take(NAMED) {
@@ -65,7 +65,7 @@ pub(super) fn summary(objects: &ExistingObjects) -> String {
     text
 }
 
-/// Lines about objects that break without a finding that says why.
+/// Lists objects that break without a finding that explains it.
 pub(super) fn unexplained(objects: &ExistingObjects) -> Vec<String> {
     let line = |object: &crate::judge::existing_objects::Unexplained| {
         let path = if object.path.is_empty() { String::new() } else { format!(" at {}", visible(&object.path)) };

@@ -1,4 +1,4 @@
-//! Workflow commands for GitHub's runner: one annotation a line, then a line of counts for the log.
+//! Workflow commands for GitHub's runner: one annotation per line, then a line of counts for the log.
 
 use std::fmt::Write as _;
 
@@ -11,9 +11,9 @@ use super::proof::Proof;
 use super::short::{answer, sentence};
 use super::view::{View, subject};
 
-/// GitHub shows so many annotations of each level for one step, and drops the rest without a word.
+/// GitHub shows this many annotations of each level for one step, and silently drops the rest.
 pub(super) const MOST: usize = 10;
-/// An annotation is read at a glance; the job summary has the rest.
+/// Annotations are kept short; the job summary has the rest.
 pub(super) const LONGEST: usize = 1_500;
 
 pub fn render(view: &View<'_>) -> String {
@@ -22,15 +22,15 @@ pub fn render(view: &View<'_>) -> String {
     for (severity, command, word) in
         [(Severity::Error, "error", "error"), (Severity::Warning, "warning", "warning"), (Severity::Info, "notice", "note")]
     {
-        // What follows from a change has no annotation of its own.
+        // Groups that follow from a change don't get their own annotation.
         let level: Vec<&Group<'_>> = overview.groups.iter().filter(|group| group.severity() == severity).collect();
-        // The last place is taken by the count of what didn't fit.
-        let told = if level.len() > MOST { MOST - 1 } else { level.len() };
-        for group in level.iter().take(told) {
+        // The last annotation is used for the number of those that don't fit.
+        let shown = if level.len() > MOST { MOST - 1 } else { level.len() };
+        for group in level.iter().take(shown) {
             annotation(&mut out, command, group, view);
         }
-        if level.len() > told {
-            let more = plural(level.len() - told, &format!("more {word}"));
+        if level.len() > shown {
+            let more = plural(level.len() - shown, &format!("more {word}"));
             let _ = writeln!(out, "::{command} title=crdwise::{more}, less grave than these: the report has them all");
         }
     }
@@ -67,12 +67,12 @@ fn annotation(out: &mut String, command: &str, group: &Group<'_>, view: &View<'_
     out.push('\n');
 }
 
-/// Text behind the second `::`.
+/// Escapes the text after the second `::`.
 pub(super) fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property.
+/// Escapes the value of a property.
 pub(super) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -84,7 +84,7 @@ mod tests {
     use crate::render::sample;
     use std::collections::BTreeMap;
 
-    /// A line as the runner takes it: command, properties, data.
+    /// Parses a line the way the runner does: command, properties, data.
     fn command(line: &str) -> Option<(String, BTreeMap<String, String>, String)> {
         let line = line.trim_start();
         let (head, text) = line.strip_prefix("::")?.split_once("::")?;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_makes_no_command_and_no_property() {
+    fn hostile_text_cannot_inject_commands_or_properties() {
         let out = sample::rendered_hostile(render);
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines.len(), 6, "{out}");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_platforms_limit_is_kept_and_the_rest_counted() {
+    fn annotations_beyond_the_limit_are_counted() {
         let finding =
             |n: usize, severity| Finding { path: format!("spec.f{n}"), group: format!("{n:016x}"), severity, ..sample::finding() };
         let mut findings: Vec<Finding> = (0..25).map(|n| finding(n, Severity::Error)).collect();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_is_an_error() {
+    fn unreadable_input_is_an_error() {
         let out = sample::rendered_unread(render);
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(lines[0], "::error title=crdwise%3A not everything could be read::crd.yaml:3:1: not read: a\\n::error::tab");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_in_several_versions_is_told_once() {
+    fn a_change_in_several_versions_is_reported_once() {
         let other = Finding { version: Some("v1beta1".into()), ..sample::finding() };
         let out = sample::rendered(vec![sample::finding(), other], render);
         assert_eq!(out.lines().filter(|line| line.starts_with("::")).count(), 1);

@@ -51,7 +51,7 @@ pub fn render(view: &View<'_>) -> String {
 }
 
 fn issue<'r>(finding: &'r Finding, twin: usize, view: &View<'r>) -> Issue<'r> {
-    // GitLab drops an issue without a path, and one whose fingerprint was there before.
+    // GitLab drops issues without a path, and issues with a repeated fingerprint.
     let (path, begin) = view.anchors.of(finding).map_or(("-", 1), |anchor| (anchor.path, anchor.line));
     let unique = if twin == 1 { finding.fingerprint.clone() } else { fingerprint(&[&finding.fingerprint, &twin.to_string()]) };
     Issue {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn no_finding_is_an_empty_list() {
+    fn no_findings_make_an_empty_list() {
         assert_eq!(sample::rendered(Vec::new(), render), "[]\n");
     }
 }

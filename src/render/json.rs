@@ -1,4 +1,4 @@
-//! The report as JSON, indented, with a newline at its end.
+//! The report as indented JSON with a trailing newline.
 
 use crate::judge::report::Report;
 

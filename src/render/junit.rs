@@ -1,4 +1,4 @@
-//! JUnit's XML: a suite for each CRD with findings, a case for each finding, a failure for what fails the run.
+//! JUnit XML: a suite per CRD with findings, a case per finding, and a failure for each finding that fails the run.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub fn render(view: &View<'_>) -> String {
     let mut findings = view.worst_first();
     findings.sort_by(|a, b| a.crd.cmp(&b.crd).then_with(|| a.order(b)));
     let failures = findings.iter().filter(|finding| view.fails(finding)).count();
-    // A file without any case counts as a broken report; the run itself is one.
+    // Platforms treat a file without cases as broken, so the run itself is a case.
     let tests = findings.len() + 1;
     let errors = usize::from(!view.complete);
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -78,7 +78,7 @@ fn details(finding: &Finding, view: &View<'_>) -> String {
     lines.join("\n")
 }
 
-/// Text for an attribute or an element. What XML forbids is written out, as every other active character is.
+/// Escapes text for an attribute or element. Characters that XML forbids are written out like other active characters.
 pub(super) fn attribute(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len() + 8);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_makes_no_element() {
+    fn hostile_text_cannot_inject_elements() {
         let text = sample::rendered_hostile(render);
         assert_eq!(counted(&text), (6, 1), "only what is new and grave fails");
         assert!(text.contains("\\u{fffe}\\u{ffff}"), "what XML forbids is written out");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_told_and_does_not_fail() {
+    fn a_warning_is_reported_and_does_not_fail() {
         let text = sample::rendered(vec![Finding { severity: Severity::Warning, ..sample::finding() }], render);
         assert_eq!(counted(&text), (2, 0));
         assert!(text.contains("<system-out>warning: `spec.size` was removed"), "{text}");

@@ -1,4 +1,4 @@
-//! A comment on a pull request, or a job summary: Markdown in which nothing of the reviewed files is Markdown.
+//! Markdown for a pull request comment or job summary, in which text from the reviewed files is never interpreted as Markdown.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -18,21 +18,21 @@ use super::servers;
 use super::short::sentence;
 use super::view::View;
 
-/// By this line a later run finds its comment again. It is the first line; text of files can't hold it.
+/// The first line, by which a later run finds its comment. Text from files can't contain it.
 pub const MARKER: &str = "<!-- crdwise -->";
 
-/// GitHub takes 65,536 characters; what a workflow adds around it must fit, too.
+/// GitHub allows 65,536 characters; this leaves room for what a workflow adds.
 const LONGEST: usize = 60_000;
-/// Room for what comes behind the findings.
+/// Space reserved for the text after the findings.
 const FOOT: usize = 8_000;
-/// The object of a proof is shown up to so many lines.
+/// How many lines of a proof's object are shown.
 const PROOF_LINES: usize = 24;
-/// One finding can't take the room of all.
+/// Limits each text, so that one finding can't use up all the space.
 const LONGEST_TEXT: usize = 300;
 
-/// Items that a comment has; the review page has the rest.
+/// How many items a comment lists; the review page has the rest.
 const ITEMS: usize = 15;
-/// CRDs in the table.
+/// How many CRDs the table lists.
 const ROWS: usize = 40;
 
 pub fn render(view: &View<'_>) -> String {
@@ -78,7 +78,7 @@ fn title(group: &Group<'_>) -> &'static str {
     }
 }
 
-/// What happened to each CRD, in numbers.
+/// Writes the number of changes in each CRD.
 fn table(out: &mut String, overview: &Overview<'_>) {
     let mut crds: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for group in overview.all().filter(|group| group.section != Section::Quiet) {
@@ -149,7 +149,7 @@ fn item(group: &Group<'_>, view: &View<'_>) -> String {
     out.push('\n');
     if let (Some(witness), Some(proof)) = (&finding.witness, Proof::of(finding)) {
         let _ = write!(out, "  <details><summary>Proof: {}</summary>\n\n", inline(&cut(&proof.text())));
-        // Not a fence: inside `<pre>` no line ends it, and no text can hold the marker.
+        // Not a fenced block: no line can end `<pre>`, and no text can contain the marker.
         let yaml = as_yaml(&witness.object);
         out.push_str("  <pre lang=\"yaml\">\n");
         for line in yaml.lines().take(PROOF_LINES) {
@@ -179,7 +179,7 @@ fn place(finding: &Finding, view: &View<'_>) -> String {
     parts.join(" · ")
 }
 
-/// What makes a failing run pass. The first waiver line follows the tag, so that what is copied begins at the margin.
+/// Writes how to make a failing run pass. The first waiver line directly follows the tag, so that copied text starts at the margin.
 fn accept(out: &mut String, view: &View<'_>) {
     let Some(acceptance) = acceptance(view.report, view.gate).filter(|_| view.complete) else { return };
     let _ = write!(out, "\n<details><summary><b>How to pass</b></summary>\n\n**To pass:** {}\n\n", inline(&acceptance.advice));
@@ -209,12 +209,12 @@ fn foot(out: &mut String, view: &View<'_>) {
     let _ = writeln!(out, "\n<sub>{} {}</sub>", lines.join(" "), view.report.tool);
 }
 
-/// A long value, shortened.
+/// Shortens a long value.
 fn cut(text: &str) -> Cow<'_, str> {
     shorten(text, LONGEST_TEXT)
 }
 
-/// A message: text between backticks as code, and all of it inert.
+/// Writes a message with text between backticks as code, all of it escaped.
 pub(super) fn inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::new();
@@ -233,7 +233,7 @@ pub(super) fn inline(text: &str) -> String {
     out
 }
 
-/// Code without backticks: platforms look neither for mentions nor for references in it, and entities keep Markdown out.
+/// Writes code without backticks: platforms don't look for mentions or references in it, and entities prevent Markdown.
 fn code(text: &str) -> String {
     let mut out = String::from("<code>");
     for c in visible(text).chars() {
@@ -243,8 +243,8 @@ fn code(text: &str) -> String {
     out
 }
 
-/// Words. A platform looks for `@name`, `#1`, `:smile:`, commits and addresses in the text that Markdown has made, so a character
-/// without width follows each character that could begin one.
+/// Writes prose. Platforms look for `@name`, `#1`, `:smile:`, commits and URLs in rendered Markdown, so a zero-width character
+/// follows each character that could start one.
 fn prose(out: &mut String, text: &str) {
     let mut hexadecimal = 0;
     let mut word = String::new();
@@ -273,7 +273,7 @@ fn prose(out: &mut String, text: &str) {
     }
 }
 
-/// ASCII punctuation that means something to Markdown or HTML, as a number.
+/// Writes ASCII punctuation that is special in Markdown or HTML as a numeric entity.
 fn entity(out: &mut String, c: char) {
     match c {
         ' ' | '.' | ',' | '-' | '/' | '(' | ')' | '\'' | ';' | '?' => out.push(c),
@@ -291,7 +291,7 @@ mod tests {
 
     const OWN: [&str; 13] = ["details", "/details", "summary", "/summary", "b", "/b", "code", "/code", "sub", "/sub", "br", "/pre", "/a"];
 
-    /// The text of the comment outside of code, as a platform sees it when Markdown is done; fails on a tag that isn't ours.
+    /// Returns the text of a comment outside code, as a platform sees it after rendering Markdown; fails on a tag that isn't ours.
     fn text_nodes(comment: &str) -> String {
         let mut rest = comment.strip_prefix(MARKER).unwrap();
         let mut out = String::new();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_has_room_for_its_end() {
+    fn a_long_comment_still_has_its_footer() {
         let many = (0..2_000).map(|n| Finding {
             path: format!("spec.f{n}"),
             group: format!("{n:016x}"),

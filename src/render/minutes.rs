@@ -1,5 +1,5 @@
-//! The minutes of a review, to be filled in: Markdown for projects that review in text. What is written behind `Decision:` and `Note:`
-//! can be imported by the page that `--format html` makes, whose own export has the same form.
+//! Minutes of a review, to be filled in: Markdown for projects that review in text. The HTML page can import what is written after
+//! `Decision:` and `Note:`, and its export has the same form.
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value};
@@ -89,7 +89,7 @@ pub fn render(view: &View<'_>, commits: &Commits) -> String {
     made.unwrap_or_else(|error| format!("The minutes could not be made: {error}\n"))
 }
 
-/// What a group talks about: neither documentation nor what is waived or was there before.
+/// Lists the items to discuss: everything except documentation, waived and pre-existing findings.
 fn sections(overview: &Overview<'_>) -> Vec<Section> {
     let titles =
         [(Sort::Breaking, "Breaking changes"), (Sort::Problem, "To fix"), (Sort::Compatible, "Compatible changes"), (Sort::Note, "Notes")];
@@ -132,7 +132,7 @@ fn item(group: &Group<'_>) -> Item {
     }
 }
 
-/// Code that no text inside can end.
+/// Writes code that no text inside can end.
 fn code(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
@@ -152,11 +152,11 @@ fn code(text: &str) -> String {
 
 const ZERO: char = '\u{200b}';
 
-/// Prose in which nothing of a file is Markdown, a mention, a reference or a link. The page's script does the same.
+/// Writes prose without active Markdown, mentions, references or links. The page's script does the same.
 fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.chars().peekable();
-    // Letters, digits and underscores just before, for commits and for `www.`.
+    // The letters, digits and underscores directly before, to recognise commits and `www.`.
     let mut word = String::new();
     while let Some(c) = rest.next() {
         let next = rest.peek().copied().unwrap_or(' ');
@@ -181,7 +181,7 @@ fn words(text: &str) -> String {
     out
 }
 
-/// Text between backticks as code, the rest as words.
+/// Writes text between backticks as code, and the rest as prose.
 fn message(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -201,7 +201,7 @@ mod tests {
     use crate::render::sample;
 
     #[test]
-    fn text_of_files_is_inert() {
+    fn text_from_files_is_inert() {
         assert_eq!(
             words("a *b* @team #1 <x> 0123456789 http://x www.x"),
             "a \\*b\\* @\u{200b}team \\#\u{200b}1 \\<x\\> 012345\u{200b}6789 http:\u{200b}//x www\u{200b}.x"
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_for_each_change_whatever_it_says() {
+    fn each_change_has_one_line_whatever_its_text() {
         let text = sample::rendered_hostile(|view| render(view, &Commits::default()));
         let items: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
         assert_eq!(items.len(), 3, "an error, a warning and a note are new: {text}");

@@ -1,4 +1,4 @@
-//! A report comes in; text for people and for programs goes out.
+//! Renders a report as text for people and programs.
 
 mod accept;
 mod anchor;

@@ -1,4 +1,4 @@
-//! What a server says to objects: for people, and as JSON.
+//! Renders how a server treats objects, for people and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ pub const SCHEMA: &str = "crdwise.objects/v1";
 /// Longer defaults are shortened.
 const SHOWN: usize = 120;
 
-/// One thing said about an object.
+/// One remark about an object.
 #[derive(Debug, Clone, Serialize)]
 pub struct ObjectRemark {
     /// `rejected`, `tolerated`, `pruned`, `lost`, `null`, `changed`, `gone`, `unknown`, `undecided` or `defaulted`.
@@ -32,29 +32,29 @@ pub struct ObjectRemark {
     pub file: String,
     pub line: usize,
     pub column: usize,
-    /// The servers of the range that say so; absent if all of them do.
+    /// The servers of the range that behave this way; absent if all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<Minors>,
     #[serde(skip)]
     place: Option<Place>,
-    /// The message without anything that the object holds.
+    /// The message without any values from the object.
     #[serde(skip)]
     bare: Option<String>,
 }
 
 impl ObjectRemark {
-    /// Whether it fails the run: the object is refused, loses something, or could not be judged.
+    /// Whether the remark fails the run: the object is refused, loses data, or couldn't be checked.
     pub fn fails(&self) -> bool {
         !matches!(self.what, "defaulted" | "tolerated" | "lost" | "null")
     }
 
-    /// Whether it is shown without being asked for.
-    fn is_told(&self) -> bool {
+    /// Whether the remark is shown by default.
+    fn shown_by_default(&self) -> bool {
         self.what != "defaulted"
     }
 }
 
-/// An object with all that is said about it.
+/// An object with all remarks about it.
 #[derive(Debug, Clone, Serialize)]
 pub struct JudgedObject {
     pub object: String,
@@ -63,13 +63,13 @@ pub struct JudgedObject {
     /// `create`, `update`, `update status` or `update scale`.
     pub request: &'static str,
     pub crd: Option<String>,
-    /// With old CRDs: whether the upgrade breaks it.
+    /// Whether the upgrade breaks the object; only with old CRDs.
     pub broken_by_upgrade: Option<bool>,
     pub remarks: Vec<ObjectRemark>,
 }
 
 impl JudgedObject {
-    /// The same without excerpts and without anything that the object holds but its name: what may be said of a cluster.
+    /// Removes excerpts and every value of the object except its name, so that nothing confidential from a cluster is shown.
     pub fn of_cluster(mut self) -> JudgedObject {
         for remark in &mut self.remarks {
             remark.place = None;
@@ -80,7 +80,7 @@ impl JudgedObject {
         self
     }
 
-    /// The same for a downgrade, where fields that the older release doesn't know are lost by nature.
+    /// Adjusts the remarks for a downgrade, where losing fields that the older release doesn't know is expected.
     pub fn of_downgrade(mut self) -> JudgedObject {
         for remark in self.remarks.iter_mut().filter(|remark| remark.what == "pruned") {
             remark.what = "lost";
@@ -88,7 +88,7 @@ impl JudgedObject {
         self
     }
 
-    /// As a case of a JUnit report.
+    /// Converts to a case of a JUnit report.
     pub(super) fn test_case(&self, suite: &str) -> TestCase {
         let line =
             |remark: &ObjectRemark| format!("{}: {} ({}:{}:{})", remark.what, remark.message, remark.file, remark.line, remark.column);
@@ -101,7 +101,7 @@ impl JudgedObject {
         }
     }
 
-    /// With old CRDs only what the upgrade breaks counts.
+    /// With old CRDs, only objects that the upgrade breaks count.
     pub fn fails(&self) -> bool {
         self.broken_by_upgrade.unwrap_or_else(|| self.remarks.iter().any(ObjectRemark::fails))
     }
@@ -111,7 +111,7 @@ pub fn judged(reports: &[ObjectReport], documents: &Documents) -> Vec<JudgedObje
     reports.iter().filter(|report| !is_skipped(report)).map(|report| one(report, documents)).collect()
 }
 
-/// What servers say, newest first, as one: a remark that not all of them make says which do.
+/// Merges the results of several servers, newest first; a remark that not all of them make names those that do.
 pub fn judged_on(reports: &[(Minor, Vec<ObjectReport>)], documents: &Documents) -> Vec<JudgedObject> {
     let mut answers = reports.iter().map(|(minor, reports)| (*minor, judged(reports, documents)));
     let Some((newest, mut merged)) = answers.next() else { return Vec::new() };
@@ -153,8 +153,8 @@ pub fn skipped(reports: &[ObjectReport]) -> Vec<Skipped> {
     for report in reports.iter().filter(|report| is_skipped(report)) {
         *kinds.entry(format!("kind {} of {}", report.kind, report.api_version)).or_default() += 1;
     }
-    let told = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD is given for its group ({count} of them)") };
-    kinds.into_iter().map(told).collect()
+    let skipped = |(what, count): (String, usize)| Skipped { what, why: format!("no CRD is given for its group ({count} of them)") };
+    kinds.into_iter().map(skipped).collect()
 }
 
 fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
@@ -192,7 +192,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
             say("undecided", report.place, String::new(), words);
         }
         ObjectVerdict::Checked(checked) => {
-            // Errors come first, and then what is tolerated.
+            // Errors come first, then tolerated errors.
             bare.extend(checked.errors.iter().map(|error| error.what.without_value()));
             bare.extend(checked.tolerated.iter().map(|tolerated| tolerated.what.error.without_value()));
             for error in &checked.errors {
@@ -257,7 +257,7 @@ fn one(report: &ObjectReport, documents: &Documents) -> JudgedObject {
     }
 }
 
-/// Draws what is said; `unhurt` objects are only counted. `servers` are those that were asked, where that is to be said.
+/// Renders remarks; `unhurt` objects are only counted. `servers` are those that were checked, if they should be named.
 pub fn render(
     (judged, servers): (&[JudgedObject], Option<Minors>),
     unhurt: usize,
@@ -275,14 +275,14 @@ pub fn render(
     out
 }
 
-/// What is said about objects, at its places.
+/// Renders the remarks about objects, each at its place.
 pub(super) fn remarks(judged: &[JudgedObject], documents: &Documents, style: &Style, all: bool) -> String {
     let mut out = String::new();
     for object in judged {
         let shown: Vec<&ObjectRemark> = object
             .remarks
             .iter()
-            .filter(|remark| all || (remark.is_told() && (object.fails() || object.broken_by_upgrade.is_none())))
+            .filter(|remark| all || (remark.shown_by_default() && (object.fails() || object.broken_by_upgrade.is_none())))
             .collect();
         for remark in shown {
             let file = remark.place.and_then(|place| documents.file(place.file));
@@ -301,12 +301,12 @@ pub(super) fn remarks(judged: &[JudgedObject], documents: &Documents, style: &St
     out
 }
 
-/// Objects of a cluster have no file that would tell two of a name apart.
+/// Whether an object comes from a cluster, where no file name distinguishes two objects of the same name.
 fn is_cluster(documents: &Documents, place: Place) -> bool {
     documents.file(place.file).is_some_and(|file| file.origin == Origin::Cluster)
 }
 
-/// How many objects were checked, and how many fail.
+/// Summarises how many objects were checked, and how many fail.
 fn summary(judged: &[JudgedObject], unhurt: usize) -> String {
     let failed = judged.iter().filter(|object| object.fails()).count();
     let word = if judged.iter().any(|object| object.broken_by_upgrade.is_some()) {
@@ -319,7 +319,7 @@ fn summary(judged: &[JudgedObject], unhurt: usize) -> String {
     format!("objects: {} checked, {failed} {word}{tolerated}", judged.len() + unhurt)
 }
 
-/// What each kind of remark means.
+/// Describes each kind of remark.
 pub(super) const ABOUT: &[(&str, &str)] = &[
     ("rejected", "The server rejects the object"),
     ("tolerated", "An error that the update didn't touch is tolerated"),
@@ -339,11 +339,11 @@ pub(super) fn annotations(judged: &[JudgedObject]) -> Vec<Annotation> {
         place: remark.place,
         message: format!("{} {}", object.object, remark.message),
     };
-    let told = |object: &&JudgedObject| object.broken_by_upgrade != Some(false);
+    let is_shown = |object: &&JudgedObject| object.broken_by_upgrade != Some(false);
     judged
         .iter()
-        .filter(told)
-        .flat_map(|object| object.remarks.iter().filter(|one| one.is_told()).map(move |one| remark(object, one)))
+        .filter(is_shown)
+        .flat_map(|object| object.remarks.iter().filter(|one| one.shown_by_default()).map(move |one| remark(object, one)))
         .collect()
 }
 
@@ -355,7 +355,7 @@ pub fn sarif(judged: &[JudgedObject], anchors: &Anchors<'_>, complete: bool) -> 
     annotation::sarif("validate", &annotations(judged), anchors, ABOUT, complete)
 }
 
-/// A case for each object, in a suite for each file.
+/// Writes one case per object, in a suite per file.
 pub fn junit(judged: &[JudgedObject], complete: bool) -> String {
     let cases: Vec<TestCase> = judged.iter().map(|object| object.test_case(&object.file)).collect();
     annotation::junit("validate", &cases, complete)
@@ -369,7 +369,7 @@ pub fn json(judged: &[JudgedObject], skipped: &[Skipped], kubernetes: Minors) ->
     text
 }
 
-/// The line about an object that no CRD describes.
+/// The line about objects without a CRD.
 fn no_crd(kind: &str, api_version: &str) -> String {
     match (kind, api_version) {
         ("", _) | (_, "") => "it is no Kubernetes object: `apiVersion` or `kind` is missing".to_owned(),

@@ -1,4 +1,4 @@
-//! A proof, reduced to the line that matters.
+//! Shortens a proof to the relevant line.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use crate::input::shorten;
 use crate::judge::finding::Finding;
 use crate::model::fact::{Outcome, Witness};
 
-/// Characters of a value that are shown.
+/// How many characters of a value are shown.
 const VALUE: usize = 60;
 
-/// What an object shows: its line that matters, and what became of it.
+/// What an object proves: its relevant line, and what the server does with it.
 pub(super) struct Proof {
-    /// `spec.receivers[0].name: ""`, or nothing where the message says it all.
+    /// `spec.receivers[0].name: ""`, or `None` if the message says enough.
     pub line: Option<String>,
     /// "was accepted and is now rejected: should be at least 1 chars long".
     pub outcome: String,
@@ -45,7 +45,7 @@ impl Proof {
         Some(Proof { line: line(object, path), outcome })
     }
 
-    /// In one sentence.
+    /// The proof in one sentence.
     pub fn text(&self) -> String {
         match &self.line {
             Some(line) => format!("`{line}` {}", self.outcome),
@@ -54,7 +54,7 @@ impl Proof {
     }
 }
 
-/// The object is shown, so its value needs no repeating.
+/// Removes the value from the server's message, because the object is shown anyway.
 fn without_value(reason: &str) -> &str {
     let Some(rest) = reason.strip_prefix("Invalid value: ") else { return reason };
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -66,7 +66,7 @@ fn is_path(text: &str) -> bool {
     !text.is_empty() && !text.contains(' ') && text.trim_start_matches('.').starts_with(|c: char| c.is_alphabetic())
 }
 
-/// The part of the object at a path, or the nearest part around it, as one line.
+/// The part of the object at a path, or its nearest existing parent, on one line.
 fn line(object: &Value, path: &str) -> Option<String> {
     let mut value = object;
     let mut shown = String::new();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_line_that_matters_is_said() {
+    fn only_the_relevant_line_is_shown() {
         let object = json!({"spec": {"list": [{"name": ""}], "size": 3}});
         let because = "spec.list[0].name: Invalid value: \"\": spec.list[0].name in body should be at least 1 chars long";
         let expected = "`spec.list[0].name: \"\"` was accepted and is now rejected: should be at least 1 chars long";

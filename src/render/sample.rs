@@ -1,4 +1,4 @@
-//! Reports for the tests of formats: one that people write, and one that nobody should.
+//! Reports for testing formats: an ordinary one, and a hostile one.
 
 use crate::input::yaml::{Span, YamlBudget};
 use crate::input::{File, Origin};
@@ -81,7 +81,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
     }
 }
 
-/// What a file can hold to break out of any format, in one string.
+/// Text from a file that tries to break out of every format.
 pub const HOSTILE: &str = concat!(
     "evil\n::error file=a,line=1::owned\r\n::stop-commands::x\n##[set-output name=verdict]none\n",
     "\u{1b}[31mred\u{1b}]8;;http://x.example\u{7}link\u{202e}\u{200b}\u{feff}\u{0}\u{8}\u{fffe}\u{ffff}",
@@ -92,10 +92,10 @@ pub const HOSTILE: &str = concat!(
     "0123456789012345678901234567890123456789",
 );
 
-/// A file name that holds as much of it as a file system takes.
+/// A file name with as much of it as a file system allows.
 pub const HOSTILE_NAME: &str = "crd/a b,file=x:::%0A\n<img>\"'`|@team#1\u{202e}\u{1b}[0m?x#y\u{7f}.yaml";
 
-/// A finding that has the hostile text wherever text of a file can get.
+/// A finding with hostile text wherever text from a file can appear.
 pub fn hostile(documents: &Documents) -> Finding {
     let text = || HOSTILE.to_owned();
     let place = Place { file: 0, span: Span::new(0, 4) };
@@ -142,7 +142,7 @@ pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
     let with = |severity, rule: &str| Finding { severity, rule: rule.into(), group: group(rule), ..hostile(&documents) };
     let mut report = report(vec![
         with(Severity::Error, "field-removed"),
-        // One that shows its lines, and no rules side by side.
+        // This finding shows its lines rather than two rules side by side.
         Finding { values: None, ..with(Severity::Warning, "default-changed") },
         with(Severity::Info, "field-added"),
         Finding { status: Status::Waived, ..with(Severity::Error, "enum-narrowed") },
@@ -155,12 +155,12 @@ pub fn rendered_hostile(render: impl Fn(&View<'_>) -> String) -> String {
     render(&View { report: &report, book: Book::builtin(), anchors: &anchors, all: true, gate: Some(Severity::Error), complete: true })
 }
 
-/// Renders findings without any place.
+/// Renders findings that have no place.
 pub fn rendered(findings: Vec<Finding>, render: fn(&View<'_>) -> String) -> String {
     plain(&report(findings), render)
 }
 
-/// Renders a report without findings, of a bundle that could not be read.
+/// Renders a report without findings for a bundle that couldn't be read.
 pub fn rendered_unread(render: fn(&View<'_>) -> String) -> String {
     let mut report = report(vec![]);
     report.new.skipped = vec![crate::model::Skipped { what: "crd.yaml:3:1".into(), why: "not read: a\n::error::tab".into() }];

@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, with everything that code scanning wants to know of a result and of its rule.
+//! SARIF 2.1.0, with everything that code scanning uses about a result and its rule.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use super::escape::visible;
 use super::proof::Proof;
 use super::view::View;
 
-/// GitHub takes so many results of a run and refuses a file with more.
+/// GitHub accepts this many results per run, and refuses a file with more.
 pub(super) const MOST: usize = 25_000;
 pub(super) const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// What relative addresses are relative to.
+/// The base that relative URIs refer to.
 pub(super) const ROOT: &str = "%SRCROOT%";
 
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ struct Suppression<'r> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Fingerprints<'r> {
-    /// The only one that GitHub compares.
+    /// The only fingerprint that GitHub compares.
     primary_location_line_hash: String,
     #[serde(rename = "crdwise/v1")]
     own: &'r str,
@@ -186,12 +186,12 @@ pub fn render(view: &View<'_>) -> String {
     with_results(&log, &results)
 }
 
-/// One result a line: diffs of reports stay readable, and thousands of results stay small.
+/// Writes one result per line, which keeps diffs of reports readable and large reports small.
 fn with_results(log: &Log, results: &[ResultEntry<'_>]) -> String {
     const EMPTY: &str = "\"results\": []";
     let frame = serde_json::to_string_pretty(log).unwrap_or_default();
     let lines: Vec<String> = results.iter().filter_map(|result| serde_json::to_string(result).ok()).collect();
-    // Results are the last key, and no text can hold a raw quotation mark.
+    // Results are the last key, and no string can contain an unescaped quotation mark.
     let (head, tail) = frame.rsplit_once(EMPTY).unwrap_or((&frame, ""));
     let mut text = String::with_capacity(frame.len() + lines.iter().map(|line| line.len() + 12).sum::<usize>());
     text.push_str(head);
@@ -219,7 +219,7 @@ pub(super) fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The rule's page, as far as a result of it is there; for an unknown rule, the texts of its finding.
+/// The descriptor of a rule, from its page; for an unknown rule, from the texts of its finding.
 fn descriptor(finding: &Finding, book: &Book) -> serde_json::Value {
     let rule = book.get(&finding.rule);
     let title = visible(&finding.title);
@@ -254,7 +254,7 @@ fn descriptor(finding: &Finding, book: &Book) -> serde_json::Value {
     descriptor
 }
 
-/// The paragraphs under a heading as one.
+/// Joins the paragraphs under a heading.
 fn section(page: &str, heading: &str) -> String {
     let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.starts_with("## "));
     lines.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
@@ -308,7 +308,7 @@ fn suppression(finding: &Finding) -> Option<Suppression<'_>> {
     (finding.status == Status::Waived).then_some(waived)
 }
 
-/// The field, version or CRD; nothing for what is about the bundle.
+/// The field, version or CRD; `None` for a finding about the bundle.
 fn logical(finding: &Finding) -> Option<LogicalLocation<'_>> {
     let (name, kind): (Cow<'_, str>, _) = match &finding.version {
         _ if finding.crd.is_empty() => return None,
@@ -328,7 +328,7 @@ pub(super) fn physical(anchor: Anchor<'_>) -> PhysicalLocation {
     }
 }
 
-/// Message, help and proof as plain text. `[text](address)` would be a link in it.
+/// Message, help and proof as plain text. `[text](address)` would become a link.
 fn message(finding: &Finding) -> Cow<'_, str> {
     let mut text = visible(&finding.message).into_owned();
     if !finding.help.is_empty() {
@@ -342,7 +342,7 @@ fn message(finding: &Finding) -> Cow<'_, str> {
     if text.contains("](") { text.replace("](", "\\](").into() } else { text.into() }
 }
 
-/// A path as a relative reference: everything percent-encoded but what never means anything else.
+/// Writes a path as a relative URI reference, percent-encoding everything but unreserved characters.
 fn uri(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -387,13 +387,13 @@ mod tests {
     }
 
     #[test]
-    fn no_result_at_all_is_a_whole_log() {
+    fn a_run_without_results_is_a_complete_log() {
         let log = check(&sample::rendered(Vec::new(), render));
         assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(0));
     }
 
     #[test]
-    fn twins_are_numbered() {
+    fn equal_fingerprints_are_numbered() {
         let log = check(&sample::rendered(vec![sample::finding(), sample::finding()], render));
         let hash = |n: usize| log["runs"][0]["results"][n]["partialFingerprints"]["primaryLocationLineHash"].as_str().unwrap().to_owned();
         assert_eq!((hash(0), hash(1)), ("0123456789abcdef:1".to_owned(), "0123456789abcdef:2".to_owned()));
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_stay_when_there_are_too_many() {
+    fn the_worst_are_kept_when_there_are_too_many() {
         let mut findings = vec![Finding { severity: Severity::Info, kind: Kind::AddField, ..sample::finding() }; MOST];
         findings.push(Finding { fingerprint: "ffffffffffffffff".into(), ..sample::finding() });
         let log: Value = serde_json::from_str(&sample::rendered(findings, render)).unwrap();

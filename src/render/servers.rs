@@ -1,13 +1,13 @@
-//! The servers that a report is about, as lines of text: which they are, which of them accept the bundle, and why others don't.
+//! Text about the servers of a report: which ones, which of them accept the bundle, and why the others don't.
 
 use crate::judge::report::Report;
 use crate::judge::servers::Servers;
 use crate::model::kubernetes::{Minor, Minors};
 
-/// Rows of the table of CRDs; what every server says the same of is only counted.
+/// How many rows the table of CRDs has. CRDs that all servers treat the same are only counted.
 const ROWS: usize = 60;
 
-/// The servers of the report, with the oldest one that accepts the bundle where that was asked.
+/// The servers of the report, with the oldest one that accepts the bundle if that was requested.
 pub(super) fn summary(report: &Report) -> String {
     let named = named(report.kubernetes);
     match &report.servers {
@@ -22,7 +22,7 @@ pub(super) fn summary(report: &Report) -> String {
     }
 }
 
-/// A newer server may refuse what the oldest accepts.
+/// Names newer servers that refuse what the oldest accepts.
 fn unless(report: &Report) -> String {
     let Some(servers) = &report.servers else { return String::new() };
     let refused = servers.refused.iter().fold(Minors::NONE, |set, refusal| set.and(refusal.kubernetes));
@@ -30,7 +30,7 @@ fn unless(report: &Report) -> String {
     if newer.is_empty() { String::new() } else { format!(", but {newer} doesn't") }
 }
 
-/// The minors, with a mark at what isn't released.
+/// Formats the minor versions, and marks unreleased ones.
 pub(super) fn named(minors: Minors) -> String {
     let pre: Minors = minors.iter().filter(|minor| minor.is_prerelease()).collect();
     match pre.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn refusals(report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// Minor × CRD, for a range: `✓` where a server accepts the CRD.
+/// A table of minor versions and CRDs for a range: `✓` where a server accepts the CRD.
 pub(super) fn table(report: &Report) -> Vec<String> {
     let Some(servers) = report.servers.as_ref().filter(|servers| !servers.crds.is_empty()) else { return Vec::new() };
     let differ: Vec<_> = servers.crds.iter().filter(|(_, accepted)| **accepted != report.kubernetes).collect();

@@ -1,4 +1,4 @@
-//! One line for each group, as compilers write them: `file:line:column: breaking: what changed [rule]`.
+//! One line per group, in the style of compilers: `file:line:column: breaking: what changed [rule]`.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub fn render(view: &View<'_>, color: bool) -> String {
     out
 }
 
-/// What changed, where, and what that does.
+/// Says what changed, where, and with what effect.
 pub(super) fn sentence(group: &Group<'_>) -> String {
     let mut text = group.headline();
     if let Some(reach) = group.reach() {
@@ -38,7 +38,7 @@ pub(super) fn sentence(group: &Group<'_>) -> String {
     text
 }
 
-/// What kind of thing a group is, in one word.
+/// The category of a group, in one word.
 pub(super) fn word(group: &Group<'_>) -> &'static str {
     match (group.status(), group.class(), group.severity()) {
         (Status::Waived, ..) => "waived",
@@ -51,7 +51,7 @@ pub(super) fn word(group: &Group<'_>) -> &'static str {
     }
 }
 
-/// The colour of a group's sign: red for what fails, yellow for what may, green for what is safe.
+/// The colour of a group's sign: red for failures, yellow for warnings, green for safe changes.
 pub(super) fn paint(group: &Group<'_>) -> Option<&'static str> {
     match (group.severity(), group.class()) {
         (Severity::Error, _) => Some("1;31"),
@@ -81,7 +81,7 @@ mod tests {
     use crate::render::sample;
 
     #[test]
-    fn hostile_text_commands_no_log() {
+    fn hostile_text_cannot_inject_log_commands() {
         let out = sample::rendered_hostile(|view| render(view, false));
         assert!(!out.contains('\u{1b}') && !out.contains("##["), "{out}");
         assert!(out.lines().all(|line| !line.trim_start().starts_with("::")), "{out}");

@@ -1,25 +1,25 @@
-//! Lines of the two files beside each other in one diagnostic: what miette shows for a finding.
+//! Shows lines of both files in one diagnostic, drawn by miette.
 
 use miette::{LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
 use super::escape;
 
-/// Longest stretch of a line that is shown; descriptions can have thousands of characters.
+/// The most characters of a line that are shown; descriptions can have thousands.
 const SHOWN: usize = 66;
 
-/// One line of one file, escaped and cut, with the part to underline.
+/// One line of a file, escaped and shortened, with the part to underline.
 #[derive(Debug, Clone)]
 pub(super) struct Excerpt {
     name: String,
     line: usize,
     column: usize,
     text: String,
-    /// Bytes of `text`.
+    /// A byte range of `text`.
     mark: std::ops::Range<usize>,
 }
 
 impl Excerpt {
-    /// `line` and `column` count from 1; `span` is in bytes of `text`, the whole file.
+    /// `line` and `column` count from 1; `span` is a byte range of `text`, the whole file.
     pub fn new(name: &str, text: &str, span: std::ops::Range<usize>, line: usize, column: usize) -> Self {
         let start = span.start.min(text.len());
         let head = text.get(..start).unwrap_or_default();
@@ -84,11 +84,11 @@ fn boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Several excerpts as one source: each keeps its own file name and line, and none is merged with another.
+/// Several excerpts as one source for miette: each keeps its file name and line, and miette doesn't merge them.
 #[derive(Debug)]
 pub(super) struct Excerpts(pub Vec<Excerpt>);
 
-/// Distance between excerpts in the made-up source; no line is that long.
+/// The distance between excerpts in the virtual source; no line is that long.
 const STRIDE: usize = 1 << 16;
 
 impl Excerpts {
@@ -108,7 +108,7 @@ impl SourceCode for Excerpts {
             return Err(MietteError::OutOfBounds);
         }
         let whole = SourceSpan::from((index * STRIDE, excerpt.text.len()));
-        // miette takes the column of the first byte of the contents, and shows it as that of the mark.
+        // miette takes the column of the first byte of the contents, and shows it as the column of the mark.
         let column = excerpt.column.saturating_sub(1);
         let contents =
             MietteSpanContents::new_named(excerpt.name.clone(), excerpt.text.as_bytes(), whole, excerpt.line.saturating_sub(1), column, 1);
@@ -116,7 +116,7 @@ impl SourceCode for Excerpts {
     }
 }
 
-/// A diagnostic ready to be printed.
+/// A diagnostic ready to be drawn.
 #[derive(Debug)]
 pub(super) struct Diagnostic {
     pub message: String,
@@ -182,7 +182,7 @@ impl Style {
 
 pub(super) fn draw(style: &Style, diagnostic: &Diagnostic) -> String {
     let mut out = String::new();
-    // Writing to a string doesn't fail; a source that can't be read shows the message alone.
+    // Writing to a string can't fail; if the source can't be read, show only the message.
     if style.handler().render_report(&mut out, diagnostic).is_err() {
         out = format!("{}\n", diagnostic.message);
     }

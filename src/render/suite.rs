@@ -1,4 +1,4 @@
-//! The results of test suites and their coverage: for people and as JSON, GitHub annotations, SARIF and JUnit.
+//! Renders the results of test suites and their coverage, for people and as JSON, GitHub annotations, SARIF and JUnit.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,23 +21,23 @@ use super::snippet::Style;
 use crate::judge::overview::plural;
 
 pub const SCHEMA: &str = "crdwise.tests/v1";
-/// Longer constraints are cut in the table.
+/// Longer constraints are shortened in the table.
 const SHOWN: usize = 60;
 
-/// What a run of suites found.
+/// The results of a test run.
 pub struct Tests<'r> {
     pub results: &'r [CaseResult<'r>],
-    /// Where suites were read.
+    /// The documents that contain the suites.
     pub suites: &'r Documents,
-    /// Fixtures of past releases, and objects of this one after a downgrade.
+    /// Fixtures of past releases, and objects of this release after a downgrade.
     pub releases: &'r [ReleaseObjects],
     pub coverage: Option<CoverageView<'r>>,
-    /// The servers that cases had to hold on, unless they said otherwise.
+    /// The servers that cases must hold on, unless they name others.
     pub kubernetes: Minors,
     pub complete: bool,
 }
 
-/// Objects of one release, as the CRDs of another one read them.
+/// Objects of one release, checked with the CRDs of another.
 pub struct ReleaseObjects {
     /// Such as `fixtures of 1.4.0`.
     pub title: String,
@@ -55,10 +55,10 @@ impl ReleaseObjects {
     }
 }
 
-/// The coverage, as far as somebody asked for it.
+/// The coverage, and how to show it.
 pub struct CoverageView<'r> {
     pub lines: &'r [CoverageLine],
-    /// Where CRDs were read.
+    /// The documents that contain the CRDs.
     pub crds: &'r Documents,
     /// Show the lines of the CRDs instead of a table.
     pub source: bool,
@@ -101,7 +101,7 @@ fn name(result: &CaseResult<'_>) -> String {
     }
 }
 
-/// What is wrong, and on which servers where not on all.
+/// The failure message, with the servers if not all of them are affected.
 fn message(failure: &CaseFailure) -> String {
     let on = failure.kubernetes.map(|minors| format!(" (only on Kubernetes {minors})")).unwrap_or_default();
     format!("{}{on}", failure.message)
@@ -112,7 +112,7 @@ impl Tests<'_> {
         self.results.iter().filter(|result| !result.failures.is_empty()).count()
     }
 
-    /// Whether every case passes, every object of another release is read, and enough is covered.
+    /// Whether every case passes, every object of another release can be read, and enough is covered.
     pub fn pass(&self) -> bool {
         self.failed() == 0
             && self.releases.iter().all(|release| release.failed() == 0)
@@ -194,7 +194,7 @@ impl Tests<'_> {
     pub fn sarif(&self, anchors: &Anchors<'_>) -> String {
         let mut annotations = self.annotations();
         for object in self.releases.iter().flat_map(|release| &release.judged) {
-            // Their files are not among those that the places of this report are in.
+            // These files aren't among the documents of this report, so name them in the text.
             let at = |text: String| format!("{text} ({}:{})", object.file, object.line);
             let own = objects::annotations(std::slice::from_ref(object));
             annotations.extend(own.into_iter().map(|one| Annotation { place: None, message: at(one.message), ..one }));
@@ -278,7 +278,7 @@ fn missing(line: &CoverageLine) -> &'static str {
     }
 }
 
-/// A line for each version, and each constraint that some case is missing for.
+/// Writes a line for each version, and for each constraint without a case.
 fn table(coverage: &CoverageView<'_>) -> String {
     let mut out = String::new();
     let mut versions: BTreeMap<(&str, &str), Vec<&CoverageLine>> = BTreeMap::new();
@@ -299,7 +299,7 @@ fn table(coverage: &CoverageView<'_>) -> String {
     out
 }
 
-/// The lines of the CRDs that some case is missing for.
+/// Writes the lines of the CRDs that lack a case.
 fn source(coverage: &CoverageView<'_>) -> String {
     let mut marked: BTreeMap<(u32, usize), Vec<&CoverageLine>> = BTreeMap::new();
     for line in coverage.lines.iter().filter(|line| !line.is_covered()) {

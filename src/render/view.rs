@@ -1,4 +1,4 @@
-//! What every format that shows findings starts from: which of them, in which order, and where they are.
+//! The input of every format that shows findings: which findings, in which order, and where they are.
 
 use crate::judge::finding::{Finding, Severity, Status};
 use crate::judge::report::Report;
@@ -7,22 +7,22 @@ use crate::judge::rule::Book;
 use super::anchor::Anchors;
 use super::escape::visible;
 
-/// A report, and what a format may look up beside it.
+/// A report, with everything a format may look up.
 #[derive(Clone, Copy)]
 pub struct View<'v> {
     pub report: &'v Report,
     pub book: &'v Book,
     pub anchors: &'v Anchors<'v>,
-    /// Also what is folded to a count: documentation, pre-existing and waived findings.
+    /// Also show what is otherwise only counted: documentation changes, pre-existing and waived findings.
     pub all: bool,
     /// The severity from which findings fail the run.
     pub gate: Option<Severity>,
-    /// Whether everything that was given could be read.
+    /// Whether all input could be read.
     pub complete: bool,
 }
 
 impl<'v> View<'v> {
-    /// The findings that are shown, worst first.
+    /// The findings to show, worst first.
     pub fn worst_first(&self) -> Vec<&'v Finding> {
         let mut findings: Vec<&Finding> = self.report.findings.iter().filter(|finding| self.all || finding.is_shown()).collect();
         findings.sort_by(|a, b| a.order(b));
@@ -34,7 +34,7 @@ impl<'v> View<'v> {
     }
 }
 
-/// CRD and version in front of a message, harmless in a terminal; nothing for what is about the bundle.
+/// The CRD and version to put before a message, escaped for a terminal; empty for a finding about the bundle.
 pub fn subject(finding: &Finding) -> String {
     let version = finding.version.as_deref().map(|version| format!(" {}", visible(version))).unwrap_or_default();
     if finding.crd.is_empty() { String::new() } else { format!("{}{version}: ", visible(&finding.crd)) }

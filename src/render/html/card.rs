@@ -1,4 +1,4 @@
-//! One group of findings as the page shows it: what changed, what shows it, where, and what follows from it.
+//! A card of the page, for one group of findings: what changed, the evidence, the places, and the consequences.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,16 +18,18 @@ use super::outline::Outline;
 use super::proof::{ProofCard, proof};
 use super::yaml_diff::{Spotted, YamlDiff, diff};
 
-/// So many changes of documentation are shown with their text; the rest with their places.
+/// How many documentation changes are shown with their text; the rest only with their places.
 const DOCUMENTED: usize = 300;
-/// Places of what nobody has to decide on.
+/// How many places are listed for items that need no decision.
 const PLACES: usize = 20;
-/// Different edits of an embedded type that are named.
+/// How many different edits of an embedded type are listed.
 const EDITS: usize = 30;
-/// Names of CRDs, and drafts, that one line has room for.
+/// How many CRD names or drafts fit on one line.
 const NAMED: usize = 3;
 
-/// What attributes may say of a card: hexadecimal digits and words of closed lists. Text of files is only between tags.
+/// The categories of cards.
+///
+/// Attributes of a card contain only hexadecimal digits and words from closed lists; text from files appears only between tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::render) enum Sort {
@@ -36,7 +38,7 @@ pub(in crate::render) enum Sort {
     Compatible,
     Note,
     Documentation,
-    /// The old side has it, too.
+    /// The old side has the finding too.
     Earlier,
 }
 
@@ -54,7 +56,7 @@ impl Sort {
         }
     }
 
-    /// The word in front of a card.
+    /// The label before a card.
     pub fn tag(group: &Group<'_>) -> &'static str {
         match (Sort::of(group), group.severity()) {
             (Sort::Breaking, _) => "Breaking",
@@ -78,7 +80,7 @@ impl Sort {
     }
 }
 
-/// Whom it affects, and what it does to them.
+/// Who is affected, and how.
 pub(super) fn whom(affected: Affected) -> (&'static str, &'static str) {
     match affected {
         Affected::Writers => ("Writers", "requests that passed are rejected"),
@@ -94,25 +96,25 @@ pub(super) fn whom(affected: Affected) -> (&'static str, &'static str) {
 /// The rule that asks the author a question.
 pub(super) const MEANING: &str = "meaning-may-have-changed";
 
-/// Digits that replace a name of a file in attributes and addresses. They stay the same in the next report.
+/// Digits that replace a name from a file in attributes and URLs. They are the same in every report.
 pub(super) fn key(name: &str) -> String {
     fingerprint(&[name]).chars().take(8).collect()
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct Card {
-    /// The fingerprint of the lead.
+    /// The fingerprint of the group's first finding.
     pub id: String,
     pub sort: Sort,
     pub label: &'static str,
     pub severity: Severity,
     pub status: Status,
     pub affects: Vec<Affected>,
-    /// Keys of its CRDs.
+    /// The keys of the CRDs.
     pub crds: Vec<String>,
-    /// What a waiver for all of it names.
+    /// The fingerprint to waive the whole group.
     pub fingerprint: Option<String>,
-    /// The key of the rule, if its page is in the file.
+    /// The key of the rule, if its documentation is in the page.
     pub rule: String,
     pub has_page: bool,
     pub rule_id: String,
@@ -120,31 +122,31 @@ pub(super) struct Card {
     pub headline: String,
     pub effect: Option<String>,
     pub path: String,
-    /// Where it is, short.
+    /// Where it is, in short form.
     pub subject: String,
     pub harm: &'static str,
     pub help: String,
     pub waiver: Option<String>,
     pub certainty: Option<Certainty>,
-    /// What was tried, where it is not proved.
+    /// What was tried, if the finding isn't proved.
     pub reason: Option<String>,
     pub unreleased: bool,
     pub ratchet: Option<&'static str>,
-    /// What it does to existing objects.
+    /// The effect on existing objects.
     pub objects: Option<String>,
     pub conversion: ConversionCard,
     pub proof: Option<ProofCard>,
     pub before: Option<String>,
     pub after: Option<String>,
     pub diff: Option<YamlDiff>,
-    /// Which sides the comparison has.
+    /// The sides that the comparison has.
     pub sides: LineSides,
     pub edits: Vec<(String, usize)>,
     pub places: Vec<PlaceLink>,
     pub more_places: usize,
     pub several_paths: bool,
     pub consequences: Vec<Consequence>,
-    /// Drafts of conversions for it that are shown elsewhere: their keys and the CRDs.
+    /// Drafts of conversions that are shown elsewhere: their keys and CRDs.
     pub drafts: Vec<(String, String)>,
     pub suggestions: Vec<Suggestion>,
     pub open: bool,
@@ -156,7 +158,7 @@ pub(super) enum LineSides {
     Both,
     Old,
     New,
-    /// One bundle was checked, or nothing changed here.
+    /// Only one bundle was checked, or nothing changed here.
     Checked,
 }
 
@@ -171,7 +173,7 @@ pub(super) enum ConversionCard {
 
 #[derive(Debug, Serialize)]
 pub(super) struct PlaceLink {
-    /// Nothing where another element has the address already.
+    /// `None` if another element already has this id.
     pub id: Option<String>,
     pub crd: String,
     pub version: Option<String>,
@@ -190,7 +192,7 @@ pub(super) struct Consequence {
     pub suggestions: Vec<Suggestion>,
 }
 
-/// A text to start from.
+/// A suggested text to start from.
 #[derive(Debug, Serialize)]
 pub(super) struct Suggestion {
     pub key: String,
@@ -198,10 +200,10 @@ pub(super) struct Suggestion {
     pub text: String,
 }
 
-/// Names of CRDs without the part that most of them share.
+/// Shortens the names of CRDs by the part that most of them share.
 pub(super) struct ShortNames {
     pub suffix: String,
-    /// Plurals that name one CRD only.
+    /// Plural names that identify a single CRD.
     plurals: BTreeSet<String>,
 }
 
@@ -222,7 +224,7 @@ impl ShortNames {
                 }
             });
         }
-        // A shared `io` says nothing; the group that most of them are in does.
+        // A shared `io` says nothing, but the group of most CRDs does.
         let shared = shared.filter(|shared| shared.len() > 1).map(|shared| shared.join("."));
         let most = || groups.into_iter().max_by_key(|(_, count)| *count).map(|(group, _)| group);
         let mut plurals: BTreeMap<&str, usize> = BTreeMap::new();
@@ -233,7 +235,7 @@ impl ShortNames {
         ShortNames { suffix: shared.or_else(most).unwrap_or_default(), plurals }
     }
 
-    /// The plural alone, where it says enough.
+    /// Only the plural name, if that identifies the CRD.
     pub fn brief(&self, name: &str) -> String {
         let plural = plural_of(name);
         if self.plurals.contains(plural) { visible(plural).into_owned() } else { self.of(name) }
@@ -249,17 +251,17 @@ fn plural_of(name: &str) -> &str {
     name.split('.').next().unwrap_or_default()
 }
 
-/// Makes cards of groups.
+/// Builds cards from groups.
 pub(super) struct CardMaker<'m> {
     pub book: &'m Book,
     pub texts: &'m dyn Texts,
-    /// Nothing where one bundle is checked.
+    /// `None` if only one bundle is checked.
     pub old: Option<&'m str>,
     pub new: &'m str,
     pub names: &'m ShortNames,
-    /// Which draft covers a break: by its fingerprint, the key and the CRD.
+    /// The draft that covers a break, by fingerprint: its key and CRD.
     pub drafts: HashMap<&'m str, (String, &'m str)>,
-    /// Files are read once.
+    /// A cache, so that each file is read once.
     pub outlines: RefCell<HashMap<(usize, usize), Rc<Outline<'m>>>>,
     pub documented: RefCell<usize>,
 }
@@ -320,7 +322,7 @@ impl<'m> CardMaker<'m> {
         }
     }
 
-    /// Where it is: "gateways v1, v1beta1", "gateways v1, 3 fields", "91 fields of 5 CRDs".
+    /// Where the findings are: "gateways v1, v1beta1", "gateways v1, 3 fields", "91 fields of 5 CRDs".
     fn subject(&self, group: &Group<'_>) -> String {
         let (crds, versions) = (group.crds(), group.versions());
         let fields = (group.paths().len() > 1).then(|| plural(group.fields(), "field"));
@@ -412,7 +414,7 @@ impl<'m> CardMaker<'m> {
         if sort == Sort::Documentation {
             *self.documented.borrow_mut() += 1;
         }
-        // What was there before is a line to know of, not a change to look at.
+        // Pre-existing findings are listed in one line, without their evidence.
         if sort == Sort::Earlier || sort == Sort::Documentation && *self.documented.borrow() > DOCUMENTED {
             return (None, LineSides::Checked);
         }
@@ -458,7 +460,7 @@ fn place(spot: &Spot, source: &str) -> String {
     format!("{}:{}", within(&spot.file, source), spot.line)
 }
 
-/// The name of a file below the source that the top of the page names; its own name where it is the source.
+/// The name of a file relative to the source at the top of the page; its full name if it is the source.
 fn within(file: &str, source: &str) -> String {
     let below = file.strip_prefix(source).map_or(file, |rest| rest.trim_start_matches(['/', '\\']));
     visible(if below.is_empty() { file } else { below }).into_owned()

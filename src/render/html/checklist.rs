@@ -1,5 +1,5 @@
-//! What a group goes through in a call (KubeVirt's API review): does it break, can it be better, what must be said. The tool
-//! answers as far as it can.
+//! The questions that a group asks in a review call (after KubeVirt's API review): does it break, can it be better, what must be
+//! announced. The tool answers them as far as it can.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use super::card::{MEANING, Sort, whom};
 use super::prose::list;
 use super::summary::{Tally, Tone};
 
-/// A question names so many things; the rest is a count.
+/// How many things an answer names; the rest is counted.
 const NAMED: usize = 6;
 
 #[derive(Debug, Serialize)]
@@ -32,9 +32,9 @@ pub(in crate::render) struct Question {
 
 #[derive(Debug, Default, Serialize)]
 pub(in crate::render) struct Item {
-    /// The fingerprint of the finding it is about.
+    /// The fingerprint of the finding in question.
     pub id: Option<String>,
-    /// A rule, as code.
+    /// The rule id, shown as code.
     pub name: String,
     pub text: String,
     pub place: String,
@@ -53,7 +53,7 @@ pub(in crate::render) fn checklist(view: &View<'_>, overview: &Overview<'_>, tal
         questions.push(breaks(report, tally));
     }
     questions.push(better(report, overview));
-    // An answer that nothing was found holds for what was read.
+    // "Nothing was found" holds only for the input that could be read.
     for question in questions.iter_mut().filter(|question| !view.complete && question.tone == Tone::Good) {
         question.tone = Tone::Careful;
         question.answer =
@@ -98,16 +98,16 @@ fn better(report: &Report, overview: &Overview<'_>) -> Question {
     let items: Vec<Item> = rules.into_iter().take(NAMED).map(item).collect();
     let summary = &report.summary;
     let counts = [(summary.errors.changes, "error"), (summary.warnings.changes, "warning"), (summary.notes.changes, "note")];
-    let told: Vec<String> = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| plural(*count, word)).collect();
+    let counted: Vec<String> = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| plural(*count, word)).collect();
     let before = match summary.pre_existing.places {
         0 => String::new(),
         1 => " 1 finding was already there.".to_owned(),
         count => format!(" {count} findings were already there."),
     };
-    let (tone, answer) = match (summary.errors.changes, told.is_empty()) {
+    let (tone, answer) = match (summary.errors.changes, counted.is_empty()) {
         (_, true) => (Tone::Good, format!("No rule has a finding about what is new.{before}")),
-        (0, false) => (Tone::Careful, format!("Perhaps: {}.{before}", list(&told))),
-        (_, false) => (Tone::Bad, format!("Yes: {}.{before}", list(&told))),
+        (0, false) => (Tone::Careful, format!("Perhaps: {}.{before}", list(&counted))),
+        (_, false) => (Tone::Bad, format!("Yes: {}.{before}", list(&counted))),
     };
     Question { question: "Can the API be better?", tone, answer, items, more }
 }

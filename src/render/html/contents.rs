@@ -1,4 +1,4 @@
-//! The cards of the page in the order of the agenda, the CRDs they are about, and whom they affect.
+//! The cards of the page in agenda order, the CRDs they belong to, and who is affected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,16 @@ use crate::model::fact::Affected;
 use super::super::escape::visible;
 use super::card::{Card, CardMaker, ShortNames, Sort, key, whom};
 
-/// So many of the worst cards show their evidence from the start.
+/// How many of the worst cards show their evidence initially.
 const OPEN: usize = 30;
 
-/// A part of the page.
+/// A section of the page.
 #[derive(Debug, Serialize)]
 pub(super) struct ReportPart {
     pub word: &'static str,
     pub title: &'static str,
     pub hint: &'static str,
-    /// Whether it is closed until somebody asks for it.
+    /// Whether it is initially collapsed.
     pub folded: bool,
     pub cards: Vec<Card>,
 }
@@ -35,7 +35,7 @@ const PARTS: [(&str, &str, &str, bool); 7] = [
     ("earlier", "Pre-existing", "The old CRDs have these findings, too. They never fail the check.", true),
 ];
 
-/// Parts that have cards.
+/// Returns the sections that have cards.
 pub(super) fn parts(overview: &Overview<'_>, maker: &CardMaker<'_>) -> Vec<ReportPart> {
     let mut parts: Vec<ReportPart> =
         PARTS.iter().map(|&(word, title, hint, folded)| ReportPart { word, title, hint, folded, cards: Vec::new() }).collect();
@@ -65,7 +65,7 @@ pub(super) fn parts(overview: &Overview<'_>, maker: &CardMaker<'_>) -> Vec<Repor
     parts
 }
 
-/// An address leads to one place: of findings with the same fingerprint the first has it.
+/// Keeps ids unique: of several findings with the same fingerprint, only the first gets it as its id.
 fn unique(parts: &mut [ReportPart]) {
     let mut seen = BTreeSet::new();
     for card in parts.iter_mut().flat_map(|part| &mut part.cards) {
@@ -97,7 +97,7 @@ fn unique(parts: &mut [ReportPart]) {
     }
 }
 
-/// A CRD in the list of them.
+/// An entry in the list of CRDs.
 #[derive(Debug, Serialize)]
 pub(super) struct CrdContents {
     pub key: String,
@@ -108,7 +108,7 @@ pub(super) struct CrdContents {
     pub cards: usize,
 }
 
-/// CRDs with something to decide, the worst first.
+/// The CRDs with something to decide, worst first.
 pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[ReportPart], short: &ShortNames) -> Vec<CrdContents> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for card in parts.iter().filter(|part| !part.folded).flat_map(|part| &part.cards) {
@@ -132,7 +132,7 @@ pub(super) fn crds<'n>(names: impl Iterator<Item = &'n str>, parts: &[ReportPart
     crds
 }
 
-/// Cards by whom they affect; documentation, and what was there before, isn't counted.
+/// The number of cards by who is affected, without documentation changes and pre-existing findings.
 #[derive(Debug, Serialize)]
 pub(super) struct AffectedTable {
     pub columns: Vec<(Sort, &'static str)>,
@@ -142,7 +142,7 @@ pub(super) struct AffectedTable {
 
 #[derive(Debug, Serialize)]
 pub(super) struct AffectedRow {
-    /// Nothing for what affects nobody.
+    /// `None` for cards that affect nobody.
     pub word: Option<Affected>,
     pub whom: &'static str,
     pub what: &'static str,

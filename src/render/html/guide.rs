@@ -1,12 +1,12 @@
-//! The page of a rule, Markdown → HTML that can't carry anything but text.
+//! Converts a rule's page from Markdown to HTML that contains nothing active.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::super::escape::visible;
 use super::prose::escaped;
 
-/// Pages of a team's own rules come from outside: raw HTML is shown as text, a link goes to the web or nowhere, an image is its
-/// description.
+/// Custom rules come from outside, so raw HTML is shown as text, links may only go to the web, and images are replaced by their
+/// descriptions.
 pub(super) fn html(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len() * 2);
     let mut events = Vec::new();
@@ -51,7 +51,7 @@ fn inert(text: &str) -> CowStr<'static> {
     CowStr::from(text.split('\n').map(visible).collect::<Vec<_>>().join("\n"))
 }
 
-/// An example. The comment that makes it a test becomes a mark on its line.
+/// An example. The comment that marks the expected line becomes a highlight.
 fn code(name: &str, text: &str) -> String {
     let side = match name {
         "yaml old" => "<p class=\"side\">before</p>",
@@ -70,7 +70,7 @@ mod tests {
     use super::html;
 
     #[test]
-    fn nothing_of_a_page_is_markup_but_its_markdown() {
+    fn only_the_markdown_of_a_page_becomes_markup() {
         let page = html(
             "## Why\n<script>alert(1)</script>\n\n<img src=x onerror=y> a <b>b</b> [x](javascript:alert(1) \"t\") ![alt](http://x/y.png) \
              `<i>`\n\n```yaml old\na: <u>\nb: 1  # ~ rule\n```\n\n[web](https://x.example/?a=1&b=\"2\") {#id .cls}\n\n| a |\n|---|\n| <s> |\n",

@@ -1,8 +1,8 @@
-//! One page that a group reviews a change with: a report and the texts of both sides come in, one self-contained HTML file goes out.
+//! Renders a self-contained HTML page for reviewing a change in a group.
 //!
-//! It opens offline, reads without script, prints, and is safe whatever the CRDs say: every text is escaped by the template engine
-//! or by [`prose`], attributes hold only numbers, fingerprints and words of closed lists, and the page's policy admits no script and no
-//! style but the two that are compiled in, by their hashes.
+//! The page opens offline, reads without scripts, prints, and is safe whatever the CRDs contain: every text is escaped by the
+//! template engine or by [`prose`], attributes hold only numbers, fingerprints and words of closed lists, and the content security
+//! policy allows only the compiled-in script and styles, by their hashes.
 
 mod card;
 pub(super) mod checklist;
@@ -36,11 +36,11 @@ use card::{CardMaker, ShortNames, key};
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What the page's policy admits. A test computes them again.
+/// Hashes that the content security policy allows. A test computes them again.
 const STYLE_HASH: &str = "sha256-vUNWwg2QZfoy5ZKVqI2nj8pYQAffgTBG329vb3RvU0w=";
 const SCRIPT_HASH: &str = "sha256-SbkEOI8Lt3iAI0JyqsCSM5/Qii/bqYLLFQ4kViHMwMQ=";
 
-/// Commits that the sides were read from, where they came from git.
+/// The commits that the sides were read from, if they came from git.
 #[derive(Debug, Clone, Default)]
 pub struct Commits {
     pub old: Option<String>,
@@ -52,7 +52,7 @@ struct Page {
     title: String,
     tool: &'static str,
     policy: String,
-    /// Under which the page keeps decisions.
+    /// The key under which the page stores decisions.
     review: String,
     compared: bool,
     complete: bool,
@@ -61,13 +61,13 @@ struct Page {
     sides: Vec<Side>,
     checklist: Vec<checklist::Question>,
     parts: Vec<contents::ReportPart>,
-    /// Classes that have cards, with their labels and how many.
+    /// Categories that have cards, with their labels and counts.
     sorts: Vec<(Sort, &'static str, usize)>,
     crds: Vec<contents::CrdContents>,
     suffix: String,
     affects: contents::AffectedTable,
     rules: Vec<RulePage>,
-    /// Cards to talk about, and all.
+    /// The number of cards to discuss, and of all cards.
     talked: usize,
     total: usize,
     waived: usize,
@@ -92,7 +92,7 @@ struct RulePage {
     id: String,
     title: String,
     cards: usize,
-    /// Made by [`guide::html`].
+    /// Produced by [`guide::html`].
     page: String,
 }
 
@@ -114,7 +114,7 @@ pub fn render(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> String {
             script_hash => SCRIPT_HASH,
         })
     });
-    // A template that fails is a mistake of ours, which tests find; a reader must not take a blank page for a clean review.
+    // A template that fails is a bug that tests find, but a reader must not mistake a blank page for a clean review.
     made.unwrap_or_else(|error| {
         format!("<!doctype html><title>crdwise</title><p>The page could not be made: {}", prose::escaped(&error.to_string()))
     })
@@ -176,7 +176,7 @@ fn page(view: &View<'_>, texts: &dyn Texts, commits: &Commits) -> Page {
     }
 }
 
-/// The drafts of conversions, by the breaks that they are for.
+/// The drafts of conversions, by the fingerprints of the breaks they cover.
 fn drafts<'r>(overview: &Overview<'r>) -> HashMap<&'r str, (String, &'r str)> {
     let mut drafts = HashMap::new();
     for finding in overview.all().flat_map(|group| &group.members).filter(|finding| finding.suggestion.is_some()) {
@@ -201,7 +201,7 @@ fn side(word: &'static str, side: &SideSummary, commit: Option<&str>, version: O
     }
 }
 
-/// The pages of the rules that cards name.
+/// The pages of the rules that cards refer to.
 fn rule_pages(view: &View<'_>, parts: &[contents::ReportPart]) -> Vec<RulePage> {
     let mut named: BTreeMap<&str, usize> = BTreeMap::new();
     for card in parts.iter().flat_map(|part| &part.cards).filter(|card| card.has_page) {

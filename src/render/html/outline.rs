@@ -1,10 +1,10 @@
-//! The lines of a YAML file and how they are nested, read once, so that a finding costs what it shows and not what the file holds.
+//! The lines of a YAML file and their nesting, parsed once, so that showing a finding doesn't depend on the size of the file.
 
-/// A line and what is indented under it.
+/// A line and the lines indented under it.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     start: u32,
-    /// Twice the indentation; a dash counts half a step more, because lists may begin at their key's indentation.
+    /// Twice the indentation, plus one for a dash, because lists may start at the indentation of their key.
     depth: u32,
     parent: u32,
     /// One past the last line under it.
@@ -13,7 +13,7 @@ struct Entry {
 
 const NONE: u32 = u32::MAX;
 
-/// Where a line is left out of the nesting: it is blank.
+/// Marks a blank line, which is not part of the nesting.
 const BLANK: u32 = u32::MAX;
 
 pub(super) struct Outline<'t> {
@@ -65,19 +65,19 @@ impl<'t> Outline<'t> {
         self.lines.len()
     }
 
-    /// The line that a byte is in, from 0.
+    /// The index of the line that contains a byte, from 0.
     pub fn index_of(&self, offset: usize) -> usize {
         self.lines.partition_point(|entry| entry.start as usize <= offset).saturating_sub(1)
     }
 
-    /// The text of a line, from 0.
+    /// The text of a line by its index, from 0.
     pub fn line(&self, index: usize) -> &'t str {
         let Some(entry) = self.lines.get(index) else { return "" };
         let end = self.lines.get(index + 1).map_or(self.text.len(), |next| next.start as usize);
         self.text.get(entry.start as usize..end).unwrap_or_default().trim_end_matches(['\n', '\r'])
     }
 
-    /// One past the last line under this one, without blank lines at the end.
+    /// One past the last line under this one, excluding blank lines at the end.
     pub fn end(&self, index: usize) -> usize {
         let mut end = self.lines.get(index).map_or(index + 1, |entry| entry.end as usize);
         while end > index + 1 && self.lines.get(end - 1).is_some_and(|entry| entry.depth == BLANK) {
@@ -86,7 +86,7 @@ impl<'t> Outline<'t> {
         end
     }
 
-    /// The lines that a line is under, from the root, and itself.
+    /// The lines that contain a line, from the root, followed by the line itself.
     pub fn chain(&self, index: usize) -> Vec<usize> {
         let up = |&line: &usize| {
             let parent = self.lines.get(line)?.parent;
@@ -104,14 +104,14 @@ impl<'t> Outline<'t> {
         std::iter::successors(first, move |&child| Some(self.lines.get(child)?.end as usize).filter(|next| *next < end))
     }
 
-    /// The lines that are under no other.
+    /// The lines at the top level.
     pub fn roots(&self) -> impl Iterator<Item = usize> + '_ {
         let next = |&line: &usize| Some(self.lines.get(line)?.end as usize);
         let first = (!self.lines.is_empty()).then_some(0);
         std::iter::successors(first, next).take_while(|line| *line < self.lines.len())
     }
 
-    /// The key that a line begins with, without its quotes; a dash for an element of a list.
+    /// The key at the start of a line, without quotes; a dash for a list element.
     pub fn key(&self, index: usize) -> &'t str {
         let line = self.line(index).trim_start();
         if is_element(line) {

@@ -1,4 +1,4 @@
-//! An object that proves a break, with the line that the server complains about marked and its message under that line.
+//! Shows an object that proves a break, with the offending line marked and the server's message under it.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,20 +9,20 @@ use crate::model::fact::{Outcome, Witness};
 use super::super::escape::visible;
 use super::outline::Outline;
 
-/// An object is shown up to so many lines; what the message is about is always among them.
+/// How many lines of an object are shown; the offending line is always among them.
 const LINES: usize = 30;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ProofCard {
     pub old: &'static str,
     pub new: &'static str,
-    /// The stored object that an update replaces, where only updates break.
+    /// The stored object that an update replaces, if only updates break.
     pub previous: Option<String>,
     pub lines: Vec<ProofLine>,
     pub more: usize,
-    /// What the server says, without the place that is marked.
+    /// The server's message, without the path of the marked line.
     pub message: String,
-    /// The place, where no line could be marked for it.
+    /// The path, if no line could be marked for it.
     pub at: Option<String>,
 }
 
@@ -65,11 +65,11 @@ fn harmless(yaml: &str) -> String {
     yaml.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// What a message begins with.
+/// The place that a message starts with.
 struct Located {
-    /// The line of it, as far as the object has it.
+    /// The index of its line, if the object has one.
     line: Option<usize>,
-    /// As the message writes it.
+    /// As written in the message.
     path: String,
     /// The end of the path that the object doesn't have.
     missing: String,
@@ -96,7 +96,7 @@ fn locate(object: &Value, outline: &Outline<'_>, because: &str) -> Located {
         let Some((Some(found), next, tail)) = step else { break };
         (line, value, rest) = (Some(found), next, tail);
     }
-    // What is missing is named behind the deepest thing that is there.
+    // A missing field is named after its deepest existing parent.
     let missing = rest.get(..rest.find([':', ' ']).unwrap_or(rest.len())).unwrap_or_default();
     let path = because.get(..because.len() - rest.len() + missing.len()).unwrap_or_default();
     let is_path = line.is_some() || path.starts_with("spec") || path.starts_with("status");
@@ -108,7 +108,7 @@ fn ends(tail: &str) -> bool {
     tail.is_empty() || tail.starts_with(['.', '[', ':', ' '])
 }
 
-/// Children of a line, or the lines that have no parent.
+/// The children of a line, or the top-level lines.
 fn under<'o>(outline: &'o Outline<'_>, line: Option<usize>) -> Box<dyn Iterator<Item = usize> + 'o> {
     match line {
         Some(line) => Box::new(outline.children(line)),
@@ -117,7 +117,7 @@ fn under<'o>(outline: &'o Outline<'_>, line: Option<usize>) -> Box<dyn Iterator<
 }
 
 fn key_line(outline: &Outline<'_>, line: Option<usize>, key: &str) -> Option<usize> {
-    // The first key of an element is on the line of its dash.
+    // The first key of a list element is on the line of its dash.
     let on_dash = line.filter(|line| outline.line(*line).trim_start().strip_prefix("- ").is_some_and(|text| is_key(text, key)));
     on_dash.or_else(|| under(outline, line).find(|child| is_key(outline.line(*child).trim_start(), key)))
 }
@@ -134,7 +134,7 @@ fn element_line(outline: &Outline<'_>, line: Option<usize>, index: usize) -> Opt
     elements.get(index).copied().or(line)
 }
 
-/// The message without the path before it, as far as a line is marked for it, and without the copy of it that the server repeats.
+/// Removes the path before the message if a line is marked for it, and the copy of it that the server repeats.
 fn message(because: &str, path: &str, missing: &str) -> String {
     if path.is_empty() {
         return because.to_owned();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_object_is_shown_where_it_matters() {
+    fn a_long_object_is_shown_around_the_offending_line() {
         let list: Vec<Value> = (0..100).map(|n| json!({"size": n})).collect();
         let witness = Witness {
             previous: None,

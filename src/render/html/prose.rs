@@ -1,17 +1,17 @@
-//! Text of files → HTML text. The one place where markup is made of what isn't ours.
+//! Converts text from files to HTML. This is the only place that makes markup from untrusted text.
 
 use std::fmt::Write as _;
 
 use super::super::escape::push_markup;
 
-/// The five characters that HTML reads, as entities.
+/// Writes the five characters special in HTML as entities.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     push_markup(&mut out, text);
     out
 }
 
-/// A message: text between backticks as code, all of it escaped.
+/// Writes a message with text between backticks as code, all of it escaped.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     let mut rest = text;
@@ -27,7 +27,7 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// A field path that may break before a dot, where there is no room.
+/// Writes a field path that may be wrapped before a dot.
 pub(super) fn path(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for (index, step) in text.split('.').enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn path(text: &str) -> String {
     out
 }
 
-/// "a, b and c".
+/// Joins words as "a, b and c".
 pub(super) fn list<T: std::fmt::Display>(words: &[T]) -> String {
     let mut out = String::new();
     for (index, word) in words.iter().enumerate() {

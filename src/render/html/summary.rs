@@ -1,4 +1,4 @@
-//! The top of the page: whether the change is safe, in words and in one colour.
+//! The top of the page: whether the change is safe, in words and as one colour.
 
 use serde::Serialize;
 
@@ -25,14 +25,14 @@ pub(in crate::render) enum Tone {
 pub(in crate::render) struct Banner {
     pub tone: Tone,
     pub headline: String,
-    /// The counts that every format states: those of breaks, and the rest.
+    /// The counts that every format states: the breaks, and the rest.
     pub counts: String,
     pub breaking: String,
     pub others: String,
     pub sentences: Vec<String>,
 }
 
-/// What the breaks of a report are like.
+/// Counts the breaks of a report by kind.
 #[derive(Debug, Default, Clone)]
 pub(in crate::render) struct Tally {
     pub breaking: usize,
@@ -41,7 +41,7 @@ pub(in crate::render) struct Tally {
     /// Neither covered nor waived.
     pub open: usize,
     pub undecided: usize,
-    /// What an API server rejects.
+    /// Rejected by an API server.
     pub refused: usize,
     pub hurt: Vec<Affected>,
 }
@@ -69,7 +69,7 @@ impl Tally {
     }
 }
 
-/// Things that could not be read and are named.
+/// How many unreadable inputs are named.
 const UNREAD: usize = 3;
 
 pub(in crate::render) fn banner(report: &Report, tally: &Tally, complete: bool) -> Banner {
@@ -87,7 +87,7 @@ pub(in crate::render) fn banner(report: &Report, tally: &Tally, complete: bool) 
         headline = if tally.breaking > 0 { "Breaking, and rejected by the API server" } else { "Rejected by the API server" }.to_owned();
     }
     if !complete {
-        // That nothing was found says nothing of what was not read.
+        // Finding nothing says nothing about input that wasn't read.
         let silent = tone == Tone::Good;
         let unread: Vec<String> =
             report.unread().take(UNREAD).map(|one| format!(" {} ({}).", visible(&one.what), visible(&one.why))).collect();
@@ -154,7 +154,7 @@ pub(super) struct Next {
     pub recommended: Option<String>,
     pub declared: Option<String>,
     pub sufficient: Option<bool>,
-    /// As every format says it.
+    /// The text that every format uses.
     pub text: String,
 }
 

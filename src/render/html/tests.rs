@@ -1,4 +1,4 @@
-//! The page as a whole: what it may consist of, whatever the reviewed files say.
+//! Tests of the whole page: what it may contain, whatever the reviewed files contain.
 
 use sha2::{Digest, Sha256};
 
@@ -8,7 +8,7 @@ use crate::judge::rule::Book;
 use crate::render::sample;
 use crate::render::view::View;
 
-/// Any place has this text.
+/// Every file has this text.
 struct Everywhere(&'static str);
 
 impl Texts for Everywhere {
@@ -51,11 +51,11 @@ fn the_policy_admits_exactly_our_script_and_styles() {
 }
 
 #[test]
-fn only_what_is_made_here_is_taken_as_markup() {
+fn only_our_own_markup_is_unescaped() {
     let unescaped: Vec<&str> =
         TEMPLATE.split("{{ ").skip(1).filter_map(|part| part.split(" }}").next()).filter(|e| e.contains("safe")).collect();
     assert_eq!(unescaped, ["style|safe", "rule.page|safe", "script|safe"]);
-    // An expression inside a tag: a number, a fingerprint, a hash, or a word of a closed list.
+    // The expressions allowed inside a tag: a number, a fingerprint, a hash, or a word from a closed list.
     let closed = [
         "script_hash",
         "style_hash",
@@ -105,7 +105,7 @@ fn only_what_is_made_here_is_taken_as_markup() {
     }
 }
 
-/// Every tag with its attributes, outside of style and script.
+/// Every tag with its attributes, outside style and script.
 fn tags(page: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut out = Vec::new();
     let mut rest = page;
@@ -173,7 +173,7 @@ fn hostile_text_is_text() {
 }
 
 #[test]
-fn the_same_page_from_the_same_report_with_every_address_once() {
+fn pages_are_deterministic_and_ids_unique() {
     let findings = || {
         let place =
             |version: &str, n: u32| Finding { version: Some(version.into()), fingerprint: format!("{n:016x}"), ..sample::finding() };
@@ -198,7 +198,7 @@ fn headline(findings: Vec<Finding>, complete: bool) -> (summary::Tone, String) {
 }
 
 #[test]
-fn the_banner_says_whether_it_is_safe() {
+fn the_banner_states_whether_the_change_is_safe() {
     use crate::model::fact::{Affected, Affects};
     use summary::Tone;
     let class = |class, severity| Finding { class: Some(class), severity, affects: Affects::NONE, ..sample::finding() };

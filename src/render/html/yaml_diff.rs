@@ -1,4 +1,4 @@
-//! The changed block of both sides, line by line next to each other: what differs is marked, what doesn't matter is left out.
+//! Shows the changed block of both sides side by side: differences are marked, irrelevant lines are left out.
 
 use std::ops::Range;
 
@@ -9,37 +9,37 @@ use super::super::escape::visible;
 use super::outline::Outline;
 use crate::input::shorten;
 
-/// Lines before and after the changed ones.
+/// Context lines before and after the changed ones.
 const CONTEXT: usize = 2;
-/// Of a block on one side so many lines are shown.
+/// How many lines of a block are shown if it is only on one side.
 const LINES: usize = 14;
-/// Of a comparison so many rows are shown.
+/// How many rows of a comparison are shown.
 const ROWS: usize = 26;
-/// Lines of a description that are shown with a block.
+/// How many lines of a description are shown with a block.
 const DESCRIPTION: usize = 2;
-/// Lists and rules of a block are compared up to so many lines each.
+/// How many lines of a list or rule are compared.
 const COMPARED: usize = 400;
-/// A child of up to so many lines is shown whole.
+/// Children of up to this many lines are shown completely.
 const SMALL: usize = 4;
-/// Longest stretch of a line; descriptions can have thousands of characters.
+/// The most characters of a line that are shown; descriptions can have thousands.
 const COLUMNS: usize = 300;
-/// A longer line isn't YAML in blocks: the stretch around the finding is shown.
+/// A longer line isn't block-style YAML, so only the part around the finding is shown.
 const FLAT: usize = 1_000;
-/// Around a finding in such a line, in bytes.
+/// How many bytes around a finding are shown in such a line.
 const AROUND: usize = 120;
 
 #[derive(Debug, Default, Serialize, PartialEq, Eq)]
 pub(super) struct YamlDiff {
     pub rows: Vec<DiffRow>,
-    /// Lines that are left out at the end.
+    /// The number of lines left out at the end.
     pub more: usize,
 }
 
 #[derive(Debug, Default, Serialize, PartialEq, Eq)]
 pub(super) struct DiffRow {
-    /// Whether lines are left out before it.
+    /// Whether lines are left out before this row.
     pub jump: bool,
-    /// Whether both sides say the same.
+    /// Whether both sides are equal.
     pub same: bool,
     pub old: Option<Cell>,
     pub new: Option<Cell>,
@@ -57,7 +57,7 @@ pub(super) struct LinePart {
     pub changed: bool,
 }
 
-/// A finding's place on one side.
+/// The place of a finding on one side.
 pub(super) struct Spotted<'o, 't> {
     pub outline: &'o Outline<'t>,
     /// From 0.
@@ -65,10 +65,10 @@ pub(super) struct Spotted<'o, 't> {
     pub span: Range<usize>,
 }
 
-/// One line that is shown: its index, its text, and whether lines under it are not.
+/// A line to show: its index, its text, and whether lines under it are left out.
 type Shown<'t> = (usize, &'t str, bool);
 
-/// What changed, or what is there on the only side that is given.
+/// Shows what changed, or the block on the only given side.
 pub(super) fn diff(old: Option<&Spotted<'_, '_>>, new: Option<&Spotted<'_, '_>>) -> YamlDiff {
     if [old, new].into_iter().flatten().any(Spotted::is_flat) {
         let row = DiffRow { jump: false, same: false, old: old.and_then(Spotted::stretch), new: new.and_then(Spotted::stretch) };
@@ -95,7 +95,7 @@ impl<'t> Spotted<'_, 't> {
         self.outline.line(self.line).len() > FLAT
     }
 
-    /// The text around a finding in a line that holds much more.
+    /// The text around a finding in a line that is too long to show.
     fn stretch(&self) -> Option<Cell> {
         let text = self.outline.text();
         let start = floor(text, self.span.start);
@@ -107,19 +107,19 @@ impl<'t> Spotted<'_, 't> {
         Some(Cell { number: self.line + 1, parts })
     }
 
-    /// The lines that the finding is about, and what names them; nothing where it is about the whole block.
+    /// The lines of the finding with some context; `None` if the finding is about the whole block.
     fn about(&self, block: usize) -> Option<Range<usize>> {
         (self.line != block).then(|| self.line.saturating_sub(CONTEXT)..self.outline.end(self.line))
     }
 
-    /// The key directly under a block on the way to the finding.
+    /// The key directly under a block that leads to the finding.
     fn child_of(&self, block: usize) -> Option<&'t str> {
         let chain = self.outline.chain(self.line);
         let at = chain.iter().position(|line| *line == block)?;
         chain.get(at + 1).map(|child| self.outline.key(*child))
     }
 
-    /// A block without its descriptions and without what is nested and neither changed nor short.
+    /// The lines of a block without descriptions, and without nested parts that are long and unchanged.
     fn lines(&self, block: usize, wanted: &[&str]) -> Vec<Shown<'t>> {
         let outline = self.outline;
         let mut out = vec![(block, outline.line(block), false)];
@@ -142,17 +142,17 @@ impl<'t> Spotted<'_, 't> {
     }
 }
 
-/// Keys whose lines are other fields.
+/// Keys that contain other fields.
 const HOLDS_FIELDS: [&str; 5] = ["properties", "items", "additionalProperties", "schema", "patternProperties"];
 
 enum Blocks {
     Removed,
     Added,
-    /// The lines that begin what is compared.
+    /// The first lines of the blocks to compare.
     Both(usize, usize),
 }
 
-/// The smallest block on both sides that has the finding in it.
+/// Finds the smallest block on both sides that contains the finding.
 fn blocks(old: &Spotted<'_, '_>, new: &Spotted<'_, '_>) -> Blocks {
     let (left, right) = (old.outline.chain(old.line), new.outline.chain(new.line));
     let same = |(a, b): &(&usize, &usize)| old.outline.key(**a) == new.outline.key(**b);
@@ -162,12 +162,12 @@ fn blocks(old: &Spotted<'_, '_>, new: &Spotted<'_, '_>) -> Blocks {
         match (left.len() > common, right.len() > common) {
             (true, false) => return Blocks::Removed,
             (false, true) => return Blocks::Added,
-            // Another name for the field.
+            // The field was renamed.
             (true, true) => return Blocks::Both(old.line, new.line),
             (false, false) => {}
         }
     }
-    // The same keyword on both sides: its neighbours tell where one is.
+    // The same keyword is on both sides; show its neighbours so that readers can locate it.
     if left.len() == common && right.len() == common {
         common -= 1;
     }
@@ -175,7 +175,7 @@ fn blocks(old: &Spotted<'_, '_>, new: &Spotted<'_, '_>) -> Blocks {
     Blocks::Both(left.get(at).copied().unwrap_or(old.line), right.get(at).copied().unwrap_or(new.line))
 }
 
-/// One side only: the block that was added or removed.
+/// Shows a block that was added or removed.
 fn alone(side: &Spotted<'_, '_>, is_old: bool) -> YamlDiff {
     let outline = side.outline;
     let end = outline.end(side.line);
@@ -183,7 +183,7 @@ fn alone(side: &Spotted<'_, '_>, is_old: bool) -> YamlDiff {
     let mut at = side.line;
     let own = outline.children(side.line).find(|child| outline.key(*child) == "description");
     while at < end && shown.len() < LINES {
-        // A few words about the block itself; its structure says more than the words about its fields.
+        // A few lines of the block's own description; its structure says more than the descriptions of its fields.
         let is_description = at > side.line && outline.key(at) == "description";
         let next = if is_description { outline.end(at) } else { at + 1 };
         let stop = if Some(at) == own { next.min(at + DESCRIPTION) } else { next };
@@ -214,7 +214,7 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
     let whole = |side: &[Shown<'_>], texts: &[String], at: usize, changed: bool| -> Option<Cell> {
         Some(Cell { number: side.get(at)?.0 + 1, parts: vec![LinePart { text: texts.get(at)?.clone(), changed }] })
     };
-    // All texts are compared as `&str`, so that the program holds the algorithms once.
+    // Everything is compared as `&str`, so that the diff algorithms are compiled only once.
     let before: Vec<&str> = left.iter().map(String::as_str).collect();
     let after: Vec<&str> = right.iter().map(String::as_str).collect();
     for op in capture_diff_slices(Algorithm::Patience, &before, &after) {
@@ -244,8 +244,8 @@ fn aligned(old: &[Shown<'_>], new: &[Shown<'_>], about: [Option<Range<usize>>; 2
     trim(rows, &about)
 }
 
-/// Keeps the first row, what differs, and a little around it. Other edits of the same block are other findings; where nothing differs,
-/// what is around the finding is kept.
+/// Keeps the first row, the differences and some context. Other edits of the same block are other findings; if nothing differs, the
+/// lines around the finding are kept.
 fn trim(rows: Vec<DiffRow>, about: &[Option<Range<usize>>; 2]) -> YamlDiff {
     let is_about = |row: &DiffRow| {
         let within = |cell: &Option<Cell>, range: &Option<Range<usize>>| {
@@ -280,7 +280,7 @@ fn trim(rows: Vec<DiffRow>, about: &[Option<Range<usize>>; 2]) -> YamlDiff {
     YamlDiff { rows: kept, more }
 }
 
-/// Two lines as the stretches that differ and those that don't; nothing if they have little in common.
+/// Splits two lines into parts that differ and parts that don't; `None` if they have little in common.
 fn words(old: &str, new: &str) -> Option<(Vec<LinePart>, Vec<LinePart>)> {
     let diff = TextDiff::from_words(old, new);
     if diff.ratio() < 0.4 {
@@ -304,7 +304,7 @@ fn words(old: &str, new: &str) -> Option<(Vec<LinePart>, Vec<LinePart>)> {
     Some((before, after))
 }
 
-/// Schemas are deeply nested: the indentation that all lines share is left out.
+/// The indentation that all lines share, which is left out because schemas are deeply nested.
 fn shared_indent(lines: &[Shown<'_>]) -> usize {
     let indents = lines.iter().filter(|(_, line, _)| !line.trim().is_empty());
     indents.map(|(_, line, _)| line.len() - line.trim_start_matches(' ').len()).min().unwrap_or(0)
@@ -409,7 +409,7 @@ spec:
     }
 
     #[test]
-    fn what_was_removed_has_one_side() {
+    fn a_removed_block_has_one_side() {
         let new = OLD.replace("    gone:\n      description: Not needed.\n      type: string\n", "");
         let expected = "!gone:|\n!  description: Not needed.|\n!  type: string|\n";
         assert_eq!(shown(Some((OLD, "gone:")), Some((&new, "properties:"))), expected);
@@ -423,7 +423,7 @@ spec:
     }
 
     #[test]
-    fn in_one_long_line_the_stretch_around_is_shown() {
+    fn a_long_line_is_shown_around_the_finding() {
         let line = |value: &str| format!("{{\"a\": [{}], \"maximum\": {value}, \"b\": [{}]}}", "1,".repeat(900), "2,".repeat(900));
         let (old, new) = (line("5"), line("33"));
         let out = shown(Some((&old, "\"maximum\": 5")), Some((&new, "\"maximum\": 33")));
@@ -431,7 +431,7 @@ spec:
     }
 
     #[test]
-    fn any_text_and_any_place_will_do() {
+    fn any_text_and_place_is_accepted() {
         let texts = ["", "a", "\n", "a\r\nb: ü\r\nc", "a\rb\rc\r", "---\na: 1\n---\nb: 2\n", "- a\n- - b\n", "{\"a\": {\n\"b\": 1}}"];
         for (old, new) in texts.iter().flat_map(|old| texts.iter().map(move |new| (old, new))) {
             let (left, right) = (Outline::new(old), Outline::new(new));

@@ -1,4 +1,4 @@
-//! One group: what changed, where exactly, the proof, the fix, and what follows.
+//! Draws one group: what changed, where, the proof, the fix, and the consequences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,14 +18,14 @@ use super::super::snippet::Excerpt;
 use super::layout::{Paint, fitted, with_place, wrapped};
 use super::{Options, Style, Texts};
 
-/// So many further places, and so many edits of an embedded type, are listed.
+/// How many further places, and edits of an embedded type, are listed.
 const PLACES: usize = 3;
 const CRDS: usize = 4;
 const EDITS: usize = 8;
-/// Characters of a line that is there to be pasted.
+/// The maximum length of a line that is meant to be pasted.
 const LONGEST: usize = 160;
 
-/// ✗ for what fails by default, ! for what may, + for what is compatible.
+/// `✗` for failures, `!` for warnings, `+` for compatible changes.
 pub(super) fn sign(group: &Group<'_>, style: &Style) -> String {
     let (sign, paint) = match (group.severity(), group.class()) {
         (Severity::Error, _) => ("✗", Paint::Bad),
@@ -36,7 +36,7 @@ pub(super) fn sign(group: &Group<'_>, style: &Style) -> String {
     style.paint(paint, sign).into_owned()
 }
 
-/// `whole` for a block with excerpts; otherwise what, where and why.
+/// Draws a group. `whole`: with excerpts; otherwise only what, where and why.
 pub(super) fn draw(out: &mut String, group: &Group<'_>, texts: &dyn Texts, options: &Options, whole: bool) {
     let style = &options.style;
     let width = style.width;
@@ -70,12 +70,12 @@ fn title(out: &mut String, group: &Group<'_>, style: &Style, sign: &str) {
     wrapped(out, &format!("{sign} "), &format!("{text} {rule}"), style.width);
 }
 
-/// What follows from a change, in a line.
+/// Draws a consequence of a change on one line.
 pub(super) fn consequence(out: &mut String, group: &Group<'_>, style: &Style) {
     title(out, group, style, "  so:");
 }
 
-/// The CRD and version of the example, and its lines on both sides.
+/// Draws the CRD and version of the example, and its lines on both sides.
 fn where_exactly(out: &mut String, group: &Group<'_>, texts: &dyn Texts, options: &Options, whole: bool) {
     let finding = group.lead;
     let style = &options.style;
@@ -113,21 +113,21 @@ fn where_exactly(out: &mut String, group: &Group<'_>, texts: &dyn Texts, options
     }
 }
 
-/// Whether the old line says nothing but the name of the field, as where a keyword was added below it.
+/// Whether the old line shows only the field's name, because a keyword was added below it.
 fn is_bare(finding: &Finding, spot: &Spot, texts: &dyn Texts) -> bool {
     let marked = || texts.text(spot, true)?.get(spot.place?.span.range());
     marked() == Some(finding.name()) || marked() == Some("")
 }
 
-/// The line, with what it is about underlined.
+/// Draws a line with the relevant part underlined.
 fn excerpt(out: &mut String, finding: &Finding, spot: &Spot, old: bool, texts: &dyn Texts, style: &Style) {
     let Some((text, span)) = texts.text(spot, old).zip(spot.place.map(|place| place.span.range())) else { return };
-    // The name of the CRD is said above.
+    // The CRD's name is already shown above.
     if text.get(span.clone()) == Some(&*finding.crd) {
         return;
     }
     let excerpt = match finding.values.as_ref().filter(|values| values.are_rules) {
-        // Of two rules, what differs.
+        // For two rules, underline the parts that differ.
         Some(values) => {
             let shown = if old { &values.old } else { &values.new };
             let (before, after) = differing(&values.old, &values.new);
@@ -146,7 +146,7 @@ fn excerpt(out: &mut String, finding: &Finding, spot: &Spot, old: bool, texts: &
     let _ = writeln!(out, "  │   {}{under}", " ".repeat(textwrap::core::display_width(before)));
 }
 
-/// The different edits of an embedded type.
+/// Lists the different edits of an embedded type.
 fn edits(out: &mut String, group: &Group<'_>, options: &Options) {
     let edits = group.edits();
     if edits.len() < 2 {
@@ -165,7 +165,7 @@ fn edits(out: &mut String, group: &Group<'_>, options: &Options) {
     }
 }
 
-/// The other places: each, or how many in each CRD where there are more than `most`.
+/// Lists the other places, or their number per CRD if there are more than `most`.
 pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options, most: usize) {
     let others: Vec<&&Finding> = group.members.iter().filter(|member| !std::ptr::eq(**member, group.lead)).collect();
     if others.len() > most && !options.all {
@@ -184,7 +184,7 @@ pub(super) fn places(out: &mut String, group: &Group<'_>, options: &Options, mos
     }
     for member in others {
         let mut text = String::new();
-        if group.says_several_things() && group.class().is_none() {
+        if group.has_various_edits() && group.class().is_none() {
             let _ = write!(text, "{} · ", visible(&member.message));
         }
         if member.crd != group.lead.crd {

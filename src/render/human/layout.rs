@@ -1,21 +1,21 @@
-//! Lines for a terminal: colour, and text wrapped under its lead.
+//! Terminal output: colours, and text wrapped and indented after a prefix.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::Style;
 
-/// What a colour means; a reader without colour loses nothing.
+/// The meaning of a colour; no information depends on colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paint {
     Bad,
     Careful,
     Good,
-    /// Where the eye should go: a path.
+    /// Draws attention: a path.
     Strong,
-    /// Who says it: a rule.
+    /// The source of a finding: a rule.
     Rule,
-    /// What is there to be looked up.
+    /// Details that are only looked up.
     Faint,
 }
 
@@ -37,7 +37,7 @@ impl Style {
         if self.color && !text.is_empty() { format!("\u{1b}[{}m{text}\u{1b}[0m", paint.code()).into() } else { text.into() }
     }
 
-    /// Text in which what is between backticks stands out. Each word is painted by itself, so that it may be wrapped.
+    /// Highlights text between backticks. Each word is painted separately, so that the text can be wrapped.
     pub(super) fn prose(&self, text: &str) -> String {
         if !self.color {
             return text.to_owned();
@@ -56,11 +56,11 @@ impl Style {
     }
 }
 
-/// Text behind a lead, with the lines after the first indented under it. They begin with a bar, because a CI log takes a line that
-/// begins with `::` for a command, spaces or not.
+/// Writes text after a lead, with further lines indented under it. They start with a bar, because CI logs take a line that starts
+/// with `::` for a command, even after spaces.
 pub(super) fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
     let indent = format!("  │{}", " ".repeat(textwrap::core::display_width(lead).saturating_sub(3).max(1)));
-    // Paths, versions and expressions stay whole.
+    // Don't break paths, versions and expressions.
     let options = textwrap::Options::new(width)
         .initial_indent(lead)
         .subsequent_indent(&indent)
@@ -72,7 +72,7 @@ pub(super) fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
     }
 }
 
-/// Text, and a place that stays in one piece: behind the text if both fit in a line, otherwise in a line of its own.
+/// Writes text and a place that isn't wrapped: on the same line if both fit, otherwise on the next line.
 pub(super) fn with_place(out: &mut String, lead: &str, text: &str, place: &str, width: usize) {
     let length = |text: &str| textwrap::core::display_width(text);
     if length(lead) + length(text) + 1 + length(place) <= width {
@@ -83,7 +83,7 @@ pub(super) fn with_place(out: &mut String, lead: &str, text: &str, place: &str, 
     let _ = writeln!(out, "  │{}{place}", " ".repeat(length(lead).saturating_sub(3).max(1)));
 }
 
-/// As much of a text as fits in a line behind what is there already.
+/// Shortens a text to the room left on a line.
 pub(super) fn fitted(text: &str, room: usize) -> Cow<'_, str> {
     if textwrap::core::display_width(text) <= room {
         return text.into();

@@ -1,4 +1,4 @@
-//! For people at a terminal: the answer first, then a block for each group, worst first.
+//! Terminal output for people: the answer first, then a block for each group, worst first.
 
 mod block;
 mod layout;
@@ -22,34 +22,35 @@ use layout::{Paint, fitted, wrapped};
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     pub style: Style,
-    /// Everything that is counted or shortened otherwise: documentation, pre-existing and waived findings, every place, drafts.
+    /// Show everything that is otherwise counted or shortened: documentation, pre-existing and waived findings, every place,
+    /// drafts.
     pub all: bool,
-    /// The whole object of each proof.
+    /// Show the whole object of each proof.
     pub proof: bool,
-    /// Only findings from this severity on and the last lines, and nothing at all where there are none.
+    /// Show only findings of at least this severity and the last lines, and nothing at all if there are none.
     pub quiet: Option<Severity>,
-    /// Whether some input could not be read, so that silence proves nothing.
+    /// Whether some input couldn't be read, so that finding nothing proves nothing.
     pub incomplete: bool,
     /// The severity from which findings fail the run.
     pub gate: Option<Severity>,
 }
 
-/// So many of the worst groups are named at the top, where there are several.
+/// How many of the worst groups are named at the top.
 const NAMED: usize = 5;
-/// So many blocks are whole; those after them say what, where and why in a few lines, and the rest has a line each.
+/// How many blocks are shown completely. The next ones show what, where and why in a few lines, and the rest one line each.
 const WHOLE: usize = 12;
 const BRIEF: usize = 40;
-/// So many compatible changes, and so many notes, get a line.
+/// How many compatible changes and notes are listed.
 const COMPATIBLE: usize = 20;
 const NOTES: usize = 10;
-/// So many of the things that were skipped are named.
+/// How many skipped items are named.
 const OTHERS: usize = 3;
 
 /// The text of a file of either side, by its name in findings.
 pub trait Texts {
     fn text(&self, spot: &Spot, old: bool) -> Option<&str>;
 
-    /// The number that a line of the text is shown with: of a rendered text, that of the line it comes from.
+    /// The line number to show: for a rendered manifest, that of the source line.
     fn shown_line(&self, _spot: &Spot, _old: bool, line: usize) -> usize {
         line
     }
@@ -82,14 +83,14 @@ pub fn render(report: &Report, texts: &dyn Texts, options: &Options) -> String {
     lines(&mut out, "notes", &notes, NOTES, options);
     out.push('\n');
     foot(&mut out, report, options);
-    // Nobody can accept what was not read.
+    // If some input couldn't be read, there is no way to accept the findings.
     if let Some(acceptance) = acceptance(report, options.gate).filter(|_| !options.incomplete) {
         accept(&mut out, &acceptance, options.style.width);
     }
     out
 }
 
-/// The first lines: is it breaking, what exactly, and which version comes next.
+/// Draws the first lines: whether it is breaking, what exactly breaks, and the next version.
 fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &Options) {
     let style = &options.style;
     let fails = options.gate.is_some_and(|gate| report.fails(gate));
@@ -133,7 +134,7 @@ fn answer(out: &mut String, report: &Report, overview: &Overview<'_>, options: &
     }
 }
 
-/// A line for each group that needs no block.
+/// Draws one line for each group that needs no block.
 fn lines(out: &mut String, title: &str, groups: &[&Group<'_>], most: usize, options: &Options) {
     if groups.is_empty() {
         return;
@@ -206,7 +207,7 @@ fn side(side: &SideSummary) -> String {
     text
 }
 
-/// The end of a failing run: what makes it pass. The waivers have no bar in front, so that they can be copied.
+/// Draws how to make a failing run pass. The waivers have no bar in front, so that they can be copied.
 fn accept(out: &mut String, acceptance: &Acceptance, width: usize) {
     wrapped(out, "to pass: ", &acceptance.advice, width);
     out.push_str(&acceptance.waivers);
@@ -215,7 +216,7 @@ fn accept(out: &mut String, acceptance: &Acceptance, width: usize) {
     }
 }
 
-/// Something that could not be read, with the places that explain it.
+/// Draws a problem with reading input, with the places that explain it.
 pub fn problem(message: &str, help: Option<&str>, places: &[Option<Spot>], documents: &crate::model::Documents, style: &Style) -> String {
     let excerpt = |spot: &Spot| {
         let file = documents.file(spot.place?.file)?;
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_is_shown_and_commands_no_log() {
+    fn hostile_text_is_escaped_and_cannot_inject_log_commands() {
         for (all, proof) in [(true, true), (false, false)] {
             let style = Style { color: false, unicode: true, width: 40 };
             let gate = Some(Severity::Error);
