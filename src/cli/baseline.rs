@@ -1,4 +1,4 @@
-//! `crdwise baseline`: today's findings are accepted, dropped from the list when they are gone, or listed.
+//! `crdwise baseline`: accepts today's findings, prunes entries that no longer match, or lists them.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::judge::rule::Book;
 use crate::model::fact::Subject;
 use crate::render::visible;
 
-use super::case::{Case, JudgedCase};
+use super::check_run::{CheckRun, JudgedRun};
 use super::input::InputReader;
 use super::write_file::replace;
 use super::{Exit, Stop, Streams};
@@ -29,35 +29,35 @@ pub(super) fn baseline(command: &BaselineCommand, streams: &mut Streams<'_>) -> 
     }
 }
 
-/// What is said of waivers and of the baseline itself can't be accepted by it.
+/// Findings about waivers and the baseline itself can't be accepted by a baseline.
 fn is_about_config(finding: &Finding, book: &Book) -> bool {
     book.get(&finding.rule).is_some_and(|rule| rule.matches.subjects.contains(&Subject::Config))
 }
 
-/// Runs as `lint` and `review` do, without the baseline, and writes another one.
+/// Runs like `lint` or `review` but without the baseline, and writes a new baseline.
 fn change(
     arguments: &arguments::BaselineRun,
     streams: &mut Streams<'_>,
-    make: impl FnOnce(&JudgedCase<'_, '_>, &Baseline) -> Baseline,
+    make: impl FnOnce(&JudgedRun<'_, '_>, &Baseline) -> Baseline,
 ) -> Result<Exit, Stop> {
     let reader = InputReader::new(&arguments.limits);
-    let case = match &arguments.against {
-        None => Case::lint(&reader, &arguments.as_lint(), false, streams)?,
-        Some(_) => match Case::review(&reader, &arguments.as_review(), false, streams)? {
-            Some(case) => case,
+    let run = match &arguments.against {
+        None => CheckRun::lint(&reader, &arguments.as_lint(), false, streams)?,
+        Some(_) => match CheckRun::review(&reader, &arguments.as_review(), false, streams)? {
+            Some(run) => run,
             None => return Ok(Exit::Clean),
         },
     };
-    let file = &case.setting.baseline_file;
+    let file = &run.settings.baseline_file;
     let before = match std::fs::read_to_string(file) {
         Ok(text) => Baseline::parse(&text).map_err(|fault| Stop::usage(format!("{}: {fault}", file.display())))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Baseline::default(),
-        // What can't be read would be lost.
+        // Writing a new baseline would lose the old entries.
         Err(error) => return Err(Stop::usage(format!("can't read {}: {error}", file.display()))),
     };
-    let (after, exit) = case.judge(streams, |judged, _| Ok((make(judged, &before), judged.exit)))?;
+    let (after, exit) = run.judge(streams, |judged, _| Ok((make(judged, &before), judged.exit)))?;
     if exit != Exit::Clean {
-        // A list made from half of the findings would call the other half new.
+        // A baseline from only half of the findings would report the other half as new.
         streams.error(&format!("{} was left as it is, because not everything could be read", file.display()));
         return Ok(exit);
     }

@@ -7,10 +7,10 @@ use crate::find::conversion::check::{self, CheckedManifest};
 use crate::find::conversion::laws::LawVerdict;
 use crate::judge::review::Judgement;
 
-use super::case::JudgedCase;
+use super::check_run::JudgedRun;
 use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
-use super::setting::{Setting, Sought};
+use super::run_settings::{RunSettings, SettingsInputs};
 use super::sides::InputSides;
 use super::{Exit, Stop, Streams, defaults, output};
 
@@ -23,8 +23,8 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
     output::check(&arguments.output, &sides.sides.inputs)?;
     let reader = InputReader::new(&arguments.limits);
     let InputSides { mut old, mut new, .. } = reader.sides(&sides)?;
-    let sought = Sought { old: Some((&mut old, arguments::ConfigSide::New)), new: &mut new, accept: false };
-    let setting = Setting::new(&reader, &arguments.judging, sought, streams)?;
+    let inputs = SettingsInputs { old: Some((&mut old, arguments::ConfigSide::New)), new: &mut new, accept: false };
+    let settings = RunSettings::new(&reader, &arguments.judging, inputs, streams)?;
     let (old_side, new_side) = (old.side(), new.side());
     let found = LoadedManifests::of_review(&reader, &sides)?;
     let mut exit = old.problems(&old_side, streams)?.or(new.problems(&new_side, streams)?).or(found.problems(streams));
@@ -34,7 +34,7 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
         let owner = checked.iter_mut().find(|one| fact.key.as_ref() == Some(&one.manifest));
         owner.into_iter().for_each(|one| one.facts.push(fact.clone()));
     }
-    let judgement = Judgement { conversions: found.manifests(), ..setting.judgement() };
+    let judgement = Judgement { conversions: found.manifests(), ..settings.judgement() };
     let facts: Vec<crate::model::fact::Fact> = checked.iter().flat_map(|one| one.facts.iter().cloned()).collect();
     let report = crate::judge::review::of_manifests(&facts, &old_side, &new_side, &judgement);
     let to_people = arguments.output.format.iter().any(|flag| flag.format == arguments::OutputFormat::Human && flag.file.is_none());
@@ -45,12 +45,12 @@ pub(super) fn check(arguments: &arguments::ConversionsCheck, streams: &mut Strea
     if conversions.manifests.is_empty() {
         exit = exit.or(Exit::Unread);
     }
-    let judged = JudgedCase { report, old: Some(&old_side), new: &new_side, judgement: &judgement, exit };
-    output::write(&judged, &reader, setting.gate, &arguments.output, streams)?;
-    Ok(exit.or(super::gate(setting.gate, &arguments.judging, &judged.report)))
+    let judged = JudgedRun { report, old: Some(&old_side), new: &new_side, judgement: &judgement, exit };
+    output::write(&judged, &reader, settings.gate, &arguments.output, streams)?;
+    Ok(exit.or(super::gate(settings.gate, &arguments.judging, &judged.report)))
 }
 
-/// The verdict on each law of each manifest.
+/// A table of the verdict on each law of each manifest.
 fn table(checked: &[CheckedManifest], width: usize) -> String {
     const TITLES: usize = 36;
     let mut out = String::new();

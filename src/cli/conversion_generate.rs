@@ -1,4 +1,4 @@
-//! `conversions generate`: code that converts objects to their newest form.
+//! `conversions generate`: writes code that converts objects to their newest form.
 
 use crate::cli::arguments;
 use crate::find::conversion::generate;
@@ -7,7 +7,7 @@ use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, defaults, write_file};
 
-/// `conversions generate go`: writes a package for each kind. The files are the tool's own, so existing ones are replaced.
+/// `conversions generate go`: writes a package for each kind. The files are generated, so existing ones are replaced.
 pub(super) fn go(arguments: &arguments::ConversionsGenerateGo, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = InputReader::new(&arguments.limits);
     let inputs = if arguments.conversions.is_some() { Vec::new() } else { defaults::crds() };

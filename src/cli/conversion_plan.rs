@@ -1,4 +1,4 @@
-//! `conversions plan`: the release sequence of a change, or a check of a sequence that exists.
+//! `conversions plan`: plans the releases for a change, or checks an existing sequence.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(super) fn plan(arguments: &arguments::ConversionsPlan, streams: &mut Streams
     Ok(exit)
 }
 
-/// Checks bundles that are released one after the other.
+/// Checks a sequence of bundles, each released after the one before.
 fn sequence(arguments: &arguments::ConversionsPlan, reader: &InputReader, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let inputs = &arguments.sides.inputs;
     let mut read = Vec::new();
@@ -86,14 +86,14 @@ fn write_plan(plan: &Plan, dir: Option<&Path>, text: &mut String) -> Result<(), 
             (Some(_), None) => Some("the CRD of this step, which -o DIR writes".to_owned()),
             (None, _) => None,
         };
-        text.push_str(&said(index + 1, step, file.as_deref()));
+        text.push_str(&step_text(index + 1, step, file.as_deref()));
         text.push('\n');
     }
     Ok(())
 }
 
-/// One step as text.
-fn said(number: usize, step: &PlanStep, file: Option<&str>) -> String {
+/// Formats one step.
+fn step_text(number: usize, step: &PlanStep, file: Option<&str>) -> String {
     let mut out = format!("{number}. {}\n", visible(&step.instructions.title));
     let mut line = |label: &str, text: &str| {
         for (index, part) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! `conversions release`: names the release of manifests that convert to the next one.
+//! `conversions release`: fills in the version of manifests that convert to the next release.
 
 use std::ffi::OsString;
 
@@ -11,7 +11,7 @@ use crate::input::Origin;
 use crate::judge::bump::Recommendation;
 use crate::model::semantic_version::{self, Bump};
 
-use super::case::Case;
+use super::check_run::CheckRun;
 use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, defaults, write_file};
@@ -50,7 +50,7 @@ pub(super) fn release(arguments: &arguments::ConversionsRelease, streams: &mut S
     Ok(exit)
 }
 
-/// Pending manifests must not contradict each other, nor the release.
+/// Checks that pending manifests don't contradict each other or the release.
 fn check(pending: &[&Manifest], version: &Version) -> Result<(), Stop> {
     for (index, manifest) in pending.iter().enumerate() {
         let same = |other: &&&Manifest| {
@@ -72,7 +72,7 @@ fn check(pending: &[&Manifest], version: &Version) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The version that a review since the last release recommends, or the one that the CRDs declare if it is enough.
+/// The version that a review since the last release recommends, or the version that the CRDs declare if it is high enough.
 fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, streams: &mut Streams<'_>) -> Result<Version, Stop> {
     let last = || {
         let tag = reader.loader.repository().and_then(|repository| repository.last_release(&["HEAD"])).ok().flatten();
@@ -88,8 +88,8 @@ fn recommended(arguments: &arguments::ConversionsRelease, reader: &InputReader, 
     let review = sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
     let review = defaults::review(review, streams)?;
     let unknown = || Stop::usage("no version can be recommended: give VERSION, or --against with the last release");
-    let case = Case::review(reader, &review, false, streams)?.ok_or_else(unknown)?;
-    let bump = case.judge(streams, |judged, _| Ok(judged.report.bump.clone()))?;
+    let run = CheckRun::review(reader, &review, false, streams)?.ok_or_else(unknown)?;
+    let bump = run.judge(streams, |judged, _| Ok(judged.report.bump.clone()))?;
     let Some(Recommendation { required, from, recommended, declared, sufficient }) = bump else { return Err(unknown()) };
     if required == Bump::None {
         return Err(Stop::usage(

@@ -1,4 +1,4 @@
-//! `conversions scaffold`: drafts of manifests for the changes that need one.
+//! `conversions scaffold`: drafts manifests for the changes that need one.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::judge::review::{self, Side};
 use crate::model::fact::Fact;
 use crate::render::plural;
 
-use super::case::{Case, JudgedCase};
+use super::check_run::{CheckRun, JudgedRun};
 use super::input::InputReader;
 use super::{Exit, Stop, Streams, defaults, write_file};
 
@@ -20,8 +20,8 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
     let reader = InputReader::new(&arguments.limits);
     let sides = arguments.sides.as_review(arguments.conversions.as_ref(), &arguments::Judging::default(), &arguments.limits);
     let sides = defaults::review(sides, streams)?;
-    let Some(case) = Case::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
-    case.judge(streams, |judged, streams| {
+    let Some(run) = CheckRun::review(&reader, &sides, false, streams)? else { return Ok(Exit::Clean) };
+    run.judge(streams, |judged, streams| {
         let Some(old) = judged.old else { return Ok(judged.exit) };
         let drafts = drafts(judged, old);
         if drafts.is_empty() {
@@ -40,13 +40,13 @@ pub(super) fn scaffold(arguments: &arguments::ConversionsScaffold, streams: &mut
     })
 }
 
-/// The drafts for everything that the review asks a conversion for, and for the differences between versions beside it.
-fn drafts(judged: &JudgedCase<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
+/// Drafts manifests for every change that needs a conversion, and for the differences between versions that go with it.
+fn drafts(judged: &JudgedRun<'_, '_>, old: &Side<'_>) -> Vec<Draft> {
     let new = judged.new;
     let coverage = judged.judgement.conversions.now.map(|known| ConversionCoverage::new(known, &old.bundle, &new.bundle));
     let options = change::ChangeOptions { context: judged.judgement.context, ..change::ChangeOptions::default() };
     let facts = change::diff(&old.bundle, &new.bundle, &options);
-    // What no release contains needs no conversion.
+    // Changes to something that was never released need no conversion.
     let unreleased: BTreeSet<(&str, Option<&str>, &str)> =
         judged.report.findings.iter().filter(|finding| finding.released == Some(false)).map(place_of).collect();
     let unreleased = |fact: &Fact| {

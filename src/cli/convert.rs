@@ -1,4 +1,4 @@
-//! `convert`: converts files of objects with the conversion manifests.
+//! `convert`: converts files of objects using the conversion manifests.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::input::InputReader;
 use super::manifests::{LoadedManifests, no_manifest};
 use super::{Exit, Stop, Streams, write_file};
 
-/// The file to write: in an output directory, files keep their names.
+/// The file to write; in an output directory, files keep their names.
 fn target(output: &Path, file: &File) -> PathBuf {
     let dir = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     match (&file.origin, dir) {
@@ -102,7 +102,7 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[ConvertedFi
             }
         } else if arguments.write {
             match &file.origin {
-                // A file that can't be written doesn't stop the others.
+                // Continue with the other files if one can't be written.
                 Origin::Path(path) if changed => {
                     if let Err(stop) = write_file::replace(path, &outcome.text) {
                         streams.error(&stop.message);
@@ -128,7 +128,7 @@ fn write(arguments: &arguments::Convert, files: &[File], outcomes: &[ConvertedFi
     Ok(exit)
 }
 
-/// Adds the objects of another file.
+/// Appends the objects of another file.
 fn append(printed: &mut String, text: &str) {
     if !printed.is_empty() && !text.trim_start().starts_with("---") {
         printed.push_str("---\n");
@@ -139,7 +139,7 @@ fn append(printed: &mut String, text: &str) {
     }
 }
 
-/// Writes all files or none: two results must not share a file, and existing files are only overwritten if the user says so.
+/// Writes all files or none. Two results must not go to the same file, and existing files are only overwritten on request.
 fn write_files(files: &[(PathBuf, &String)], overwrite: bool) -> Result<(), Stop> {
     let mut taken: HashSet<&Path> = HashSet::new();
     for (place, _) in files {
@@ -159,7 +159,7 @@ fn write_files(files: &[(PathBuf, &String)], overwrite: bool) -> Result<(), Stop
     Ok(())
 }
 
-/// The warnings of all files by message without list indices, so that each is shown once with its count.
+/// The warnings of all files, by message without list indices, so that each is shown once with a count.
 struct Warnings {
     left: BTreeMap<String, usize>,
 }
@@ -173,7 +173,7 @@ impl Warnings {
         Warnings { left }
     }
 
-    /// The message with the number of similar ones; `None` if one of them was shown before.
+    /// Returns the message with the number of similar ones, or `None` if one of them was already shown.
     fn first(&mut self, message: &str) -> Option<String> {
         match self.left.remove(&general(message))? {
             1 => Some(message.to_owned()),
@@ -182,7 +182,7 @@ impl Warnings {
     }
 }
 
-/// `spec.rules[3].a` as `spec.rules[].a`.
+/// Replaces `spec.rules[3].a` with `spec.rules[].a`.
 fn general(message: &str) -> String {
     let mut inside = false;
     let mut text = String::with_capacity(message.len());

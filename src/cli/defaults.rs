@@ -1,4 +1,5 @@
-//! What a bare `crdwise review` or `crdwise lint` looks at: the CRDs of this repository, compared with HEAD or the merge base.
+//! The defaults of `crdwise review` and `crdwise lint` without inputs: the CRDs of this repository, compared with HEAD or the merge
+//! base.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,10 @@ use crate::cli::arguments;
 use crate::input::repo_root;
 
 use super::init::Survey;
-use super::setting::relative_to_here;
+use super::run_settings::relative_to_here;
 use super::{Exit, Stop, Streams};
 
-/// Fills in what a bare `crdwise review` leaves open.
+/// Fills in the inputs of a `crdwise review` without any.
 pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>) -> Result<arguments::Review, Stop> {
     if !arguments.sides.inputs.is_empty() || arguments.staged {
         return Ok(arguments);
@@ -32,7 +33,7 @@ pub(super) fn review(mut arguments: arguments::Review, streams: &mut Streams<'_>
     Ok(arguments)
 }
 
-/// Fills in what a bare `crdwise lint` leaves open.
+/// Fills in the inputs of a `crdwise lint` without any.
 pub(super) fn lint(mut arguments: arguments::Lint, streams: &mut Streams<'_>) -> Result<arguments::Lint, Stop> {
     if arguments.inputs.is_empty() {
         let root = repo_root(Path::new("")).or_else(|_| std::env::current_dir())?;
@@ -43,13 +44,13 @@ pub(super) fn lint(mut arguments: arguments::Lint, streams: &mut Streams<'_>) ->
     Ok(arguments)
 }
 
-/// Every directory with CRDs of this repository, or of the current directory; none if there is no CRD.
+/// Every directory with CRDs in this repository, or in the current directory; empty if there are none.
 pub(super) fn crds() -> Vec<OsString> {
     let root = repo_root(Path::new("")).or_else(|_| std::env::current_dir());
     root.ok().and_then(|root| directories(&root).ok()).map(|(inputs, _)| inputs).unwrap_or_default()
 }
 
-/// Every directory with CRDs, and how a note names them.
+/// Every directory with CRDs, and a description for the note.
 fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
     let survey = Survey::of(root);
     if survey.files == 0 {
@@ -65,7 +66,7 @@ fn directories(root: &Path) -> Result<(Vec<OsString>, String), Stop> {
     Ok((folders.iter().map(|folder| here(folder).into()).collect(), folders.join(", ")))
 }
 
-/// What a change in this repository is compared with.
+/// The base to compare a change in this repository with.
 #[derive(Debug, PartialEq, Eq)]
 enum Base {
     /// The merge base with the target of a pull request.
@@ -75,7 +76,7 @@ enum Base {
 }
 
 impl Base {
-    /// The target of a pull request, as GitHub and GitLab state it in their jobs.
+    /// Reads the target of a pull request from the environment of a GitHub or GitLab job.
     fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Base {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let branch = given("GITHUB_BASE_REF").map(|branch| Base::Branch(format!("origin/{branch}")));

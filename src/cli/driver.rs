@@ -1,4 +1,4 @@
-//! `crdwise git-diff-driver`: two versions of a file, as git gives them to an external diff, come in; changes of the API go out.
+//! `crdwise git-diff-driver`: shows API changes between two versions of a file, called by git as an external diff.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -27,10 +27,11 @@ and once for everybody, in .gitattributes:
 Then `git diff` uses it, and `git log -p --ext-diff` and `git show --ext-diff` do.
 ";
 
-/// Lines around a change, where the lines themselves are shown.
+/// Context lines around a change, if the text itself is shown.
 const CONTEXT: usize = 3;
 
-/// `path old-file old-hex old-mode new-file new-hex new-mode`, and two more for a renamed file; a path alone is unmerged.
+/// Git passes `path old-file old-hex old-mode new-file new-hex new-mode`, and two more for a renamed file; a path alone is
+/// unmerged.
 pub(super) fn diff(arguments: &[OsString], streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let (path, old, new) = match arguments {
         [] => {
@@ -48,7 +49,7 @@ pub(super) fn diff(arguments: &[OsString], streams: &mut Streams<'_>) -> Result<
     let mut out = format!("diff --crdwise a/{shown} b/{shown}\n");
     match (side(old), side(new)) {
         (Ok(old), Ok(new)) => out.push_str(&changes(&old, &new, &shown, streams.out_style().color)),
-        // Git stops at a driver that fails; a file that can't be read is told and passed.
+        // Git aborts if a driver fails, so an unreadable file is reported and skipped.
         (old, new) => {
             for problem in [old.err(), new.err()].into_iter().flatten() {
                 let _ = writeln!(out, " {}", visible(&problem));
@@ -77,7 +78,7 @@ fn changes(old: &str, new: &str, path: &str, color: bool) -> String {
     }
 }
 
-/// The text of one side; nothing on a side is `/dev/null`.
+/// The text of one side; git passes `/dev/null` for a missing side.
 fn side(file: &OsString) -> Result<String, String> {
     if Path::new(file) == Path::new("/dev/null") {
         return Ok(String::new());
@@ -90,7 +91,7 @@ fn side(file: &OsString) -> Result<String, String> {
     }
 }
 
-/// For what is no CRD, or can't be understood: the lines themselves.
+/// The plain diff, for files that aren't CRDs or can't be parsed.
 fn plain(old: &str, new: &str, path: &str) -> String {
     let difference = similar::TextDiff::from_lines(old, new);
     let text = difference.unified_diff().context_radius(CONTEXT).header(&format!("a/{path}"), &format!("b/{path}")).to_string();

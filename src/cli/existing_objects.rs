@@ -1,4 +1,4 @@
-//! `--objects`: objects of files and clusters, handed on page by page.
+//! `--objects`: reads objects from files and clusters, page by page.
 
 use std::ffi::OsString;
 
@@ -8,33 +8,33 @@ use crate::model::{Bundle, Crd, Documents};
 use super::input::{InputReader, with_advice};
 use super::{Exit, Stop, Streams};
 
-/// A list of objects in a cluster.
+/// The list of a CRD's objects in a cluster.
 pub(super) struct ResourceList {
-    /// The CRD, for messages.
+    /// The name of the CRD, for messages.
     crd: String,
     path: String,
 }
 
 impl ResourceList {
-    /// The objects of a CRD, in the version that they are most likely stored at.
+    /// The objects of a CRD, in the version that they are most likely stored in.
     pub fn of(crd: &Crd<'_>) -> Option<ResourceList> {
         let served = || crd.versions.iter().filter(|version| version.served);
         let version = served().find(|version| version.storage).or_else(|| served().max_by_key(|version| version.priority()))?;
         let plural = crd.names.plural?.value;
         let plain = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
-        // Names of a CRD are untrusted, and make a path.
+        // Names in a CRD are untrusted, and these become part of a URL path.
         let all_plain = [crd.group(), version.name, plural].into_iter().all(plain);
         all_plain.then(|| ResourceList { crd: crd.name.to_owned(), path: format!("/apis/{}/{}/{plural}", crd.group(), version.name) })
     }
 
-    /// Those of the CRDs that a change touches.
+    /// The objects of all CRDs that a change affects.
     pub fn changed(old: &Bundle<'_>, new: &Bundle<'_>) -> Vec<ResourceList> {
         let is_changed = |crd: &&Crd<'_>| !crd.counterpart(&new.crds).is_some_and(|other| crd.spec.same(other.spec));
         old.crds.iter().filter(is_changed).filter_map(ResourceList::of).collect()
     }
 }
 
-/// Reads objects and hands them on, a file or a page at a time. What can't be read is reported, and the exit code is 3.
+/// Reads objects and passes them on, a file or page at a time. Unreadable input is reported, and the exit code becomes 3.
 pub(super) fn each_page(
     reader: &InputReader,
     inputs: &[OsString],
@@ -59,7 +59,7 @@ pub(super) fn each_page(
         for resource in resources {
             match list(&cluster, resource, input, reader, &mut page) {
                 Ok(()) => {}
-                // Where the CRD isn't installed there are no objects of it.
+                // If the CRD isn't installed, it has no objects.
                 Err(ClusterError::NotServed(_)) => streams.note(&format!("{input} has no {}", resource.crd)),
                 Err(error) => problems.push(with_advice(&format!("`{input}`: {}: {error}", resource.crd), error.advice())),
             }
@@ -69,7 +69,7 @@ pub(super) fn each_page(
     Ok(if problems.is_empty() { Exit::Clean } else { Exit::Unread })
 }
 
-/// Hands on the pages of one list; no more than one of them is held at a time.
+/// Passes on the pages of one list, holding only one at a time in memory.
 fn list(
     cluster: &Cluster,
     resource: &ResourceList,
@@ -100,7 +100,7 @@ fn list(
     }
 }
 
-/// What can't be parsed, by its place.
+/// The documents that can't be parsed, with their places.
 fn unreadable(documents: &Documents) -> impl Iterator<Item = String> + '_ {
     documents.documents.iter().filter_map(|(id, document)| {
         let error = document.tree.as_ref().err()?;

@@ -1,4 +1,4 @@
-//! What the tool tells about itself: rules, their pages, and the schemas of its formats.
+//! Documentation of the tool itself: rules, their pages, and the schemas of its formats.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::cli::arguments::{self, SchemaName};
 use crate::judge::rule::{Family, Rule};
 
 use super::own_pages::OwnPages;
-use super::setting::own_pages_here;
+use super::run_settings::own_pages_here;
 use super::{Exit, Stop, Streams};
 
 fn own_pages(own: &arguments::OwnPagesArguments, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {

@@ -1,6 +1,8 @@
-//! Fixtures of past releases: objects that this release must still read, and its own objects under the CRDs of an earlier one.
+//! Checks fixtures of past releases, which this release must still read, and this release's objects against the CRDs of an earlier
+//! one.
 //!
-//! `fixtures/<release>/` holds the objects of one release. The newest two are checked; a newest release without fixtures gets a warning.
+//! `fixtures/<release>/` contains the objects of one release. The newest two are checked; if the newest release has no fixtures,
+//! there is a warning.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,10 +20,10 @@ use crate::server::object::check_objects;
 use super::input::InputReader;
 use super::{Exit, Stop, Streams};
 
-/// Releases whose objects must still be read.
+/// How many releases must still be readable.
 const RELEASES: usize = 2;
 
-/// The objects of the newest releases as the CRDs of `side` read them, and with `downgrade`, objects of `side` as those CRDs read them.
+/// Checks the objects of the newest releases with the CRDs of `side`, and with `downgrade`, the objects of `side` with those CRDs.
 pub(super) fn run(
     paths: &[OsString],
     reader: &InputReader,
@@ -56,7 +58,7 @@ pub(super) fn run(
         let mut text = String::new();
         for crd in &side.bundle.crds {
             for version in crd.versions.iter().filter(|version| version.served) {
-                // Only what the old CRDs serve can be read after a downgrade.
+                // After a downgrade, only versions that the old CRDs serve can be read.
                 let known = old_side.bundle.named(crd.name).iter().any(|old| old.version(version.name).is_some_and(|old| old.served));
                 if let Some(object) = super::objects::sample(crd, version).filter(|_| known) {
                     let _ = write!(text, "---\n{}", crate::find::conversion::text::as_yaml(&object));
@@ -76,7 +78,7 @@ fn check(title: String, documents: Documents, side: &Side<'_>) -> ReleaseObjects
     ReleaseObjects { title, judged, documents }
 }
 
-/// The directories of releases in `fixtures/` of each path, and of the current directory if they are inside it.
+/// The release directories in `fixtures/` of each path, and of the current directory if the paths are inside it.
 fn releases(paths: &[OsString]) -> BTreeMap<Version, PathBuf> {
     let mut found = BTreeMap::new();
     let inside = paths.iter().all(|path| Path::new(path).is_relative() && !Path::new(path).starts_with(".."));
@@ -93,7 +95,7 @@ fn releases(paths: &[OsString]) -> BTreeMap<Version, PathBuf> {
     found
 }
 
-/// `v1.2.0`, `1.2.0` or `1.2`.
+/// Parses `v1.2.0`, `1.2.0` or `1.2`.
 fn parse(text: &str) -> Option<Version> {
     semantic_version::parse(text).or_else(|| semantic_version::parse(&format!("{text}.0")))
 }

@@ -23,7 +23,7 @@ pub(super) fn init(streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let here = std::env::current_dir()?;
     let root = repo_root(Path::new("")).unwrap_or(here);
     let survey = Survey::of(&root);
-    let mut out = found(&survey);
+    let mut out = describe(&survey);
     let runs_elsewhere = survey.workflow.as_deref().filter(|name| *name != GITHUB.0);
     let mut files = vec![(CONFIGURATION, "")];
     match survey.hosting {
@@ -73,8 +73,8 @@ pub(super) fn init(streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
-/// What was found, and what follows from it.
-fn found(survey: &Survey) -> String {
+/// Describes what was found and the choices made because of it.
+fn describe(survey: &Survey) -> String {
     let mut out = String::new();
     let count = |files: usize| if files == 1 { "1 file with CRDs".to_owned() } else { format!("{files} files with CRDs") };
     let _ = match survey.files {
@@ -100,7 +100,7 @@ fn found(survey: &Survey) -> String {
     out
 }
 
-/// Fills in what the repository and Cargo.toml say.
+/// Fills a template with values from the repository and Cargo.toml.
 fn fill(template: &str, survey: &Survey) -> String {
     let repository = env!("CARGO_PKG_REPOSITORY");
     let action = repository.rsplitn(3, '/').take(2).collect::<Vec<_>>();
@@ -123,7 +123,7 @@ mod tests {
     fn the_configuration_is_valid_with_and_without_its_examples() {
         let (_, text) = CONFIGURATION;
         assert!(Config::parse(text, Book::builtin(), &Policy::names().collect::<Vec<_>>()).is_ok());
-        // A comment has one space behind its sign, an example none or more.
+        // A comment has one space after its `#`; a commented-out example has none, or several.
         let is_example = |line: &str| line.starts_with('#') && (!line.starts_with("# ") || line.starts_with("#  "));
         let shown: String = text.lines().map(|line| format!("{}\n", if is_example(line) { &line[1..] } else { line })).collect();
         assert!(shown.contains("\nwaivers:\n"));

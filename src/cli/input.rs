@@ -1,4 +1,4 @@
-//! Inputs of the command line → sides, with everything that could not be read told on stderr.
+//! Reads the inputs of the command line, and reports everything that couldn't be read to stderr.
 
 use std::ffi::OsString;
 
@@ -26,7 +26,7 @@ pub(super) struct Unparsed {
     pub version: Option<StatedVersion>,
 }
 
-/// What was read of one side, before it is understood.
+/// The parsed documents of one side, before the CRDs are read from them.
 pub(super) struct Read {
     source: String,
     documents: Documents,
@@ -70,15 +70,15 @@ impl InputReader {
         if crds_only {
             loaded.files.retain(|file| names_a_crd(&file.text));
         }
-        Ok(self.understand(Unparsed { source: label(inputs), inputs: parsed, loaded, version: None }))
+        Ok(self.parse_documents(Unparsed { source: label(inputs), inputs: parsed, loaded, version: None }))
     }
 
-    /// What these files of the inputs hold; the others are passed over.
+    /// Reads only the files that `takes` accepts.
     pub fn chosen(&self, inputs: &[OsString], takes: impl Fn(&File) -> bool) -> Result<Read, Stop> {
         let parsed = self.parse(inputs)?;
         let mut loaded = self.loader.load_bundle(&parsed);
         loaded.files.retain(takes);
-        Ok(self.understand(Unparsed { source: label(inputs), inputs: parsed, loaded, version: None }))
+        Ok(self.parse_documents(Unparsed { source: label(inputs), inputs: parsed, loaded, version: None }))
     }
 
     pub(super) fn parse(&self, inputs: &[OsString]) -> Result<Vec<Input>, Stop> {
@@ -87,17 +87,17 @@ impl InputReader {
     }
 
     pub(super) fn read(&self, source: String, inputs: &[Input], version: Option<StatedVersion>) -> Read {
-        self.understand(Unparsed { source, inputs: inputs.to_vec(), loaded: self.loader.load_bundle(inputs), version })
+        self.parse_documents(Unparsed { source, inputs: inputs.to_vec(), loaded: self.loader.load_bundle(inputs), version })
     }
 
-    fn understand(&self, mut unparsed: Unparsed) -> Read {
+    fn parse_documents(&self, mut unparsed: Unparsed) -> Read {
         let kustomizations = self.loader.kustomizations(&unparsed.loaded.files);
         let documents = Documents::parse(std::mem::take(&mut unparsed.loaded.files), &self.budget);
         Read::new(unparsed, documents, kustomizations)
     }
 
-    /// Both sides of a review at once: neither waits for the other, and what they share is parsed once.
-    pub(super) fn understand_both(&self, mut old: Unparsed, mut new: Unparsed) -> (Read, Read) {
+    /// Parses both sides of a review in parallel; files that they share are parsed once.
+    pub(super) fn parse_both_sides(&self, mut old: Unparsed, mut new: Unparsed) -> (Read, Read) {
         let patches = rayon::join(|| self.loader.kustomizations(&old.loaded.files), || self.loader.kustomizations(&new.loaded.files));
         let files = (std::mem::take(&mut old.loaded.files), std::mem::take(&mut new.loaded.files));
         let documents = Documents::parse_both(files.0, files.1, &self.budget);
@@ -105,7 +105,7 @@ impl InputReader {
     }
 }
 
-/// The version of an OLM bundle, by its `ClusterServiceVersion`; several of them say nothing.
+/// The version of an OLM bundle, from its `ClusterServiceVersion`; `None` if there are several.
 fn csv_version(documents: &Documents) -> Option<StatedVersion> {
     let trees = documents.documents.iter().filter_map(|(_, document)| document.tree.as_ref().ok());
     let mut found = trees.filter_map(|tree| {
@@ -123,10 +123,10 @@ pub(super) fn with_advice(what: &dyn std::fmt::Display, advice: Option<String>) 
     format!("{what}{advice}")
 }
 
-/// A deeper document could exhaust the stack of a later walk.
+/// A deeper document could overflow the stack later.
 const MOST_DEPTH: usize = 1_000;
 
-/// Whether a text can hold a CRD at all: what a hook passes over must not be parsed, it may be anything.
+/// Whether a text can contain a CRD at all. Hooks pass all kinds of files, and the others must not be parsed.
 pub(super) fn names_a_crd(text: &str) -> bool {
     text.contains("CustomResourceDefinition") || crate::input::generated::KINDS.iter().any(|kind| text.contains(kind))
 }
@@ -159,12 +159,12 @@ impl Read {
         &self.inputs
     }
 
-    /// Adds a file that findings speak of.
-    pub fn put_beside(&mut self, file: File) -> FileId {
-        self.documents.put_beside(file)
+    /// Adds a file that findings refer to.
+    pub fn add_extra_file(&mut self, file: File) -> FileId {
+        self.documents.add_extra_file(file)
     }
 
-    /// Leaves out what the configuration leaves out, and files of the tool itself; takes its keys.
+    /// Applies the configuration: excludes files, including the tool's own, and sets the version keys.
     pub fn configure(&mut self, config: &Config, path: impl Fn(&File) -> String, name: &str) {
         self.documents.keys = config.keys.clone();
         let all = config.include.is_empty() && config.exclude.is_empty();
@@ -183,18 +183,18 @@ impl Read {
         self.loaded.skipped.extend(left_out);
     }
 
-    /// Whether something of this side isn't there, or isn't to be had: a mistake of the command, not of a file's content.
+    /// Whether an input is missing or inaccessible, which is a mistake in the command rather than in a file.
     pub fn is_missing(&self) -> bool {
         self.loaded.problems.iter().any(|problem| !problem.is_about_content())
     }
 
-    /// Whether no path of this side exists, so that it is empty without a mistake.
+    /// Whether none of the side's paths exist and that is allowed, so that the side is empty.
     pub fn is_absent(&self) -> bool {
         let absent = self.loaded.notes.iter().filter(|note| matches!(note, Note::EmptyAtRevision { .. })).count();
         absent > 0 && absent == self.inputs.len()
     }
 
-    /// Adds a file that is read for the CRDs of these names alone.
+    /// Adds a file only for the CRDs with these names.
     pub fn add_for(&mut self, names: std::collections::BTreeSet<String>, file: File, reader: &InputReader) {
         self.documents.add_for(names, file, &reader.budget);
     }
@@ -207,12 +207,12 @@ impl Read {
         self.documents
     }
 
-    /// Files that could not be read, each with what to do about it.
+    /// The files that couldn't be read, each with advice.
     pub fn unread_files(&self) -> Vec<String> {
         self.loaded.problems.iter().map(|problem| with_advice(problem, problem.advice())).collect()
     }
 
-    /// Says which templates of CRDs were read without Helm.
+    /// Notes which CRD templates were read without Helm.
     pub fn note_templates(&self, streams: &mut Streams<'_>) {
         let is_template = |file: &&File| names_a_crd(&file.text) && file.text.lines().any(|line| line.trim_start().starts_with("{{"));
         if self.loaded.notes.iter().any(|note| matches!(note, Note::LeftOutByValues { .. })) {
@@ -231,7 +231,7 @@ impl Read {
         ));
     }
 
-    /// Says that what was read is not what clusters get, where a kustomization patches CRDs.
+    /// Notes that clusters get something else than what was read, because a kustomization patches CRDs.
     pub fn note_patches(&self, streams: &mut Streams<'_>) {
         let Some(first) = self.patched_in.first() else { return };
         let more = match self.patched_in.len() {
@@ -244,7 +244,7 @@ impl Read {
         ));
     }
 
-    /// Tells which files could not be read.
+    /// Reports the files that couldn't be read.
     pub fn unread(&self, streams: &mut Streams<'_>) -> Exit {
         for note in &self.loaded.notes {
             streams.note(&note.to_string());
@@ -255,7 +255,7 @@ impl Read {
         if self.loaded.problems.is_empty() { Exit::Clean } else { Exit::Unread }
     }
 
-    /// Tells what could not be read; anything left unchecked makes the exit code 3.
+    /// Reports everything that couldn't be read; anything left unchecked makes the exit code 3.
     pub fn problems(&self, side: &Side<'_>, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         let mut exit = self.unread(streams);
         match side.contradiction() {

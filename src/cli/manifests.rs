@@ -19,16 +19,16 @@ use super::{Exit, Stop, Streams};
 pub(super) struct LoadedManifests {
     now: Option<Conversions>,
     before: Option<Conversions>,
-    /// The value of `--conversions`: finding no manifest there is an error.
+    /// The value of `--conversions`. If set, finding no manifest is an error.
     requested: Option<OsString>,
     unread: Vec<String>,
 }
 
 impl LoadedManifests {
-    /// The manifests that `--conversions` names, or those beside the new bundle; and those beside the old one.
+    /// Loads the manifests that `--conversions` names, or those next to the new bundle, and those next to the old bundle.
     pub fn of_review(reader: &InputReader, arguments: &arguments::Review) -> Result<LoadedManifests, Stop> {
         if arguments.staged && arguments.conversions.is_none() {
-            // The index and the last commit, not the working tree.
+            // Read the index and the last commit, not the working tree.
             let here = [OsString::from(".")];
             let inputs = if arguments.sides.inputs.is_empty() { &here[..] } else { &arguments.sides.inputs };
             let at = |revision: &str| inputs.iter().filter_map(|input| at_revision(revision.as_ref(), input)).collect::<Vec<_>>();
@@ -43,7 +43,7 @@ impl LoadedManifests {
             all => (&[], all),
         };
         let mut found = LoadedManifests::new(reader, arguments.conversions.as_ref(), new)?;
-        // With --conversions both sides would be the same files.
+        // With --conversions, both sides would read the same files.
         if arguments.conversions.is_none() {
             let old: Vec<OsString> = match &arguments.sides.against {
                 Some(revision) if !Path::new(revision).exists() => new.iter().filter_map(|input| at_revision(revision, input)).collect(),
@@ -55,14 +55,14 @@ impl LoadedManifests {
         Ok(found)
     }
 
-    /// Loads the manifests beside the old bundle, if they aren't the same files as those beside the new one.
+    /// Loads the manifests next to the old bundle, unless they are the same files as those next to the new one.
     pub fn load_before(&mut self, reader: &InputReader, old: &[OsString]) {
         if old.is_empty() {
             return;
         }
         let files = |conversions: &Conversions| conversions.documents().files.iter().map(|file| file.origin.clone()).collect::<Vec<_>>();
         let now = self.now.as_ref().map(files);
-        // A revision is complete, so a missing directory means that there were no manifests.
+        // A revision is complete, so if the directory is missing there were no manifests.
         let complete = || reader.parse(old).is_ok_and(|all| all.iter().all(|input| matches!(input.kind, InputKind::Revision { .. })));
         let before = beside(reader, old).map(|loaded| loaded.0).or_else(|| complete().then(Conversions::default));
         self.before = before.filter(|before| before.is_empty() || now != Some(files(before)));
@@ -91,7 +91,7 @@ impl LoadedManifests {
         Ok(found)
     }
 
-    /// For objects that are converted: the manifests beside them, or beside the CRDs of this repository.
+    /// Loads the manifests for objects to convert: next to the objects, or next to the CRDs of this repository.
     pub fn of_objects(reader: &InputReader, requested: Option<&OsString>, inputs: &[OsString]) -> Result<LoadedManifests, Stop> {
         let found = LoadedManifests::new(reader, requested, inputs)?;
         if found.now.is_some() { Ok(found) } else { LoadedManifests::new(reader, requested, &super::defaults::crds()) }
@@ -135,7 +135,7 @@ impl LoadedManifests {
     }
 }
 
-/// A place in a manifest, for a message that shows it.
+/// A place in a manifest, with its source for a message.
 fn spot(conversions: &Conversions, place: Place) -> Option<Spot> {
     let file = conversions.file(place.file)?;
     let at = file.place(place.span.start as usize);
@@ -149,7 +149,7 @@ fn load(reader: &InputReader, inputs: &[Input]) -> (Conversions, Vec<String>) {
     (Conversions::read(read.into_documents()), unread)
 }
 
-/// `conversions/` in or next to each input.
+/// Reads `conversions/` in or next to each input.
 fn beside(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversions, Vec<String>)> {
     let mut found: Vec<Input> = Vec::new();
     for input in reader.parse(inputs).ok()? {
@@ -179,14 +179,14 @@ fn beside(reader: &InputReader, inputs: &[OsString]) -> Option<(Conversions, Vec
     (!found.is_empty()).then(|| load(reader, &found))
 }
 
-/// The directory where a review looks for manifests: an existing one beside the new bundle, else next to it.
+/// The directory where a review looks for manifests: an existing one, or else the default next to the new bundle.
 pub(super) fn directory(arguments: &arguments::Review) -> String {
     let new = match arguments.sides.inputs.as_slice() {
         [_, new] if arguments.sides.against.is_none() && arguments.sides.against_tag.is_none() && !arguments.staged => Some(new),
         all => all.first(),
     };
     let Some(new) = new.and_then(|new| new.to_str()) else { return "conversions".to_owned() };
-    // Of `REV:path`, the path: that is where the next commit puts them.
+    // For `REV:path`, use the path: the next commit will put the manifests there.
     let path = match new.split_once(':') {
         Some((_, path)) if !Path::new(new).exists() => path,
         _ => new,
@@ -210,7 +210,7 @@ fn at_revision(revision: &OsStr, input: &OsString) -> Option<OsString> {
     Some(OsString::from(format!("{revision}:{input}")))
 }
 
-/// For a command that needs manifests.
+/// The error of a command that needs manifests but found none.
 pub(super) fn no_manifest() -> Stop {
     Stop { exit: Exit::Unread, message: "no conversion manifest was found; pass --conversions".into() }
 }

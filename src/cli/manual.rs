@@ -1,4 +1,4 @@
-//! Manual pages and completion scripts, from the same definitions as the help.
+//! Manual pages and completion scripts, generated from the definitions of the help.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) fn completions(shell: clap_complete::Shell, streams: &mut Streams<'_>
     clap_complete::generate(shell, &mut Cli::command(), "crdwise", &mut script);
     streams.write(&String::from_utf8_lossy(&script))?;
     if shell == clap_complete::Shell::Fish {
-        // The generator leaves out the values of positional arguments for fish.
+        // The fish generator omits the values of positional arguments.
         let names = pages().join(" ");
         streams.write(&format!("complete -c crdwise -n \"__fish_crdwise_using_subcommand explain\" -f -a \"{names}\"\n"))?;
     }
@@ -48,7 +48,7 @@ fn text(command: &clap::Command) -> Result<String, Stop> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// The page of a command, and those of the commands below it.
+/// Writes the page of a command and of its subcommands.
 fn write(command: &clap::Command, folder: &Path) -> Result<(), Stop> {
     for below in command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help") {
         write(below, folder)?;

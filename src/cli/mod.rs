@@ -1,8 +1,8 @@
-//! Arguments come in; files are read, the stages are run in order, text is written, and an exit code goes out.
+//! The command line: parses arguments, reads files, runs the stages in order, writes the output, and returns an exit code.
 
 pub mod arguments;
 mod baseline;
-mod case;
+mod check_run;
 pub mod config;
 mod conversion_check;
 mod conversion_generate;
@@ -25,8 +25,8 @@ mod output;
 mod own_pages;
 mod progress;
 mod released;
+mod run_settings;
 mod servers;
-mod setting;
 mod sides;
 mod suites;
 mod webhook;
@@ -41,7 +41,7 @@ use crate::judge::finding::Severity;
 use crate::judge::report::Report;
 use arguments::{Cli, Command};
 
-use case::Case;
+use check_run::CheckRun;
 use input::InputReader;
 pub use output::{Streams, Terminal};
 
@@ -66,7 +66,7 @@ impl Exit {
         }
     }
 
-    /// The graver of two: internal, usage, unread, findings, clean.
+    /// The more severe of two exit codes: internal, usage, unread, findings, clean.
     pub fn or(self, other: Exit) -> Exit {
         if other.rank() > self.rank() { other } else { self }
     }
@@ -76,7 +76,7 @@ impl Exit {
     }
 }
 
-/// Something that ends the run at once.
+/// An error that ends the run immediately.
 #[derive(Debug)]
 pub struct Stop {
     pub exit: Exit,
@@ -99,7 +99,7 @@ impl From<std::io::Error> for Stop {
     }
 }
 
-/// The whole program, with its streams given, so that tests can call it.
+/// Runs the whole program. The streams are parameters so that tests can call it.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
@@ -155,24 +155,24 @@ fn dispatch(cli: Cli, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
 fn review(arguments: &arguments::Review, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     output::check(&arguments.output, &arguments.sides.inputs)?;
     let reader = InputReader::new(&arguments.limits);
-    let Some(case) = Case::review(&reader, arguments, true, streams)? else { return Ok(Exit::Clean) };
-    case.judge(streams, |judged, streams| {
+    let Some(run) = CheckRun::review(&reader, arguments, true, streams)? else { return Ok(Exit::Clean) };
+    run.judge(streams, |judged, streams| {
         if let Some(dir) = &arguments.witnesses {
             let written = objects::witnesses(&judged.report, dir)?;
             streams.note(&format!("{written} witnesses written to {}", dir.display()));
         }
-        output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;
-        Ok(judged.exit.or(gate(case.setting.gate, &arguments.judging, &judged.report)))
+        output::write(judged, &reader, run.settings.gate, &arguments.output, streams)?;
+        Ok(judged.exit.or(gate(run.settings.gate, &arguments.judging, &judged.report)))
     })
 }
 
 fn lint(arguments: &arguments::Lint, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     output::check(&arguments.output, &arguments.inputs)?;
     let reader = InputReader::new(&arguments.limits);
-    let case = Case::lint(&reader, arguments, true, streams)?;
-    case.judge(streams, |judged, streams| {
-        output::write(judged, &reader, case.setting.gate, &arguments.output, streams)?;
-        Ok(judged.exit.or(gate(case.setting.gate, &arguments.judging, &judged.report)))
+    let run = CheckRun::lint(&reader, arguments, true, streams)?;
+    run.judge(streams, |judged, streams| {
+        output::write(judged, &reader, run.settings.gate, &arguments.output, streams)?;
+        Ok(judged.exit.or(gate(run.settings.gate, &arguments.judging, &judged.report)))
     })
 }
 
@@ -183,20 +183,20 @@ fn gate(level: Option<Severity>, judging: &arguments::Judging, report: &Report) 
     }
 }
 
-/// A run that looked at nothing must not pass.
-fn enough_crds(least: usize, report: &Report, streams: &mut Streams<'_>) -> Exit {
+/// Fails a run that found too few CRDs, because a run that checked nothing must not pass.
+fn enough_crds(min_crds: usize, report: &Report, streams: &mut Streams<'_>) -> Exit {
     let found = report.new.crds;
-    if found >= least {
+    if found >= min_crds {
         return Exit::Clean;
     }
-    // What could not be read was told by itself.
+    // Unreadable files are reported separately.
     let beside = report.new.skipped.iter().skip(report.new.unread).take(10);
     let beside: Vec<String> = beside.map(|skipped| format!("{} ({})", skipped.what, skipped.why)).collect();
     let beside = if beside.is_empty() { String::new() } else { format!("; there is {}", beside.join(", ")) };
     let what = match found {
         0 => "no CRD was found".to_owned(),
-        1 => format!("only 1 CRD was found, {least} expected"),
-        _ => format!("only {found} CRDs were found, {least} expected"),
+        1 => format!("only 1 CRD was found, {min_crds} expected"),
+        _ => format!("only {found} CRDs were found, {min_crds} expected"),
     };
     streams.error(&format!("{what} in {}{beside}", report.new.source));
     Exit::Unread

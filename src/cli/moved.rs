@@ -1,4 +1,4 @@
-//! CRDs that a change moved to another directory: they are on both sides, but only one of them is in the inputs.
+//! Finds CRDs that a change moved to another directory: both sides have them, but the inputs contain only one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use crate::model::Bundle;
 
 use super::Streams;
 use super::input::{InputReader, Read};
-use super::setting::relative_to_here;
+use super::run_settings::relative_to_here;
 
-/// Looks in git for CRDs that one side lacks, and adds them to it: what only moved neither came nor went.
+/// Looks in git for CRDs that one side lacks, and adds them to it, because a moved CRD was neither added nor removed.
 pub(super) fn find(reader: &InputReader, old: &mut Read, new: &mut Read, streams: &mut Streams<'_>) {
-    // Without a revision on the old side, both sides are bundles of their own.
+    // Unless the old side is a revision, the sides are independent bundles.
     if !matches!(state(old.inputs()), Some(GitState::Revision(_))) {
         return;
     }
@@ -42,7 +42,7 @@ fn missing(here: &Files, there: &Files) -> Files {
     here.iter().filter(|(name, _)| !there.contains_key(*name)).map(|(name, file)| (name.clone(), file.clone())).collect()
 }
 
-/// Adds the CRDs of these names, if each is in one other file, or in one of the same file name.
+/// Adds the CRDs with these names, if each is in exactly one other file, or in one with the same file name.
 fn add(reader: &InputReader, repository: &Repository, read: &mut Read, wanted: &Files, streams: &mut Streams<'_>) {
     let names: Vec<&str> = wanted.keys().map(String::as_str).collect();
     let Some(state) = state(read.inputs()).filter(|_| !names.is_empty()) else { return };

@@ -1,4 +1,4 @@
-//! `validate` and `fixtures`: custom resources against CRDs, and CRDs into custom resources.
+//! `validate` and `fixtures`: check custom resources against CRDs, and generate custom resources from CRDs.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ use crate::server::object::{self, Subresource};
 use super::existing_objects::{ResourceList, each_page};
 use super::input::InputReader;
 use super::output::{check_formats, write_formats};
+use super::run_settings::configured_servers;
 use super::servers;
-use super::setting::configured_servers;
 use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
@@ -117,7 +117,8 @@ pub(super) fn validate(arguments: &arguments::Validate, streams: &mut Streams<'_
     Ok(exit)
 }
 
-/// Writes one file for each served version of each CRD, with as many fields as can stand together: the serialised form that later releases must still read.
+/// Writes one file for each served version of each CRD, with as many compatible fields as possible: the serialised form that later
+/// releases must still read.
 pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let arguments::FixturesCommand::Write { inputs, dir, limits } = &arguments.command;
     let reader = InputReader::new(limits);
@@ -149,13 +150,13 @@ pub(super) fn fixtures(arguments: &arguments::Fixtures, streams: &mut Streams<'_
     Ok(exit)
 }
 
-/// An object with as many fields as can stand together.
+/// Generates an object with as many compatible fields as possible.
 pub(super) fn sample(crd: &Crd<'_>, version: &Version<'_>) -> Option<Value> {
     let body = crate::compare::filled(&Shape::of(version.schema.as_ref()?))?;
     Some(resource(&format!("{}/{}", crd.group(), version.name), crd.kind(), body))
 }
 
-/// A body with what makes it an object of its kind.
+/// Adds API version, kind and metadata to a body.
 fn resource(api_version: &str, kind: &str, body: Value) -> Value {
     let mut object = serde_json::json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": "example" } });
     if let (Value::Object(object), Value::Object(body)) = (&mut object, body) {
@@ -164,14 +165,14 @@ fn resource(api_version: &str, kind: &str, body: Value) -> Value {
     object
 }
 
-/// A name from a CRD is untrusted: nothing but letters, digits, dots and dashes reaches the file system.
+/// Makes a file name. CRD names are untrusted, so only letters, digits, dots and dashes are kept.
 pub(super) fn file_name(crd: &str, rest: &str) -> String {
     let safe =
         |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' }).collect::<String>();
     format!("{}.{}.yaml", safe(crd).trim_start_matches('.'), safe(rest))
 }
 
-/// Writes each witness of a report as a file of its own, for `kubectl apply --dry-run=server`.
+/// Writes each witness of a report to its own file, for `kubectl apply --dry-run=server`.
 pub(super) fn witnesses(report: &crate::judge::report::Report, dir: &Path) -> Result<usize, Stop> {
     std::fs::create_dir_all(dir)
         .map_err(|error| Stop { exit: Exit::Internal, message: format!("can't make {}: {error}", dir.display()) })?;

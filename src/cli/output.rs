@@ -1,4 +1,4 @@
-//! Where text goes: standard output, standard error, or files that appear whole or not at all.
+//! Writes output to stdout, stderr or files. Files are written atomically.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -11,13 +11,13 @@ use crate::judge::review::Side;
 use crate::render::human::{self, Style, Texts};
 use crate::render::{Anchors, View, changelog, env, github, gitlab, html, json, junit, markdown, minutes, sarif, short, visible};
 
-use super::case::JudgedCase;
+use super::check_run::JudgedRun;
 use super::input::InputReader;
 use super::progress::Progress;
 use super::write_file::replace;
 use super::{Exit, Stop};
 
-/// The two streams of the program. What goes to a closed pipe is lost without a word.
+/// The two streams of the program. Output to a closed pipe is silently lost.
 pub struct Streams<'w> {
     pub out: Box<dyn Write + 'w>,
     pub err: Box<dyn Write + 'w>,
@@ -33,11 +33,11 @@ pub struct Terminal {
     pub err: bool,
     pub width: usize,
     pub unicode: bool,
-    /// Whether a line can be taken back.
+    /// Whether the cursor can be moved, so that a line can be erased.
     pub moves: bool,
 }
 
-/// Width where there is no terminal: what reviewers' screens and CI logs show without wrapping.
+/// The width without a terminal; review tools and CI logs show this without wrapping.
 const PLAIN_WIDTH: usize = 80;
 
 impl<'w> Streams<'w> {
@@ -62,7 +62,7 @@ impl<'w> Streams<'w> {
         self.color = match color {
             Color::Always => (true, true),
             Color::Never => (false, false),
-            // Behind git's pager there is a terminal again.
+            // Git's pager is connected to a terminal.
             Color::Auto => (allowed && (self.terminal.out || std::env::var_os("GIT_PAGER_IN_USE").is_some()), allowed && self.terminal.err),
         };
     }
@@ -75,7 +75,7 @@ impl<'w> Streams<'w> {
         Style { color: self.color.1, unicode: self.terminal.unicode, width: self.terminal.width }
     }
 
-    /// A sign of life for long work, where somebody watches.
+    /// Starts a progress indicator for long work, if someone is watching.
     pub(super) fn progress(&self, stage: &'static str) -> Progress {
         Progress::start(self.terminal.err && self.terminal.moves, stage)
     }
@@ -85,7 +85,7 @@ impl<'w> Streams<'w> {
             return Ok(());
         }
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
-            // Who stops reading has seen enough, and still gets the answer of the exit code.
+            // The reader closed the pipe; they still get the exit code.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(())
@@ -94,7 +94,7 @@ impl<'w> Streams<'w> {
         }
     }
 
-    /// One line of trouble on stderr; each line of text from outside is escaped.
+    /// Writes an error message to stderr; each line is escaped.
     pub(super) fn error(&mut self, message: &str) {
         self.say("error: ", message);
     }
@@ -108,7 +108,7 @@ impl<'w> Streams<'w> {
     }
 
     fn say(&mut self, prefix: &str, message: &str) {
-        // Behind a bar no line can be taken for a command by a CI log, whatever a file is called.
+        // Lines start with a bar, so that a CI log can't take them for commands, whatever a file is called.
         let lines: Vec<_> = message.lines().map(visible).collect();
         let _ = writeln!(self.err, "{prefix}{}", lines.join("\n  │ "));
     }
@@ -119,12 +119,12 @@ impl<'w> Streams<'w> {
 }
 
 fn terminal_width() -> Option<usize> {
-    // The user's own word, then the terminal's.
+    // The user's setting takes precedence over the terminal's.
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     given.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)))
 }
 
-/// Both sides as the human format reads their texts.
+/// The source texts of both sides, for the human format.
 pub(super) struct TwoSides<'s, 't> {
     pub old: Option<&'s Side<'t>>,
     pub new: &'s Side<'t>,
@@ -162,7 +162,7 @@ impl TwoSides<'_, '_> {
     }
 }
 
-/// Refuses an output that would overwrite an input, and two formats for one place, before any work is done.
+/// Refuses an output that would overwrite an input, or two formats for the same file, before doing any work.
 pub(super) fn check(output: &arguments::Output, inputs: &[OsString]) -> Result<(), Stop> {
     check_formats(&output.format, inputs)
 }
@@ -180,7 +180,7 @@ pub(super) fn check_formats(formats: &[FormatFlag], inputs: &[OsString]) -> Resu
         }
         taken.push(file);
         if let Ok(target) = file.canonicalize()
-            && inputs.iter().any(|input| holds(input, &target))
+            && inputs.iter().any(|input| contains_file(input, &target))
         {
             return Err(Stop::usage(format!("{} is an input; choose another file for the output", file.display())));
         }
@@ -191,15 +191,15 @@ pub(super) fn check_formats(formats: &[FormatFlag], inputs: &[OsString]) -> Resu
     Ok(())
 }
 
-/// Whether an existing file is read as part of an input.
-fn holds(input: &OsString, target: &Path) -> bool {
+/// Whether an existing file is part of an input.
+fn contains_file(input: &OsString, target: &Path) -> bool {
     let Ok(input) = Path::new(input).canonicalize() else { return false };
     input == *target || (target.starts_with(&input) && target.is_file() && is_manifest(&target.to_string_lossy()))
 }
 
-/// Writes every format. One that can't be written doesn't keep back the others.
+/// Writes every format. If one can't be written, the others still are.
 pub(super) fn write(
-    judged: &JudgedCase<'_, '_>,
+    judged: &JudgedRun<'_, '_>,
     reader: &InputReader,
     gate: Option<Severity>,
     output: &arguments::Output,
@@ -246,7 +246,7 @@ pub(super) fn write(
     })
 }
 
-/// Writes a text for each format to where it goes.
+/// Writes each format to its destination.
 pub(super) fn write_formats(
     formats: &[FormatFlag],
     streams: &mut Streams<'_>,
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_of_a_file_commands_a_log() {
+    fn file_names_cannot_inject_log_commands() {
         let mut said = Vec::new();
         let terminal = Terminal { out: false, err: false, width: 80, unicode: true, moves: false };
         Streams::new(Box::new(io::sink()), Box::new(&mut said), terminal).error("`a\n::error::x\r\n  ::stop-commands::y` is no file");

@@ -1,4 +1,4 @@
-//! A team's own rules and policies: Markdown pages in directories that a flag or the configuration names.
+//! Custom rules and policies: Markdown pages in directories named by a flag or the configuration.
 
 use crate::input::json_schema_check::Fault;
 use crate::input::yaml::Span;
@@ -9,10 +9,10 @@ use crate::model::fact::{Aspect, Effect, Fact, Subject, Word};
 use crate::model::{FileId, Place};
 
 use super::input::with_advice;
-use super::setting::refuse;
+use super::run_settings::refuse;
 use super::{Stop, Streams};
 
-/// Built-in rules and policies, and a team's own.
+/// Built-in and custom rules and policies.
 #[derive(Default)]
 pub(super) struct OwnPages {
     book: Option<Book>,
@@ -22,7 +22,7 @@ pub(super) struct OwnPages {
 }
 
 impl OwnPages {
-    /// Reads directories of rules and of policies.
+    /// Reads directories of rules and policies.
     pub fn read(loader: &Loader, rules: &[Input], policies: &[Input], streams: &mut Streams<'_>) -> Result<Self, Stop> {
         let rule_files = pages(loader, rules, streams)?;
         for file in &rule_files {
@@ -71,7 +71,7 @@ impl OwnPages {
         names
     }
 
-    /// What a change did to the pages that judge it.
+    /// The changes to the pages by which the change itself is judged.
     pub fn changes(&self, after: &OwnPages, mut place: impl FnMut(Option<&File>) -> FileId) -> Vec<Fact> {
         let mut facts = Vec::new();
         for (word, old, new) in [("rule", &self.rule_files, &after.rule_files), ("policy", &self.policy_files, &after.policy_files)] {
@@ -117,7 +117,7 @@ fn pages(loader: &Loader, directories: &[Input], streams: &mut Streams<'_>) -> R
     Ok(loaded.files)
 }
 
-/// The name of a page without its folder and `.md`.
+/// The name of a page without directory and `.md`.
 fn stem(file: &File) -> &str {
     let name = file.name.rsplit(['/', '\\', ':']).next().unwrap_or_default();
     name.strip_suffix(".md").unwrap_or(name)

@@ -1,4 +1,4 @@
-//! A line on the terminal for work that takes longer than a second, gone when it ends.
+//! Shows a progress line on the terminal for work that takes longer than a second, and erases it afterwards.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Nobody wonders before.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Quicker work needs no progress line.
+const DELAY: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct State {
     stage: Mutex<Option<&'static str>>,
     changed: Condvar,
-    /// How much is done, where that is counted.
+    /// How much is done, if it is counted.
     done: AtomicUsize,
 }
 
-/// Shown while it lives; nothing at all where there is no terminal.
+/// Shown until dropped; does nothing without a terminal.
 pub(super) struct Progress {
     running: Option<(Arc<State>, JoinHandle<()>)>,
 }
@@ -30,13 +30,13 @@ impl Progress {
         let state = Arc::new(State { stage: Mutex::new(Some(stage)), ..State::default() });
         let shared = Arc::clone(&state);
         let running = std::thread::Builder::new().name("progress".into()).spawn(move || show(&shared, &mut io::stderr()));
-        // Without the thread the work goes on, silently.
+        // If the thread can't be started, the work continues without progress.
         Progress { running: running.ok().map(|thread| (state, thread)) }
     }
 }
 
 impl Progress {
-    /// Says how much is done.
+    /// Sets how much is done.
     pub fn done(&self, count: usize) {
         if let Some((state, _)) = &self.running {
             state.done.store(count, Ordering::Relaxed);
@@ -63,13 +63,13 @@ fn set(state: &State, stage: Option<&'static str>) {
 
 fn show(state: &State, out: &mut dyn Write) {
     let start = Instant::now();
-    let mut due = PATIENCE;
+    let mut due = DELAY;
     let mut shown = false;
     let Ok(mut stage) = state.stage.lock() else { return };
     while let Some(word) = *stage {
         let elapsed = start.elapsed();
         if elapsed >= due {
-            due = elapsed + PATIENCE;
+            due = elapsed + DELAY;
             let done = match state.done.load(Ordering::Relaxed) {
                 0 => String::new(),
                 count => format!(" ({count})"),
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quick_work_shows_nothing_and_long_work_leaves_nothing() {
+    fn quick_work_shows_no_progress_and_long_work_erases_it() {
         let state = State::default();
         let mut out = Vec::new();
         show(&state, &mut out);
@@ -97,7 +97,7 @@ mod tests {
         let state = Arc::new(State { stage: Mutex::new(Some("reading")), ..State::default() });
         let shared = Arc::clone(&state);
         let ends = std::thread::spawn(move || {
-            std::thread::sleep(PATIENCE + Duration::from_millis(200));
+            std::thread::sleep(DELAY + Duration::from_millis(200));
             set(&shared, None);
         });
         show(&state, &mut out);

@@ -1,4 +1,4 @@
-//! `--released`: the last release, read only if something breaks.
+//! `--released`: reads the last release, but only if something breaks.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -11,32 +11,33 @@ use super::input::InputReader;
 use super::sides::unread_git;
 use super::{Stop, Streams};
 
-/// The word for the highest release among the tags.
+/// The value for the highest release among the tags.
 const AUTO: &str = "auto";
-/// The word for a review in which everything counts as released.
+/// The value for a review in which everything counts as released.
 const NONE: &str = "none";
 
 /// Where to look for the last release.
 pub(super) struct ReleaseSearch<'r> {
     reader: &'r InputReader,
-    /// The revision that a flag names; otherwise the last release before the base.
+    /// The revision named by a flag; otherwise the last release before the base.
     rev: Option<String>,
     base: String,
     /// The inputs of the new side: the release is read at the same paths.
     inputs: Vec<Input>,
-    /// What there is to say about the search, once it is over.
+    /// A note about the search, set when it is done.
     note: OnceLock<String>,
 }
 
 impl<'r> ReleaseSearch<'r> {
-    /// Nothing if everything counts as released: without a git revision to start from, or if the old side is a release itself.
+    /// Returns `None` if everything counts as released: without a git revision to start from, or if the old side is itself a
+    /// release.
     pub fn new(reader: &'r InputReader, arguments: &arguments::Review, base: Option<&str>, inputs: &[Input]) -> Result<Option<Self>, Stop> {
         let named = arguments.released.as_deref();
         let rev = match named {
             Some(NONE) => return Ok(None),
             None | Some(AUTO) => None,
             Some(rev) => {
-                // A mistyped revision must not pass as a review without a release.
+                // A mistyped revision must be an error, not a review without a release.
                 reader.loader.repository().and_then(|repository| repository.resolve(rev)).map_err(unread_git)?;
                 Some(rev.to_owned())
             }
@@ -52,7 +53,7 @@ impl<'r> ReleaseSearch<'r> {
         Ok(Some(ReleaseSearch { reader, rev, base, inputs: inputs.to_vec(), note: OnceLock::new() }))
     }
 
-    /// Reads the CRDs of these names from the last release.
+    /// Reads the CRDs with these names from the last release.
     pub fn read(&self, names: &BTreeSet<&str>) -> Option<Released> {
         match self.try_read(names) {
             Ok(Some(released)) => Some(released),
@@ -87,7 +88,7 @@ impl<'r> ReleaseSearch<'r> {
             let complete = read.unread_files().is_empty();
             return Ok(Some(Released { name, documents: read.into_documents(), complete }));
         }
-        // A CRD that the release has in another directory is released all the same.
+        // A CRD is released even if the release has it in another directory.
         let elsewhere = repository.manifests_with(GitState::Revision(&rev), &missing)?;
         let at = |path: String| Input::from(InputKind::Revision { rev: rev.clone(), path });
         let inputs: Vec<Input> = inputs.into_iter().chain(elsewhere.into_iter().map(at)).collect();
@@ -96,7 +97,7 @@ impl<'r> ReleaseSearch<'r> {
         Ok(Some(Released { name, documents: read.into_documents(), complete }))
     }
 
-    /// The revision of the old side, and that of the new one if it has one: the review is of that time.
+    /// The revisions of the old side and, if it has one, of the new side. The release must not be newer than these.
     fn revisions(&self) -> Vec<&str> {
         let new = self.inputs.iter().find_map(|input| match &input.kind {
             InputKind::Revision { rev, .. } => Some(rev.as_str()),
@@ -105,7 +106,7 @@ impl<'r> ReleaseSearch<'r> {
         std::iter::once(self.base.as_str()).chain(new).collect()
     }
 
-    /// Says once why nothing could be told from a release.
+    /// Notes once why no release could be used.
     pub fn report(&self, streams: &mut Streams<'_>) {
         if let Some(note) = self.note.get() {
             streams.note(note);

@@ -1,5 +1,5 @@
-//! Which servers a run judges for: those that a flag or the configuration names, those of the clusters among its inputs, or the newest
-//! release.
+//! Chooses the servers to judge for: those named by a flag or the configuration, those of the clusters among the inputs, or the
+//! newest release.
 
 use crate::input::{Input, InputKind};
 use crate::model::kubernetes::{Minor, Minors, StatedMinor};
@@ -7,7 +7,7 @@ use crate::model::kubernetes::{Minor, Minors, StatedMinor};
 use super::Streams;
 use super::input::{InputReader, with_advice};
 
-/// `named` comes from a flag or a configuration.
+/// Chooses the servers; `named` comes from a flag or the configuration.
 pub(super) fn choose(named: Option<Minors>, clusters: &[Input], reader: &InputReader, streams: &mut Streams<'_>) -> Minors {
     named.or_else(|| of_clusters(clusters, reader, streams)).unwrap_or_default()
 }
@@ -17,7 +17,7 @@ pub(super) fn clusters<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Vec<I
     inputs.into_iter().filter(|input| input.is_cluster()).cloned().collect()
 }
 
-/// The minors of clusters. One that doesn't say is left out, with a note.
+/// The minor versions of clusters. A cluster that doesn't report one is skipped with a note.
 fn of_clusters(clusters: &[Input], reader: &InputReader, streams: &mut Streams<'_>) -> Option<Minors> {
     let mut minors = Minors::NONE;
     for input in clusters {

@@ -1,4 +1,5 @@
-//! Which two bundles a review compares: two inputs, the same paths at a revision, a merge base or a tag, or what is staged.
+//! Finds the two bundles that a review compares: two inputs, the same paths at a revision, a merge base or a tag, or the staged
+//! files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,19 +15,19 @@ use super::{Exit, Stop};
 pub(super) struct InputSides {
     pub old: Read,
     pub new: Read,
-    /// The revision of the old side, unless that is a release itself.
+    /// The revision of the old side, unless that is itself a release.
     pub base: Option<String>,
 }
 
-/// What `--staged` found.
+/// The result of `--staged`.
 pub(super) enum StagedSides {
-    /// No staged change touches a CRD.
+    /// No staged change affects a CRD.
     Nothing,
     Sides(Box<InputSides>),
 }
 
 /// The old side, before it is read.
-struct Old {
+struct OldSide {
     inputs: Vec<Input>,
     label: String,
     version: Option<StatedVersion>,
@@ -34,14 +35,14 @@ struct Old {
     is_release: bool,
 }
 
-impl Old {
+impl OldSide {
     fn new(inputs: Vec<Input>, label: String, version: Option<StatedVersion>) -> Self {
-        // What is compared with a tagged version is compared with a release.
+        // Comparing with a tagged version means comparing with a release, so no base is needed.
         let base = match inputs.first().map(|input| &input.kind) {
             Some(InputKind::Revision { rev, .. }) if version.is_none() => Some(rev.clone()),
             _ => None,
         };
-        Old { inputs, label, version, base, is_release: false }
+        OldSide { inputs, label, version, base, is_release: false }
     }
 }
 
@@ -53,7 +54,7 @@ impl InputReader {
             (None, [old, new]) => {
                 let inputs = absent_at_revision(self.parse(std::slice::from_ref(old))?);
                 let version = self.tag(&inputs);
-                (Old::new(inputs, old.to_string_lossy().into_owned(), version), std::slice::from_ref(new))
+                (OldSide::new(inputs, old.to_string_lossy().into_owned(), version), std::slice::from_ref(new))
             }
             (None, inputs) => {
                 let help = "give OLD and NEW, or NEW with --against REV";
@@ -62,9 +63,9 @@ impl InputReader {
         };
         let new_inputs = absent_at_revision(self.parse(new)?);
         let new_version = new_version.or_else(|| self.tag(&new_inputs));
-        let Old { inputs, label: old_label, version, base, is_release } = old;
+        let OldSide { inputs, label: old_label, version, base, is_release } = old;
         let (before, after) = rayon::join(|| self.loader.load_bundle(&inputs), || self.loader.load_bundle(&new_inputs));
-        let (mut old, new) = self.understand_both(
+        let (mut old, new) = self.parse_both_sides(
             Unparsed { source: old_label, inputs, loaded: before, version: old_version.or(version) },
             Unparsed { source: label(new), inputs: new_inputs, loaded: after, version: new_version },
         );
@@ -72,15 +73,15 @@ impl InputReader {
         Ok(InputSides { old, new, base })
     }
 
-    /// The old side that a flag names.
-    fn named_old(&self, arguments: &arguments::Review) -> Result<Option<Old>, Stop> {
+    /// The old side that a flag names, if any.
+    fn named_old(&self, arguments: &arguments::Review) -> Result<Option<OldSide>, Stop> {
         if let Some(pattern) = &arguments.sides.against_tag {
             let new = self.parse(&arguments.sides.inputs)?;
             let tag = self.repository()?.newest_tag(pattern, revision(&new)).map_err(unread_git)?;
-            // The full name: a branch can be called like the tag.
+            // Use the full name, because a branch may have the same name as the tag.
             let Against { inputs, .. } = same_paths(&self.loader, &format!("refs/tags/{}", tag.name), &new).map_err(unread)?;
             let version = tag.version.map(StatedVersion::Tag);
-            return Ok(Some(Old { is_release: true, base: None, ..Old::new(inputs, tag.name, version) }));
+            return Ok(Some(OldSide { is_release: true, base: None, ..OldSide::new(inputs, tag.name, version) }));
         }
         let Some(target) = &arguments.sides.against else { return Ok(None) };
         let new = self.parse(&arguments.sides.inputs)?;
@@ -89,18 +90,18 @@ impl InputReader {
         }
         let Against { inputs, .. } = against(&self.loader, target, &new).map_err(unread)?;
         let version = self.tag(&inputs);
-        Ok(Some(Old::new(inputs, target.to_string_lossy().into_owned(), version)))
+        Ok(Some(OldSide::new(inputs, target.to_string_lossy().into_owned(), version)))
     }
 
-    fn merge_base(&self, target: &OsStr, new: &[Input]) -> Result<Old, Stop> {
+    fn merge_base(&self, target: &OsStr, new: &[Input]) -> Result<OldSide, Stop> {
         let name = target.to_str().ok_or_else(|| Stop::usage("--merge-base needs a revision"))?;
         let base = self.repository()?.merge_base(name, revision(new)).map_err(unread_git)?;
         let Against { inputs, .. } = same_paths(&self.loader, &base.id, new).map_err(unread)?;
         let short: String = base.id.chars().take(12).collect();
-        Ok(Old::new(inputs, format!("{name} at its merge base {short}"), None))
+        Ok(OldSide::new(inputs, format!("{name} at its merge base {short}"), None))
     }
 
-    /// The index against HEAD.
+    /// Compares the index with HEAD.
     pub fn staged(&self, arguments: &arguments::Review) -> Result<StagedSides, Stop> {
         let (old_version, new_version) = arguments.sides.versions.read()?;
         let repository = self.repository()?;
@@ -118,13 +119,13 @@ impl InputReader {
             Input::from(if head { InputKind::Revision { rev: "HEAD".to_owned(), path } } else { InputKind::Index { path } })
         };
         if !within.is_empty() {
-            // A bundle is judged as a whole.
+            // A bundle is always judged as a whole.
             let side = |head: bool| within.iter().map(move |path| absent(at(path, head))).collect::<Vec<_>>();
             let (old_inputs, new_inputs) = (if born { side(true) } else { Vec::new() }, side(false));
             let old = self.loader.load_bundle(&old_inputs);
             let new = self.loader.load_bundle(&new_inputs);
             let name = label(&arguments.sides.inputs);
-            let (old, new) = self.understand_both(
+            let (old, new) = self.parse_both_sides(
                 Unparsed { source: format!("HEAD:{name}"), inputs: old_inputs, loaded: old, version: old_version },
                 Unparsed { source: format!(":{name}"), inputs: new_inputs, loaded: new, version: new_version },
             );
@@ -138,7 +139,7 @@ impl InputReader {
         let new_inputs = of(StagedChange::Deleted, false);
         let mut old = self.loader.load_bundle(&old_inputs);
         let mut new = self.loader.load_bundle(&new_inputs);
-        // Both sides of a file count if either is about CRDs: one may have left it.
+        // Keep both sides of a file if either contains a CRD, because a change may add or remove it.
         let mut about = BTreeSet::new();
         about.extend(old.files.iter().chain(&new.files).filter(|file| names_a_crd(&file.text)).filter_map(in_tree));
         let is_about = |file: &File| in_tree(file).is_some_and(|path| about.contains(&path));
@@ -148,14 +149,14 @@ impl InputReader {
         if about.is_empty() && !unread {
             return Ok(StagedSides::Nothing);
         }
-        let (old, new) = self.understand_both(
+        let (old, new) = self.parse_both_sides(
             Unparsed { source: "HEAD".to_owned(), inputs: old_inputs, loaded: old, version: old_version },
             Unparsed { source: "the index".to_owned(), inputs: new_inputs, loaded: new, version: new_version },
         );
         Ok(StagedSides::Sides(Box::new(InputSides { old, new, base: head })))
     }
 
-    /// The version that a revision's own name gives: `v1.2.0:config/crd`.
+    /// The version in the name of a revision: `v1.2.0:config/crd`.
     fn tag(&self, inputs: &[Input]) -> Option<StatedVersion> {
         match &inputs.first()?.kind {
             InputKind::Revision { rev, .. } => self.loader.repository().ok()?.tag_of(rev).ok()??.version.map(StatedVersion::Tag),
@@ -168,13 +169,13 @@ impl InputReader {
     }
 }
 
-/// A path that doesn't exist at a revision is an empty bundle: the first CRD of a project, or the last one.
+/// Marks paths that may be missing at a revision as empty bundles: the first CRD of a project, or the last one.
 fn absent_at_revision(inputs: Vec<Input>) -> Vec<Input> {
     let at_revision = |input: &Input| matches!(input.kind, InputKind::Revision { .. });
     inputs.into_iter().map(|input| if at_revision(&input) { absent(input) } else { input }).collect()
 }
 
-/// A path that is only on the other side is an empty bundle here.
+/// Marks an input that may exist only on the other side as an empty bundle.
 fn absent(mut input: Input) -> Input {
     input.absent_is_empty = true;
     input
@@ -187,7 +188,7 @@ fn in_tree(file: &File) -> Option<String> {
     }
 }
 
-/// Inputs of `--staged` as paths from the root.
+/// The inputs of `--staged` as paths from the repository root.
 fn paths(repository: &Repository, inputs: &[Input]) -> Result<Vec<String>, Stop> {
     let path = |input: &Input| match &input.kind {
         InputKind::Path(path) => repository.relative(path).map_err(unread_git),
@@ -197,7 +198,7 @@ fn paths(repository: &Repository, inputs: &[Input]) -> Result<Vec<String>, Stop>
     inputs.iter().map(path).collect()
 }
 
-/// Whether a path is the other one, or in it; the root of the repository is written as nothing.
+/// Whether a path equals a directory or is inside it; the repository root is the empty string.
 fn contains(dir: &str, path: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -215,7 +216,7 @@ impl arguments::Versions {
     }
 }
 
-/// The revision that the new inputs stand for.
+/// The revision of the new inputs.
 fn revision(inputs: &[Input]) -> &str {
     match inputs.first().map(|input| &input.kind) {
         Some(InputKind::Revision { rev, .. }) => rev,

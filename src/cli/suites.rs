@@ -1,4 +1,5 @@
-//! `test` and `test generate`: suites of requests with expected answers, their coverage, and the fixtures of past releases.
+//! `test` and `test generate`: run suites of requests with expected responses, measure their coverage, and check the fixtures of
+//! past releases.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,7 +21,7 @@ use super::output::{check_formats, write_formats};
 use super::write_file::replace;
 use super::{Exit, Stop, Streams};
 
-/// Where OpenShift says which feature gates are on, from the root of its repository.
+/// Where OpenShift's repository lists the enabled feature gates.
 const FEATURE_GATES: &str = "payload-manifests/featuregates";
 
 pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
@@ -49,7 +50,8 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
     }
     let kubernetes = arguments.kubernetes.unwrap_or_default();
     let bundle = side.bundle.on(kubernetes.last().unwrap_or_default().server());
-    let (results, coverage) = run::Tested { kubernetes, ..run::Tested::new(&bundle, &[crds.documents(), read.documents()]) }.run(&suites);
+    let (results, coverage) =
+        run::SuiteRunner { kubernetes, ..run::SuiteRunner::new(&bundle, &[crds.documents(), read.documents()]) }.run(&suites);
     let asked = arguments.coverage.is_some() || arguments.min_coverage.is_some();
     let lines = if asked { coverage.lines(&bundle, true) } else { Vec::new() };
     let tests = Tests {
@@ -80,7 +82,7 @@ pub(super) fn test(arguments: &arguments::Test, streams: &mut Streams<'_>) -> Re
     Ok(exit)
 }
 
-/// Files that matter to tests: what else is in a directory may be anything.
+/// Whether a file matters to tests; a directory may contain all kinds of other files.
 fn takes(file: &File) -> bool {
     suite::is_suite_name(&file.name)
         || names_a_crd(&file.text)
@@ -89,7 +91,7 @@ fn takes(file: &File) -> bool {
         || FeatureGates::are_in(&file.text)
 }
 
-/// The suites; a mistake in one is reported, and the exit code is 3.
+/// Parses the suites; errors are reported, and the exit code becomes 3.
 fn suites(documents: &Documents, streams: &mut Streams<'_>, exit: &mut Exit) -> Vec<Suite> {
     let mut found = Vec::new();
     for suite in suite::suites(documents) {
@@ -108,7 +110,7 @@ fn suites(documents: &Documents, streams: &mut Streams<'_>, exit: &mut Exit) -> 
     found
 }
 
-/// The CRDs that are named, or those in the directories of the suites where the paths hold none.
+/// Finds the CRDs: those named explicitly, or those next to the suites if the paths contain none.
 fn crds_of(reader: &InputReader, arguments: &arguments::Test, read: &Read, suites: &[Suite]) -> Result<Option<Read>, Stop> {
     if !arguments.crd.is_empty() {
         return reader.one(&arguments.crd, false).map(Some);
@@ -136,7 +138,7 @@ fn crds_of(reader: &InputReader, arguments: &arguments::Test, read: &Read, suite
     if inputs.is_empty() { Ok(None) } else { reader.chosen(&inputs, takes).map(Some) }
 }
 
-/// Writes the cases that are missing. Suites that exist keep their cases; new ones are appended.
+/// Writes the missing cases. Existing suites keep their cases; new ones are appended.
 fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
     let reader = InputReader::new(&arguments.limits);
     let mut inputs = arguments.inputs.clone();
@@ -154,7 +156,7 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
         streams.error(&format!("no CRD was found in {}", side.source));
         return Ok(Exit::Unread);
     }
-    let tested = run::Tested::new(&side.bundle, &[read.documents()]);
+    let tested = run::SuiteRunner::new(&side.bundle, &[read.documents()]);
     let (_, before) = tested.run(&known);
     let made = generate::generate(&side.bundle, &before);
     let (mut cases, mut files) = (0, 0);
@@ -171,7 +173,7 @@ fn generate(arguments: &arguments::TestGenerate, streams: &mut Streams<'_>) -> R
         cases += generated.cases.len();
         files += 1;
     }
-    // What was written is read again: it must say what it is meant to say.
+    // Run the written suites, to verify that they say what they should.
     if let Some(dir) = &arguments.dir {
         inputs.push(dir.clone().into_os_string());
     }
@@ -204,14 +206,14 @@ fn directory(file: Option<&File>) -> Option<PathBuf> {
     }
 }
 
-/// Writes a suite, or appends to the one that is there. One whose cases can't be appended to is left alone, and gets a second file.
+/// Writes a suite, or appends to an existing one. If cases can't be appended to the file, a second file is written.
 fn write(dir: &Path, crd: &str, generated: &generate::Generated) -> Result<(), Stop> {
     let stem = super::objects::file_name(crd, "crdtest");
     let first = dir.join(&stem);
     let text = match std::fs::read_to_string(&first) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return replace(&first, &generated.suite(crd)),
-        // What can't be read would be lost.
+        // Overwriting an unreadable file would lose its cases.
         Err(error) => return Err(Stop::usage(format!("can't read {}: {error}", first.display()))),
     };
     match appended(&text, generated) {
@@ -220,7 +222,7 @@ fn write(dir: &Path, crd: &str, generated: &generate::Generated) -> Result<(), S
     }
 }
 
-/// The text with more items behind the last one of `cases`, if that is the end of the file.
+/// Appends cases to the text if `cases` is at the end of the file.
 fn appended(text: &str, generated: &generate::Generated) -> Option<String> {
     let documents = Documents::of_text("suite", text);
     let [(_, document)] = documents.documents.as_slice() else { return None };

@@ -1,4 +1,5 @@
-//! `conversions check --webhook`: sends ConversionReviews to a webhook that the user names, over plain HTTP on loopback or to a command.
+//! `conversions check --webhook`: sends ConversionReviews to a webhook named by the user, over plain HTTP on loopback or to a
+//! command.
 
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
@@ -16,17 +17,17 @@ use super::input::InputReader;
 use super::{Exit, Stop, Streams, defaults};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The largest answer.
-const ANSWER: u64 = 64 << 20;
+/// The largest response that is read.
+const MAX_RESPONSE: u64 = 64 << 20;
 
-/// Where the webhook is.
+/// How to reach the webhook.
 enum Webhook {
     Http {
         address: std::net::SocketAddr,
         host: String,
         path: String,
     },
-    /// A command line for the shell, from the command line of this program and nowhere else.
+    /// A shell command, which may only come from the command line.
     Command(String),
 }
 
@@ -97,7 +98,7 @@ impl Webhook {
     }
 }
 
-/// HTTP/1.0, so that the answer ends with the connection.
+/// Sends a request as HTTP/1.0, so that the response ends with the connection.
 fn post(address: &std::net::SocketAddr, host: &str, path: &str, body: &str) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("{address}: {error}");
     let mut stream = TcpStream::connect_timeout(address, TIMEOUT).map_err(failed)?;
@@ -106,7 +107,7 @@ fn post(address: &std::net::SocketAddr, host: &str, path: &str, body: &str) -> R
     let head = format!("POST {path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).map_err(failed)?;
     let mut answer = Vec::new();
-    stream.take(ANSWER).read_to_end(&mut answer).map_err(failed)?;
+    stream.take(MAX_RESPONSE).read_to_end(&mut answer).map_err(failed)?;
     let answer = String::from_utf8_lossy(&answer);
     let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| format!("{address}: not an HTTP answer"))?;
     let status = head.split_whitespace().nth(1).unwrap_or_default();
@@ -114,13 +115,13 @@ fn post(address: &std::net::SocketAddr, host: &str, path: &str, body: &str) -> R
 }
 
 fn run(command: &str, input: &str) -> Result<String, String> {
-    let answer = program::run(Command::new("sh").args(["-c", command]), input, TIMEOUT, ANSWER);
+    let answer = program::run(Command::new("sh").args(["-c", command]), input, TIMEOUT, MAX_RESPONSE);
     let answer = answer.map_err(|error| format!("`{command}`: {error}"))?;
     if answer.late {
         return Err(format!("`{command}` didn't answer within {} seconds", TIMEOUT.as_secs()));
     }
-    if answer.out.len() as u64 > ANSWER {
-        return Err(format!("`{command}` answered with more than {} MiB", ANSWER >> 20));
+    if answer.out.len() as u64 > MAX_RESPONSE {
+        return Err(format!("`{command}` answered with more than {} MiB", MAX_RESPONSE >> 20));
     }
     if answer.ok { Ok(String::from_utf8_lossy(&answer.out).into_owned()) } else { Err(format!("`{command}` failed: {}", answer.reason())) }
 }

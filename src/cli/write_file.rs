@@ -1,7 +1,7 @@
-//! Files that appear whole or not at all: the one place where the program writes any.
+//! Writes files atomically. This is the only place where the program writes any.
 //!
-//! A text goes to a file beside its place, and is moved there once all of it is on the disk. Whatever ends the run before that (a full
-//! disk, a signal, a power cut) leaves the old file; what is left beside it ends in `.part`, which no command reads.
+//! A text is written to a temporary file in the same directory, and renamed when all of it is on disk. If the run ends before that
+//! (full disk, signal, power loss), the old file is intact; a leftover temporary file ends in `.part`, which no command reads.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
@@ -9,19 +9,20 @@ use std::path::{Path, PathBuf};
 
 use super::{Exit, Stop};
 
-/// Writes a file, replacing the one that is there. A symbolic link stays a link, and a device or a pipe (`/dev/stderr`) is written to.
+/// Writes a file, replacing an existing one. A symbolic link is followed, and a device or pipe (`/dev/stderr`) is written to
+/// directly.
 pub(super) fn replace(file: &Path, text: &str) -> Result<(), Stop> {
     let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let before = std::fs::metadata(&target).ok();
     let written = if before.as_ref().is_some_and(|before| !before.is_file() && !before.is_dir()) {
         std::fs::OpenOptions::new().write(true).open(&target).and_then(|mut stream| stream.write_all(text.as_bytes()))
     } else {
-        beside(&target, text, before.as_ref(), |part| std::fs::rename(part, &target))
+        write_temporary(&target, text, before.as_ref(), |part| std::fs::rename(part, &target))
     };
     written.map_err(|error| Stop { exit: Exit::Internal, message: format!("can't write {}: {error}", file.display()) })
 }
 
-/// Writes a new file with its folders. One that exists is left alone, and that is the error.
+/// Writes a new file and its parent directories. If the file exists, it is left alone and an error is returned.
 pub(super) fn create(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
@@ -30,16 +31,21 @@ pub(super) fn create(file: &Path, text: &str) -> io::Result<()> {
     if file.symlink_metadata().is_ok() {
         return Err(exists());
     }
-    // A second name never replaces a file that somebody else made in the meantime; not every file system has them.
-    beside(file, text, None, |part| match std::fs::hard_link(part, file) {
+    // A hard link never replaces a file that someone else created in the meantime; not every file system supports them.
+    write_temporary(file, text, None, |part| match std::fs::hard_link(part, file) {
         Ok(()) => std::fs::remove_file(part),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         Err(_) => std::fs::rename(part, file),
     })
 }
 
-/// Writes a text beside its place, with the permissions of the file that is there, and moves it.
-fn beside(target: &Path, text: &str, before: Option<&Metadata>, settle: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+/// Writes a text to a temporary file, with the permissions of the existing file, and moves it into place.
+fn write_temporary(
+    target: &Path,
+    text: &str,
+    before: Option<&Metadata>,
+    move_into_place: impl Fn(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let part = part_of(target)?;
     let written = File::create_new(&part).and_then(|mut made| {
         made.write_all(text.as_bytes())?;
@@ -50,7 +56,7 @@ fn beside(target: &Path, text: &str, before: Option<&Metadata>, settle: impl Fn(
             }
             std::fs::set_permissions(&part, before.permissions())?;
         }
-        settle(&part)
+        move_into_place(&part)
     });
     written.inspect_err(|_| {
         let _ = std::fs::remove_file(&part);
@@ -69,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_whole_and_created_once() {
+    fn files_are_replaced_atomically_and_created_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a/b.txt");
         create(&file, "one").unwrap();
@@ -81,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_settle_leaves_nothing() {
+    fn a_failed_write_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("b.txt");
-        assert!(beside(&file, "x", None, |_| Err(io::ErrorKind::StorageFull.into())).is_err());
+        assert!(write_temporary(&file, "x", None, |_| Err(io::ErrorKind::StorageFull.into())).is_err());
         assert!(replace(folder.path(), "x").is_err(), "a directory can't be replaced");
         assert!(replace(Path::new("/"), "x").is_err() && replace(Path::new(""), "x").is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

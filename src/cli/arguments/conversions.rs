@@ -1,4 +1,4 @@
-//! `conversions` and what it does.
+//! Arguments of `conversions` and its subcommands.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! By what findings are judged, and how much may be read.
+//! Options for how findings are judged, and limits for reading.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,13 +8,13 @@ use clap::{Args, ValueEnum};
 use crate::judge::finding::Severity;
 use crate::model::kubernetes::Minors;
 
-use super::pages::{Offered, policies};
+use super::pages::{SuggestedValues, policies};
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Judging")]
 pub struct Judging {
     /// Policy: recommended, guidelines, gep-922, kustomize, kubevirt, kubernetes or your own [default: from the configuration, or recommended]
-    #[arg(long, value_name = "NAME", value_parser = Offered(policies), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = SuggestedValues(policies), hide_possible_values = true)]
     pub policy: Option<String>,
 
     /// Configuration file [default: crdwise.yaml beside the inputs or above, up to the repository root]

@@ -1,4 +1,4 @@
-//! The command line as it is typed. `cli` turns it into what a run needs.
+//! The command line as typed. `cli` turns it into what a run needs.
 
 mod conversions;
 mod judging;

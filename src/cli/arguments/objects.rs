@@ -1,4 +1,4 @@
-//! Commands for objects: `validate`, `test`, `fixtures` and `convert`.
+//! Arguments of the commands for objects: `validate`, `test`, `fixtures` and `convert`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What is printed, and where to.
+//! Options for what is printed, and where.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ impl OutputFormat {
 #[derive(Debug, Clone)]
 pub(super) struct FormatParser(pub(super) &'static [OutputFormat]);
 
-/// Formats for what `validate` and `test` find.
+/// Formats for the results of `validate` and `test`.
 pub(super) const OBJECT_FORMATS: &[OutputFormat] =
     &[OutputFormat::Human, OutputFormat::Json, OutputFormat::Github, OutputFormat::Sarif, OutputFormat::Junit];
 

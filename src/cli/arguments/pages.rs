@@ -1,4 +1,4 @@
-//! Rules, policies and their pages.
+//! Arguments of the commands for rules, policies and their pages.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -21,11 +21,11 @@ pub fn pages() -> Vec<&'static str> {
     Book::builtin().ids().chain(Policy::names()).collect()
 }
 
-/// Takes any text, and offers these words to completions.
+/// Accepts any text, and suggests these values for completion.
 #[derive(Clone)]
-pub(super) struct Offered(pub(super) fn() -> Vec<&'static str>);
+pub(super) struct SuggestedValues(pub(super) fn() -> Vec<&'static str>);
 
-impl clap::builder::TypedValueParser for Offered {
+impl clap::builder::TypedValueParser for SuggestedValues {
     type Value = String;
 
     fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &OsStr) -> Result<String, clap::Error> {
@@ -40,7 +40,7 @@ impl clap::builder::TypedValueParser for Offered {
 #[derive(Debug, Args)]
 pub struct RulesArguments {
     /// Only rules of this family: change, server, guideline, hazard, convention, conversion
-    #[arg(long, value_parser = Offered(families), hide_possible_values = true)]
+    #[arg(long, value_parser = SuggestedValues(families), hide_possible_values = true)]
     pub family: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -52,7 +52,7 @@ pub struct RulesArguments {
 #[derive(Debug, Args)]
 pub struct Explain {
     /// Rule id or policy name
-    #[arg(value_parser = Offered(pages), hide_possible_values = true)]
+    #[arg(value_parser = SuggestedValues(pages), hide_possible_values = true)]
     pub id: String,
     #[command(flatten)]
     pub own: OwnPagesArguments,

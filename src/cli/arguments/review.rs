@@ -1,4 +1,4 @@
-//! `review`, `lint` and `baseline`: two bundles or one, and by what they are judged.
+//! Arguments of `review`, `lint` and `baseline`: one or two bundles, and how they are judged.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -133,7 +133,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// The words that name the same two sides, each after a blank.
+    /// The arguments that name the same two sides, each after a space.
     pub fn change_words(&self) -> String {
         let mut words: Vec<String> = self.sides.inputs.iter().map(|input| input.to_string_lossy().into_owned()).collect();
         let against =
@@ -147,7 +147,7 @@ impl Review {
         shell_words(&words)
     }
 
-    /// The words by which `baseline write` looks at the same two sides, each after a blank.
+    /// The arguments for `baseline write` that name the same two sides, each after a space.
     pub fn baseline_words(&self) -> String {
         let text = |word: &OsString| word.to_string_lossy().into_owned();
         let against = |inputs: &[OsString], old: &OsString| {
@@ -162,14 +162,14 @@ impl Review {
     }
 }
 
-/// Words as a shell takes them, each after a blank.
+/// Quotes words for a shell, each after a space.
 fn shell_words(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "./:_-~^@=+,%".contains(c);
     let quoted = |word: &String| if word.chars().all(plain) { format!(" {word}") } else { format!(" '{}'", word.replace('\'', "'\\''")) };
     words.iter().map(quoted).collect()
 }
 
-/// The two bundles of a change, as `review` takes them.
+/// The two bundles of a change, as in `review`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ChangeSides {
     /// OLD and NEW; if a flag names the old side, every input is NEW [default: the CRDs of this repository, compared with HEAD, or with
@@ -194,7 +194,7 @@ pub struct ChangeSides {
 }
 
 impl ChangeSides {
-    /// The review of the same change.
+    /// The arguments for reviewing the same change.
     pub fn as_review(&self, conversions: Option<&OsString>, judging: &Judging, limits: &LimitFlags) -> Review {
         Review {
             sides: self.clone(),

@@ -1,4 +1,4 @@
-//! What a change did to the way it is judged itself.
+//! Finds changes to the configuration that judges the change itself.
 
 use crate::input::yaml::Span;
 use crate::judge::finding::Severity;
@@ -7,7 +7,7 @@ use crate::model::{FileId, Place};
 
 use super::{Config, JudgingSettings};
 
-/// Settings of the new side that differ from those of the old one. Waivers that are gone make the gate stricter and are not told.
+/// The settings of the new side that differ from the old one. Removed waivers make the gate stricter, so they aren't reported.
 pub fn changes(old: &Config, new: &Config, file: FileId) -> Vec<Fact> {
     let mut said = Vec::new();
     judging(&old.judging, &new.judging, "", &mut said);

@@ -1,4 +1,4 @@
-//! `crdwise.yaml` comes in, with the rules that it may speak of; settings whose values know their place go out.
+//! Reads `crdwise.yaml` into settings with source positions, given the rules it may refer to.
 
 mod compare;
 mod read;
@@ -16,18 +16,18 @@ use crate::model::kubernetes::Minors;
 pub use compare::changes;
 pub use read::own_directories;
 
-/// The name under which it is looked for.
+/// The file name to look for.
 pub const FILE: &str = "crdwise.yaml";
 pub const SCHEMA: &str = include_str!("config.schema.json");
 
-/// A value and the bytes it stands at.
+/// A value with its position in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
     pub value: T,
     pub span: Span,
 }
 
-/// A rule's severity by the word of a team; `None` switches it off.
+/// The severity that a team gives a rule; `None` switches it off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSeverity {
     pub rule: String,
@@ -39,12 +39,12 @@ pub struct RuleSeverity {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JudgingSettings {
     pub policy: Option<Spanned<String>>,
-    /// The severity from which the run fails; `None` inside means never.
+    /// The lowest severity that fails the run; an inner `None` means never.
     pub fail_on: Option<Spanned<Option<Severity>>>,
     pub rules: Vec<RuleSeverity>,
 }
 
-/// Directories with a team's own pages, from the folder of the configuration.
+/// Directories with custom pages, relative to the directory of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnDirectories {
     pub rules: Vec<Spanned<String>>,
@@ -61,12 +61,12 @@ pub struct Config {
     pub maturity: Vec<AssignedMaturity>,
     pub waivers: Vec<Waiver>,
     pub baseline: Option<Spanned<String>>,
-    /// The servers that matter.
+    /// The servers to judge for.
     pub kubernetes: Option<Minors>,
 }
 
 impl Config {
-    /// Whether a file, by its path from the configuration's folder, belongs to a bundle.
+    /// Whether a file belongs to a bundle, by its path relative to the configuration's directory.
     pub fn takes(&self, path: &str) -> bool {
         let included = self.include.is_empty() || self.include.iter().any(|glob| glob.matches(path));
         included && !self.exclude.iter().any(|glob| glob.matches(path))

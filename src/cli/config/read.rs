@@ -1,4 +1,4 @@
-//! The text of a configuration → its settings, or everything that is wrong with it.
+//! Parses a configuration into settings, or returns everything wrong with it.
 
 use crate::find::review_context::AssignedMaturity;
 use crate::go::date::Date;
@@ -14,7 +14,7 @@ use crate::model::{Keys, Maturity};
 use super::{Config, JudgingSettings, OwnDirectories, RuleSeverity, Spanned};
 
 impl Config {
-    /// Reads a configuration that may speak of the rules of a book, and of policies.
+    /// Parses a configuration that may refer to the rules of a book, and to policies.
     pub fn parse(text: &str, book: &Book, policies: &[&str]) -> Result<Config, Vec<Fault>> {
         let mut documents = yaml::parse(&text.into(), &YamlBudget::default()).into_iter();
         let Some(document) = documents.next() else { return Ok(Config::default()) };
@@ -33,7 +33,7 @@ impl Config {
     }
 }
 
-/// What a schema can't know: names of rules, and days that exist.
+/// Checks what a JSON Schema can't: names of rules, and valid dates.
 struct Words<'b> {
     book: &'b Book,
     policies: &'b [&'b str],
@@ -106,7 +106,7 @@ impl Words<'_> {
     }
 }
 
-/// From here on the form is known to be right.
+/// Reads the settings; the structure was already checked.
 fn config(root: Node<'_>, book: &Book) -> Config {
     let part = |key: &str| root.get(key);
     let inside = |outer: &str, key: &str| names(part(outer).and_then(|node| node.get(key)));
@@ -132,7 +132,7 @@ fn config(root: Node<'_>, book: &Book) -> Config {
     }
 }
 
-/// The range of servers. `1.33` without quotes is a number, and its text is what counts.
+/// The range of servers. An unquoted `1.33` is a YAML number, so its text is parsed.
 fn kubernetes(root: Node<'_>) -> Option<Result<Minors, RangeError>> {
     let node = root.get("kubernetes")?;
     Some(node.as_str().unwrap_or_else(|| node.source().trim()).parse())
@@ -151,11 +151,11 @@ fn judging(node: Node<'_>, book: &Book) -> JudgingSettings {
     JudgingSettings { policy, fail_on, rules: levels.collect() }
 }
 
-/// Beside severities of rules: where a team's own rules are.
+/// The key next to rule severities that names the directory with custom rules.
 const FROM: &str = "from";
 
-/// Where a configuration says that a team's own rules and policies are. They have to be read before all else in it can be checked, so
-/// what is wrong with it is left to that.
+/// The directories of custom rules and policies. They must be read before the rest of the configuration can be checked, so errors
+/// are left to that check.
 pub fn own_directories(text: &str) -> OwnDirectories {
     let document = yaml::parse(&text.into(), &YamlBudget::default()).into_iter().next();
     let Some(tree) = document.and_then(|document| document.tree.ok()) else { return OwnDirectories::default() };
@@ -168,7 +168,7 @@ pub fn own_directories(text: &str) -> OwnDirectories {
     OwnDirectories { rules: list(rules.and_then(|rules| rules.get(FROM)).or(rules)), policies: list(tree.root().get("policies")) }
 }
 
-/// Says what a change did to the configuration that judges it.
+/// The rule about changes to the configuration that judges them.
 const POLICY_CHANGED: &str = "policy-changed";
 
 /// YAML 1.1 reads a bare `off` as false.
@@ -185,7 +185,7 @@ fn placed<'t>(node: Node<'t>, key: &str) -> Option<Spanned<&'t str>> {
     Some(Spanned { value: value.as_str()?, span: value.span() })
 }
 
-/// One text or a list of them.
+/// A string or a list of strings.
 fn names(node: Option<Node<'_>>) -> Vec<String> {
     let one = |node: Node<'_>| node.as_str().map(str::to_owned);
     match node {
@@ -206,7 +206,7 @@ fn assigned(node: Node<'_>) -> Option<AssignedMaturity> {
     Some(AssignedMaturity { crd: name("crd"), version: name("version"), path: Glob::path(text("path")?), maturity })
 }
 
-/// What `crdwise` suggests as a reason, for somebody to replace.
+/// Whether a reason is the placeholder that `crdwise` suggests.
 fn is_placeholder(reason: &str) -> bool {
     let word = reason.trim_matches(|c: char| !c.is_alphanumeric());
     word.is_empty() || word.eq_ignore_ascii_case("todo") || word.eq_ignore_ascii_case("fixme")
@@ -267,7 +267,7 @@ waivers:
     }
 
     #[test]
-    fn what_is_wrong_is_underlined() {
+    fn errors_are_underlined() {
         assert_eq!(wrong("polcy: guidelines\n"), [("unknown key `polcy` (did you mean `policy`?)".into(), "polcy".into())]);
         assert_eq!(
             wrong("rules: {field-remove: off}\n"),
@@ -305,7 +305,7 @@ waivers:
     }
 
     #[test]
-    fn nothing_is_a_configuration_too() {
+    fn an_empty_configuration_is_valid() {
         assert!(parse("").is_ok() && parse("# nothing\n").is_ok());
     }
 

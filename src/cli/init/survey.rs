@@ -1,4 +1,4 @@
-//! What `crdwise init` looks at before it writes: where the CRDs are, who hosts the repository, and which hooks and workflows exist.
+//! Looks at the repository before `crdwise init` writes: where the CRDs are, who hosts it, and which hooks and workflows exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -10,14 +10,14 @@ use crate::cli::input::names_a_crd;
 use crate::find::conversion::plan;
 use crate::input::is_manifest;
 
-/// Where CRDs are expected in a repository that has none yet.
+/// The usual place for CRDs, for a repository that has none yet.
 const USUAL: &str = "config/crd";
-/// Entries that are looked at, and bytes of a file: enough for a guess that the user can correct.
+/// Limits on directory entries and file sizes: enough for a guess that the user can correct.
 const ENTRIES: usize = 20_000;
 const HEAD_BYTES: u64 = 64 << 10;
 /// Directories with the CRDs of other projects, or with examples.
 const FOREIGN: [&str; 6] = ["node_modules", "vendor", "target", "testdata", "third_party", "examples"];
-/// Files of other programs that run hooks.
+/// Files of other hook managers.
 const OTHER_HOOKS: [&str; 4] = ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".husky"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,18 +29,18 @@ pub enum Hosting {
 
 #[derive(Debug)]
 pub struct Survey {
-    /// The directory that is reviewed, from the root of the repository.
+    /// The directory to review, relative to the repository root.
     pub crds: String,
-    /// How many files with CRDs are in it; 0 if none was found and `crds` is a guess.
+    /// How many files with CRDs it contains; 0 if none was found and `crds` is a guess.
     pub files: usize,
-    /// Other directories with CRDs, the largest first.
+    /// Other directories with CRDs, largest first.
     pub others: Vec<(String, usize)>,
     pub hosting: Hosting,
-    /// Why this hosting was chosen.
+    /// How the hosting platform was recognised.
     pub hosting_from: &'static str,
     /// A file that already runs crdwise in CI.
     pub workflow: Option<String>,
-    /// A file of another program that runs hooks.
+    /// A file of another hook manager.
     pub other_hooks: Option<&'static str>,
     /// Keys that declare the bundle's version.
     pub version_keys: BTreeSet<String>,
@@ -95,7 +95,7 @@ fn manifests(root: &Path) -> impl Iterator<Item = PathBuf> {
         .map(walkdir::DirEntry::into_path)
 }
 
-/// The path as it may be written into a workflow: only characters that mean nothing to YAML, the shell or GitHub's expressions.
+/// The path for a workflow file: only characters without a special meaning in YAML, the shell and GitHub expressions.
 fn plain(folder: &Path) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
     match folder.to_str()? {
@@ -105,7 +105,7 @@ fn plain(folder: &Path) -> Option<String> {
     }
 }
 
-/// GitHub where nothing is known: its workflow does no harm elsewhere.
+/// Assumes GitHub if nothing is known, because its workflow file does no harm elsewhere.
 fn hosting(root: &Path) -> (Hosting, &'static str) {
     let remotes = head(&root.join(".git/config")).unwrap_or_default();
     let mut addresses = remotes.lines().filter_map(|line| line.trim().strip_prefix("url = "));
@@ -130,7 +130,7 @@ fn workflow(root: &Path) -> Option<String> {
     names.into_iter().find(|name| head(&root.join(name)).is_some_and(|text| text.contains("crdwise")))
 }
 
-/// The beginning of a file; nothing if it can't be read.
+/// The beginning of a file; `None` if it can't be read.
 fn head(file: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     std::fs::File::open(file).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;

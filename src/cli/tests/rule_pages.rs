@@ -1,4 +1,4 @@
-//! Every page of `rules/` is what it must be: complete, consistent, and true by its own examples.
+//! Tests that every page in `rules/` is complete, consistent, and correct by its own examples.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn pages() -> impl Iterator<Item = (&'static crate::judge::rule::Page, Rule)> {
 }
 
 #[test]
-fn each_page_is_whole() {
+fn each_page_is_complete() {
     let mut wrong = Vec::new();
     for (page, rule) in pages() {
         let mut say = |what: &str| wrong.push(format!("rules/{}/{}.md: {what}", page.folder, page.stem));
@@ -74,7 +74,7 @@ fn each_page_is_whole() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A misspelt word would render as nothing, or never hold.
+/// A misspelt word would render as nothing, or its condition would never hold.
 #[test]
 fn each_page_names_only_what_exists() {
     let mut wrong = Vec::new();
@@ -102,7 +102,7 @@ fn former_ids_mean_one_rule_each() {
     assert_eq!(Book::builtin().get("successor-differs").map(Rule::first_id), Some("successor-differs"));
 }
 
-/// A rule of a team that takes the place of a built-in one may name it by a former id.
+/// A custom rule that replaces a built-in one may name it by a former id.
 #[test]
 fn a_former_id_can_be_replaced() {
     let text = "---\nid: own\ntitle: t\nfamily: change\nmatch: {subject: field, aspect: any-of, effect: narrowed}\nkind: tighten\nmessage: m\nhelp: h\nreplaces: junctor-narrowed\n---\n";
@@ -114,7 +114,7 @@ fn a_former_id_can_be_replaced() {
 }
 
 #[test]
-fn policies_speak_of_every_kind_and_of_rules_that_exist() {
+fn policies_cover_every_kind_and_name_existing_rules() {
     for name in Policy::names() {
         let page = crate::judge::rule::Page::find("policy", name).expect("listed");
         let policy = Policy::parse(page.text).unwrap_or_else(|error| panic!("rules/policy/{name}.md: {error}"));
@@ -128,7 +128,7 @@ fn policies_speak_of_every_kind_and_of_rules_that_exist() {
     }
 }
 
-/// Judged by the default policy, with nothing switched off, on the fifteenth of January 2026.
+/// Judges with the default policy, with nothing switched off, on 15 January 2026.
 fn run(example: &RuleExample) -> Vec<Finding> {
     let policy = Policy::find(crate::judge::policy::DEFAULT).expect("the default policy");
     let conversions = example.conversion.as_ref().map(|block| Conversions::of_text("conversion.yaml", &block.text));
@@ -148,7 +148,7 @@ fn run(example: &RuleExample) -> Vec<Finding> {
     };
     let mut new = read("new.yaml", &example.new.text);
     let file = match &example.config {
-        Some(block) => new.put_beside(File::new("crdwise.yaml", &*block.text, Origin::Stdin)),
+        Some(block) => new.add_extra_file(File::new("crdwise.yaml", &*block.text, Origin::Stdin)),
         None => FileId::MAX,
     };
     let (judges, before) = (config(&example.config), config(&example.old_config));
@@ -157,7 +157,7 @@ fn run(example: &RuleExample) -> Vec<Finding> {
     let past: Vec<Side<'_>> = past.iter().map(|documents| Side::new("", documents)).collect();
     let history: Vec<Release<'_>> = past.iter().map(|side| Release { name: "an earlier release", bundle: &side.bundle }).collect();
     let baseline = example.baseline.as_ref().map(|block| {
-        let file = new.put_beside(File::new("crdwise-baseline.json", &*block.text, Origin::Stdin));
+        let file = new.add_extra_file(File::new("crdwise-baseline.json", &*block.text, Origin::Stdin));
         (Baseline::parse(&block.text).unwrap_or_else(|fault| panic!("line {}: {fault}", example.line)), file)
     });
     let baseline = baseline.as_ref().map(|(baseline, file)| (baseline, *file));
@@ -181,7 +181,7 @@ fn run(example: &RuleExample) -> Vec<Finding> {
 }
 
 #[test]
-fn examples_are_true() {
+fn examples_are_correct() {
     let mut wrong = Vec::new();
     for (page, rule) in pages() {
         let mut say = |line: usize, what: String| {

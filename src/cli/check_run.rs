@@ -1,4 +1,5 @@
-//! What a run looks at, and by what it judges: both sides, earlier releases, the standard channel, and the setting.
+//! The inputs of a lint or review run, and how its findings are judged: both sides, earlier releases, the standard channel, and the
+//! settings.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -19,54 +20,54 @@ use super::input::{InputReader, Read, label};
 use super::manifests::{self, LoadedManifests};
 use super::moved;
 use super::released::ReleaseSearch;
-use super::setting::{Setting, Sought};
+use super::run_settings::{RunSettings, SettingsInputs};
 use super::sides::{InputSides, StagedSides, unread};
 use super::{Exit, Stop, Streams};
 
-pub(super) struct Case<'r> {
-    pub setting: Setting,
+pub(super) struct CheckRun<'r> {
+    pub settings: RunSettings,
     old: Option<Read>,
     new: Read,
     standard: Option<Read>,
     history: Vec<(String, Read)>,
     manifests: LoadedManifests,
     release: Option<ReleaseSearch<'r>>,
-    /// Existing objects, and who reads them.
+    /// Existing objects, and the reader for them.
     objects: Option<ObjectInputs<'r>>,
-    /// CRDs without which a run has looked at nothing.
-    pub least: usize,
+    /// The run fails if it finds fewer CRDs.
+    pub min_crds: usize,
     old_may_be_empty: bool,
-    /// The servers before and after an upgrade of the cluster, where that is what is reviewed.
+    /// The servers before and after an upgrade of the cluster, if that is what is reviewed.
     upgrade: Option<(Minor, Minor)>,
     change: Option<ChangeArguments>,
 }
 
-/// A report with the sides it speaks of.
-pub(super) struct JudgedCase<'j, 't> {
+/// A report with both sides of the run.
+pub(super) struct JudgedRun<'j, 't> {
     pub report: Report,
     pub old: Option<&'j Side<'t>>,
     pub new: &'j Side<'t>,
     pub judgement: &'j Judgement<'j>,
-    /// As far as reading went.
+    /// The exit code as far as reading is concerned.
     pub exit: Exit,
 }
 
-impl<'r> Case<'r> {
-    /// Nothing where no staged change touches a CRD.
+impl<'r> CheckRun<'r> {
+    /// Prepares a review. Returns `None` if no staged change affects a CRD.
     pub fn review(
         reader: &'r InputReader,
         arguments: &arguments::Review,
         accept: bool,
         streams: &mut Streams<'_>,
-    ) -> Result<Option<Case<'r>>, Stop> {
+    ) -> Result<Option<CheckRun<'r>>, Stop> {
         if let Some(minors) = arguments.upgrade {
-            return Case::upgrade(reader, arguments, minors, accept, streams).map(Some);
+            return CheckRun::upgrade(reader, arguments, minors, accept, streams).map(Some);
         }
         let progress = streams.progress("reading");
-        let (InputSides { mut old, mut new, base }, least) = if arguments.staged {
+        let (InputSides { mut old, mut new, base }, min_crds) = if arguments.staged {
             match reader.staged(arguments)? {
                 StagedSides::Nothing => return Ok(None),
-                // A commit may remove the last CRD of a file: that is a finding, not a mistake.
+                // A commit may remove the last CRD of a file; that is a finding, not a mistake in the command.
                 StagedSides::Sides(sides) => (*sides, 0),
             }
         } else {
@@ -82,11 +83,12 @@ impl<'r> Case<'r> {
         }
         drop(progress);
         let side = arguments.config_from.unwrap_or(ConfigSide::New);
-        let setting = Setting::new(reader, &arguments.judging, Sought { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
+        let settings =
+            RunSettings::new(reader, &arguments.judging, SettingsInputs { old: Some((&mut old, side)), new: &mut new, accept }, streams)?;
         let manifests = LoadedManifests::of_review(reader, arguments)?;
         let release = ReleaseSearch::new(reader, arguments, base.as_deref(), new.inputs())?;
-        Ok(Some(Case {
-            setting,
+        Ok(Some(CheckRun {
+            settings,
             old: Some(old),
             new,
             standard,
@@ -94,7 +96,7 @@ impl<'r> Case<'r> {
             manifests,
             release,
             objects: ObjectInputs::of(reader, arguments),
-            least: arguments.judging.min_crds.unwrap_or(least),
+            min_crds: arguments.judging.min_crds.unwrap_or(min_crds),
             old_may_be_empty: arguments.old_may_be_empty || arguments.staged,
             upgrade: None,
             change: Some(ChangeArguments {
@@ -105,7 +107,7 @@ impl<'r> Case<'r> {
         }))
     }
 
-    /// One bundle on two servers.
+    /// Prepares the review of a cluster upgrade: one bundle on two servers.
     fn upgrade(
         reader: &'r InputReader,
         arguments: &arguments::Review,
@@ -124,7 +126,7 @@ impl<'r> Case<'r> {
             limits: arguments.limits.clone(),
         };
         let objects = ObjectInputs::of(reader, arguments);
-        Ok(Case { upgrade: Some((from, to)), objects, ..Case::lint(reader, &lint, accept, streams)? })
+        Ok(CheckRun { upgrade: Some((from, to)), objects, ..CheckRun::lint(reader, &lint, accept, streams)? })
     }
 
     pub fn lint(reader: &InputReader, arguments: &arguments::Lint, accept: bool, streams: &mut Streams<'_>) -> Result<Self, Stop> {
@@ -132,10 +134,10 @@ impl<'r> Case<'r> {
         let mut new = reader.one(&arguments.inputs, arguments.crds_only)?;
         let standard = standard(reader, arguments.judging.standard.as_ref())?;
         drop(progress);
-        let setting = Setting::new(reader, &arguments.judging, Sought { old: None, new: &mut new, accept }, streams)?;
-        let least = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
-        Ok(Case {
-            setting,
+        let settings = RunSettings::new(reader, &arguments.judging, SettingsInputs { old: None, new: &mut new, accept }, streams)?;
+        let min_crds = arguments.judging.min_crds.unwrap_or(usize::from(!arguments.crds_only));
+        Ok(CheckRun {
+            settings,
             old: None,
             new,
             standard,
@@ -143,25 +145,25 @@ impl<'r> Case<'r> {
             manifests: LoadedManifests::none(),
             release: None,
             objects: None,
-            least,
+            min_crds,
             old_may_be_empty: false,
             upgrade: None,
             change: None,
         })
     }
 
-    /// Judges, tells what could not be read, and hands the outcome on.
+    /// Judges the findings, reports unreadable input, and passes the result to `then`.
     pub fn judge<R>(
         &self,
         streams: &mut Streams<'_>,
-        then: impl FnOnce(&JudgedCase<'_, '_>, &mut Streams<'_>) -> Result<R, Stop>,
+        then: impl FnOnce(&JudgedRun<'_, '_>, &mut Streams<'_>) -> Result<R, Stop>,
     ) -> Result<R, Stop> {
         let old = self.old.as_ref().map(Read::side);
         let new = self.new.side();
         let standard = self.standard.as_ref().map(Read::side);
         let past: Vec<(&str, Side<'_>)> = self.history.iter().map(|(name, read)| (&**name, read.side())).collect();
         let releases: Vec<Release<'_>> = past.iter().map(|(name, side)| Release { name, bundle: &side.bundle }).collect();
-        let judgement = self.setting.judgement();
+        let judgement = self.settings.judgement();
         let context = ReviewContext { standard: standard.as_ref().map(|side| &side.bundle), ..judgement.context };
         let read = self.release.as_ref().map(|release| |names: &BTreeSet<&str>| release.read(names));
         let read_release = read.as_ref().map(|read| read as &ReadRelease<'_>);
@@ -178,7 +180,7 @@ impl<'r> Case<'r> {
         if let Some(objects) = &self.objects {
             let on_servers = self.upgrade.map(|(from, to)| (new.bundle.on(from), new.bundle.on(to)));
             let changed = match (&on_servers, &old) {
-                // Whatever the CRDs are, the server is another.
+                // The server changes, so all CRDs count as changed.
                 (Some((from, to)), _) => Some((from, to, from.crds.iter().filter_map(ResourceList::of).collect())),
                 (None, Some(old)) => Some((&old.bundle, &new.bundle, ResourceList::changed(&old.bundle, &new.bundle))),
                 (None, None) => None,
@@ -203,16 +205,16 @@ impl<'r> Case<'r> {
             self.new.note_patches(streams);
             self.new.note_templates(streams);
         }
-        // The last CRD of a project may go, but two sides without any are a mistyped path.
+        // A change may remove the last CRD of a project, but if neither side has a CRD the path is probably wrong.
         let all_removed = self.new.is_absent() && old.as_ref().is_some_and(|old| !old.bundle.crds.is_empty());
         if !all_removed {
-            exit = exit.or(super::enough_crds(self.least, &report, streams));
+            exit = exit.or(super::enough_crds(self.min_crds, &report, streams));
         }
-        then(&JudgedCase { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
+        then(&JudgedRun { report, old: old.as_ref(), new: &new, judgement: &judgement, exit }, streams)
     }
 }
 
-/// Existing objects, who reads them, and whether their values are reported.
+/// Existing objects, the reader for them, and whether their values are reported.
 struct ObjectInputs<'r> {
     reader: &'r InputReader,
     inputs: Vec<OsString>,
@@ -226,7 +228,7 @@ impl<'r> ObjectInputs<'r> {
     }
 }
 
-/// Counts which objects the findings hit.
+/// Counts the existing objects that findings affect.
 fn existing_objects(
     objects: &ObjectInputs<'_>,
     (old, new): (&Bundle<'_>, &Bundle<'_>),
@@ -246,9 +248,9 @@ fn existing_objects(
     Ok(exit)
 }
 
-impl Case<'_> {
-    /// What there is to say about the old side. A change may repair what can't be read there, but a mistyped path must not look like
-    /// a bundle in which everything is new.
+impl CheckRun<'_> {
+    /// Reports problems with the old side. A change may fix files that can't be read there, but with a mistyped path everything in
+    /// the bundle would look new.
     fn old_side(&self, read: &Read, side: &Side<'_>, new: Exit, streams: &mut Streams<'_>) -> Result<Exit, Stop> {
         let exit = read.problems(side, streams)?;
         if exit != Exit::Clean && new == Exit::Clean && !read.is_missing() {

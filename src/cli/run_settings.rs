@@ -1,4 +1,4 @@
-//! The configuration of a run: found beside the inputs or above them, read, and turned into what judges.
+//! The settings of a run: finds the configuration next to or above the inputs, reads it, and combines it with the flags.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -25,76 +25,81 @@ use super::own_pages::OwnPages;
 use super::servers;
 use super::{Exit, Stop, Streams};
 
-/// By what a run judges.
-pub(super) struct Setting {
+/// Everything that decides how findings are judged.
+pub(super) struct RunSettings {
     own: Arc<OwnPages>,
     policy: Policy,
     pub gate: Option<Severity>,
     config: Config,
-    /// The servers that matter.
+    /// The servers to judge for.
     kubernetes: Minors,
     file: FileId,
     baseline: Option<(Baseline, FileId)>,
     today: Date,
     changed: Vec<Fact>,
-    /// Where the accepted findings are, or would be written.
+    /// The baseline file, which may not exist yet.
     pub baseline_file: PathBuf,
 }
 
-/// A configuration with the file it stands in.
+/// A configuration with the file it was read from.
 #[derive(Default)]
-struct Found {
+struct LoadedConfig {
     config: Config,
     file: Option<File>,
     baseline: Option<(Baseline, File)>,
     own: Arc<OwnPages>,
 }
 
-/// What judged before the change.
-enum Before {
-    /// What judges now.
+/// The configuration of the old side.
+enum OldConfig {
+    /// The same as the new side's.
     Same,
-    /// A directory without a configuration: nobody can tell what judged there.
+    /// A directory without a configuration, so the old settings are unknown.
     None,
-    Own(Box<Found>),
+    Own(Box<LoadedConfig>),
 }
 
-/// The sides of a run whose configuration is looked for.
-pub(super) struct Sought<'r> {
+/// The sides whose configuration is needed.
+pub(super) struct SettingsInputs<'r> {
     pub old: Option<(&'r mut Read, ConfigSide)>,
     pub new: &'r mut Read,
-    /// Whether findings that were accepted before are accepted again.
+    /// Whether to apply the existing baseline.
     pub accept: bool,
 }
 
-impl Setting {
-    pub fn new(reader: &InputReader, judging: &arguments::Judging, sought: Sought<'_>, streams: &mut Streams<'_>) -> Result<Self, Stop> {
-        let Sought { old, new, accept } = sought;
+impl RunSettings {
+    pub fn new(
+        reader: &InputReader,
+        judging: &arguments::Judging,
+        inputs: SettingsInputs<'_>,
+        streams: &mut Streams<'_>,
+    ) -> Result<Self, Stop> {
+        let SettingsInputs { old, new, accept } = inputs;
         let clusters = servers::clusters(old.iter().flat_map(|(old, _)| old.inputs()).chain(new.inputs()));
-        let mut search = Search { reader, judging, streams, accept };
+        let mut search = ConfigSearch { reader, judging, streams, accept };
         let found = search.side(new.inputs())?;
         let before = match &old {
             Some((old, _)) if judging.config.is_none() => search.before(old.inputs(), &found)?,
-            _ => Before::Same,
+            _ => OldConfig::Same,
         };
         let by_old = matches!(old, Some((_, ConfigSide::Old)));
-        // Flags hold on either side.
+        // Flags apply to both sides.
         let by_flag = judging.rules.is_some() || judging.policies.is_some();
-        let none = Found { own: if by_flag { Arc::clone(&found.own) } else { Arc::default() }, ..Found::default() };
+        let none = LoadedConfig { own: if by_flag { Arc::clone(&found.own) } else { Arc::default() }, ..LoadedConfig::default() };
         let judges = match &before {
-            Before::Own(before) if by_old => before,
-            Before::None if by_old => &none,
+            OldConfig::Own(before) if by_old => before,
+            OldConfig::None if by_old => &none,
             _ => &found,
         };
-        let folder = Folder::of(judges.file.as_ref());
+        let folder = ConfigFolder::of(judges.file.as_ref());
         let name = judges.file.as_ref().map_or("", |file| &file.name);
         for read in old.map(|(old, _)| old).into_iter().chain([&mut *new]) {
             read.configure(&judges.config, |file| folder.path(file), name);
         }
-        // Only now do files of the bundle keep their numbers.
-        let mut place = |file: Option<&File>| file.map_or(FileId::MAX, |file| new.put_beside(file.clone()));
+        // The file numbers of the bundle are final only now.
+        let mut place = |file: Option<&File>| file.map_or(FileId::MAX, |file| new.add_extra_file(file.clone()));
         let mut changed = Vec::new();
-        if let Before::Own(before) = &before {
+        if let OldConfig::Own(before) = &before {
             changed = config::changes(&before.config, &found.config, place(found.file.as_ref()));
             changed.extend(before.own.changes(&found.own, &mut place));
             changed.extend(found.baseline.as_ref().and_then(|(after, file)| {
@@ -117,7 +122,7 @@ impl Setting {
         let (policy, gate) = choose(judging, &config, &own)?;
         let today = today(judging)?;
         let kubernetes = servers::choose(judging.kubernetes.or(config.kubernetes), &clusters, reader, streams);
-        Ok(Setting { kubernetes, own, policy, gate, config, file, baseline, today, changed, baseline_file })
+        Ok(RunSettings { kubernetes, own, policy, gate, config, file, baseline, today, changed, baseline_file })
     }
 
     pub fn book(&self) -> &Book {
@@ -136,13 +141,13 @@ impl Setting {
     }
 }
 
-/// The servers that the configuration around these inputs names.
+/// The servers named in the configuration for these inputs.
 pub(super) fn configured_servers(reader: &InputReader, inputs: &[Input], streams: &mut Streams<'_>) -> Result<Option<Minors>, Stop> {
     let judging = arguments::Judging::default();
-    Ok(Search { reader, judging: &judging, streams, accept: false }.side(inputs)?.config.kubernetes)
+    Ok(ConfigSearch { reader, judging: &judging, streams, accept: false }.side(inputs)?.config.kubernetes)
 }
 
-/// Flags go before the profile, the profile before the rest of the configuration.
+/// Chooses policy and gate: flags take precedence over the profile, and the profile over the rest of the configuration.
 fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Result<(Policy, Option<Severity>), Stop> {
     let profile = match &judging.profile {
         None => JudgingSettings::default(),
@@ -169,7 +174,7 @@ fn choose(judging: &arguments::Judging, config: &Config, own: &OwnPages) -> Resu
     Ok((policy, gate))
 }
 
-/// The day by which waivers lapse: the flag's, that of a reproducible build, or the clock's.
+/// The date used to expire waivers: from the flag, from `SOURCE_DATE_EPOCH`, or from the clock.
 fn today(judging: &arguments::Judging) -> Result<Date, Stop> {
     if let Some(text) = &judging.today {
         return Date::parse(text).ok_or_else(|| Stop::usage(format!("--today: `{text}` is no day of the form YYYY-MM-DD")));
@@ -181,17 +186,17 @@ fn today(judging: &arguments::Judging) -> Result<Date, Stop> {
     Ok(Date::of_epoch(i64::try_from(now).unwrap_or(0)))
 }
 
-struct Search<'s, 'w> {
+struct ConfigSearch<'s, 'w> {
     reader: &'s InputReader,
     judging: &'s arguments::Judging,
     streams: &'s mut Streams<'w>,
-    /// Whether a baseline that is named must be there: only `baseline write` makes it.
+    /// Whether a named baseline must exist; only `baseline write` may create it.
     accept: bool,
 }
 
-impl Search<'_, '_> {
-    /// The configuration of the new side, or the one that a flag names.
-    fn side(&mut self, inputs: &[Input]) -> Result<Found, Stop> {
+impl ConfigSearch<'_, '_> {
+    /// Finds the configuration of the new side, or reads the one that a flag names.
+    fn side(&mut self, inputs: &[Input]) -> Result<LoadedConfig, Stop> {
         let file = match &self.judging.config {
             Some(path) => Some(self.named(path)?),
             None => self.look(inputs, config::FILE)?,
@@ -199,20 +204,20 @@ impl Search<'_, '_> {
         self.read(inputs, file)
     }
 
-    /// That of the old side, where it can be another: at a revision, or in a directory with one of its own.
-    fn before(&mut self, inputs: &[Input], after: &Found) -> Result<Before, Stop> {
+    /// Finds the configuration of the old side, if it can differ: at a revision, or in a directory with its own configuration.
+    fn before(&mut self, inputs: &[Input], after: &LoadedConfig) -> Result<OldConfig, Stop> {
         let at_revision = inputs.iter().any(|input| matches!(input.kind, InputKind::Revision { .. } | InputKind::Index { .. }));
         let file = self.look(inputs, config::FILE)?;
         let same = |a: &File, b: &File| real(&a.origin) == real(&b.origin);
         match (&file, &after.file) {
-            (Some(old), Some(new)) if same(old, new) => return Ok(Before::Same),
-            (None, _) if !at_revision => return Ok(Before::None),
+            (Some(old), Some(new)) if same(old, new) => return Ok(OldConfig::Same),
+            (None, _) if !at_revision => return Ok(OldConfig::None),
             _ => {}
         }
-        self.read(inputs, file).map(|found| Before::Own(Box::new(found)))
+        self.read(inputs, file).map(|found| OldConfig::Own(Box::new(found)))
     }
 
-    fn read(&mut self, inputs: &[Input], file: Option<File>) -> Result<Found, Stop> {
+    fn read(&mut self, inputs: &[Input], file: Option<File>) -> Result<LoadedConfig, Stop> {
         let own = Arc::new(self.own_pages(file.as_ref())?);
         let config = match &file {
             None => Config::default(),
@@ -226,7 +231,7 @@ impl Search<'_, '_> {
                 Some(path.as_path()).filter(|path| self.accept || path.exists()).map(|path| self.named(path)).transpose()?
             }
             (None, Some(name), Some(file)) => {
-                let input = Folder::of(Some(file)).file(&name.value);
+                let input = ConfigFolder::of(Some(file)).file(&name.value);
                 let input = input.map_err(|message| refuse(file, &[Fault::new(message, name.span)], self.streams))?;
                 let loaded = self.load(&[input])?;
                 if loaded.is_none() && self.accept {
@@ -245,13 +250,13 @@ impl Search<'_, '_> {
                 Err(fault) => return Err(refuse(&file, &[fault], self.streams)),
             },
         };
-        Ok(Found { config, file, baseline, own })
+        Ok(LoadedConfig { config, file, baseline, own })
     }
 
-    /// The rules and policies that flags name, or else a configuration.
+    /// Reads the custom rules and policies named by flags, or else by the configuration.
     fn own_pages(&mut self, file: Option<&File>) -> Result<OwnPages, Stop> {
         let named = file.map(|file| config::own_directories(&file.text)).unwrap_or_default();
-        let folder = Folder::of(file);
+        let folder = ConfigFolder::of(file);
         let mut inputs = |flag: &Option<PathBuf>, list: &[config::Spanned<String>]| match (flag, file) {
             (Some(dir), _) => Ok(vec![Input::path(dir)]),
             (None, Some(file)) => {
@@ -267,7 +272,7 @@ impl Search<'_, '_> {
         OwnPages::read(&self.reader.loader, &rules, &policies, self.streams)
     }
 
-    /// A file that must be there.
+    /// Reads a file that must exist.
     fn named(&self, path: &Path) -> Result<File, Stop> {
         let mut loaded = self.reader.loader.load(&[Input::path(path)]);
         let problem = loaded.problems.first().map(|problem| with_advice(problem, problem.advice()));
@@ -278,7 +283,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The nearest file of a name that stands beside an input or above it.
+    /// Finds the nearest file with this name next to or above an input.
     fn look(&self, inputs: &[Input], name: &str) -> Result<Option<File>, Stop> {
         let mut found: Vec<File> = Vec::new();
         let here = [Input::path(".")];
@@ -298,10 +303,10 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The first of them that is there.
+    /// Loads the first of the candidates that exists.
     fn load(&self, candidates: &[Input]) -> Result<Option<File>, Stop> {
         let loaded = self.reader.loader.load(candidates);
-        // What is wrong with a revision is told when the bundle is read.
+        // Problems with a revision are reported when the bundle is read.
         let of_path = candidates.iter().all(|input| matches!(input.kind, InputKind::Path(_)));
         if let (true, Some(problem)) = (of_path, loaded.problems.first()) {
             return Err(Stop::usage(with_advice(problem, problem.advice())));
@@ -320,7 +325,7 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Paths of a tree, from the given one up to the root.
+    /// The paths of this file name in a git tree, from the given directory up to the root.
     fn tree(&self, path: &str, name: &str) -> impl Iterator<Item = String> {
         let from_here = path == "." || path == ".." || path.starts_with("./") || path.starts_with("../");
         let repository = self.reader.loader.repository().ok();
@@ -336,8 +341,8 @@ fn absent(kind: InputKind) -> Input {
     input
 }
 
-/// Files of a name in the folder of an input and those around it, up to the root of its repository; without a repository, up to
-/// the current folder. The first that exists is all that is asked for.
+/// Finds the nearest file of this name in the directory of an input or above it, up to the root of its repository, or up to the
+/// current directory without a repository.
 fn above(input: &Path, name: &str) -> Result<Option<PathBuf>, Stop> {
     let Ok(here) = std::env::current_dir() else { return Ok(None) };
     let Ok(start) = here.join(input).canonicalize() else { return Ok(None) };
@@ -349,7 +354,7 @@ fn above(input: &Path, name: &str) -> Result<Option<PathBuf>, Stop> {
     let last = root.or_else(|| start.starts_with(&real_here).then_some(&*real_here)).unwrap_or(start);
     let mut files = start.ancestors().take_while(|folder| folder.starts_with(last)).map(|folder| folder.join(name));
     let Some(found) = files.find(|file| file.is_file()) else { return Ok(None) };
-    // A change that is reviewed must not have files of the machine shown in a log.
+    // A reviewed change must not be able to show files of the machine in a log.
     if let (Some(root), Ok(real)) = (root, found.canonicalize())
         && !real.starts_with(root)
     {
@@ -358,7 +363,7 @@ fn above(input: &Path, name: &str) -> Result<Option<PathBuf>, Stop> {
     Ok(Some(relative(&found, &real_here)))
 }
 
-/// A path as it is written from a folder, so that reports say the same on every machine.
+/// Makes a path relative to a directory, so that reports are the same on every machine.
 fn relative(path: &Path, from: &Path) -> PathBuf {
     let shared = path.ancestors().find(|folder| from.starts_with(folder));
     let Some(shared) = shared.filter(|shared| shared.parent().is_some()) else { return path.to_owned() };
@@ -368,13 +373,13 @@ fn relative(path: &Path, from: &Path) -> PathBuf {
     out
 }
 
-/// A path as it is written from the current directory.
+/// Makes a path relative to the current directory.
 pub(super) fn relative_to_here(path: &Path) -> PathBuf {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
     relative(path, &here)
 }
 
-/// What two names of one file have in common.
+/// Resolves symbolic links, so that two names of one file compare equal.
 fn real(origin: &Origin) -> Origin {
     match origin {
         Origin::Path(path) => Origin::Path(path.canonicalize().unwrap_or_else(|_| path.clone())),
@@ -382,15 +387,15 @@ fn real(origin: &Origin) -> Origin {
     }
 }
 
-/// Where a configuration stands.
-struct Folder(Option<Origin>);
+/// The directory of a configuration file.
+struct ConfigFolder(Option<Origin>);
 
-impl Folder {
+impl ConfigFolder {
     fn of(file: Option<&File>) -> Self {
-        Folder(file.map(|file| real(&file.origin)))
+        ConfigFolder(file.map(|file| real(&file.origin)))
     }
 
-    /// A file's path from here.
+    /// The path of a file relative to this directory.
     fn path(&self, file: &File) -> String {
         let strip = |path: &str, own: &str| {
             let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -409,12 +414,12 @@ impl Folder {
         }
     }
 
-    /// A file named by the configuration, which may be missing.
+    /// A file named in the configuration, which may be missing.
     fn file(&self, name: &str) -> Result<Input, String> {
         self.inside(name).map(absent)
     }
 
-    /// A directory named by the configuration.
+    /// A directory named in the configuration.
     fn directory(&self, name: &str) -> Result<Input, String> {
         match self.inside(name)? {
             InputKind::Path(path) if !path.exists() => Err(format!("the directory `{name}` doesn't exist")),
@@ -424,8 +429,8 @@ impl Folder {
         }
     }
 
-    /// What the configuration names has to be inside the repository; without one, below the configuration. A change that is
-    /// reviewed must not have files of the machine shown in a log.
+    /// Resolves a path from the configuration. It must be inside the repository, or below the configuration without one: a reviewed
+    /// change must not be able to show files of the machine in a log.
     fn inside(&self, name: &str) -> Result<InputKind, String> {
         let outside = || format!("`{name}` is outside of the repository");
         if Path::new(name).is_absolute() {
@@ -455,13 +460,13 @@ impl Folder {
     }
 }
 
-/// The root of the repository that a file is in, or else its folder.
+/// The root of the repository that contains a file, or else the file's directory.
 fn repository_around(file: &Path) -> &Path {
     let folder = file.parent().unwrap_or(Path::new(""));
     folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder)
 }
 
-/// A path of a tree without `.` and `..`; nothing if it leads out of the tree.
+/// Removes `.` and `..` from a path in a git tree; `None` if it leads out of the tree.
 fn clean(path: &Path) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.components() {
@@ -477,18 +482,18 @@ fn clean(path: &Path) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The rules and policies of flags, or else of the configuration around the current directory.
+/// Reads the custom rules and policies named by flags, or else by the configuration for the current directory.
 pub(super) fn own_pages_here(judging: &arguments::Judging, streams: &mut Streams<'_>) -> Result<OwnPages, Stop> {
     let reader = InputReader::new(&arguments::LimitFlags::default());
-    let mut search = Search { reader: &reader, judging, streams, accept: true };
+    let mut search = ConfigSearch { reader: &reader, judging, streams, accept: true };
     let file = search.look(&[], config::FILE)?;
     search.own_pages(file.as_ref())
 }
 
-/// Draws everything that is wrong in a file of our own.
+/// Reports everything wrong in a configuration, rule or policy file.
 pub(super) fn refuse(file: &File, faults: &[Fault], streams: &mut Streams<'_>) -> Stop {
     let mut documents = Documents::default();
-    let id = documents.put_beside(file.clone());
+    let id = documents.add_extra_file(file.clone());
     let side = Side::new("", &documents);
     for fault in faults {
         let spot = side.spot(Some(Place { file: id, span: fault.span }));
