@@ -1,4 +1,4 @@
-//! `review NEW… --against REV|PATH`: the new inputs → the old ones.
+//! Finds the old inputs for `review NEW… --against REV|PATH`.
 
 use std::ffi::OsStr;
 
@@ -11,7 +11,7 @@ use super::{Input, InputError, InputKind, Loader, Note};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Against {
     pub inputs: Vec<Input>,
-    /// Nothing if it is a path.
+    /// `None` if it is a path.
     pub revision: Option<Resolved>,
 }
 
@@ -27,7 +27,7 @@ pub enum AgainstError {
 }
 
 impl AgainstError {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn advice(&self) -> Option<String> {
         match self {
             AgainstError::Input(error) => Some(error.advice()),
@@ -37,8 +37,8 @@ impl AgainstError {
     }
 }
 
-/// The old side of `--against`: an existing path or `REV:path` is the old bundle itself, anything
-/// else is a revision at which the same paths are read.
+/// Finds the old side of `--against`: an existing path or `REV:path` is the old bundle itself; anything else is a revision at which
+/// the same paths are read.
 pub fn against(loader: &Loader, text: &OsStr, new: &[Input]) -> Result<Against, AgainstError> {
     let mut old = Input::parse_in(loader.dir(), text)?;
     let InputKind::Path(path) = &old.kind else {
@@ -46,7 +46,7 @@ pub fn against(loader: &Loader, text: &OsStr, new: &[Input]) -> Result<Against, 
     };
     let rev = text.to_str();
     if loader.dir().join(path).symlink_metadata().is_ok() {
-        // A directory called `main` in a repository with a branch `main`.
+        // For example, a directory called `main` in a repository with a branch `main`.
         let both = rev.filter(|rev| loader.repository().is_ok_and(|repository| repository.resolve(rev).is_ok()));
         if let (Some(rev), None) = (both, &old.note) {
             old.note = Some(Note::FileNotRevision { name: rev.to_owned(), other: format!("{rev}^0") });
@@ -57,7 +57,7 @@ pub fn against(loader: &Loader, text: &OsStr, new: &[Input]) -> Result<Against, 
     same_paths(loader, rev, new)
 }
 
-/// The paths of the new inputs at a revision. One that isn't there yet is an empty bundle.
+/// The paths of the new inputs at a revision. A path that doesn't exist yet is an empty bundle.
 pub fn same_paths(loader: &Loader, rev: &str, new: &[Input]) -> Result<Against, AgainstError> {
     let repository = loader.repository()?;
     let revision = repository.resolve(rev)?;

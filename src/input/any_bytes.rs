@@ -1,4 +1,4 @@
-//! The readers of bytes for those who have no file: fuzzing and its tests.
+//! Reads bytes that don't come from a file, for fuzzing and its tests.
 
 use std::io::Cursor;
 
@@ -6,12 +6,12 @@ use super::archive::{self, Unpacked};
 use super::decode;
 use super::{Limits, Text};
 
-/// The text of a file with these bytes, if they are one.
+/// Decodes the bytes of a file, if they are text.
 pub(crate) fn decoded(bytes: &[u8]) -> Option<Text> {
     decode::decode(bytes.to_vec()).ok().map(|decoded| decoded.text)
 }
 
-/// The files that an archive of these bytes has, with their paths.
+/// Unpacks an archive and returns its files with their paths.
 pub(crate) fn unpacked(bytes: &[u8], limits: &Limits) -> Vec<(String, Vec<u8>)> {
     let Some(format) = archive::format(bytes) else { return Vec::new() };
     let bytes = bytes.to_vec();

@@ -1,10 +1,10 @@
-//! An archive → the manifests in it: a Helm chart package, a bundle, a release asset, a saved image.
+//! Reads the manifests in an archive: a Helm chart package, a bundle, a release asset, a saved image.
 //!
-//! Nothing is written to disk. What is unpacked counts against the limits of a directory, also what is read only to get past it,
-//! so that a small file can't expand without end. Names that lead out of the archive are problems; links are not followed.
+//! Nothing is written to disk. All unpacked bytes count against the limits of a directory, even skipped ones, so that a small file
+//! can't expand without end. Names that lead out of the archive are problems; links are not followed.
 //!
-//! An image (`docker save`, a Crossplane package) is an archive of layers: those that its manifest lists are read, and no other
-//! archive inside an archive is.
+//! An image (`docker save`, a Crossplane package) is an archive of layers. The layers listed in its manifest are read; other
+//! archives inside an archive are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Cursor, Read, Seek};
@@ -12,16 +12,16 @@ use std::io::{self, Cursor, Read, Seek};
 use flate2::read::MultiGzDecoder;
 use thiserror::Error;
 
-use super::limits::{Limits, flag, spoken};
+use super::limits::{Limits, flag, human_size};
 use super::problem::Problem;
 use super::read::bounded;
 use super::{SkippedInput, Why, shorten_line};
 
-/// Bytes that show what a file is: the first header of a tar archive.
+/// How many bytes are needed to recognise a file: the first header of a tar archive.
 pub(super) const HEAD_BYTES: usize = 512;
-/// Bytes of a name in an archive: what Linux takes as a path. Names are shown, and headers can hold megabytes.
+/// The maximum length of a name: the limit for a path on Linux. Names are shown, and a header could contain megabytes.
 const NAME_BYTES: usize = 4096;
-/// What an image's list of layers is called.
+/// The file that lists the layers of an image.
 const IMAGE_MANIFEST: &str = "manifest.json";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +31,13 @@ pub(super) enum ArchiveFormat {
     Zip,
 }
 
-/// Why an archive, or a file in it, was not read.
+/// Why an archive, or a file in it, wasn't read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
     #[error("the archive is broken: {0}")]
     Broken(String),
-    #[error("the archive unpacks to more than {}, and none of it was read", spoken(*.0))]
+    #[error("the archive unpacks to more than {}, and none of it was read", human_size(*.0))]
     Expands(u64),
     #[error("the name leads out of the archive")]
     Leaves,
@@ -67,12 +67,12 @@ impl ArchiveError {
 /// A file of an archive.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Packed {
-    /// In the archive, with `/`.
+    /// The path in the archive, with `/`.
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
-/// What is in an archive, sorted by path.
+/// The contents of an archive, sorted by path.
 #[derive(Debug, Default)]
 pub(super) struct Unpacked {
     pub files: Vec<Packed>,
@@ -80,7 +80,7 @@ pub(super) struct Unpacked {
     pub problems: Vec<Problem>,
 }
 
-/// What the first bytes of a file say it is.
+/// Recognises the format from the first bytes of a file.
 pub(super) fn format(head: &[u8]) -> Option<ArchiveFormat> {
     match head {
         [0x1F, 0x8B, ..] => Some(ArchiveFormat::Gzip),
@@ -89,7 +89,7 @@ pub(super) fn format(head: &[u8]) -> Option<ArchiveFormat> {
     }
 }
 
-/// Unpacks the archive that is shown as `name`; `open` starts at its first byte each time.
+/// Unpacks an archive that messages call `name`; `open` starts at its first byte each time.
 pub(super) fn unpack<R: Read + Seek + 'static>(
     open: impl Fn() -> io::Result<R>,
     format: ArchiveFormat,
@@ -101,7 +101,7 @@ pub(super) fn unpack<R: Read + Seek + 'static>(
     let mut unpacked = Unpacked::default();
     let outcome = walk.archive(&open, format, &mut unpacked);
     if let Err(problem) = outcome {
-        // What of it came before the end depends on how it was packed, so none of it counts.
+        // Which files come before the end depends on how it was packed, so none of them counts.
         return Unpacked { problems: vec![problem], ..Unpacked::default() };
     }
     unpacked.files = walk.files.into_iter().map(|(path, bytes)| Packed { path, bytes }).collect();
@@ -111,15 +111,15 @@ pub(super) fn unpack<R: Read + Seek + 'static>(
 struct Walk<'a> {
     name: &'a str,
     limits: &'a Limits,
-    /// Bytes that may still be unpacked.
+    /// How many more bytes may be unpacked.
     left: u64,
-    /// Bytes of the files that were taken: the holes of sparse files are not in the archive.
+    /// The size of the files taken so far, including the holes of sparse files, which aren't in the archive.
     kept: u64,
     looked_at: usize,
-    /// Upper layers of an image replace files of lower ones.
+    /// In an image, files of upper layers replace those of lower ones.
     in_layer: bool,
     files: BTreeMap<String, Vec<u8>>,
-    /// The layers of an image, once its list is found.
+    /// The layers of an image, once its manifest is found.
     image: Option<Vec<String>>,
 }
 
@@ -146,7 +146,7 @@ impl Walk<'_> {
             }
         }
         let Some(layers) = self.image.take() else { return Ok(()) };
-        // The list may come behind the layers, so they are read from the start.
+        // The manifest may come after the layers, so start again from the beginning.
         (self.files, *unpacked, self.in_layer) = (BTreeMap::new(), Unpacked::default(), true);
         let mut held = self.layers(opened_again(open, format).map_err(|error| self.unreadable(&error))?, &layers)?;
         for layer in &layers {
@@ -160,7 +160,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The layers of an image, as they are packed. A layer that the image lists twice is read twice.
+    /// Reads the layers of an image in the order they are packed. A layer that is listed twice is read twice.
     fn layers(&mut self, reader: Box<dyn Read>, layers: &[String]) -> Result<BTreeMap<String, Vec<u8>>, Problem> {
         let wanted: BTreeSet<&str> = layers.iter().map(String::as_str).collect();
         let mut held = BTreeMap::new();
@@ -187,7 +187,7 @@ impl Walk<'_> {
         if is_tar {
             return self.tar(whole, unpacked);
         }
-        // A single file, compressed.
+        // A single compressed file.
         let path = self.name.rsplit('/').next().unwrap_or_default();
         let path = path.strip_suffix(".gz").unwrap_or(path).to_owned();
         let mut bytes = Vec::new();
@@ -222,7 +222,7 @@ impl Walk<'_> {
             entry.read_to_end(&mut bytes).map_err(|error| broken(name, limits, &error))?;
             self.take(path, bytes, unpacked);
         }
-        // The end of the stream has its checksum. What follows a complete one is padding.
+        // The checksum is at the end of the stream. Anything after a complete archive is padding.
         let rest = io::copy(&mut archive.into_inner(), &mut io::sink());
         self.left = left;
         match rest {
@@ -237,7 +237,7 @@ impl Walk<'_> {
             error: ArchiveError::Broken(error.to_string()),
         };
         let mut archive = zip::ZipArchive::new(reader).map_err(|error| broken(self.name, &error))?;
-        // The reader shows one of the files.
+        // The zip reader would show only one of the files.
         if archive.has_duplicate_names() {
             return Err(broken(self.name, &"it lists a file twice"));
         }
@@ -265,7 +265,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Counts what is kept of a file.
+    /// Counts the bytes kept of a file.
     fn hold(&mut self, bytes: u64) -> Result<(), Problem> {
         self.kept = self.kept.saturating_add(bytes);
         if self.kept > self.limits.total_bytes {
@@ -274,7 +274,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The path under which a file is taken, if it is.
+    /// The path under which to take a file, or `None` to skip it.
     fn wanted(&self, written: &str, is_link: bool, size: u64, unpacked: &mut Unpacked) -> Option<String> {
         if written.len() > NAME_BYTES {
             let name = format!("{}/{}", self.name, shorten_line(written, 100));
@@ -331,14 +331,14 @@ fn opened_again<R: Read + Seek + 'static>(open: &impl Fn() -> io::Result<R>, for
     })
 }
 
-/// The layers that the list of an image names, lowest first.
+/// The layers that an image manifest lists, lowest first.
 fn image_layers(bytes: &[u8]) -> Option<Vec<String>> {
     let images: Vec<serde_json::Value> = serde_json::from_slice(bytes).ok()?;
     let layers = images.first()?.get("Layers")?.as_array()?;
     layers.iter().map(|layer| layer.as_str().map(str::to_owned)).collect()
 }
 
-/// A path of an archive without `./`; nothing if it leads out, or could on any system.
+/// A path in an archive without `./`; `None` if it leads out of the archive, on any system.
 fn inside(written: &str) -> Option<String> {
     let has_drive = matches!(written.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if written.starts_with('/') || written.contains(['\\', '\0']) || has_drive {
@@ -348,12 +348,12 @@ fn inside(written: &str) -> Option<String> {
     (!parts.is_empty() && !parts.contains(&"..")).then(|| parts.join("/"))
 }
 
-/// Marks the error of a reader that has used up what may be unpacked.
+/// Marks the error of a reader that reached the unpacking limit.
 #[derive(Debug, Error)]
 #[error("too large")]
 struct Exhausted;
 
-/// A reader that fails, instead of ending, when too much comes out of it.
+/// A reader that fails, instead of ending, if too many bytes come out of it.
 struct Bounded<'l, R> {
     from: R,
     left: &'l mut u64,
@@ -368,7 +368,7 @@ impl<R: Read> Read for Bounded<'_, R> {
 }
 
 fn broken(name: &str, limits: &Limits, error: &io::Error) -> Problem {
-    // The reader of tar archives wraps errors in its own.
+    // The tar reader wraps errors in its own type.
     let mut source: Option<&(dyn std::error::Error + 'static)> = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
     let mut exhausted = false;
     while let Some(inner) = source {

@@ -1,5 +1,4 @@
-//! One INPUT of the command line → what it names: a file or directory, standard input, a path at a
-//! git revision, a staged path, or a cluster.
+//! Parses an INPUT of the command line: a file or directory, standard input, a path at a git revision, a staged path, or a cluster.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -9,35 +8,34 @@ use thiserror::Error;
 
 use super::Note;
 
-/// What stands before the colon of a cluster; a branch of that name is `refs/heads/kube`.
+/// The word before the colon that means a cluster; a branch of that name is `refs/heads/kube`.
 const CLUSTER: &str = "kube";
 
-/// What an INPUT names.
+/// What an INPUT refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputKind {
     /// `-`
     Stdin,
-    /// A file or a directory, as it was written.
+    /// A file or directory, as written.
     Path(PathBuf),
-    /// `REV:path`; the path is from the root of the repository, or with `./` from here, as in git.
+    /// `REV:path`; the path is relative to the repository root, or with `./` to the current directory, as in git.
     Revision { rev: String, path: String },
-    /// `:path`, what is staged.
+    /// `:path`, a staged file.
     Index { path: String },
     /// `kube:` and `kube:CONTEXT`, a cluster.
     Cluster { context: Option<String> },
 }
 
-/// One INPUT, understood.
+/// A parsed INPUT.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     pub kind: InputKind,
-    /// A path that doesn't exist (yet) is an empty bundle instead of an error: the old side of
-    /// `--against REV`.
+    /// A path that doesn't exist (yet) is an empty bundle instead of an error, as for the old side of `--against REV`.
     pub absent_is_empty: bool,
     pub(super) note: Option<Note>,
 }
 
-/// Why an INPUT is none. Nothing has been run or read for it.
+/// Why an INPUT is invalid. Nothing was run or read for it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InputError {
@@ -60,7 +58,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn advice(&self) -> String {
         match self {
             InputError::Empty => "give a file, a directory, an archive, `-`, REV:path or kube:".to_owned(),
@@ -78,12 +76,12 @@ impl InputError {
 }
 
 impl Input {
-    /// Understands an INPUT as typed in the current directory.
+    /// Parses an INPUT typed in the current directory.
     pub fn parse(text: &str) -> Result<Input, InputError> {
         Input::parse_in(Path::new(""), text.as_ref())
     }
 
-    /// Understands an INPUT as typed in `dir`. Text that isn't Unicode can only be a path.
+    /// Parses an INPUT typed in `dir`. Text that isn't Unicode can only be a path.
     pub fn parse_in(dir: &Path, text: &OsStr) -> Result<Input, InputError> {
         let shown = text.to_string_lossy().into_owned();
         if text.as_encoded_bytes().contains(&0) {
@@ -103,7 +101,7 @@ impl Input {
             return Ok(Input::from(path()));
         };
         if dir.join(text).symlink_metadata().is_ok() {
-            // Somebody can commit a file called `main:x`; that mustn't pass in silence.
+            // A file could be called `main:x`, so tell the user which of the two was read.
             let other = match rev {
                 "" => format!(":0:{rest}"),
                 rev => format!("{rev}^0:{rest}"),
@@ -146,14 +144,14 @@ impl std::fmt::Display for Input {
     }
 }
 
-/// Digits of a commit's id that people and git tell commits apart by.
+/// How many digits of a commit id are enough for people and git to distinguish commits.
 const SHOWN_DIGITS: usize = 12;
 
-/// A revision as it is shown: an id without most of its digits.
+/// Shortens a commit id for display.
 pub(super) fn shown_revision(rev: &str) -> Cow<'_, str> {
     let digits = rev.bytes().take_while(u8::is_ascii_hexdigit).count();
     let rest = rev.get(digits..).unwrap_or_default();
-    // `ID~1` and `ID^` are about an id, too; a branch may begin like one.
+    // `ID~1` and `ID^` contain an id too; a branch name may start like one.
     let is_id = matches!(digits, 40 | 64) && (rest.is_empty() || rest.starts_with(['~', '^', '@']));
     match rev.get(..SHOWN_DIGITS).filter(|_| is_id) {
         Some(shown) if rest.is_empty() => shown.into(),
@@ -162,14 +160,14 @@ pub(super) fn shown_revision(rev: &str) -> Cow<'_, str> {
     }
 }
 
-/// `REV:path` → both parts; nothing for what can only be a path.
+/// Splits `REV:path`; `None` for text that can only be a path.
 fn split(text: &str) -> Option<(&str, &str)> {
-    // No reference starts with a dot or a separator, so `./x:y` is how to write a file's name.
+    // No reference starts with a dot or a separator, so `./x:y` is a way to name a file.
     let is_path = ["./", "../", "/", ".\\", "..\\", "\\"];
     if is_path.iter().any(|start| text.starts_with(start)) || has_drive(text) {
         return None;
     }
-    // `HEAD^{/fix: bounds}:config` has a colon in its braces.
+    // `HEAD^{/fix: bounds}:config` has a colon inside braces.
     let mut depth = 0usize;
     let colon = text.bytes().position(|byte| {
         match byte {
@@ -205,12 +203,12 @@ fn at_revision(rev: &str, rest: &str, shown: &str) -> Result<InputKind, InputErr
     Ok(InputKind::Revision { rev: rev.to_owned(), path })
 }
 
-/// Whether a text may be handed to git as a revision: no option, no exclusion, no control characters.
+/// Whether text may be passed to git as a revision: no option, no exclusion, no control characters.
 pub(super) fn is_revision(rev: &str) -> bool {
     !rev.is_empty() && !rev.starts_with(['-', '^']) && !rev.contains(char::is_control)
 }
 
-/// A word as a POSIX shell takes it.
+/// Quotes a word for a POSIX shell.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {
@@ -319,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_both_is_the_file_and_says_so() {
+    fn an_ambiguous_name_is_a_file_and_noted() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("main:x.yaml"), "").unwrap();
         let input = Input::parse_in(dir.path(), "main:x.yaml".as_ref()).unwrap();

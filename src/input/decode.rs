@@ -1,15 +1,14 @@
-//! Bytes of one file → text, or what they are instead.
+//! Decodes the bytes of a file as text, or recognises what else they are.
 //!
-//! UTF-8 is what Kubernetes reads. A byte-order mark is taken off, so that columns are those an
-//! editor shows; UTF-16 with a mark is decoded and said. Archives and pointers of git LFS are named as
-//! what they are, so that nobody looks for a syntax error in them.
+//! Kubernetes reads UTF-8. A byte-order mark is removed, so that columns match an editor; UTF-16 with a mark is decoded with a
+//! note. Archives and Git LFS pointers are recognised, so that nobody looks for a syntax error in them.
 
 use thiserror::Error;
 
 use super::place::{LineColumn, Lines};
 use super::text::Text;
 
-/// How the bytes stood for characters.
+/// The encoding of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     Utf8,
@@ -33,7 +32,7 @@ pub(super) struct Decoded {
     pub encoding: Encoding,
 }
 
-/// Why bytes are no text.
+/// Why bytes aren't text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Malformed {
@@ -66,7 +65,7 @@ impl Malformed {
         }
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     pub fn advice(&self) -> &'static str {
         match self {
             Malformed::NotUtf8 { .. } => "save the file as UTF-8",
@@ -93,7 +92,7 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, Malformed> {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err(Malformed::Utf32),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, Encoding::Utf16Le)?,
         [0xFE, 0xFF, rest @ ..] => utf16(rest, Encoding::Utf16Be)?,
-        // Without a mark the YAML specification goes by where the zero of the first character is.
+        // Without a mark, the YAML specification looks at where the zero byte of the first character is.
         [0, first, ..] | [first, 0, ..] if first.is_ascii() && *first != 0 => {
             return Err(Malformed::UnmarkedUtf16);
         }
@@ -154,13 +153,13 @@ fn end_of(text: &str) -> LineColumn {
     Lines::new(text).place(text, text.len())
 }
 
-/// The first character that YAML readers refuse (c-printable of YAML 1.2).
+/// Finds the first character that YAML readers refuse (c-printable of YAML 1.2).
 ///
-/// JSON allows more than YAML does in strings (DEL and the C1 set), so in what may be JSON only
-/// those below U+0020 are refused here and the parser sees the others.
+/// JSON allows more in strings than YAML does (DEL and the C1 set). In what may be JSON, only characters below U+0020 are refused
+/// here, and the parser handles the others.
 fn control_character(text: &str) -> Option<(usize, char)> {
-    // One pass without branches shows for nearly every file that nothing needs a closer look:
-    // 0xC2 and 0xEF are the first bytes of the C1 set and of U+FFFE and U+FFFF.
+    // A pass without branches shows for nearly every file that no closer look is needed: 0xC2 and 0xEF are the first bytes of the
+    // C1 set and of U+FFFE and U+FFFF.
     let dubious = text.as_bytes().chunks(4096).any(|chunk| {
         chunk.iter().fold(false, |found, byte| {
             let low = *byte < 0x20 && *byte != b'\t' && *byte != b'\n' && *byte != b'\r';
@@ -193,7 +192,7 @@ fn archive(bytes: &[u8]) -> Option<&'static str> {
     ];
     let found = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic));
     match found {
-        // Letters alone don't distinguish it from a key `BZh: …`; the block's number does.
+        // The letters alone could also be a key `BZh: …`, but not the block magic.
         Some((b"BZh", _)) if bytes.get(4..10) != Some(b"1AY&SY") => None,
         Some((_, name)) => Some(name),
         None => (bytes.get(257..262) == Some(b"ustar")).then_some("a tar archive"),
@@ -201,7 +200,7 @@ fn archive(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn is_lfs_pointer(text: &str) -> bool {
-    // The specification of the pointer bounds it to 1,024 bytes.
+    // The specification limits a pointer to 1,024 bytes.
     text.len() < 1024 && text.starts_with("version https://git-lfs.github.com/spec/") && text.lines().any(|line| line.starts_with("oid "))
 }
 
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_taken_off_and_columns_stay() {
+    fn a_byte_order_mark_is_removed_without_shifting_columns() {
         assert_eq!(text(b"\xEF\xBB\xBFkind: A"), "kind: A");
         assert_eq!(text(b""), "");
         assert_eq!(text(b"\xEF\xBB\xBF"), "");
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_utf16_is_shown_at_its_byte() {
+    fn invalid_utf16_is_reported_at_its_byte() {
         let mut odd = in_utf16("a\nbc", Encoding::Utf16Le);
         odd.push(b'x');
         let place = LineColumn { line: 2, column: 3 };
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_text_without_a_mark_is_named() {
+    fn utf16_without_a_mark_is_recognised() {
         assert_eq!(refused(b"a\0p\0i\0"), Malformed::UnmarkedUtf16);
         assert_eq!(refused(b"\0a\0p"), Malformed::UnmarkedUtf16);
         assert_eq!(refused(b"\xFF\xFE\0\0a\0\0\0"), Malformed::Utf32);
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_utf8_is_shown_at_its_byte() {
+    fn invalid_utf8_is_reported_at_its_byte() {
         assert_eq!(
             refused("a: ä\r\nb: €".as_bytes().iter().chain(b"\xFFx").copied().collect::<Vec<_>>().as_slice()),
             Malformed::NotUtf8 { offset: 13, byte: 0xFF, place: LineColumn { line: 2, column: 5 } }
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_are_named() {
+    fn archives_are_recognised() {
         let named = |bytes: &[u8], name| assert_eq!(refused(bytes), Malformed::Archive(name));
         named(b"\x1F\x8B\x08\0", "a gzip archive");
         named(b"PK\x03\x04..", "a zip archive");
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_of_git_lfs_is_named() {
+    fn a_git_lfs_pointer_is_recognised() {
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
         assert_eq!(refused(pointer.as_bytes()), Malformed::LfsPointer);
     }
@@ -311,7 +310,7 @@ mod tests {
         }
 
         #[test]
-        fn dressed_bytes_never_panic(
+        fn bytes_with_known_prefixes_never_panic(
             head in proptest::sample::select(vec![
                 &b""[..], b"\xFF\xFE", b"\xFE\xFF", b"\xEF\xBB\xBF", b"\0", b"a\0", b"BZh", b"version https://git-lfs.github.com/spec/",
             ]),

@@ -1,10 +1,9 @@
-//! A directory → the manifests in it, sorted by path.
+//! Lists the manifests in a directory, sorted by path.
 //!
-//! Links are followed to what is in the same tree: the directory given, or the git repository
-//! around it if there is one, so that a working tree reads as its own revisions do (`charts/crds/x.yaml →
-//! ../../config/crd/x.yaml` is common). A link that leads elsewhere, or into `.git`, where checkouts
-//! keep credentials, is a problem and not read. A linked directory that is read under its own name
-//! anyway, or that lies above the link, is skipped, so nothing loops.
+//! Links are followed within the same tree: the given directory, or the git repository around it if there is one, so that a working
+//! tree reads like its revisions (`charts/crds/x.yaml → ../../config/crd/x.yaml` is common). A link that leads elsewhere, or into
+//! `.git`, where checkouts keep credentials, is a problem and isn't read. A linked directory that is read under its own name
+//! anyway, or that contains the link, is skipped, so nothing loops.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -18,23 +17,23 @@ use super::{SkippedInput, Why, shown};
 
 /// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub name: String,
     pub path: PathBuf,
-    /// Where it is once links are followed: the same file is read once.
+    /// Its path after following links, so that the same file is read once.
     pub real: PathBuf,
     pub size: u64,
 }
 
-/// What is in a directory. Files under their own names come before those found through links.
+/// The contents of a directory. Files under their own names come before files found through links.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    pub found: Vec<Found>,
+    pub found: Vec<FoundFile>,
     pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
 }
 
-/// Lists the directory `path`, which is shown as `given`.
+/// Lists the directory `path`, which messages call `given`.
 pub(super) fn contents(path: &Path, given: &Path, limits: &Limits) -> Contents {
     let real = match path.canonicalize() {
         Ok(real) => real,
@@ -53,7 +52,7 @@ pub(super) fn contents(path: &Path, given: &Path, limits: &Limits) -> Contents {
     };
     while let Some(branch) = walk.pending.pop_front() {
         if walk.branch(&branch).is_none() {
-            // Which of the entries came first is up to the file system, so none of them counts.
+            // The order of the entries depends on the file system, so none of them counts.
             return Contents {
                 problems: vec![Problem::TooManyEntries { name: shown(given), limit: limits.entries }],
                 ..Contents::default()
@@ -68,9 +67,9 @@ pub(super) fn contents(path: &Path, given: &Path, limits: &Limits) -> Contents {
     walk.contents
 }
 
-/// The tree that links stay in.
+/// The tree that links must stay in.
 pub(super) fn boundary(directory: &Path) -> PathBuf {
-    // Asking git would let `core.worktree` of a hostile repository widen it.
+    // Git isn't asked, because `core.worktree` of a hostile repository could widen the boundary.
     let repository = directory.ancestors().find(|above| above.join(".git").exists());
     repository.unwrap_or(directory).to_owned()
 }
@@ -85,7 +84,7 @@ struct Walk<'l> {
     contents: Contents,
 }
 
-/// A directory to walk: the one given, or one that a link leads to.
+/// A directory to walk: the given one, or the target of a link.
 struct Branch {
     given: PathBuf,
     path: PathBuf,
@@ -96,14 +95,14 @@ struct Link {
     name: String,
     given: PathBuf,
     path: PathBuf,
-    /// The link itself, not what it leads to.
+    /// The link itself, not its target.
     real: PathBuf,
 }
 
 impl Walk<'_> {
-    /// Nothing if there are more entries than allowed.
+    /// Returns `None` if there are more entries than allowed.
     fn branch(&mut self, branch: &Branch) -> Option<()> {
-        // Through a link the walk starts at its target, else the root would itself be a link.
+        // The walk starts at the target of a link, because the root of a walk must not be a link itself.
         let mut entries = WalkDir::new(&branch.real).min_depth(1).into_iter();
         while let Some(entry) = entries.next() {
             self.looked_at += 1;
@@ -131,7 +130,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Whether to go into it, if it is a directory.
+    /// Handles an entry, and returns whether to descend into it.
     fn entry(&mut self, branch: &Branch, entry: &DirEntry) -> bool {
         let rest = entry.path().strip_prefix(&branch.real).unwrap_or(entry.path());
         let given = branch.given.join(rest);
@@ -207,7 +206,7 @@ impl Walk<'_> {
 
     fn take(&mut self, name: String, path: PathBuf, real: PathBuf, metadata: &std::fs::Metadata) {
         match check(metadata, &name, self.limits.file_bytes) {
-            Ok(()) => self.contents.found.push(Found { name, path, real, size: metadata.len() }),
+            Ok(()) => self.contents.found.push(FoundFile { name, path, real, size: metadata.len() }),
             Err(problem) => self.contents.problems.push(problem),
         }
     }

@@ -1,7 +1,7 @@
-//! Patterns over names and field paths, as the configuration writes them.
+//! Glob patterns for names and field paths, as in the configuration.
 
-/// `*` matches any run of characters, in a path only up to the next dot; `**` for any run at all; `?` for one character.
-/// Everything else, `[]` and `{}` of a path included, is literal.
+/// `*` matches any run of characters, in a path only up to the next dot; `**` matches any run at all; `?` matches one character.
+/// Everything else is literal, including the `[]` and `{}` of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: String,
@@ -19,12 +19,12 @@ enum Token {
 }
 
 impl Glob {
-    /// A pattern over names of CRDs, versions and rules.
+    /// A pattern for names of CRDs, versions and rules.
     pub fn name(text: &str) -> Self {
         Glob::read(text, Token::Any)
     }
 
-    /// A pattern over field paths.
+    /// A pattern for field paths.
     pub fn path(text: &str) -> Self {
         Glob::read(text, Token::Part)
     }
@@ -46,12 +46,12 @@ impl Glob {
         &self.text
     }
 
-    /// Whether the pattern has no wildcard, so that it can only mean one name.
+    /// Whether the pattern has no wildcard, so that it matches a single name.
     pub fn is_plain(&self) -> bool {
         self.tokens.iter().all(|token| matches!(token, Token::Char(_)))
     }
 
-    /// Takes time in proportion to the product of both lengths, whatever the pattern.
+    /// Takes time proportional to the product of both lengths, whatever the pattern.
     pub fn matches(&self, text: &str) -> bool {
         let mut here = vec![false; self.tokens.len() + 1];
         if let Some(start) = here.first_mut() {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn many_stars_take_no_longer() {
+    fn many_stars_are_not_slow() {
         let pattern = Glob::name(&"*a".repeat(50));
         assert!(!pattern.matches(&"b".repeat(5_000)));
     }

@@ -1,8 +1,8 @@
 //! Helm templates of CRDs, read without Helm.
 //!
 //! Charts wrap CRDs in the same few ways: `{{- if … }}` and `{{- end }}` around the document, and lines that include labels or
-//! annotations. Such lines are blanked out, so that everything else keeps its place. It fails closed: an expression inside `spec`, an
-//! `else` or a loop is left in, and makes the document unreadable.
+//! annotations. Such lines are replaced with blanks, so that everything else keeps its position. When in doubt the document stays
+//! unreadable: an expression inside `spec`, an `else` or a loop is not removed.
 
 use super::yaml::{self, Document, YamlBudget};
 use super::{Text, has_template_expression};
@@ -19,7 +19,7 @@ fn is_unread_crd(text: &str, document: &Document) -> bool {
     document.tree.is_err() && part.contains("CustomResourceDefinition") && has_template_expression(part)
 }
 
-/// Reads again, without their wrapping, the templates of CRDs among documents that could not be read.
+/// Parses CRD templates again without their wrapping, if they couldn't be read.
 pub fn unwrap(text: &Text, budget: &YamlBudget, documents: &mut [Document]) {
     if !documents.iter().any(|document| is_unread_crd(text, document)) {
         return;
@@ -34,7 +34,7 @@ pub fn unwrap(text: &Text, budget: &YamlBudget, documents: &mut [Document]) {
     }
 }
 
-/// The text with blanks in place of the lines that only wrap; nothing where leaving them out could change what is read.
+/// Replaces the wrapping lines with blanks; `None` if leaving them out could change the meaning.
 fn mask(text: &str) -> Option<String> {
     let mut masked = String::with_capacity(text.len());
     let (mut in_spec, mut started, mut open) = (false, false, 0usize);
@@ -47,7 +47,7 @@ fn mask(text: &str) -> Option<String> {
             in_spec = body.starts_with("spec:");
             started = at_margin;
         }
-        // An action that wraps a document isn't indented; one that is indented inside `spec` is part of the schema.
+        // An action that wraps a document isn't indented; an indented one inside `spec` is part of the schema.
         let wraps = is_action && (!in_spec || body.starts_with("{{"));
         if !wraps {
             masked.push_str(line);
@@ -58,7 +58,7 @@ fn mask(text: &str) -> Option<String> {
             return None;
         }
         match word {
-            // In the middle of a document, a condition decides what the document holds.
+            // In the middle of a document, a condition changes its content.
             "if" | "with" if started && body.starts_with("{{") => return None,
             "if" | "with" => open += 1,
             "end" => {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrapping_is_blanked_and_everything_else_keeps_its_place() {
+    fn wrapping_is_blanked_and_the_rest_keeps_its_position() {
         let text =
             "{{- if .Values.crds }}\nkind: A\nmetadata:\n  labels:\n    {{- include \"x\" . | nindent 4 }}\nspec:\n  a: 1\n{{- end }}\n";
         let masked = mask(text).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_of_spec_or_decides_between_two_stays() {
+    fn actions_inside_spec_and_else_branches_are_kept() {
         assert!(mask("spec:\n  {{- if .Values.x }}\n  a: 1\n  {{- end }}\n").unwrap().contains("{{- if"));
         assert!(mask("spec:\n  a: {{ .Values.x }}\n").unwrap().contains("{{"));
         assert_eq!(mask("{{- if .x }}\nkind: A\n{{- else }}\nkind: B\n{{- end }}\n"), None);

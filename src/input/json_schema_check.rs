@@ -1,4 +1,4 @@
-//! Checks a file of this tool against its JSON Schema and reports each error at the bytes that cause it.
+//! Checks a file of this tool against its JSON Schema, and reports each error at the bytes that cause it.
 
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind as Kind};
 use jsonschema::paths::{Location, LocationSegment};
@@ -33,7 +33,7 @@ pub struct FileSchema {
 }
 
 impl FileSchema {
-    /// Compiles the text of a built-in schema; tests make sure that each of them is valid.
+    /// Compiles a built-in schema; tests make sure that each of them is valid.
     pub fn new(schema: &str) -> Self {
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
         let validator = jsonschema::validator_for(&schema).ok();
@@ -45,7 +45,7 @@ impl FileSchema {
         self.validator.is_some()
     }
 
-    /// All errors of a document, in the order of the file.
+    /// Returns all errors of a document, in the order of the file.
     pub fn check(&self, root: Node<'_>) -> Vec<Fault> {
         let value = root.to_json();
         let Some(validator) = &self.validator else { return Vec::new() };
@@ -124,7 +124,7 @@ fn nearest_alternative<'e, 'v>(context: &'e [Vec<ValidationError<'v>>], at: &Loc
     context.iter().max_by_key(|errors| depth(errors)).filter(|errors| depth(errors) > Some(at.as_str().len()))
 }
 
-/// The keys of which a mapping needs one, where every alternative only asks for a key.
+/// The keys of which a mapping needs one, if every alternative only requires a key.
 fn missing_keys<'e>(context: &'e [Vec<ValidationError<'_>>]) -> Option<Vec<&'e str>> {
     let key = |errors: &'e Vec<ValidationError<'_>>| match errors.as_slice() {
         [error] => match error.kind() {
@@ -167,7 +167,7 @@ fn types(kind: &TypeKind) -> String {
     }
 }
 
-/// The longest part of a value that a message repeats; the report shows its place anyway.
+/// How much of a value a message repeats; the report shows its place anyway.
 const SHOWN: usize = 60;
 
 fn cut(text: &str) -> Cow<'_, str> {

@@ -1,36 +1,36 @@
-//! What a cluster holds, asked through `kubectl get --raw`: GET requests, one page of a list at a time.
+//! Reads from a cluster with `kubectl get --raw`: only GET requests, one page of a list at a time.
 //!
-//! The user's own kubectl knows how to reach and log in to the cluster. It is asked for nothing but raw paths, so it doesn't look at
-//! discovery and writes no cache. Nothing is ever written to a cluster.
+//! The user's kubectl knows how to reach and log in to the cluster. Only raw paths are requested, so it doesn't use discovery or
+//! write a cache. Nothing is ever written to a cluster.
 
 use std::process::Command;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use super::limits::{Limits, flag, spoken};
+use super::limits::{Limits, flag, human_size};
 use super::program::{self, ProgramOutput};
 use super::shorten_line;
 
-/// Items of a page, as kubectl itself asks for them.
+/// The number of items per page, the same as kubectl uses.
 pub const PAGE_ITEMS: usize = 500;
-/// Where every server since Kubernetes 1.16 lists its CRDs.
+/// The path where every server since Kubernetes 1.16 lists its CRDs.
 pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// Where a server states its version.
+/// The path where a server reports its version.
 const VERSION: &str = "/version";
-/// kubectl ends by itself at its timeout; how much longer it gets before it is ended.
+/// How much longer than its own timeout kubectl may take before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A cluster: that of a context of the user's kubeconfig, or of the current one.
+/// A cluster: that of a context in the user's kubeconfig, or of the current context.
 #[derive(Debug, Clone)]
 pub struct Cluster {
     context: Option<String>,
     timeout: Duration,
-    /// Bytes that one page may have.
+    /// The maximum size of a page, in bytes.
     page_bytes: u64,
 }
 
-/// Why a cluster could not be asked.
+/// Why a cluster couldn't be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ClusterError {
@@ -50,7 +50,7 @@ pub enum ClusterError {
     NotServed(String),
     #[error("the list changed too much while it was read, and its next page is gone")]
     Expired,
-    #[error("a page of `{path}` has more than {}", spoken(*.limit))]
+    #[error("a page of `{path}` has more than {}", human_size(*.limit))]
     TooMuch { path: String, limit: u64 },
     #[error("the answer to `{path}` is not a list: {reason}")]
     NotAList { path: String, reason: String },
@@ -59,7 +59,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn advice(&self) -> Option<String> {
         Some(match self {
             ClusterError::NotStarted(_) => "install kubectl, or give a dump: `kubectl get crds -o yaml > crds.yaml`".to_owned(),
@@ -81,7 +81,7 @@ impl Cluster {
         Cluster { context: context.map(str::to_owned), timeout: limits.kubectl_timeout, page_bytes: limits.total_bytes }
     }
 
-    /// A page of the list at a path; `from` is where the page before said to go on.
+    /// Reads a page of the list at a path; `from` is the continue token of the page before.
     pub fn page(&self, path: &str, from: Option<&str>) -> Result<String, ClusterError> {
         let from = from.map(|token| format!("&continue={}", percent(token))).unwrap_or_default();
         let out = self.get(path, &format!("{path}?limit={PAGE_ITEMS}{from}"))?;
@@ -89,7 +89,7 @@ impl Cluster {
         String::from_utf8(out).map_err(|error| not_a_list(error.to_string()))
     }
 
-    /// The version that the server states, such as `v1.33.4-eks-1a2b3c`.
+    /// The version that the server reports, such as `v1.33.4-eks-1a2b3c`.
     pub fn version(&self) -> Result<String, ClusterError> {
         stated_version(&self.get(VERSION, VERSION)?)
     }
@@ -100,7 +100,7 @@ impl Cluster {
             command.arg(format!("--context={context}"));
         }
         command.arg(format!("--request-timeout={}s", self.timeout.as_secs().max(1))).args(["get", "--raw", uri]);
-        // Errors are distinguished by their text, and aliases of the user could change what `get` means.
+        // Errors are recognised by their text, and the user's aliases could change what `get` means.
         command.env("LC_ALL", "C").env("KUBECTL_KUBERC", "false");
         let answer = program::run(&mut command, "", self.timeout + GRACE, self.page_bytes);
         let answer = answer.map_err(|error| ClusterError::NotStarted(error.to_string()))?;
@@ -114,7 +114,7 @@ impl Cluster {
         Err(if answer.late { ClusterError::TimedOut(seconds) } else { self.error(path, &answer, seconds) })
     }
 
-    /// What kubectl's words mean.
+    /// Turns kubectl's error message into an error.
     fn error(&self, path: &str, answer: &ProgramOutput, seconds: u64) -> ClusterError {
         let said = || shorten_line(answer.reason(), 300);
         let has = |words: &[&str]| words.iter().any(|word| answer.err.contains(word));
@@ -143,7 +143,7 @@ impl Cluster {
     }
 }
 
-/// A value in a query, as a URL takes it.
+/// Percent-encodes a query value.
 fn percent(text: &str) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::new(), |mut out, byte| {
@@ -163,9 +163,9 @@ fn stated_version(answer: &[u8]) -> Result<String, ClusterError> {
 
 /// A page of CRDs.
 pub(super) struct CrdPage {
-    /// Each by its name and as JSON over several lines.
+    /// The name of each CRD, and its text as multi-line JSON.
     pub crds: Vec<(String, String)>,
-    /// Where the next page begins.
+    /// The continue token of the next page.
     pub next: Option<String>,
 }
 
@@ -178,7 +178,7 @@ pub(super) fn crds(page: &str) -> Result<CrdPage, ClusterError> {
     };
     let crd = |mut item: serde_json::Value| {
         let fields = item.as_object_mut()?;
-        // Items of a list leave these to the list.
+        // The items of a list omit these.
         fields.entry("apiVersion").or_insert_with(|| "apiextensions.k8s.io/v1".into());
         fields.entry("kind").or_insert_with(|| "CustomResourceDefinition".into());
         let metadata = item.get_mut("metadata")?.as_object_mut()?;
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_kubectl_are_understood() {
+    fn error_messages_of_kubectl_are_recognised() {
         assert_eq!(error("error: context \"prod\" does not exist\n"), ClusterError::UnknownContext("prod".to_owned()));
         assert!(matches!(
             error("Error from server (Forbidden): customresourcedefinitions is forbidden: User \"x\" cannot list"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_gives_crds_and_where_to_go_on() {
+    fn a_page_has_crds_and_a_continue_token() {
         let page = r#"{"metadata":{"continue":"a b"},"items":[{"metadata":{"name":"a.b","managedFields":[1]},"status":{"storedVersions":["v1"]}}]}"#;
         let CrdPage { crds, next } = crds(page).unwrap();
         assert_eq!(next.as_deref(), Some("a b"));

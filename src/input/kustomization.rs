@@ -1,7 +1,7 @@
-//! The kustomizations around files, and what their patches say about the conversion of CRDs.
+//! Reads the kustomizations around files, and the conversion strategies that their patches set.
 //!
-//! Projects generate CRDs into `config/crd/bases` and add the conversion webhook by a patch that `config/crd/kustomization.yaml`
-//! lists. Only listed patches count: scaffolding leaves the others lying beside them, commented out.
+//! Projects generate CRDs into `config/crd/bases` and add the conversion webhook with a patch listed in
+//! `config/crd/kustomization.yaml`. Only listed patches count, because scaffolding leaves unused ones next to them, commented out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use super::directory::boundary;
 use super::yaml::{self, Node, YamlBudget};
 use super::{File, Input, InputKind, Loader, Origin, Problem, Text};
 
-/// The names by which kustomize finds its file in a directory.
+/// The file names that kustomize recognises.
 pub(super) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What the kustomizations around the files of one side do to CRDs.
+/// How the kustomizations around the files of one side change CRDs.
 #[derive(Debug, Default)]
 pub struct Kustomizations {
-    /// Whether there is one at all: without one, patches among the files apply by themselves.
+    /// Whether a kustomization exists. Without one, patches among the files apply by themselves.
     pub found: bool,
-    /// Directories of those that patch CRDs, from the current directory or from the root of the repository.
+    /// The directories of kustomizations that patch CRDs, relative to the current directory or the repository root.
     pub patching: Vec<String>,
     pub conversions: Vec<ConversionPatch>,
     pub problems: Vec<Problem>,
@@ -27,13 +27,13 @@ pub struct Kustomizations {
 /// A conversion strategy that a patch sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversionPatch {
-    /// The CRDs it applies to: a name, or a regular expression for whole names, as kustomize reads it.
+    /// The CRDs it applies to: a name, or a regular expression for whole names, as in kustomize.
     pub crd: String,
     pub strategy: String,
 }
 
 impl Loader {
-    /// Reads the kustomizations in the directories of files and in those above them, with the patches that they list.
+    /// Reads the kustomizations in the directories of files and above them, with the patches they list.
     pub fn kustomizations(&self, files: &[File]) -> Kustomizations {
         let mut directories = BTreeSet::new();
         for directory in files.iter().filter_map(Spot::of).map(|spot| spot.directory()) {
@@ -68,7 +68,7 @@ impl Loader {
         result
     }
 
-    /// The texts of those that exist.
+    /// Reads the files that exist.
     fn read_spots(&self, spots: BTreeSet<Spot>, problems: &mut Vec<Problem>) -> BTreeMap<Spot, Text> {
         let inputs: Vec<Input> = spots.iter().map(Spot::input).collect();
         if inputs.is_empty() {
@@ -117,7 +117,7 @@ impl Spot {
         }
     }
 
-    /// The directory around a directory.
+    /// The parent of a directory.
     fn parent(&self) -> Option<Spot> {
         match self {
             Spot::Path(path) => {
@@ -129,8 +129,8 @@ impl Spot {
         }
     }
 
-    /// A path that is written in a file of this directory. Nothing if it leads out of the repository, or is an address; in the file
-    /// system it must exist.
+    /// Resolves a path written in a file of this directory. Returns `None` if it leads out of the repository or is a URL; in the
+    /// file system it must exist.
     fn join(&self, written: &str) -> Option<Spot> {
         if written.is_empty() || written.starts_with('/') || written.contains("://") {
             return None;
@@ -157,20 +157,20 @@ impl Spot {
     }
 }
 
-/// An entry of a kustomization's lists of patches.
+/// An entry in a kustomization's list of patches.
 struct Listed {
     file: Option<Spot>,
     inline: Option<Text>,
     target: Option<Target>,
 }
 
-/// What a patch applies to; without a kind or a name, to all of them.
+/// What a patch applies to; a missing kind or name matches everything.
 struct Target {
     kind: Option<String>,
     name: Option<String>,
 }
 
-/// A path that is written in a file of a directory, both from the root of a tree; nothing if it leads out.
+/// Resolves a path written in a file of a directory, both relative to the root of a tree; `None` if it leads out.
 pub(super) fn resolved(directory: &str, written: &str) -> Option<String> {
     if written.starts_with('/') {
         return None;
@@ -193,7 +193,7 @@ pub(super) fn references(text: &Text) -> Vec<String> {
         let Ok(tree) = document.tree else { continue };
         let items = |key: &str| tree.root().get(key).into_iter().flat_map(Node::items);
         let lists = ["resources", "bases", "components", "crds", "configurations", "generators", "transformers", "validators"];
-        // A patch or a transformer can be written in place of its file's name.
+        // A patch or transformer can be written inline instead of a file name.
         let named = lists.into_iter().chain(["patchesStrategicMerge"]).flat_map(items).filter_map(Node::as_str);
         found.extend(named.filter(|entry| !entry.contains('\n')).map(str::to_owned));
         let with_path = ["patches", "patchesJson6902", "replacements"].into_iter().flat_map(items).chain(tree.root().get("openapi"));
@@ -201,7 +201,7 @@ pub(super) fn references(text: &Text) -> Vec<String> {
         for generator in ["configMapGenerator", "secretGenerator"].into_iter().flat_map(items) {
             let listed = ["files", "envs"].into_iter().filter_map(|key| generator.get(key)).flat_map(Node::items);
             let files = listed.chain(generator.get("env")).filter_map(Node::as_str);
-            // Under another name: `key=file`.
+            // `key=file` gives the file another name.
             found.extend(files.map(|file| file.split_once('=').map_or(file, |(_, file)| file).to_owned()));
         }
     }
@@ -226,7 +226,7 @@ fn listed(text: &Text, directory: &Spot) -> Vec<Listed> {
             });
         }
         for entry in items("patchesStrategicMerge").filter_map(Node::as_str) {
-            // A patch can be written in place of the file's name.
+            // A patch can be written inline instead of a file name.
             let is_inline = entry.contains('\n');
             list.push(Listed {
                 file: Some(entry).filter(|_| !is_inline).and_then(file),
@@ -238,7 +238,7 @@ fn listed(text: &Text, directory: &Spot) -> Vec<Listed> {
     list
 }
 
-/// Takes the conversions out of a patch; whether it is about CRDs at all.
+/// Collects the conversions that a patch sets, and returns whether it applies to CRDs at all.
 fn apply(text: &Text, target: Option<&Target>, conversions: &mut Vec<ConversionPatch>) -> bool {
     if target.is_some_and(|target| target.kind.as_deref().is_some_and(|kind| kind != CRD)) {
         return false;
@@ -250,7 +250,7 @@ fn apply(text: &Text, target: Option<&Target>, conversions: &mut Vec<ConversionP
         let root = tree.root();
         if root.is_seq() {
             let Some(crd) = &named else { continue };
-            // Without a kind, a target of any kind may be meant.
+            // A target without a kind may match anything.
             is_about_crds |= target.is_some_and(|target| target.kind.is_some());
             conversions.extend(root.items().filter_map(|operation| Some(ConversionPatch { crd: crd.clone(), strategy: set(operation)? })));
         } else if root.get("kind").and_then(Node::as_str) == Some(CRD) {
@@ -272,7 +272,7 @@ pub fn patched_strategy(crd: Node<'_>) -> Option<&str> {
     crd.get("spec")?.get("conversion")?.get("strategy")?.as_str()
 }
 
-/// The strategy that a JSON patch operation sets.
+/// The conversion strategy that a JSON patch operation sets.
 fn set(operation: Node<'_>) -> Option<String> {
     let text = |key: &str| operation.get(key).and_then(Node::as_str);
     if !matches!(text("op"), Some("add" | "replace")) {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_named_is_a_reference() {
+    fn all_references_are_found() {
         let text = "resources: [../a, b.yaml]\npatches: [{path: c.yaml}, {patch: 'x: 1'}]\ntransformers:\n- |\n  kind: X\n- d\n\
                     configMapGenerator: [{name: m, files: [k=e.txt], envs: [f]}]\n";
         assert_eq!(references(&text.into()), ["../a", "b.yaml", "d", "c.yaml", "e.txt", "f"]);

@@ -1,28 +1,27 @@
-//! How much may be read. Each limit is a constant with its reason and has a flag that raises it.
+//! Limits on how much is read. Each is a constant with its reason, and has a flag to raise it.
 
 use std::time::Duration;
 
-/// Bytes of one file. The API server takes objects of at most 1.5 MB, the largest single-file
-/// bundles in public have some 25 MB; what is beyond this is a mistake or an attack.
+/// Bytes per file. The API server accepts objects of at most 1.5 MB, and the largest public single-file bundles have about 25 MB;
+/// anything larger is a mistake or an attack.
 pub const FILE_BYTES: u64 = 64 << 20;
-/// Bytes of one bundle, all files together. Everything read stays in memory for the excerpts of
-/// the report, and a tree costs several times its text.
+/// Bytes per bundle. Everything read stays in memory for the excerpts of the report, and a tree needs several times the size of its
+/// text.
 pub const TOTAL_BYTES: u64 = 256 << 20;
-/// Files of one bundle. The widest provider bundles have about a thousand CRDs, one a file.
+/// Files per bundle. The largest provider bundles have about a thousand CRDs, one per file.
 pub const FILES: usize = 20_000;
-/// Entries looked at in one input, files of other kinds and directories included, so that
-/// `crdwise lint /` ends.
+/// Directory entries per input, including directories and files of other kinds, so that `crdwise lint /` ends.
 pub const ENTRIES: usize = 500_000;
-/// Directories inside each other. No layout needs more, and a path has 4,096 bytes at most.
+/// Nested directories. No layout needs more, and a path has at most 4,096 bytes.
 pub const DIRECTORY_DEPTH: usize = 64;
-/// Bytes that one listing of git may have: a million paths of the usual length, several times over.
+/// Bytes of a git listing: enough for several million paths of usual length.
 pub const LISTING_BYTES: u64 = 256 << 20;
-/// Skipped files that are named one by one for an input; the others are counted in one line.
+/// How many skipped files are named individually; the others are counted in one line.
 pub const SKIPPED_NAMED: usize = 1_000;
-/// Hops that a chain of symbolic links may have, as in Linux.
+/// Length of a chain of symbolic links, as in Linux.
 pub const LINK_HOPS: usize = 40;
 
-/// How long a cluster may take for one page. kubectl itself would wait without end.
+/// How long a cluster may take for one page. kubectl itself would wait forever.
 pub const KUBECTL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The limits of one [`Loader`](super::Loader).
@@ -40,11 +39,11 @@ pub struct Limits {
     pub directory_depth: usize,
     /// `--kubectl-timeout`
     pub kubectl_timeout: Duration,
-    /// Which files of a directory are read, by the ends of their names. One that is named itself is read whatever its name.
+    /// The file name extensions that are read in a directory. A file that is named explicitly is read whatever its name.
     pub extensions: &'static [&'static str],
 }
 
-/// Manifests.
+/// Extensions of manifests.
 const EXTENSIONS: &[&str] = &["yaml", "yml", "json"];
 /// All files, whatever their names.
 pub(super) const EVERYTHING: &[&str] = &[];
@@ -74,7 +73,7 @@ impl Default for Limits {
     }
 }
 
-/// The names of the flags, so that an error and the command line say the same word.
+/// The names of the flags, shared by errors and the command line.
 pub mod flag {
     pub const FILE_BYTES: &str = "--max-file-size";
     pub const TOTAL_BYTES: &str = "--max-total-size";
@@ -84,16 +83,16 @@ pub mod flag {
     pub const KUBECTL_TIMEOUT: &str = "--kubectl-timeout";
 }
 
-/// What is left of the limits that span several inputs of a bundle.
+/// The remaining budget for limits that apply to all inputs of a bundle together.
 #[derive(Debug)]
 pub(super) struct LoadBudget {
     bytes: u64,
     files: usize,
 }
 
-/// Why a file no longer fits.
+/// The limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spent {
+pub(super) enum LimitReached {
     Bytes,
     Files,
 }
@@ -104,18 +103,18 @@ impl LoadBudget {
     }
 
     /// Takes a file of `size` bytes off the budget.
-    pub(super) fn admit(&mut self, size: u64) -> Result<(), Spent> {
+    pub(super) fn admit(&mut self, size: u64) -> Result<(), LimitReached> {
         if self.files == 0 {
-            return Err(Spent::Files);
+            return Err(LimitReached::Files);
         }
-        self.bytes = self.bytes.checked_sub(size).ok_or(Spent::Bytes)?;
+        self.bytes = self.bytes.checked_sub(size).ok_or(LimitReached::Bytes)?;
         self.files -= 1;
         Ok(())
     }
 }
 
-/// A number of bytes as people say it: exact below 10 KiB, else in KiB, MiB, GiB.
-pub(super) fn spoken(bytes: u64) -> String {
+/// Formats a size for people: exact below 10 KiB, otherwise in KiB, MiB or GiB.
+pub(super) fn human_size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in UNITS {
         if bytes >= unit && (bytes >= 10 * 1024) {
@@ -139,19 +138,19 @@ mod tests {
     #[test]
     fn a_budget_ends_at_the_byte_and_at_the_file() {
         let mut budget = LoadBudget::new(&Limits { total_bytes: 10, files: 2, ..Limits::default() });
-        assert_eq!(budget.admit(11), Err(Spent::Bytes));
+        assert_eq!(budget.admit(11), Err(LimitReached::Bytes));
         assert_eq!(budget.admit(10), Ok(()));
-        assert_eq!(budget.admit(1), Err(Spent::Bytes));
+        assert_eq!(budget.admit(1), Err(LimitReached::Bytes));
         assert_eq!(budget.admit(0), Ok(()));
-        assert_eq!(budget.admit(0), Err(Spent::Files));
+        assert_eq!(budget.admit(0), Err(LimitReached::Files));
     }
 
     #[test]
-    fn sizes_are_spoken() {
-        assert_eq!(spoken(1), "1 byte");
-        assert_eq!(spoken(5000), "5000 bytes");
-        assert_eq!(spoken(64 << 20), "64 MiB");
-        assert_eq!(spoken((3 << 30) / 2), "1.5 GiB");
-        assert_eq!(spoken(u64::MAX), "17179869183.9 GiB");
+    fn sizes_are_readable() {
+        assert_eq!(human_size(1), "1 byte");
+        assert_eq!(human_size(5000), "5000 bytes");
+        assert_eq!(human_size(64 << 20), "64 MiB");
+        assert_eq!(human_size((3 << 30) / 2), "1.5 GiB");
+        assert_eq!(human_size(u64::MAX), "17179869183.9 GiB");
     }
 }

@@ -1,5 +1,4 @@
-//! What inputs hold, put on a shelf in order and against the budgets; then read and decoded in
-//! parallel.
+//! Queues the files of all inputs in order, within the budget, then reads and decodes them in parallel.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -9,32 +8,32 @@ use rayon::prelude::*;
 
 use super::archive::{self, HEAD_BYTES, Packed, Unpacked};
 use super::decode::{Encoding, decode};
-use super::directory::{Found, contents};
+use super::directory::{FoundFile, contents};
 use super::git::{Blob, Blobs, GitError, Pick, Snapshot};
 use super::kubectl::{self, Cluster, CrdPage};
-use super::limits::{Limits, LoadBudget, SKIPPED_NAMED, Spent};
+use super::limits::{LimitReached, Limits, LoadBudget, SKIPPED_NAMED};
 use super::read::{bounded, check, io_problem, read};
 use super::{File, Input, Loaded, Note, Origin, Problem, STDIN, SkippedInput, Why, shown};
 
-/// What is to be read, and what was said on the way.
-pub(super) struct Shelf<'l> {
+/// The files to read, and the notes and problems so far.
+pub(super) struct LoadQueue<'l> {
     limits: &'l Limits,
     budget: LoadBudget,
     order: usize,
     items: Vec<Item>,
-    /// What was taken already, and as what.
+    /// The files queued so far, with their names.
     seen: BTreeMap<Identity, String>,
-    spent: Option<(Spent, String, usize)>,
+    spent: Option<(LimitReached, String, usize)>,
     problems: Vec<(usize, Problem)>,
     loaded: Loaded,
 }
 
-/// The same content reached by two names is read once.
+/// Identifies content, so that a file reached by two names is read once.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     File(PathBuf),
     Blob(Option<String>, Vec<u8>),
-    /// By the name of what was rendered.
+    /// The name of the rendered input.
     Rendered(String),
 }
 
@@ -50,9 +49,9 @@ enum Content {
     Bytes(Vec<u8>),
 }
 
-impl<'l> Shelf<'l> {
-    pub(super) fn new(limits: &'l Limits) -> Shelf<'l> {
-        Shelf {
+impl<'l> LoadQueue<'l> {
+    pub(super) fn new(limits: &'l Limits) -> LoadQueue<'l> {
+        LoadQueue {
             limits,
             budget: LoadBudget::new(limits),
             order: 0,
@@ -64,7 +63,7 @@ impl<'l> Shelf<'l> {
         }
     }
 
-    /// Turns to the next input; `order` is its place among them.
+    /// Starts the next input; `order` is its position.
     pub(super) fn begin(&mut self, order: usize, input: &Input) {
         self.order = order;
         self.loaded.notes.extend(input.note.clone());
@@ -114,7 +113,7 @@ impl<'l> Shelf<'l> {
                     self.unpacked(unpacked, &name);
                 }
             }
-            (Ok(real), None) => self.found(vec![Found { name, path: path.to_owned(), real, size: metadata.len() }]),
+            (Ok(real), None) => self.found(vec![FoundFile { name, path: path.to_owned(), real, size: metadata.len() }]),
         }
     }
 
@@ -134,7 +133,7 @@ impl<'l> Shelf<'l> {
                     self.item(name, Origin::Cluster, Content::Bytes(text.into_bytes()));
                 }
             }
-            // Once a budget is spent, the rest isn't even asked for.
+            // Once the budget is used up, don't request the rest.
             if next.is_none() || next == from || self.spent.is_some() {
                 return;
             }
@@ -142,11 +141,11 @@ impl<'l> Shelf<'l> {
         }
     }
 
-    /// A file that was named itself, and may be an archive.
+    /// Queues a file that was named explicitly, which may be an archive.
     fn named(&mut self, name: String, origin: Origin, bytes: Vec<u8>) {
         match archive::format(&bytes) {
             Some(format) => {
-                // Readers of an archive hold it together.
+                // The readers of an archive share its bytes.
                 let bytes: std::sync::Arc<[u8]> = bytes.into();
                 let open = || Ok(std::io::Cursor::new(std::sync::Arc::clone(&bytes)));
                 let unpacked = archive::unpack(open, format, &name, self.limits);
@@ -171,12 +170,12 @@ impl<'l> Shelf<'l> {
         }
     }
 
-    fn found(&mut self, mut found: Vec<Found>) {
+    fn found(&mut self, mut found: Vec<FoundFile>) {
         found.retain(|file| self.is_new(Identity::File(file.real.clone()), &file.name));
         found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path.cmp(&b.path)));
         for file in found {
             if self.admit(&file.name, file.size) {
-                // What was looked at is opened, not what a link may lead to by now.
+                // Open the path that was checked, not what a link may lead to by now.
                 self.item(file.name, Origin::Path(file.path), Content::At(file.real));
             }
         }
@@ -208,14 +207,14 @@ impl<'l> Shelf<'l> {
             unread = left.picks.len() - index - 1;
             self.blob(snapshot, pick, blob, pick.path == path)
         })?;
-        // What comes after the end of the budget was not even asked for.
+        // Files after the end of the budget weren't even requested.
         if let Some((_, _, refused)) = &mut self.spent {
             *refused += unread;
         }
         Ok(())
     }
 
-    /// Whether to go on.
+    /// Queues a blob, and returns whether to continue.
     fn blob(&mut self, snapshot: &Snapshot<'_>, pick: &Pick, blob: Blob, is_named: bool) -> bool {
         let name = snapshot.name(&pick.path);
         match blob {
@@ -257,8 +256,8 @@ impl<'l> Shelf<'l> {
         true
     }
 
-    /// Takes it off the budgets. Once one is spent nothing more is read, so that which files are in
-    /// doesn't depend on what happens to fit.
+    /// Takes a file off the budget. Once the budget is used up nothing more is read, so that the result doesn't depend on which
+    /// files happen to fit.
     fn admit(&mut self, name: &str, size: u64) -> bool {
         if let Some((_, _, refused)) = &mut self.spent {
             *refused += 1;
@@ -289,7 +288,7 @@ impl<'l> Shelf<'l> {
         }
     }
 
-    /// Takes what another program made of an input; whether it made anything.
+    /// Adds the output of another program for an input; returns whether there is any.
     pub(super) fn rendered(&mut self, outcome: Option<Result<(File, Note), Problem>>) -> bool {
         match outcome {
             None => return false,
@@ -304,7 +303,7 @@ impl<'l> Shelf<'l> {
         true
     }
 
-    /// The bytes of what was found, not decoded.
+    /// Returns the bytes of all files, not decoded.
     pub(super) fn raw(self) -> (Vec<(Origin, Vec<u8>)>, Vec<Problem>) {
         let limits = self.limits;
         let mut problems: Vec<Problem> = self.problems.into_iter().map(|(_, problem)| problem).collect();
@@ -320,9 +319,9 @@ impl<'l> Shelf<'l> {
     }
 
     pub(super) fn finish(self) -> Loaded {
-        let Shelf { limits, items, spent, mut problems, mut loaded, .. } = self;
+        let LoadQueue { limits, items, spent, mut problems, mut loaded, .. } = self;
         let read: Vec<_> = match items.len() {
-            // One file isn't worth starting threads for.
+            // A single file isn't worth starting threads.
             0 | 1 => items.into_iter().map(|item| open(item, limits)).collect(),
             _ => items.into_par_iter().map(|item| open(item, limits)).collect(),
         };
@@ -345,7 +344,7 @@ impl<'l> Shelf<'l> {
     }
 }
 
-/// The first bytes of a file; none if it can't be read, which is said when it is opened.
+/// The first bytes of a file; empty if it can't be read, which is reported when it is opened.
 fn head(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES);
     let _ = std::fs::File::open(path).and_then(|file| file.take(HEAD_BYTES as u64).read_to_end(&mut bytes));
@@ -359,10 +358,10 @@ fn bytes_of(content: Content, name: &str, limits: &Limits) -> Result<Vec<u8>, Pr
     }
 }
 
-fn spent_problem((spent, name, left): (Spent, String, usize), limits: &Limits) -> Problem {
+fn spent_problem((spent, name, left): (LimitReached, String, usize), limits: &Limits) -> Problem {
     match spent {
-        Spent::Bytes => Problem::TotalTooLarge { name, left, limit: limits.total_bytes },
-        Spent::Files => Problem::TooManyFiles { name, left, limit: limits.files },
+        LimitReached::Bytes => Problem::TotalTooLarge { name, left, limit: limits.total_bytes },
+        LimitReached::Files => Problem::TooManyFiles { name, left, limit: limits.files },
     }
 }
 

@@ -1,4 +1,4 @@
-//! Inputs → [`Loaded`], with one look at the repository for all of them.
+//! Loads inputs into [`Loaded`], looking up the repository once for all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -10,22 +10,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::git::{Blobs, GitError, Repository, Snapshot};
 use super::kubectl::Cluster;
 use super::limits::EVERYTHING;
-use super::load_queue::Shelf;
+use super::load_queue::LoadQueue;
 use super::{Input, InputKind, Limits, Loaded, Origin, Problem};
 
-/// Reads inputs of the current directory.
+/// Reads inputs relative to the current directory.
 pub fn load(inputs: &[Input], limits: &Limits) -> Loaded {
     Loader::new(limits.clone()).load(inputs)
 }
 
-/// Reads bundles: a directory to start from, and limits for each bundle.
+/// Reads bundles, relative to a directory and within limits per bundle.
 #[derive(Debug)]
 pub struct Loader {
     limits: Limits,
     dir: PathBuf,
     environment: Vec<(OsString, Option<OsString>)>,
     repository: OnceLock<Result<Repository, GitError>>,
-    /// Both sides of a review are read by one loader, and `-` can be only one of them.
+    /// Both sides of a review share one loader, and only one of them can be `-`.
     stdin_read: AtomicBool,
     /// `--render`
     renders: bool,
@@ -43,7 +43,7 @@ impl Loader {
         }
     }
 
-    /// Lets other programs render charts and kustomizations.
+    /// Whether charts and kustomizations are rendered by other programs.
     pub fn rendering(mut self, renders: bool) -> Loader {
         self.renders = renders;
         self
@@ -58,7 +58,7 @@ impl Loader {
     }
 
     #[cfg(test)]
-    /// Relative paths and the repository are those of `dir` instead of the current directory.
+    /// Resolves relative paths and the repository from `dir` instead of the current directory.
     pub fn within(mut self, dir: impl Into<PathBuf>) -> Loader {
         self.dir = dir.into();
         self.repository = OnceLock::new();
@@ -66,23 +66,23 @@ impl Loader {
     }
 
     #[cfg(test)]
-    /// Sets (or removes) a variable for git.
+    /// Sets (or removes) an environment variable for git.
     pub fn git_env(mut self, name: impl Into<OsString>, value: Option<OsString>) -> Loader {
         self.environment.push((name.into(), value));
         self.repository = OnceLock::new();
         self
     }
 
-    /// Reads the Markdown files of directories instead of manifests.
+    /// A loader that reads Markdown files instead of manifests.
     pub fn of_pages(&self) -> Loader {
         let limits = Limits { extensions: &["md"], ..self.limits.clone() };
         Loader { dir: self.dir.clone(), environment: self.environment.clone(), ..Loader::new(limits) }
     }
 
-    /// Reads all files of directories and archives, whatever their names.
+    /// A loader that reads all files of directories and archives, whatever their names.
     pub(super) fn of_everything(&self) -> Loader {
         let limits = Limits { extensions: EVERYTHING, ..self.limits.clone() };
-        // Asking git again what was asked before would take longer than the files.
+        // Asking git again would take longer than reading the files.
         let repository = self.repository.clone();
         Loader { dir: self.dir.clone(), environment: self.environment.clone(), repository, ..Loader::new(limits) }
     }
@@ -91,13 +91,13 @@ impl Loader {
         &self.dir
     }
 
-    /// The repository around, looked for once.
+    /// The surrounding repository, looked up once.
     pub fn repository(&self) -> Result<&Repository, GitError> {
         let repository = self.repository.get_or_init(|| Repository::around_with(&self.dir, &self.environment));
         repository.as_ref().map_err(Clone::clone)
     }
 
-    /// A cluster that can be asked for more than its CRDs.
+    /// A cluster, to read objects from.
     pub fn cluster(&self, context: Option<&str>) -> Cluster {
         Cluster::new(context, &self.limits)
     }
@@ -106,54 +106,54 @@ impl Loader {
         self.load_with(inputs, std::io::stdin())
     }
 
-    /// As [`Loader::load`], for CRDs: what other programs make of charts and kustomizations counts.
+    /// Like [`Loader::load`], for CRDs: charts and kustomizations may be rendered.
     pub fn load_bundle(&self, inputs: &[Input]) -> Loaded {
-        let mut loaded = self.shelve(inputs, std::io::stdin(), self.renders).finish();
+        let mut loaded = self.enqueue(inputs, std::io::stdin(), self.renders).finish();
         self.render_templates(inputs, &mut loaded);
         loaded
     }
 
-    /// As [`Loader::load`], with another stream for `-`.
+    /// Like [`Loader::load`], with another stream for `-`.
     pub fn load_with(&self, inputs: &[Input], stdin: impl Read) -> Loaded {
-        self.shelve(inputs, stdin, false).finish()
+        self.enqueue(inputs, stdin, false).finish()
     }
 
-    /// The files of an input as they are, and what could not be read.
+    /// Reads the files of an input without decoding them, and the problems.
     pub(super) fn load_raw(&self, input: &Input) -> (Vec<(Origin, Vec<u8>)>, Vec<Problem>) {
-        self.shelve(std::slice::from_ref(input), std::io::empty(), false).raw()
+        self.enqueue(std::slice::from_ref(input), std::io::empty(), false).raw()
     }
 
-    fn shelve(&self, inputs: &[Input], mut stdin: impl Read, renders: bool) -> Shelf<'_> {
-        let mut shelf = Shelf::new(&self.limits);
+    fn enqueue(&self, inputs: &[Input], mut stdin: impl Read, renders: bool) -> LoadQueue<'_> {
+        let mut queue = LoadQueue::new(&self.limits);
         let git = Git::prepare(self, inputs);
         let mut blobs = git.repository.map(Blobs::new);
         for (order, input) in inputs.iter().enumerate() {
-            shelf.begin(order, input);
-            if renders && shelf.rendered(self.rendered(input)) {
+            queue.begin(order, input);
+            if renders && queue.rendered(self.rendered(input)) {
                 continue;
             }
             match &input.kind {
-                InputKind::Stdin if self.stdin_read.swap(true, Ordering::Relaxed) => shelf.problem(Problem::StdinTwice),
-                InputKind::Stdin => shelf.stdin(&mut stdin),
-                InputKind::Path(given) => shelf.path(&self.dir.join(given), given, input),
-                InputKind::Cluster { context } => shelf.cluster(&self.cluster(context.as_deref()), input),
+                InputKind::Stdin if self.stdin_read.swap(true, Ordering::Relaxed) => queue.problem(Problem::StdinTwice),
+                InputKind::Stdin => queue.stdin(&mut stdin),
+                InputKind::Path(given) => queue.path(&self.dir.join(given), given, input),
+                InputKind::Cluster { context } => queue.cluster(&self.cluster(context.as_deref()), input),
                 InputKind::Revision { .. } | InputKind::Index { .. } => {
                     let outcome = match (git.of(input), &mut blobs) {
-                        (Ok((snapshot, path)), Some(blobs)) => shelf.snapshot(snapshot, &path, blobs),
+                        (Ok((snapshot, path)), Some(blobs)) => queue.snapshot(snapshot, &path, blobs),
                         (Err(error), _) => Err(error),
                         (_, None) => Err(GitError::NoRepository),
                     };
                     if let Err(error) = outcome {
-                        shelf.git_error(input, error);
+                        queue.git_error(input, error);
                     }
                 }
             }
         }
-        shelf
+        queue
     }
 }
 
-/// The states of the repository that inputs name, each looked up once.
+/// The repository states that inputs refer to, each looked up once.
 struct Git<'l> {
     loader: &'l Loader,
     repository: Option<&'l Repository>,

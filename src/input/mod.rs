@@ -1,9 +1,8 @@
-//! Inputs named on the command line → named bytes.
+//! Loads the inputs named on the command line.
 //!
-//! Comes in: files, directories, archives, `-`, `REV:path` and `:path` of the git repository around,
-//! and clusters, as [`Input`]s. Goes out: [`Loaded`], with the text of every manifest found, in an order that depends
-//! on nothing but names, and beside it all that was not read: *skipped*, where nothing a bundle could
-//! hold was passed over, and *problems*, where something was.
+//! Inputs are files, directories, archives, `-`, `REV:path` and `:path` of the surrounding git repository, and clusters, as
+//! [`Input`]s. The result is [`Loaded`]: the text of every manifest found, in an order that depends only on names, and everything
+//! that wasn't read: *skipped*, if it can't be part of a bundle, and *problems* otherwise.
 //!
 //! ```no_run
 //! use crdwise::{Input, Limits, load};
@@ -68,29 +67,29 @@ use rendered::LineOrigins;
 pub(crate) use shorten::{shorten, shorten_line};
 pub use text::Text;
 
-/// The name under which standard input is shown.
+/// How messages call standard input.
 pub const STDIN: &str = "<stdin>";
 
-/// Everything that a bundle's inputs gave.
+/// The result of loading the inputs of a bundle.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// In the order of the inputs, and by the bytes of their names within one.
+    /// In the order of the inputs, and sorted by the bytes of their names within an input.
     pub files: Vec<File>,
     pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
     pub notes: Vec<Note>,
 }
 
-/// One file, read.
+/// A file that was read.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// As the user would write it: absolute only if the input was, `REV:path` from git.
+    /// As the user would write it: absolute only if the input was; `REV:path` from git.
     pub name: String,
     /// Without a byte-order mark.
     pub text: Text,
     pub origin: Origin,
     lines: OnceLock<Lines>,
-    /// Of a text that another program made.
+    /// The sources of a text that another program rendered.
     rendered_from: Option<Arc<LineOrigins>>,
 }
 
@@ -99,35 +98,35 @@ impl File {
         File { name: name.into(), text: text.into(), origin, lines: OnceLock::new(), rendered_from: None }
     }
 
-    /// The line index, built when it is first asked for.
+    /// The line index, built on first use.
     pub fn lines(&self) -> &Lines {
         self.lines.get_or_init(|| Lines::new(&self.text))
     }
 
-    /// Says which files the text was made of.
+    /// Sets the files that the text was rendered from.
     fn rendered_from(self, origins: LineOrigins) -> File {
         File { rendered_from: Some(Arc::new(origins)), ..self }
     }
 
-    /// The files that the text was made of, if another program made it.
+    /// The files that the text was rendered from, if another program made it.
     pub fn sources(&self) -> impl Iterator<Item = (&str, &Origin)> {
         self.rendered_from.iter().flat_map(|origins| origins.files())
     }
 
-    /// The file and the place in it that a byte offset is shown at: of a rendered text, those that it comes from.
+    /// The file and place to show for a byte offset; for a rendered text, those in its source.
     pub fn shown_place(&self, offset: usize) -> (&str, LineColumn) {
         let at = self.place(offset);
         let origin = self.rendered_from.as_ref().and_then(|origins| origins.place(at));
         origin.unwrap_or((&self.name, at))
     }
 
-    /// The number that a line of the text is shown with.
+    /// The number to show for a line of the text; for a rendered text, that in its source.
     pub fn shown_line(&self, line: usize) -> usize {
         let origin = self.rendered_from.as_ref().and_then(|origins| origins.place(LineColumn { line, column: 1 }));
         origin.map_or(line, |(_, at)| at.line)
     }
 
-    /// Line and column of a byte offset into the text.
+    /// The line and column of a byte offset in the text.
     pub fn place(&self, offset: usize) -> LineColumn {
         self.lines().place(&self.text, offset)
     }
@@ -141,27 +140,27 @@ pub enum Origin {
     Stdin,
     Git {
         rev: String,
-        /// From the root of the repository.
+        /// Relative to the repository root.
         path: String,
         commit: String,
     },
-    /// Staged; the path is from the root of the repository.
+    /// A staged file; the path is relative to the repository root.
     Index {
         path: String,
     },
     /// A CRD of a cluster.
     Cluster,
-    /// A file of an archive, by its path in there.
+    /// A file in an archive, with its path inside.
     Archive {
         path: String,
     },
-    /// What kustomize made of the directory at this path.
+    /// The output of kustomize for the directory at this path.
     Rendered {
         path: String,
     },
 }
 
-/// Something that was seen and passed over, because no bundle keeps CRDs there.
+/// Something that was skipped, because no bundle keeps CRDs there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedInput {
     pub what: String,
@@ -173,14 +172,14 @@ pub struct SkippedInput {
 pub enum Why {
     OtherExtension,
     GitDirectory,
-    /// Given twice, or a link to a file that is read under its own name.
+    /// Given twice, or a link to a file that is also read under its own name.
     SameFile {
         first: String,
     },
     LinkedDirectory {
         target: String,
     },
-    /// The configuration says so.
+    /// Excluded by the configuration.
     LeftOut {
         by: String,
     },
@@ -200,16 +199,16 @@ impl std::fmt::Display for Why {
     }
 }
 
-/// Something that went well in a way the user should know of.
+/// Something that succeeded in a way the user should know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// A name that is both; `other` is how to write the revision.
+    /// A name that is both a file and a revision; `other` is how to write the revision.
     FileNotRevision {
         name: String,
         other: String,
     },
-    /// Git itself had to choose, mostly between a tag and a branch of one name.
+    /// Git had to choose, usually between a tag and a branch with the same name.
     GitWarned {
         rev: String,
         warning: String,
@@ -222,12 +221,12 @@ pub enum Note {
     EmptyAtRevision {
         name: String,
     },
-    /// What was read is what another program made of it.
+    /// The output of another program was read instead of the input.
     Rendered {
         name: String,
         by: &'static str,
     },
-    /// `--render` made nothing of the CRDs of a chart, and they were read without Helm.
+    /// `--render` produced nothing for the CRDs of a chart, so they were read without Helm.
     LeftOutByValues {
         name: String,
     },
@@ -254,17 +253,17 @@ impl std::fmt::Display for Note {
     }
 }
 
-/// Whether a file in a directory is read. One that is named itself is read whatever its name.
+/// Whether a file in a directory is read. A file that is named explicitly is read whatever its name.
 pub fn is_manifest(name: &str) -> bool {
     Limits::default().takes(name)
 }
 
-/// Whether a text holds an expression for Helm to replace: `{{ .Release.Name }}`.
+/// Whether a text contains a Helm expression such as `{{ .Release.Name }}`.
 pub fn has_template_expression(text: &str) -> bool {
     text.split_once("{{").is_some_and(|(_, rest)| rest.contains("}}"))
 }
 
-/// A path as it is shown: with `/`, without a leading `./`, what isn't UTF-8 replaced.
+/// Formats a path for messages: with `/`, without a leading `./`, and lossily if it isn't UTF-8.
 fn shown(path: &Path) -> String {
     let parts = path.components().filter(|part| *part != Component::CurDir);
     let clean: PathBuf = parts.collect();

@@ -1,7 +1,7 @@
-//! Byte offsets of a text → lines and columns, as an editor counts them.
+//! Converts byte offsets to lines and columns, as an editor counts them.
 //!
-//! Breaks are those of YAML 1.2: LF, CRLF and a lone CR. U+0085, U+2028 and U+2029 are ordinary
-//! characters. Columns count code points. Both start at 1.
+//! Line breaks are those of YAML 1.2: LF, CRLF and a lone CR. U+0085, U+2028 and U+2029 are ordinary characters. Columns count code
+//! points. Both start at 1.
 
 use std::ops::Range;
 
@@ -18,22 +18,23 @@ impl std::fmt::Display for LineColumn {
     }
 }
 
-/// Breaks and code points are summed up at every so many bytes: a place takes a walk through one block, whatever the length of its line.
+/// Breaks and code points are counted up to every block of this many bytes, so that looking up a place reads only one block,
+/// however long its line is.
 const BLOCK: usize = 1024;
 
-/// Where the lines of one text are. It doesn't hold the text: ask it with the one it was built from.
+/// The line index of a text. It doesn't hold the text, so pass the same text to its methods.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    /// Breaks before each block, and all of them behind the last.
+    /// The number of breaks before each block, followed by the total.
     breaks: Vec<usize>,
-    /// Code points before each block; empty when the text is ASCII and bytes are columns.
+    /// The number of code points before each block; empty for ASCII, where bytes are columns.
     points: Vec<usize>,
 }
 
 impl Lines {
     pub fn new(text: &str) -> Lines {
         let bytes = text.as_bytes();
-        // Hardly any text has a CR, and LFs alone are counted many at a time.
+        // Few texts contain a CR, and LFs alone can be counted many at a time.
         let returns = memchr::memchr(b'\r', bytes).is_some();
         let count = |block: Range<usize>| match returns {
             true => breaks(bytes, block).count(),
@@ -46,13 +47,12 @@ impl Lines {
         lines
     }
 
-    /// The number of lines; a text that ends with a break has an empty last one.
+    /// The number of lines; a text that ends with a break has an empty last line.
     pub fn count(&self) -> usize {
         self.breaks.last().copied().unwrap_or(0) + 1
     }
 
-    /// The place of the character at `offset`. An offset inside a character is that character's,
-    /// one past the end is the end's.
+    /// The place of the character at `offset`. An offset inside a character means that character; one past the end means the end.
     pub fn place(&self, text: &str, offset: usize) -> LineColumn {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -66,7 +66,7 @@ impl Lines {
         LineColumn { line, column }
     }
 
-    /// The bytes of a line, counted from 1, without its break.
+    /// The byte range of a line, counted from 1, without its break.
     pub fn range(&self, text: &str, line: usize) -> Option<Range<usize>> {
         let start = self.start(text, line)?;
         let next = self.start(text, line + 1).unwrap_or(text.len());
@@ -74,7 +74,7 @@ impl Lines {
         Some(start..start + body.trim_end_matches(['\r', '\n']).len())
     }
 
-    /// Where a line begins: behind the break that ends the one before.
+    /// The offset where a line starts, after the break of the line before.
     fn start(&self, text: &str, line: usize) -> Option<usize> {
         let wanted = line.checked_sub(1)?;
         if wanted == 0 {
@@ -98,7 +98,7 @@ impl Lines {
     }
 }
 
-/// Sums before each block, and behind the last.
+/// Cumulative counts before each block, followed by the total.
 fn sums(length: usize, count: impl Fn(Range<usize>) -> usize) -> Vec<usize> {
     let mut sums = vec![0];
     let mut sum = 0;
@@ -109,7 +109,7 @@ fn sums(length: usize, count: impl Fn(Range<usize>) -> usize) -> Vec<usize> {
     sums
 }
 
-/// The last bytes of the breaks in a part of a text. The two of CRLF are one break.
+/// The positions of the breaks in a part of a text (the last byte of each). CRLF is one break.
 fn breaks(bytes: &[u8], part: Range<usize>) -> impl Iterator<Item = usize> {
     let start = part.start;
     let found = memchr::memchr2_iter(b'\n', b'\r', bytes.get(part).unwrap_or_default()).map(move |at| start + at);
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(lines.count(), 4);
     }
 
-    /// The definition, slow and plain.
+    /// A slow and simple reference implementation.
     fn counted(text: &str, offset: usize) -> (usize, usize) {
         let (mut line, mut column) = (1, 1);
         let mut chars = text.char_indices().peekable();

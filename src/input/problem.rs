@@ -1,6 +1,6 @@
-//! Why something that was named could not be read: what, where, and what to do.
+//! Why an input couldn't be read: what, where, and what to do.
 //!
-//! Names come from users and are not escaped here; renderers do that for all text.
+//! Names come from users and aren't escaped here; renderers escape all text.
 
 use thiserror::Error;
 
@@ -8,11 +8,11 @@ use super::archive::ArchiveError;
 use super::decode::Malformed;
 use super::git::GitError;
 use super::kubectl::ClusterError;
-use super::limits::{flag, spoken};
+use super::limits::{flag, human_size};
 use super::place::LineColumn;
 use super::rendered::RenderError;
 
-/// A file that is none.
+/// The kind of a file that isn't a regular file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
     Fifo,
@@ -36,7 +36,7 @@ impl std::fmt::Display for Special {
     }
 }
 
-/// An input, or a file of one, that was not read. Each leaves something unchecked.
+/// An input, or a file in it, that wasn't read and is therefore unchecked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -46,14 +46,14 @@ pub enum Problem {
     NotRegular { name: String, kind: Special },
     #[error("`{name}` can't be read: {reason}")]
     Unreadable { name: String, reason: String },
-    #[error("`{name}` {}, the limit is {} a file", size_of(.size), spoken(*.limit))]
+    #[error("`{name}` {}, the limit is {} a file", size_of(.size), human_size(*.limit))]
     TooLarge {
         name: String,
-        /// Not known of what ends beyond the limit, such as standard input.
+        /// Unknown for a stream that exceeds the limit, such as standard input.
         size: Option<u64>,
         limit: u64,
     },
-    #[error("the bundle is larger than {}: {left} not read, the first of them `{name}`", spoken(*.limit))]
+    #[error("the bundle is larger than {}: {left} not read, the first of them `{name}`", human_size(*.limit))]
     TotalTooLarge { name: String, left: usize, limit: u64 },
     #[error("the bundle has more than {limit} files: {left} not read, the first of them `{name}`")]
     TooManyFiles { name: String, left: usize, limit: usize },
@@ -87,7 +87,7 @@ pub enum Problem {
 
 fn size_of(size: &Option<u64>) -> String {
     match size {
-        Some(size) => format!("has {}", spoken(*size)),
+        Some(size) => format!("has {}", human_size(*size)),
         None => "is larger than allowed".to_owned(),
     }
 }
@@ -102,7 +102,7 @@ fn at(malformed: &Malformed) -> String {
 }
 
 impl Problem {
-    /// What it is about, as shown.
+    /// The name of the input or file, as shown.
     pub fn name(&self) -> &str {
         match self {
             Problem::NotFound { name }
@@ -127,7 +127,7 @@ impl Problem {
         }
     }
 
-    /// Where in the file, if it has to do with one character.
+    /// The place in the file, if one character is the cause.
     pub fn place(&self) -> Option<LineColumn> {
         match self {
             Problem::Malformed { malformed, .. } => malformed.place(),
@@ -135,7 +135,7 @@ impl Problem {
         }
     }
 
-    /// Whether a file is there and its content is wrong, so that a change can repair it.
+    /// Whether a file exists but its content is wrong, so that a change can fix it.
     pub fn is_about_content(&self) -> bool {
         match self {
             Problem::Malformed { .. } | Problem::Archive { .. } => true,
@@ -144,7 +144,7 @@ impl Problem {
         }
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     pub fn advice(&self) -> Option<String> {
         let raise = |flag: &str| format!("raise it with {flag}, or name less");
         Some(match self {

@@ -1,52 +1,52 @@
-//! Another program, run to its end: bounded in time and in what it may write.
+//! Runs another program to its end, with limits on its time and output.
 
 use std::io::{self, Read, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Errors are short; this bounds what is kept of them.
+/// Error messages are short; this limits how much of them is kept.
 const STDERR_BYTES: u64 = 64 << 10;
-/// How long the errors of a program that has ended are waited for.
+/// How long to wait for the error output of a program that has ended.
 const ERRORS_WAIT: Duration = Duration::from_secs(5);
 
-/// What a program left.
+/// The output of a program.
 pub(crate) struct ProgramOutput {
     pub ok: bool,
-    /// It took too long and was ended.
+    /// It took too long and was killed.
     pub late: bool,
-    /// At most one byte more than allowed.
+    /// At most one byte more than the limit.
     pub out: Vec<u8>,
     pub err: String,
 }
 
 impl ProgramOutput {
-    /// The last line of its errors, which says what went wrong.
+    /// The last line of its error output, which says what went wrong.
     pub fn reason(&self) -> &str {
         let last = self.err.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a reason");
         last.trim_start_matches("error: ").trim_start_matches("Error: ")
     }
 }
 
-/// Runs a command on an input, and ends it if that takes too long. What it starts itself may live on, but nobody waits for that.
-pub(crate) fn run(command: &mut Command, input: &str, patience: Duration, limit: u64) -> io::Result<ProgramOutput> {
+/// Runs a command with this input, and kills it if it takes too long. Its own child processes may continue, but are not waited for.
+pub(crate) fn run(command: &mut Command, input: &str, timeout: Duration, limit: u64) -> io::Result<ProgramOutput> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
-        // A program need not read all of it.
+        // The program needn't read all of it.
         std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     }
     let errors = begin_reading(child.stderr.take(), STDERR_BYTES);
     let output = begin_reading(child.stdout.take(), limit.saturating_add(1));
-    let deadline = Instant::now() + patience;
-    let out = output.recv_timeout(patience);
+    let deadline = Instant::now() + timeout;
+    let out = output.recv_timeout(timeout);
     let mut late = out.is_err();
     let out = out.unwrap_or_default();
     let mut is_ended = late || out.len() as u64 > limit;
     let ok = loop {
         if is_ended {
-            // It fails only if the child has ended already.
+            // This fails only if the child has already ended.
             let _ = child.kill();
         }
         match child.try_wait() {
@@ -63,13 +63,14 @@ pub(crate) fn run(command: &mut Command, input: &str, patience: Duration, limit:
     Ok(ProgramOutput { ok, late, out, err: String::from_utf8_lossy(&err).into_owned() })
 }
 
-/// Sends what a stream holds, up to a limit, once it ends or the limit is reached. The rest is read and forgotten, so that the program can go on.
+/// Reads a stream in the background, and sends what it read once it ends or the limit is reached. The rest is read and discarded,
+/// so that the program can continue.
 fn begin_reading(stream: Option<impl Read + Send + 'static>, limit: u64) -> mpsc::Receiver<Vec<u8>> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         if let Some(mut stream) = stream {
-            // What can't be read leaves an answer that is cut, and a child that fails.
+            // If reading fails, the output is incomplete and the child fails too.
             let _ = (&mut stream).take(limit).read_to_end(&mut kept);
             let _ = send.send(kept);
             let _ = io::copy(&mut stream, &mut io::sink());
@@ -84,7 +85,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_child_that_hangs_is_ended() {
+    fn a_child_that_hangs_is_killed() {
         let mut command = Command::new("sleep");
         let answer = run(command.arg("60"), "", Duration::from_millis(50), 10).unwrap();
         assert!(answer.late && !answer.ok);
@@ -92,7 +93,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_child_leaves_running_is_not_waited_for() {
+    fn processes_left_running_are_not_waited_for() {
         let mut command = Command::new("sh");
         let answer = run(command.args(["-c", "sleep 60 | cat"]), "", Duration::from_millis(50), 10).unwrap();
         assert!(answer.late && !answer.ok);

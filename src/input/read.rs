@@ -1,4 +1,4 @@
-//! One path → its bytes: regular files only, and no more of them than allowed.
+//! Reads the bytes of a path: regular files only, and within the size limit.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::limits::FILE_BYTES;
 use super::problem::{Problem, Special};
 
-/// Reads a file whose size was looked at before; it may have changed since.
+/// Reads a file whose size was checked before; it may have changed since.
 pub(super) fn read(path: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Problem> {
     let failed = |error: io::Error| io_problem(name, &error);
     let file = File::open(path).map_err(failed)?;
@@ -18,13 +18,12 @@ pub(super) fn read(path: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Probl
     Ok(bytes)
 }
 
-/// Memory to set aside for a size that is only claimed: a limit raised by flag must not let a sparse
-/// file of a terabyte end the program.
+/// How much memory to reserve for a claimed size: with a raised limit, a sparse file of a terabyte must not exhaust memory.
 pub(super) fn reserved(size: u64) -> usize {
     usize::try_from(size.min(FILE_BYTES)).unwrap_or(0)
 }
 
-/// Reads a stream to its end, or says that the limit comes first.
+/// Reads a stream to its end, or fails if it exceeds the limit.
 pub(super) fn bounded(from: impl Read, bytes: &mut Vec<u8>, name: &str, limit: u64) -> Result<(), Problem> {
     let read = from.take(limit.saturating_add(1)).read_to_end(bytes);
     read.map_err(|error| io_problem(name, &error))?;
@@ -34,7 +33,7 @@ pub(super) fn bounded(from: impl Read, bytes: &mut Vec<u8>, name: &str, limit: u
     Ok(())
 }
 
-/// Whether it may be opened at all: opening a pipe would wait for its other end.
+/// Whether a file may be opened: opening a pipe would block.
 pub(super) fn check(metadata: &Metadata, name: &str, limit: u64) -> Result<(), Problem> {
     let name = || name.to_owned();
     if !metadata.is_file() {
@@ -79,7 +78,7 @@ pub(super) fn io_problem(name: &str, error: &io::Error) -> Problem {
     }
 }
 
-/// ELOOP, for which the standard library has no stable name.
+/// Recognises ELOOP, for which the standard library has no stable name.
 fn is_link_loop(error: &io::Error) -> bool {
     const ELOOP: i32 = if cfg!(any(target_os = "linux", target_os = "android")) {
         40

@@ -1,4 +1,4 @@
-//! Directories and git repositories for tests, untouched by the settings of whoever runs them.
+//! Directories and git repositories for tests, independent of the settings of the user who runs them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{Input, Limits, Loaded, Loader, Problem, Repository};
 
-/// A directory that goes away with the test.
+/// A directory that is removed after the test.
 pub(super) struct Scratch {
     dir: TempDir,
     limits: Limits,
@@ -31,7 +31,7 @@ impl Scratch {
             set("GIT_AUTHOR_EMAIL", "a@example.com"),
             set("GIT_COMMITTER_NAME", "A"),
             set("GIT_COMMITTER_EMAIL", "a@example.com"),
-            // The ids of commits are the same in every run.
+            // Makes commit ids the same in every run.
             set("GIT_AUTHOR_DATE", "2024-01-01T00:00:00Z"),
             set("GIT_COMMITTER_DATE", "2024-01-01T00:00:00Z"),
             ("XDG_CONFIG_HOME", None),
@@ -45,7 +45,7 @@ impl Scratch {
         Scratch { dir, limits: Limits::default(), variables }
     }
 
-    /// A repository with `main` checked out and no commit.
+    /// A repository with `main` checked out and no commits.
     pub(super) fn repository() -> Scratch {
         let scratch = Scratch::new();
         scratch.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -66,7 +66,7 @@ impl Scratch {
         self.dir.path().join("work")
     }
 
-    /// Beside the working directory, so outside of the tree.
+    /// A path next to the working directory, outside the tree.
     pub(super) fn outside(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -86,7 +86,7 @@ impl Scratch {
         self
     }
 
-    /// Runs git whether it succeeds or not.
+    /// Runs git, whether or not it succeeds.
     pub(super) fn try_git(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new("git");
         command.current_dir(self.path()).args(arguments);
@@ -152,19 +152,19 @@ impl Loaded {
         self.files.iter().map(|file| &*file.text).collect()
     }
 
-    /// `what: why`, as a report says it.
-    pub(super) fn passed_over(&self) -> Vec<String> {
+    /// The skipped inputs as `what: why`, like in a report.
+    pub(super) fn skipped_lines(&self) -> Vec<String> {
         let skipped = self.skipped.iter();
         skipped.map(|skipped| format!("{}: {}", skipped.what, skipped.why)).collect()
     }
 
-    /// The one problem.
+    /// The only problem.
     pub(super) fn problem(&self) -> &Problem {
         assert_eq!(self.problems.len(), 1, "{:#?}", self.problems);
         &self.problems[0]
     }
 
-    /// All was read and nothing is left to say.
+    /// Whether everything was read without notes or problems.
     pub(super) fn is_clean(&self) -> bool {
         self.problems.is_empty() && self.skipped.is_empty() && self.notes.is_empty()
     }

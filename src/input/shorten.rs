@@ -1,8 +1,8 @@
-//! Long values are shortened before they are shown in a message.
+//! Shortens long values for messages.
 
 use std::borrow::Cow;
 
-/// At most `limit` characters of a text, followed by an ellipsis if there are more.
+/// Shortens a text to `limit` characters, followed by an ellipsis if there are more.
 pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     match text.char_indices().nth(limit) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
@@ -10,7 +10,7 @@ pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
-/// At most `limit` characters of a text on one line: line breaks and runs of spaces become one space.
+/// Shortens a text to `limit` characters on one line: line breaks and runs of spaces become one space.
 pub fn shorten_line(text: &str, limit: usize) -> String {
     let text = shorten(text.trim(), limit);
     text.split_whitespace().collect::<Vec<_>>().join(" ")

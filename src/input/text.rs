@@ -1,9 +1,9 @@
-//! The text of a file: one memory that all who point into it share.
+//! The text of a file, in memory that everything referring to it shares.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Made of what was read, without a copy.
+/// Takes over the string that was read, without copying it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(Arc<String>);
 

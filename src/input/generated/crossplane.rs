@@ -1,7 +1,8 @@
-//! Crossplane's `CompositeResourceDefinition` → the CRDs that Crossplane makes of it: the composite resource, and for legacy ones the claim.
+//! Generates the CRDs that Crossplane creates for a `CompositeResourceDefinition`: the composite resource, and for legacy ones the
+//! claim.
 //!
 //! Crossplane takes parts of the author's schema and adds its own fields: under `spec` for legacy composites and claims, under
-//! `spec.crossplane` for those of its second version. Of `spec` and `status`, only what is named here reaches the CRD.
+//! `spec.crossplane` for version 2. Of `spec` and `status`, only the keywords listed here reach the CRD.
 
 use serde_json::{Value, json};
 
@@ -10,19 +11,19 @@ use crate::input::yaml::{Graft, Node, NodeId, Tree};
 use super::mapping::{Mapping, crd};
 use super::{Generated, Refusal};
 
-/// Names are also values of labels.
+/// Names are also used as label values.
 const NAME_LENGTH: i64 = 63;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Namespaced,
     Cluster,
-    /// With claims, and with Crossplane's fields directly under `spec`.
+    /// Has claims, and Crossplane's fields directly under `spec`.
     Legacy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Made {
+enum GeneratedKind {
     Composite(Scope),
     Claim,
 }
@@ -42,7 +43,7 @@ pub(super) fn crds(node: Node<'_>, api: &str) -> Generated {
             return Err(Refusal::at(written.unwrap_or(spec), format!("unknown scope `{other}`; use {allowed}")));
         }
     };
-    let mut trees = vec![generated(node, spec, Made::Composite(scope))?];
+    let mut trees = vec![generated(node, spec, GeneratedKind::Composite(scope))?];
     if let Some(claim) = spec.get("claimNames") {
         if scope != Scope::Legacy {
             return Err(Refusal::at(claim, "only composite resources of scope LegacyCluster can have claims"));
@@ -51,7 +52,7 @@ pub(super) fn crds(node: Node<'_>, api: &str) -> Generated {
         if let Some(name) = ["kind", "plural", "singular", "listKind"].into_iter().find_map(same) {
             return Err(Refusal::at(claim, format!("the claim has the name `{name}` of the composite resource")));
         }
-        trees.push(generated(node, spec, Made::Claim)?);
+        trees.push(generated(node, spec, GeneratedKind::Claim)?);
     }
     Ok(trees)
 }
@@ -60,12 +61,12 @@ fn names<'t>(spec: Node<'t>, key: &str) -> Option<&'t str> {
     spec.get("names")?.get(key)?.as_str()
 }
 
-fn generated(node: Node<'_>, spec: Node<'_>, made: Made) -> Result<Tree, Refusal> {
+fn generated(node: Node<'_>, spec: Node<'_>, made: GeneratedKind) -> Result<Tree, Refusal> {
     node.tree().graft(|graft| {
         let metadata = metadata(graft, node, spec, made)?;
         let mut body = Mapping::new(spec.span());
         body.some(spec, &["group", "conversion"]);
-        let (key, category) = if made == Made::Claim { ("claimNames", "claim") } else { ("names", "composite") };
+        let (key, category) = if made == GeneratedKind::Claim { ("claimNames", "claim") } else { ("names", "composite") };
         let own = spec.entry(key).ok_or_else(|| Refusal::at(spec, format!("spec.{key} is missing")))?;
         let mut names = Mapping::new(own.value.span());
         names.all(Some(own.value));
@@ -75,7 +76,8 @@ fn generated(node: Node<'_>, spec: Node<'_>, made: Made) -> Result<Tree, Refusal
         names.node(graft, "categories", categories);
         let names = names.finish(graft);
         body.node(graft, "names", names);
-        let scope = if matches!(made, Made::Claim | Made::Composite(Scope::Namespaced)) { "Namespaced" } else { "Cluster" };
+        let scope =
+            if matches!(made, GeneratedKind::Claim | GeneratedKind::Composite(Scope::Namespaced)) { "Namespaced" } else { "Cluster" };
         let at = spec.entry("scope").map_or(own.key, |entry| entry.value).span();
         let scope = graft.text(scope, at);
         body.node(graft, "scope", scope);
@@ -91,10 +93,10 @@ fn generated(node: Node<'_>, spec: Node<'_>, made: Made) -> Result<Tree, Refusal
     })
 }
 
-fn metadata(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: Made) -> Result<NodeId, Refusal> {
+fn metadata(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: GeneratedKind) -> Result<NodeId, Refusal> {
     let own = node.get("metadata").ok_or_else(|| Refusal::at(node, "a CompositeResourceDefinition needs metadata.name"))?;
     let mut metadata = Mapping::new(own.span());
-    if made == Made::Claim {
+    if made == GeneratedKind::Claim {
         let plural = spec.get("claimNames").and_then(|names| names.get("plural"));
         let plural = plural.ok_or_else(|| Refusal::at(spec, "spec.claimNames.plural is missing"))?;
         let group = spec.get("group").and_then(Node::as_str).unwrap_or_default();
@@ -116,7 +118,7 @@ fn metadata(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: Made) -> Re
     Ok(metadata.finish(graft))
 }
 
-fn version(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: Made) -> Result<NodeId, Refusal> {
+fn version(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: GeneratedKind) -> Result<NodeId, Refusal> {
     let at = node.span();
     let mut version = Mapping::new(at);
     version.some(node, &["name", "served", "deprecated", "deprecationWarning"]);
@@ -146,7 +148,7 @@ fn version(graft: &mut Graft, node: Node<'_>, spec: Node<'_>, made: Made) -> Res
     Ok(version.finish(graft))
 }
 
-fn root(graft: &mut Graft, own: Node<'_>, spec: Node<'_>, made: Made) -> NodeId {
+fn root(graft: &mut Graft, own: Node<'_>, spec: Node<'_>, made: GeneratedKind) -> NodeId {
     let at = own.span();
     let parts = own.get("properties");
     let part = |name: &str| parts.and_then(|parts| parts.entry(name));
@@ -195,8 +197,8 @@ fn reference(required: &[&str], fields: &[&str]) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
-/// What Crossplane adds to `spec`.
-fn spec_fields(spec: Node<'_>, made: Made) -> Value {
+/// The fields that Crossplane adds to `spec`.
+fn spec_fields(spec: Node<'_>, made: GeneratedKind) -> Value {
     let selector = json!({
         "type": "object",
         "required": ["matchLabels"],
@@ -218,7 +220,7 @@ fn spec_fields(spec: Node<'_>, made: Made) -> Value {
     });
     let Some(map) = fields.as_object_mut() else { return fields };
     let mut add = |name: &str, value: Value| drop(map.insert(name.to_owned(), value));
-    let Made::Composite(scope) = made else {
+    let GeneratedKind::Composite(scope) = made else {
         add("compositionUpdatePolicy", policy(["Automatic", "Manual"], None));
         add("compositeDeletePolicy", policy(["Background", "Foreground"], default("defaultCompositeDeletePolicy")));
         add("resourceRef", reference(&["apiVersion", "kind", "name"], &["apiVersion", "kind", "name"]));
@@ -227,7 +229,7 @@ fn spec_fields(spec: Node<'_>, made: Made) -> Value {
     };
     add("compositionUpdatePolicy", policy(["Automatic", "Manual"], default("defaultCompositionUpdatePolicy")));
     let composed: &[&str] = match scope {
-        // A composite resource of a namespace composes nothing outside of it.
+        // A namespaced composite resource can't compose anything outside its namespace.
         Scope::Namespaced => &["apiVersion", "name", "kind"],
         Scope::Cluster | Scope::Legacy => &["apiVersion", "name", "namespace", "kind"],
     };
@@ -243,8 +245,8 @@ fn spec_fields(spec: Node<'_>, made: Made) -> Value {
     json!({"crossplane": {"type": "object", "description": description, "properties": fields}})
 }
 
-/// What Crossplane adds to `status`.
-fn status_fields(made: Made) -> Value {
+/// The fields that Crossplane adds to `status`.
+fn status_fields(made: GeneratedKind) -> Value {
     let mut fields = json!({
         "conditions": {
             "description": "Conditions of the resource.",
@@ -265,7 +267,7 @@ fn status_fields(made: Made) -> Value {
             },
         },
     });
-    if let (Made::Claim | Made::Composite(Scope::Legacy), Some(map)) = (made, fields.as_object_mut()) {
+    if let (GeneratedKind::Claim | GeneratedKind::Composite(Scope::Legacy), Some(map)) = (made, fields.as_object_mut()) {
         let published = json!({"type": "object", "properties": {"lastPublishedTime": {"type": "string", "format": "date-time"}}});
         map.insert("connectionDetails".to_owned(), published);
         let types = json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
@@ -274,15 +276,15 @@ fn status_fields(made: Made) -> Value {
     fields
 }
 
-fn printer_columns(made: Made) -> Vec<Value> {
+fn printer_columns(made: GeneratedKind) -> Vec<Value> {
     let column = |name: &str, kind: &str, path: &str| json!({"name": name, "type": kind, "jsonPath": path});
     let mut columns = vec![
         column("SYNCED", "string", ".status.conditions[?(@.type=='Synced')].status"),
         column("READY", "string", ".status.conditions[?(@.type=='Ready')].status"),
     ];
     match made {
-        Made::Claim => columns.push(column("CONNECTION-SECRET", "string", ".spec.writeConnectionSecretToRef.name")),
-        Made::Composite(scope) => {
+        GeneratedKind::Claim => columns.push(column("CONNECTION-SECRET", "string", ".spec.writeConnectionSecretToRef.name")),
+        GeneratedKind::Composite(scope) => {
             let spec = if scope == Scope::Legacy { ".spec" } else { ".spec.crossplane" };
             columns.push(column("COMPOSITION", "string", &format!("{spec}.compositionRef.name")));
             let path = format!("{spec}.compositionRevisionRef.name");

@@ -1,4 +1,4 @@
-//! kcp's `APIResourceSchema`: a CRD without its name, whose schemas stand one level higher.
+//! Generates the CRD for a kcp `APIResourceSchema`, which is a CRD without its name whose schemas are one level higher.
 
 use crate::input::yaml::{Graft, Node, NodeId};
 
@@ -10,7 +10,7 @@ pub(super) fn crds(node: Node<'_>) -> Generated {
     let word = |node: Option<Node<'_>>| node.and_then(Node::as_str).map(str::to_owned);
     let plural = word(spec.get("names").and_then(|names| names.get("plural")));
     let plural = plural.ok_or_else(|| Refusal::at(spec, "spec.names.plural is missing"))?;
-    // The core group is written as nothing.
+    // The core group is an empty string.
     let group = word(spec.get("group")).filter(|group| !group.is_empty());
     let group =
         group.ok_or_else(|| Refusal::at(spec, "spec.group is missing or empty: only CRDs are read, not types of the core group"))?;

@@ -1,6 +1,6 @@
-//! kro's `ResourceGraphDefinition` → the CRD that kro makes of it.
+//! Generates the CRD that kro creates for a `ResourceGraphDefinition`.
 //!
-//! Fields of `status` are expressions whose types only the cluster knows, so of them only the names are compared.
+//! Fields of `status` are expressions whose types only the cluster knows, so only their names are compared.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::mapping::{Mapping, crd};
 use super::simple_schema::CustomTypes;
 use super::{Generated, Refusal};
 
-/// The group of what doesn't name one.
+/// The default group.
 const GROUP: &str = "kro.run";
 
 pub(super) fn crds(node: Node<'_>) -> Generated {
@@ -85,7 +85,7 @@ pub(super) fn crds(node: Node<'_>) -> Generated {
     Ok(vec![tree])
 }
 
-/// The plural of a kind, by the rules that hold for nearly all of them.
+/// The plural of a kind, by rules that work for nearly all of them.
 fn plural(lower: &str) -> String {
     let ends = |ends: &[&str]| ends.iter().any(|end| lower.ends_with(end));
     let consonant_y = lower.ends_with('y') && !ends(&["ay", "ey", "iy", "oy", "uy"]);
@@ -96,7 +96,7 @@ fn plural(lower: &str) -> String {
     }
 }
 
-/// The columns of what states none.
+/// The default printer columns.
 fn printer_columns() -> Value {
     json!([
         {"name": "State", "description": "The state of a ResourceGraphDefinition instance", "type": "string", "jsonPath": ".status.state"},

@@ -1,22 +1,22 @@
-//! A mapping that is put together: entries of the document as they are, and added ones.
+//! Builds a mapping from entries of a document and new ones.
 
 use serde_json::Value;
 
 use crate::input::yaml::{Graft, Node, NodeId, Span};
 
-/// The entries so far. A later one of the same name replaces the earlier one.
+/// The entries so far. A later entry with the same name replaces the earlier one.
 pub(super) struct Mapping {
     entries: Vec<(String, NodeId, NodeId)>,
     at: Span,
 }
 
 impl Mapping {
-    /// A mapping that is shown at `at`.
+    /// A new mapping, located at `at`.
     pub fn new(at: Span) -> Mapping {
         Mapping { entries: Vec::new(), at }
     }
 
-    /// Takes all entries of a mapping.
+    /// Copies all entries of a mapping.
     pub fn all(&mut self, node: Option<Node<'_>>) -> &mut Mapping {
         for entry in node.into_iter().flat_map(Node::entries) {
             self.set(entry.name(), entry.key.id(), entry.value.id());
@@ -24,7 +24,7 @@ impl Mapping {
         self
     }
 
-    /// Takes the entries of these names.
+    /// Copies the entries with these names.
     pub fn some(&mut self, node: Node<'_>, names: &[&str]) -> &mut Mapping {
         for entry in node.entries().filter(|entry| names.contains(&entry.name()) && !entry.value.is_null()) {
             self.set(entry.name(), entry.key.id(), entry.value.id());
@@ -32,20 +32,20 @@ impl Mapping {
         self
     }
 
-    /// Adds an entry whose value is made already.
+    /// Adds an entry whose value already exists.
     pub fn node(&mut self, graft: &mut Graft, name: &str, value: NodeId) -> &mut Mapping {
         let key = graft.text(name, self.at);
         self.set(name, key, value);
         self
     }
 
-    /// Adds an entry that is all new.
+    /// Adds a new entry.
     pub fn value(&mut self, graft: &mut Graft, name: &str, value: &Value) -> &mut Mapping {
         let value = graft.value(value, self.at);
         self.node(graft, name, value)
     }
 
-    /// Adds all entries of an object that is all new.
+    /// Adds all entries of a new object.
     pub fn values(&mut self, graft: &mut Graft, value: &Value) -> &mut Mapping {
         for (name, value) in value.as_object().into_iter().flatten() {
             self.value(graft, name, value);
@@ -66,7 +66,7 @@ impl Mapping {
     }
 }
 
-/// A whole CRD document around its metadata and spec.
+/// Builds a whole CRD document from its metadata and spec.
 pub(super) fn crd(graft: &mut Graft, at: Span, metadata: NodeId, spec: NodeId) -> NodeId {
     let mut crd = Mapping::new(at);
     crd.value(graft, "apiVersion", &"apiextensions.k8s.io/v1".into());

@@ -1,6 +1,6 @@
-//! Documents from which somebody else generates CRDs → those CRDs, with places in the document.
+//! Generates the CRDs for documents from which other controllers generate them, with places in those documents.
 //!
-//! Crossplane, kcp and kro define APIs in their own kinds, and what clients get is a CRD. To every later room it is one.
+//! Crossplane, kcp and kro define APIs in their own kinds, and clients get a CRD. Everything after loading only sees that CRD.
 
 mod crossplane;
 mod kcp;
@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use super::yaml::{Document, Error, ErrorKind, Node, Span, Tree};
 
-/// Words of which every text with such a document has one.
+/// Every text with such a document contains one of these words.
 pub const KINDS: [&str; 3] = ["CompositeResourceDefinition", "APIResourceSchema", "ResourceGraphDefinition"];
 
-/// Why nothing can be generated from a document, and where it shows.
+/// Why no CRD can be generated from a document, and where.
 #[derive(Debug)]
 struct Refusal {
     why: String,
@@ -30,7 +30,7 @@ impl Refusal {
 
 type Generated = Result<Vec<Tree>, Refusal>;
 
-/// Replaces a document by the CRDs that are generated from it; any other document stays what it is.
+/// Replaces a document with the CRDs generated from it; other documents are returned unchanged.
 pub fn expand(document: Document) -> Vec<Document> {
     let Ok(tree) = &document.tree else { return vec![document] };
     let root = tree.root();
@@ -53,7 +53,7 @@ fn documents(generated: Generated, span: Span) -> Vec<Document> {
     }
 }
 
-/// Nothing for other documents.
+/// Returns `None` for other documents.
 fn generate(node: Node<'_>) -> Option<Generated> {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     let (group, version) = text("apiVersion")?.split_once('/')?;

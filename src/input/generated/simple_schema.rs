@@ -10,26 +10,26 @@ use crate::input::yaml::{Graft, Node, NodeId, Span};
 use super::Refusal;
 use super::mapping::Mapping;
 
-/// Types that use each other must end somewhere.
+/// How deep custom types may refer to each other.
 const TYPE_DEPTH: usize = 32;
-/// Uses of such types in one definition.
+/// How many uses of custom types one definition may have.
 const TYPES: usize = 10_000;
-/// The only marker that is repeated.
+/// The only marker that may be repeated.
 const LIST_MAP_KEY: &str = "listMapKey";
 
-/// A schema that was made, and what its parent has to know.
-struct Made {
+/// A translated schema, with what its parent needs to know.
+struct TranslatedSchema {
     node: NodeId,
     kind: Kind,
 }
 
-/// What a type is, and what markers gave it.
+/// A type, and the effect of its markers.
 #[derive(Debug, Clone, Default)]
 struct Kind {
-    /// Of JSON Schema: an alias of a string takes the markers of a string.
+    /// The JSON Schema type: an alias of `string` takes the markers of a string.
     name: &'static str,
     has_default: bool,
-    /// Whether the field must be there; also a type itself can be declared so.
+    /// Whether the field is required; a type itself can also be declared required.
     required: bool,
     rules: Vec<Value>,
     list_map_keys: Vec<Value>,
@@ -41,10 +41,10 @@ impl Kind {
     }
 }
 
-/// Makes schemas of types, those of `spec.schema.types` included.
+/// Translates types, including those in `spec.schema.types`.
 pub(super) struct CustomTypes<'t> {
     types: Option<Node<'t>>,
-    /// How often a type was put in place of its name: types that use each other grow without end.
+    /// How often a custom type was expanded: types that use each other grow exponentially.
     expanded: Cell<usize>,
 }
 
@@ -53,12 +53,12 @@ impl<'t> CustomTypes<'t> {
         CustomTypes { types, expanded: Cell::new(0) }
     }
 
-    /// The schema of a mapping of fields.
+    /// Translates a mapping of fields to an object schema.
     pub fn object(&self, graft: &mut Graft, node: Node<'t>) -> Result<NodeId, Refusal> {
         Ok(self.fields(graft, node, 0)?.node)
     }
 
-    fn fields(&self, graft: &mut Graft, node: Node<'t>, depth: usize) -> Result<Made, Refusal> {
+    fn fields(&self, graft: &mut Graft, node: Node<'t>, depth: usize) -> Result<TranslatedSchema, Refusal> {
         if !node.is_map() {
             return Err(Refusal::at(node, "fields are written as a mapping of names to types"));
         }
@@ -75,7 +75,7 @@ impl<'t> CustomTypes<'t> {
         let fields = fields.finish(graft);
         let mut object = Mapping::new(node.span());
         object.value(graft, "type", &"object".into()).node(graft, "properties", fields);
-        // Without an empty default, those of the fields would never be filled in.
+        // Without an empty default for the object, the defaults of its fields would never be applied.
         let has_default = has_default && required.is_empty();
         if has_default {
             object.value(graft, "default", &json!({}));
@@ -84,10 +84,10 @@ impl<'t> CustomTypes<'t> {
             let required = graft.list(&required, node.span());
             object.node(graft, "required", required);
         }
-        Ok(Made { node: object.finish(graft), kind: Kind { has_default, ..Kind::of("object") } })
+        Ok(TranslatedSchema { node: object.finish(graft), kind: Kind { has_default, ..Kind::of("object") } })
     }
 
-    fn field(&self, graft: &mut Graft, node: Node<'t>, depth: usize) -> Result<Made, Refusal> {
+    fn field(&self, graft: &mut Graft, node: Node<'t>, depth: usize) -> Result<TranslatedSchema, Refusal> {
         if node.is_map() {
             return self.fields(graft, node, depth);
         }
@@ -106,10 +106,10 @@ impl<'t> CustomTypes<'t> {
         if !kind.list_map_keys.is_empty() {
             schema.value(graft, "x-kubernetes-list-map-keys", &Value::Array(kind.list_map_keys.clone()));
         }
-        Ok(Made { node: schema.finish(graft), kind })
+        Ok(TranslatedSchema { node: schema.finish(graft), kind })
     }
 
-    /// Writes the keywords of a type; says what markers may stand with it.
+    /// Writes the keywords of a type, and returns which markers it allows.
     fn kind(&self, graft: &mut Graft, written: &str, node: Node<'t>, depth: usize, schema: &mut Mapping) -> Result<Kind, Refusal> {
         if depth > TYPE_DEPTH {
             return Err(Refusal::at(node, "types are nested too deeply, or use themselves"));
@@ -146,7 +146,7 @@ impl<'t> CustomTypes<'t> {
         Ok(Kind::of(simple))
     }
 
-    /// A type of `spec.schema.types`.
+    /// Translates a type from `spec.schema.types`.
     fn custom(&self, graft: &mut Graft, name: &str, node: Node<'t>, depth: usize, schema: &mut Mapping) -> Result<Kind, Refusal> {
         let Some(entry) = self.types.and_then(|types| types.entry(name)) else {
             return Err(Refusal::at(
@@ -169,13 +169,13 @@ impl<'t> CustomTypes<'t> {
     }
 }
 
-/// Writes what a marker means.
+/// Writes the keywords of a marker.
 fn apply(graft: &mut Graft, marker: &Marker, kind: &mut Kind, at: Span, schema: &mut Mapping) -> Result<(), Refusal> {
     let refuse = |why: String| Refusal { why, span: at };
     let wrong = || refuse(format!("`{}` is not a value of the marker `{}`", marker.value, marker.name));
     let name = kind.name;
     let yes = || match marker.value.as_str() {
-        // As Go reads booleans.
+        // The spellings that Go's `ParseBool` accepts.
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
         _ => Err(wrong()),
@@ -256,15 +256,15 @@ fn apply(graft: &mut Graft, marker: &Marker, kind: &mut Kind, at: Span, schema: 
     Ok(())
 }
 
-/// `name=value` behind the bar.
+/// A marker `name=value` after the bar.
 struct Marker {
     name: String,
     value: String,
-    /// The bytes of the markers that it takes.
+    /// Its byte range in the markers.
     range: std::ops::Range<usize>,
 }
 
-/// Where a marker is, if the field is written as it is meant; else the field.
+/// The place of a marker, if the field is written without escapes; otherwise the place of the field.
 fn place(node: Node<'_>, text: &str, marker: &Marker) -> Span {
     let bar = text.find('|').map_or(text.len(), |at| at + 1);
     let source = node.source();
@@ -277,7 +277,7 @@ fn place(node: Node<'_>, text: &str, marker: &Marker) -> Span {
     }
 }
 
-/// Splits at blanks outside of quotes and brackets.
+/// Splits markers at spaces outside quotes and brackets.
 fn markers_of(text: &str) -> Result<Vec<Marker>, String> {
     let mut markers = Vec::new();
     let mut seen = BTreeSet::new();

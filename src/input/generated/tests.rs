@@ -57,9 +57,9 @@ fn xrd(api: &str, more: &str) -> String {
     format!("{head}{}", XRD.replace("CLAIMS", more))
 }
 
-/// Each file is a definition, followed by the CRDs that Crossplane makes of it.
+/// Each file contains a definition, followed by the CRDs that Crossplane generates from it.
 #[test]
-fn xrds_are_the_crds_that_crossplane_makes_of_them() {
+fn xrds_become_the_crds_that_crossplane_generates() {
     for name in ["legacy", "namespaced", "cluster"] {
         let path = format!("{}/testdata/crossplane/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
@@ -144,7 +144,7 @@ fn kro_spec(spec: &str) -> Value {
 }
 
 #[test]
-fn a_simple_schema_is_a_schema() {
+fn a_simple_schema_is_translated() {
     let made = kro_spec(
         r#"
       name: string | required=true minLength=2 maxLength=9 pattern="^[a-z]+$" description="The \"name\""

@@ -1,4 +1,4 @@
-//! Object ids → bytes, through one `git cat-file --batch` that serves a whole bundle.
+//! Reads blobs by id, through one `git cat-file --batch` for a whole bundle.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -7,23 +7,23 @@ use super::super::read::reserved;
 use super::command::{end, spawn};
 use super::{GitError, Repository};
 
-/// Ids written ahead of what was read. They must fit the smallest pipe (4,096 bytes with ids of 64
-/// digits), so that writing never waits for a git that itself waits to be read.
+/// How many ids are written ahead of the responses read. They must fit the smallest pipe buffer (4,096 bytes with 64-digit ids), so
+/// that writing never blocks on a git that is itself waiting for its output to be read.
 const AHEAD: usize = 60;
 
-/// The first line of an answer: an id, a word and a size.
+/// The maximum length of a response's first line: an id, a word and a size.
 const HEADER_BYTES: u64 = 256;
 
-/// The object of an id.
+/// The result of reading an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) enum Blob {
     Bytes(Vec<u8>),
-    /// It has so many bytes and wasn't read.
+    /// It has this many bytes and wasn't read.
     TooLarge(u64),
     Missing,
 }
 
-/// A reader of blobs; the process starts with the first question.
+/// Reads blobs; the process is started for the first one.
 #[derive(Debug)]
 pub(in super::super) struct Blobs<'r> {
     repository: &'r Repository,
@@ -57,7 +57,7 @@ impl<'r> Blobs<'r> {
         Ok(found)
     }
 
-    /// Reads in order; `visit` gets the place in `ids` and says whether to go on.
+    /// Reads blobs in order; `visit` gets the index into `ids` and returns whether to continue.
     pub(in super::super) fn read_all(
         &mut self,
         ids: &[&str],
@@ -66,7 +66,7 @@ impl<'r> Blobs<'r> {
     ) -> Result<(), GitError> {
         let mut asked = 0;
         for index in 0..ids.len() {
-            // A process that fails in the middle of an answer is never asked again.
+            // A process that failed in the middle of a response isn't used again.
             let mut process = match self.process.take() {
                 Some(process) => process,
                 None => {
@@ -84,7 +84,7 @@ impl<'r> Blobs<'r> {
             if !goes_on {
                 break;
             }
-            // The rest of a blob is passed over by starting anew, not by reading it.
+            // To skip the rest of a blob, start a new process instead of reading it.
             if !unread {
                 self.process = Some(process);
             }
@@ -106,7 +106,10 @@ fn start(repository: &Repository) -> Result<Process, GitError> {
     }
 }
 
-/// `<id> blob <size>\n<bytes>\n`, or `<id> missing\n`.
+/// Parses `<id> blob <size>
+/// <bytes>
+/// `, or `<id> missing
+/// `.
 fn answer(from: &mut impl BufRead, limit: u64) -> Result<Blob, GitError> {
     let mut header = Vec::new();
     from.by_ref().take(HEADER_BYTES).read_until(b'\n', &mut header).map_err(broken)?;
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_taken_at_their_word_and_no_further() {
+    fn responses_are_read_up_to_their_stated_size() {
         assert_eq!(answers(b"1 blob 3\nabc\n"), Ok(Blob::Bytes(b"abc".to_vec())));
         assert_eq!(answers(b"1 blob 11\n"), Ok(Blob::TooLarge(11)));
         assert_eq!(answers(b"1 missing\n"), Ok(Blob::Missing));
@@ -160,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_panics(start in "(1 (blob|tree|missing)? ?[0-9x]{0,21}\n)?", bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn no_response_panics(start in "(1 (blob|tree|missing)? ?[0-9x]{0,21}\n)?", bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = answers(&[start.as_bytes(), &bytes].concat());
         }
     }

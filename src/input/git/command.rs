@@ -1,10 +1,9 @@
-//! One run of the git program, with everything switched off that a repository could make it run.
+//! Runs git with everything disabled that could let a repository run a program.
 //!
-//! A repository that is reviewed is not trusted: its configuration names programs (a file system
-//! monitor, hooks, filters, text converters, an ssh command). Only plumbing is called, which runs none
-//! of them for what is asked here, and what could is turned off besides. Nothing is fetched, nothing
-//! is locked, nothing is written. Who owns the repository is git's to judge (`safe.directory`).
-//! Git 2.30 or newer is needed, for `--end-of-options`.
+//! A reviewed repository isn't trusted: its configuration can name programs (a file system monitor, hooks, filters, text
+//! converters, an ssh command). Only plumbing commands are used, which run none of these for the requests here, and everything that
+//! could is disabled as well. Nothing is fetched, locked or written. Git itself checks who owns the repository (`safe.directory`).
+//! Git 2.30 or newer is required, for `--end-of-options`.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use super::GitError;
 
-/// Settings of the command line, which no file overrides.
+/// Settings passed on the command line, which no configuration file can override.
 const SETTINGS: [&str; 8] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -32,16 +31,16 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
-    // A list of allowed protocols in the environment outranks `protocol.<name>.allow` in a file.
+    // The environment's list of allowed protocols takes precedence over `protocol.<name>.allow` in a file.
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_PROTOCOL_FROM_USER", "0"),
     ("GIT_PAGER", "cat"),
-    // Errors are distinguished by their text.
+    // Errors are recognised by their text.
     ("LC_ALL", "C"),
 ];
 
-/// Variables that would change how paths are read, or start a program. Those that say where the
-/// repository and its index are stay: git sets them for hooks.
+/// Variables that would change how paths are interpreted, or start a program. Those that locate the repository and its index are
+/// kept, because git sets them for hooks.
 const REMOVED: [&str; 9] = [
     "GIT_LITERAL_PATHSPECS",
     "GIT_GLOB_PATHSPECS",
@@ -54,19 +53,19 @@ const REMOVED: [&str; 9] = [
     "LANGUAGE",
 ];
 
-/// Errors of git are short; this bounds what is kept of them.
+/// Error messages of git are short; this limits how much of them is kept.
 const STDERR_BYTES: u64 = 64 << 10;
 
-/// Where and with which environment git runs.
+/// The directory and environment that git runs in.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
     dir: PathBuf,
     environment: Vec<(OsString, Option<OsString>)>,
-    /// What was asked before: one run sees one state of the repository, and starting git takes longer than looking here.
+    /// Earlier responses: one run sees one state of the repository, and starting git again is slower.
     answers: Arc<Mutex<HashMap<Vec<OsString>, GitOutput>>>,
 }
 
-/// What a run of git left.
+/// The output of a git command.
 #[derive(Debug, Clone)]
 pub(super) struct GitOutput {
     pub ok: bool,
@@ -76,7 +75,7 @@ pub(super) struct GitOutput {
 
 impl Git {
     pub(super) fn new(dir: &Path, environment: &[(OsString, Option<OsString>)]) -> Git {
-        // An empty path is the current directory to `join`, but not to a child process.
+        // To `join`, an empty path is the current directory, but not to a child process.
         let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         Git { dir: here.to_owned(), environment: environment.to_vec(), answers: Arc::default() }
     }
@@ -109,7 +108,7 @@ impl Git {
         command
     }
 
-    /// Runs git to its end; at most `limit` bytes of output.
+    /// Runs git to its end, with at most `limit` bytes of output.
     pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<GitOutput, GitError> {
         let question: Vec<OsString> = arguments.iter().map(|argument| argument.as_ref().to_owned()).collect();
         if let Some(known) = self.answers.lock().ok().and_then(|answers| answers.get(&question).cloned()) {
@@ -122,7 +121,7 @@ impl Git {
         Ok(answer)
     }
 
-    /// As [`Git::run`], for an answer that is kept in another form.
+    /// Like [`Git::run`], but without caching, for output that is kept in another form.
     pub(super) fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], limit: u64) -> Result<GitOutput, GitError> {
         let mut child = spawn(&mut self.command(arguments))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -140,7 +139,7 @@ impl Git {
         });
         let name = || name_of(arguments);
         if out.len() as u64 > limit {
-            return Err(GitError::TooMuch { command: name(), limit: super::super::limits::spoken(limit) });
+            return Err(GitError::TooMuch { command: name(), limit: super::super::limits::human_size(limit) });
         }
         let failed = |error: std::io::Error| GitError::Failed { command: name(), said: error.to_string() };
         read.map_err(failed)?;
@@ -153,9 +152,9 @@ pub(super) fn spawn(command: &mut Command) -> Result<Child, GitError> {
     command.spawn().map_err(|error| GitError::NotStarted { reason: error.to_string() })
 }
 
-/// Ends a child and waits for it, so that none is left behind.
+/// Kills a child and waits for it, so that no process is left behind.
 pub(super) fn end(child: &mut Child) {
-    // Both fail only if it has ended already.
+    // Both fail only if it has already ended.
     let _ = child.kill();
     let _ = child.wait();
 }
@@ -163,7 +162,7 @@ pub(super) fn end(child: &mut Child) {
 fn drained(stderr: Option<impl Read>) -> Vec<u8> {
     let mut kept = Vec::new();
     if let Some(mut stderr) = stderr {
-        // A child whose errors can't be read has no more to say than one without any.
+        // If the error output can't be read, treat it as empty.
         let _ = (&mut stderr).take(STDERR_BYTES).read_to_end(&mut kept);
         let _ = std::io::copy(&mut stderr, &mut std::io::sink());
     }
@@ -175,13 +174,13 @@ fn name_of<S: AsRef<OsStr>>(arguments: &[S]) -> String {
 }
 
 impl GitOutput {
-    /// The output as one line of text, without its break.
+    /// The output as one line, without its line break.
     pub(super) fn line(&self) -> String {
         let text = String::from_utf8_lossy(&self.out);
         text.trim_end_matches(['\n', '\r']).to_owned()
     }
 
-    /// The error that fits what git said, for any command.
+    /// The error for git's message, for any command.
     pub(super) fn error(&self, command: &str) -> GitError {
         let said = || {
             let first = self.err.lines().next().unwrap_or("it gave no reason");

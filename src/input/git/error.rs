@@ -1,8 +1,8 @@
-//! What can go wrong when a repository is asked.
+//! Errors when reading from a repository.
 
 use thiserror::Error;
 
-/// Why git had no answer.
+/// Why a git request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GitError {
@@ -46,7 +46,7 @@ fn at(rev: &Option<String>) -> String {
 }
 
 impl GitError {
-    /// What to do about it; commands are complete, to be copied.
+    /// Advice for the user, with complete commands to copy.
     pub fn advice(&self) -> Option<String> {
         let fetched = |command: &Option<String>| command.as_ref().map(|c| format!("run `{c}`"));
         Some(match self {
@@ -85,7 +85,7 @@ impl GitError {
         })
     }
 
-    /// The path (not the revision) is what is missing: an empty bundle for `--against REV`.
+    /// Whether the path (not the revision) is missing, which is an empty bundle for `--against REV`.
     pub fn is_absent(&self) -> bool {
         matches!(self, GitError::Absent { .. })
     }

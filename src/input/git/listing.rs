@@ -1,4 +1,4 @@
-//! A tree or the index as a sorted list of paths, and the way through its symbolic links.
+//! A tree or the index as a sorted list of paths, and following symbolic links in it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::limits::{LINK_HOPS, LISTING_BYTES};
 use super::{GitError, Repository};
 
-/// What an entry is, by its mode.
+/// The type of an entry, from its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Mode {
     File,
@@ -19,7 +19,7 @@ pub(in super::super) struct TreeEntry {
     pub path: Vec<u8>,
     pub mode: Mode,
     pub id: String,
-    /// One side of a merge that isn't finished.
+    /// Whether this is one side of an unfinished merge.
     pub unmerged: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Listing {
     entries: Vec<TreeEntry>,
 }
 
-/// Where a path leads once its links are followed.
+/// Where a path leads after following links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum LinkTarget {
     File(TreeEntry),
@@ -48,8 +48,8 @@ pub(super) enum LinkTarget {
 }
 
 impl Repository {
-    /// The whole tree of a revision, or the index; each is asked for once. Questions for single paths would be no cheaper: most are for
-    /// files that aren't there (a configuration, a baseline), and only the whole tree shows that no link leads to one.
+    /// The whole tree of a revision, or the index; each is listed once. Requests for single paths would be no faster: most are for
+    /// missing files (a configuration, a baseline), and only the whole tree shows that no link leads to one.
     pub(super) fn listing(&self, tree: Option<&str>) -> Result<Arc<Listing>, GitError> {
         let known = |listings: &Listings| listings.get(&tree.map(str::to_owned)).cloned();
         if let Some(listing) = self.listings.lock().ok().as_deref().and_then(known) {
@@ -69,28 +69,32 @@ impl Repository {
         Ok(listing)
     }
 
-    fn list(&self, arguments: &[&str], understand: impl for<'a> Fn([&'a str; 3]) -> (&'a str, &'a str, bool)) -> Result<Listing, GitError> {
+    fn list(
+        &self,
+        arguments: &[&str],
+        parse_words: impl for<'a> Fn([&'a str; 3]) -> (&'a str, &'a str, bool),
+    ) -> Result<Listing, GitError> {
         let answer = self.git.ask(arguments, LISTING_BYTES)?;
         if !answer.ok {
             return Err(answer.error(arguments.first().unwrap_or(&"")));
         }
-        Ok(Listing::parse(&answer.out, understand))
+        Ok(Listing::parse(&answer.out, parse_words))
     }
 }
 
-/// Listings by the id of the tree; nothing for the index.
+/// Listings by tree id; `None` for the index.
 pub(super) type Listings = BTreeMap<Option<String>, Arc<Listing>>;
 
 impl Listing {
-    /// `<words>\t<path>\0`, as `ls-tree -z` and `ls-files -s -z` write it.
-    fn parse<'a>(out: &'a [u8], understand: impl Fn([&'a str; 3]) -> (&'a str, &'a str, bool)) -> Listing {
+    /// Parses `<words>\t<path>\0`, the output of `ls-tree -z` and `ls-files -s -z`.
+    fn parse<'a>(out: &'a [u8], parse_words: impl Fn([&'a str; 3]) -> (&'a str, &'a str, bool)) -> Listing {
         let mut entries: Vec<TreeEntry> = out
             .split(|byte| *byte == 0)
             .filter_map(|record| {
                 let tab = record.iter().position(|byte| *byte == b'\t')?;
                 let words = std::str::from_utf8(record.get(..tab)?).ok()?;
                 let mut words = words.split(' ');
-                let (mode, id, unmerged) = understand([words.next()?, words.next()?, words.next()?]);
+                let (mode, id, unmerged) = parse_words([words.next()?, words.next()?, words.next()?]);
                 Some(TreeEntry {
                     path: record.get(tab + 1..)?.to_vec(),
                     mode: match mode {
@@ -116,7 +120,7 @@ impl Listing {
         self.entries.get(at.ok()?)
     }
 
-    /// The entries inside a directory, however deep.
+    /// The entries inside a directory, at any depth.
     pub(super) fn under(&self, directory: &[u8]) -> &[TreeEntry] {
         if directory.is_empty() {
             return &self.entries;
@@ -128,8 +132,8 @@ impl Listing {
         inside.get(..end).unwrap_or_default()
     }
 
-    /// Follows a path through this listing, which must be the whole one. `read` returns the text of
-    /// a link. Nothing outside the listing is ever looked at.
+    /// Follows a path through this listing, which must be complete. `read` returns the target of a link. Nothing outside the
+    /// listing is used.
     pub(super) fn follow(
         &self,
         path: &[u8],
@@ -188,7 +192,7 @@ mod tests {
         Listing::parse(lines.join("\0").as_bytes(), |[mode, id, _]| (mode, id, false))
     }
 
-    /// Links are given by their id, which is the target's text here.
+    /// Here the id of a link is the text of its target.
     fn follow(listing: &Listing, path: &str) -> LinkTarget {
         listing.follow(path.as_bytes(), |entry| Ok(entry.id.clone().into_bytes())).unwrap()
     }
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_not_its_namesakes() {
+    fn directories_with_a_common_prefix_are_distinct() {
         let tree = listing(&["1 1 0\ta-b/x", "1 1 0\ta/x", "1 1 0\ta.yaml", "1 1 0\ta0/x"]);
         let names: Vec<_> = tree.under(b"a").iter().map(TreeEntry::shown).collect();
         assert_eq!(names, ["a/x"]);

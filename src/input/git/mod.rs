@@ -1,5 +1,5 @@
-//! The git repository around a directory, asked through the git program: revisions, trees, the
-//! index, tags. What comes out is ids, paths and bytes; nothing is written or fetched.
+//! The git repository around a directory, read with the git program: revisions, trees, the index, tags. Nothing is written or
+//! fetched.
 
 mod blobs;
 mod command;
@@ -26,7 +26,7 @@ pub(super) use snapshot::{Pick, Snapshot};
 use command::Git;
 use listing::Listings;
 
-/// Answers of a line or a few.
+/// The output limit for short responses.
 const SHORT: u64 = 1 << 20;
 
 /// The repository around a directory.
@@ -49,14 +49,14 @@ impl Repository {
         Repository::around_with(dir, &[])
     }
 
-    /// As [`Repository::around`], with variables set or removed for git.
+    /// Like [`Repository::around`], with environment variables set or removed for git.
     pub fn around_with(dir: &Path, environment: &[(OsString, Option<OsString>)]) -> Result<Repository, GitError> {
         let git = Git::new(dir, environment);
         let arguments = ["rev-parse", "--is-shallow-repository", "--show-toplevel"];
         let answer = git.run(&arguments, SHORT)?;
         let text = answer.line();
         let (shallow, root) = text.split_once('\n').unwrap_or((&text, ""));
-        // A bare repository has no top level and is asked for revisions all the same.
+        // A bare repository has no top level, but its revisions can be read.
         let bare = answer.err.contains("must be run in a work tree");
         if !answer.ok && !bare {
             return Err(answer.error("rev-parse"));
@@ -64,18 +64,18 @@ impl Repository {
         Ok(Repository { git, root: (!bare).then(|| PathBuf::from(root)), shallow: shallow == "true", listings: Arc::default() })
     }
 
-    /// The root of the working tree; a bare repository has none.
+    /// The root of the working tree; `None` for a bare repository.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// A path of the working tree, as written from the current directory → the path from the root,
-    /// with `/`. Links in it are kept: a revision is asked for the same names. It needn't exist.
+    /// Makes a path that is relative to the current directory relative to the root, with `/`. Links in it are kept, because
+    /// revisions are read with the same names. It needn't exist.
     pub fn relative(&self, path: &Path) -> Result<String, GitError> {
         let outside = || GitError::Outside { path: path.to_string_lossy().into_owned() };
         let root = self.root.as_deref().ok_or(GitError::NoWorkTree)?;
         if path.is_absolute() {
-            // Either side may be written through a link (`/tmp` on macOS).
+            // Either side may contain a link (`/tmp` on macOS).
             let inside = path.strip_prefix(root).map(Path::to_owned).ok();
             let inside = inside.or_else(|| stripped(&existing(path), root));
             return joined(Path::new(""), &inside.ok_or_else(outside)?).ok_or_else(outside);
@@ -83,7 +83,7 @@ impl Repository {
         joined(&self.prefix()?, path).ok_or_else(outside)
     }
 
-    /// The path of a REV:path from the root: as in git, `./` and `../` are from here.
+    /// Resolves the path of a REV:path from the root: as in git, `./` and `../` are relative to the current directory.
     pub(super) fn in_tree(&self, path: &str) -> Result<String, GitError> {
         let outside = || GitError::Outside { path: path.to_owned() };
         let from_here = matches!(path, "." | "..") || path.starts_with("./") || path.starts_with("../");
@@ -91,7 +91,7 @@ impl Repository {
         joined(&base, Path::new(path)).ok_or_else(outside)
     }
 
-    /// The directory git was started in, from the root.
+    /// The directory git was started in, relative to the root.
     fn prefix(&self) -> Result<PathBuf, GitError> {
         let root = self.root.as_deref().ok_or(GitError::NoWorkTree)?;
         let here = self.git.dir();
@@ -105,7 +105,7 @@ fn stripped(path: &Path, root: &Path) -> Option<PathBuf> {
     path.strip_prefix(&root).map(Path::to_owned).ok()
 }
 
-/// A path with the part of it that exists made real.
+/// Canonicalises the existing part of a path.
 fn existing(path: &Path) -> PathBuf {
     let found = path.ancestors().find_map(|ancestor| {
         let real = ancestor.canonicalize().ok()?;
@@ -114,7 +114,7 @@ fn existing(path: &Path) -> PathBuf {
     found.unwrap_or_else(|| path.to_owned())
 }
 
-/// Joins without looking at the disk; nothing if `..` leads above the root.
+/// Joins paths without looking at the disk; `None` if `..` leads above the root.
 fn joined(base: &Path, path: &Path) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for component in base.components().chain(path.components()) {
@@ -122,7 +122,7 @@ fn joined(base: &Path, path: &Path) -> Option<String> {
             Component::Normal(name) => parts.push(name.to_str()?.to_owned()),
             Component::ParentDir => drop(parts.pop()?),
             Component::CurDir => {}
-            // The root of a tree is written as nothing, not as `/`.
+            // The root of a tree is an empty string, not `/`.
             Component::RootDir | Component::Prefix(_) => return None,
         }
     }

@@ -1,16 +1,16 @@
-//! Revisions → commits, and the exact `git fetch` for one that a shallow clone hasn't got.
+//! Resolves revisions to commits, and finds the exact `git fetch` for one that is missing in a shallow clone.
 
 use super::super::argument::{is_revision, quoted};
 use super::tags::version_of;
 use super::{GitError, Repository, SHORT};
 
-/// A revision that was looked up once; everything after goes by the id.
+/// A resolved revision; everything after uses the id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Resolved {
     pub rev: String,
     /// The commit, or the tree if the revision names one.
     pub id: String,
-    /// What git warned of, such as a name that is both a tag and a branch.
+    /// A warning from git, such as a name that is both a tag and a branch.
     pub warning: Option<String>,
 }
 
@@ -60,13 +60,13 @@ impl Repository {
         Err(GitError::NoMergeBase { a: a.to_owned(), b: b.to_owned(), fetch: self.unshallow() })
     }
 
-    /// The command that brings all of the history, if it isn't here.
+    /// The command that fetches the rest of the history, if the clone is shallow.
     pub(super) fn unshallow(&self) -> Option<String> {
         let remote = self.remote()?;
         self.shallow.then(|| format!("git fetch --unshallow {}", quoted(&remote)))
     }
 
-    /// The command that brings one revision; nothing where there is no remote to bring it from.
+    /// The command that fetches one revision; `None` if there is no remote to fetch it from.
     fn fetch_of(&self, rev: &str) -> Option<String> {
         let remote = self.remote()?;
         let from = quoted(&remote);
@@ -76,7 +76,7 @@ impl Repository {
             return None;
         }
         if rev.contains(['~', '^']) || rev.contains("@{") {
-            // What is missing is history.
+            // The missing part is history.
             return self.unshallow();
         }
         let branch = rev.strip_prefix("refs/heads/").unwrap_or(rev);
@@ -104,7 +104,7 @@ impl Repository {
     }
 }
 
-/// A whole object id, of SHA-1 or SHA-256.
+/// Whether this is a full object id (SHA-1 or SHA-256).
 pub(super) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,9 +1,9 @@
-//! Files of a revision that mention one of several words.
+//! Finds files of a revision that contain one of several words.
 
 use super::super::limits::LISTING_BYTES;
 use super::{GitError, Repository};
 
-/// A state of the files of a repository.
+/// A state of the files in a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitState<'r> {
     Revision(&'r str),
@@ -11,17 +11,17 @@ pub enum GitState<'r> {
     WorkingTree,
 }
 
-/// More words than this are too long for one command line.
+/// More words than this don't fit on one command line.
 const WORDS: usize = 2_000;
 
 impl Repository {
-    /// The manifests that contain one of these words, as paths from the root.
+    /// The manifests that contain one of these words, as paths relative to the root.
     pub fn manifests_with(&self, state: GitState<'_>, words: &[&str]) -> Result<Vec<String>, GitError> {
         let revision = match state {
             GitState::Revision(rev) => Some(self.resolve(rev)?.id),
             GitState::Index | GitState::WorkingTree => None,
         };
-        // A word comes from a file: only what can be part of a CRD's name is handed to git.
+        // Words come from files, so only those that can be part of a CRD's name are passed to git.
         let plain = |word: &&&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
         let mut arguments = vec!["grep", "--files-with-matches", "--null", "--fixed-strings", "--full-name", "--no-textconv"];
         arguments.extend((state == GitState::Index).then_some("--cached"));
@@ -35,7 +35,7 @@ impl Repository {
         arguments.extend(revision.as_deref());
         arguments.extend(["--", ":(top)*.yaml", ":(top)*.yml", ":(top)*.json"]);
         let answer = self.git.ask(&arguments, LISTING_BYTES)?;
-        // No match is an exit code of 1 without a message.
+        // Without a match, the exit code is 1 and there is no message.
         if !answer.ok && !answer.err.trim().is_empty() {
             return Err(answer.error("grep"));
         }

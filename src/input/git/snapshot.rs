@@ -1,4 +1,4 @@
-//! One state of a repository (a revision or the index) and a path in it → the blobs to read.
+//! Selects the blobs to read at a path in a repository state (a revision or the index).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use super::blobs::{Blob, Blobs};
 use super::listing::{LinkTarget, Listing, Mode, TreeEntry};
 use super::{GitError, Repository, Resolved};
 
-/// The text of a link is a path.
+/// The maximum length of a link's target, which is a path.
 const LINK_BYTES: u64 = 4096;
 
 /// A revision or the index.
 #[derive(Debug)]
 pub(in super::super) struct Snapshot<'r> {
     repository: &'r Repository,
-    /// Nothing for the index.
+    /// `None` for the index.
     revision: Option<Resolved>,
 }
 
 /// A blob to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Pick {
-    /// The path under which it was found, shown.
+    /// The path under which it was found, for messages.
     pub path: String,
-    /// Where it really is, once links are followed.
+    /// Its path after following links.
     pub real: Vec<u8>,
     pub id: String,
 }
 
-/// What a path holds.
+/// What was selected at a path.
 #[derive(Debug, Default)]
-pub(in super::super) struct Left {
+pub(in super::super) struct Selection {
     pub picks: Vec<Pick>,
     pub skipped: Vec<SkippedInput>,
     pub problems: Vec<Problem>,
@@ -44,7 +44,7 @@ impl<'r> Snapshot<'r> {
         Snapshot { repository, revision }
     }
 
-    /// How a path in it is shown.
+    /// How messages show a path in this state.
     pub(in super::super) fn name(&self, path: &str) -> String {
         match &self.revision {
             Some(revision) => format!("{}:{path}", shown_revision(&revision.rev)),
@@ -56,8 +56,8 @@ impl<'r> Snapshot<'r> {
         self.revision.as_ref()
     }
 
-    /// What is at one of its paths: the file itself, or all manifests of a directory.
-    pub(in super::super) fn select(&self, path: &str, limits: &Limits, blobs: &mut Blobs<'_>) -> Result<Left, GitError> {
+    /// Selects what is at a path: the file itself, or all manifests in a directory.
+    pub(in super::super) fn select(&self, path: &str, limits: &Limits, blobs: &mut Blobs<'_>) -> Result<Selection, GitError> {
         let listing = self.listing()?;
         let mut search = Search {
             snapshot: self,
@@ -67,7 +67,7 @@ impl<'r> Snapshot<'r> {
             walked: BTreeSet::new(),
             pending: VecDeque::new(),
             looked_at: 0,
-            left: Left::default(),
+            left: Selection::default(),
         };
         let key = path.as_bytes();
         let inside = listing.under(key);
@@ -76,12 +76,12 @@ impl<'r> Snapshot<'r> {
         } else if !inside.is_empty() && inside.iter().all(|entry| entry.mode != Mode::Link) {
             search.expand(path, key, inside)?;
         } else {
-            // Links are on the way or inside.
+            // There are links in the path or in the directory.
             search.through_links(path)?;
         }
         if search.looked_at > limits.entries {
             let problem = Problem::TooManyEntries { name: self.name(path), limit: limits.entries };
-            search.left = Left { problems: vec![problem], ..Left::default() };
+            search.left = Selection { problems: vec![problem], ..Selection::default() };
         }
         Ok(search.left)
     }
@@ -96,12 +96,12 @@ struct Search<'s, 'r, 'b> {
     listing: &'s Listing,
     limits: &'s Limits,
     blobs: &'s mut Blobs<'b>,
-    /// Directories that were read, by their real paths: each is read once, so no link loops.
+    /// Directories that were read, by their real paths: each is read once, so links can't loop.
     walked: BTreeSet<Vec<u8>>,
-    /// Directories that links lead to, as shown and as they are.
+    /// Directories that links lead to, with their shown and real paths.
     pending: VecDeque<(String, Vec<u8>)>,
     looked_at: usize,
-    left: Left,
+    left: Selection,
 }
 
 impl Search<'_, '_, '_> {
@@ -182,7 +182,7 @@ impl Search<'_, '_, '_> {
     fn take(&mut self, path: String, entry: &TreeEntry) {
         if entry.unmerged {
             let problem = Problem::Unmerged { name: self.snapshot.name(&path) };
-            // There are up to three sides of it.
+            // An unmerged file has up to three sides.
             if self.left.problems.last() != Some(&problem) {
                 self.left.problems.push(problem);
             }
@@ -206,7 +206,7 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// A path, the directories it is in, and the root.
+/// A path, its parent directories, and the root.
 fn ancestors(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(path), |path| {
         if path.is_empty() {

@@ -1,12 +1,12 @@
-//! What is staged: the paths in which the index differs from HEAD.
+//! Staged changes: the paths where the index differs from HEAD.
 
 use super::super::limits::LISTING_BYTES;
 use super::{GitError, Repository};
 
-/// A path whose staged content differs from HEAD's.
+/// A path whose staged content differs from HEAD.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Staged {
-    /// From the root of the repository; what isn't UTF-8 is shown as U+FFFD.
+    /// Relative to the repository root; bytes that aren't UTF-8 are shown as U+FFFD.
     pub path: String,
     pub change: StagedChange,
 }
@@ -16,14 +16,14 @@ pub enum StagedChange {
     Added,
     Modified,
     Deleted,
-    /// A file became a link or a submodule, or the other way round.
+    /// A file became a link or a submodule, or vice versa.
     Retyped,
     Unmerged,
 }
 
 impl Repository {
-    /// Index against HEAD, sorted by path; before the first commit everything staged is added. A
-    /// rename is a deletion and an addition, because CRDs are matched by name and not by file.
+    /// Compares the index with HEAD, sorted by path; before the first commit, everything staged is added. A rename is a deletion
+    /// and an addition, because CRDs are matched by name and not by file.
     pub fn changed_paths(&self) -> Result<Vec<Staged>, GitError> {
         let head = match self.resolve("HEAD") {
             Ok(head) => head,

@@ -1,4 +1,4 @@
-//! Tags that are versions.
+//! Tags that name versions.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use semver::Version;
 use super::revision::is_id;
 use super::{GitError, Repository, Resolved, SHORT};
 
-/// Lists of tags: a hundred thousand of them.
+/// The output limit for lists of tags, enough for a hundred thousand.
 const TAG_LIST: u64 = 16 << 20;
 
-/// A tag and what it points at.
+/// A tag and the commit it points to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     pub name: String,
@@ -20,9 +20,8 @@ pub struct Tag {
 }
 
 impl Repository {
-    /// The tags that match a glob and can be reached from a revision, newest first: versions by
-    /// their precedence, then the others by date. A clock that was wrong at tagging orders nothing
-    /// that a version orders.
+    /// The tags that match a glob and are reachable from a revision, newest first: versions by precedence, then the others by date.
+    /// This way a wrong clock when tagging doesn't change the order of versions.
     pub fn tags(&self, pattern: &str, from: &str) -> Result<Vec<Tag>, GitError> {
         let from = self.resolve(from)?;
         let merged = format!("--merged={}", from.id);
@@ -46,10 +45,10 @@ impl Repository {
         })
     }
 
-    /// The highest release among the tags that are not newer than the newest of these revisions. Whether they contain it doesn't
-    /// matter: most projects tag on release branches. Of two tags of one version, the one with the shorter name.
+    /// The highest release among the tags that aren't newer than the newest of these revisions. The revisions needn't contain it,
+    /// because most projects tag on release branches. If two tags have the same version, the one with the shorter name is used.
     ///
-    /// Where Go modules in subdirectories are released along with the project, their tags (`test/v1.2.0`) come before the release
+    /// If Go modules in subdirectories are released along with the project, their tags (`test/v1.2.0`) may come before the release
     /// itself (`v1.2.0`) and don't count.
     pub fn last_release(&self, revs: &[&str]) -> Result<Option<Tag>, GitError> {
         let mut now = i64::MIN;
@@ -67,9 +66,9 @@ impl Repository {
         Ok(newest.map(|(_, tag)| tag.clone()))
     }
 
-    /// Tags that match a glob, with their dates.
+    /// The tags that match a glob, with their dates.
     fn dated_tags(&self, filters: &[&str], pattern: &str) -> Result<Vec<(i64, Tag)>, GitError> {
-        // `*` doesn't match a slash, a prefix does.
+        // `*` doesn't match a slash, but a prefix does.
         let pattern = if pattern == "*" { "refs/tags/".to_owned() } else { format!("refs/tags/{pattern}") };
         let format = "--format=%(refname) %(objectname) %(*objectname) %(creatordate:unix)";
         let arguments = [&["for-each-ref"], filters, &[format, "--end-of-options", &pattern]].concat();
@@ -80,14 +79,14 @@ impl Repository {
         Ok(String::from_utf8_lossy(&answer.out).lines().filter_map(tag).collect())
     }
 
-    /// The tag that a revision is, if its name is a version.
+    /// The tag that a revision names, if the name is a version.
     pub fn tag_of(&self, rev: &str) -> Result<Option<Tag>, GitError> {
         let name = rev.strip_prefix("refs/").unwrap_or(rev);
         let name = name.strip_prefix("tags/").unwrap_or(name);
         let Some(version) = version_of(name) else {
             return Ok(None);
         };
-        // A branch or a commit may look like a version, too.
+        // A branch or commit may look like a version, too.
         let full = format!("refs/tags/{name}");
         let shown = self.git.run(&["show-ref", "--verify", "--quiet", "--", &full], SHORT)?;
         if !shown.ok {
@@ -103,7 +102,7 @@ fn module(tag: &Tag) -> Option<&str> {
     tag.name.rsplit_once('/').map(|(module, _)| module)
 }
 
-/// Directories that are tagged along with the whole project.
+/// Directories that are always tagged along with the whole project.
 fn modules(tags: &[(Version, Tag)]) -> BTreeSet<&str> {
     let whole: BTreeSet<&Version> = tags.iter().filter(|(_, tag)| module(tag).is_none()).map(|(version, _)| version).collect();
     tags.iter().filter(|(version, _)| whole.contains(version)).filter_map(|(_, tag)| module(tag)).collect()
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_that_are_tagged_along_are_not_the_project() {
+    fn tags_of_modules_released_along_are_ignored() {
         let tags = ["v1.9.0", "test/v1.9.0", "test/v1.10.0", "operator/v2.0.0"].map(|name| {
             let version = version_of(name).expect("a version");
             (version.clone(), Tag { name: name.to_owned(), commit: String::new(), version: Some(version) })

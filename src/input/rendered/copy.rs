@@ -1,4 +1,4 @@
-//! Files in a temporary directory, which is removed in the end.
+//! Copies files to a temporary directory, which is removed afterwards.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::RenderError;
 use super::source_tree::RawFile;
 
-/// A directory of the current user, with a copy of files and an empty home for the program that reads them.
+/// A private directory with a copy of files, and an empty home directory for the program that reads them.
 pub(super) struct Copied {
     directory: PathBuf,
     root: PathBuf,
@@ -19,7 +19,7 @@ impl Copied {
     pub fn new<'f>(files: impl IntoIterator<Item = &'f RawFile>) -> Result<Copied, RenderError> {
         let failed = |error: io::Error| RenderError::NotCopied(error.to_string());
         let directory = temporary().map_err(failed)?;
-        // From here on it is removed, whatever happens.
+        // From here on it is removed when dropped, whatever happens.
         let copied = Copied { root: directory.join("files"), home: directory.join("home"), directory };
         for folder in [&copied.root, &copied.home] {
             std::fs::create_dir(folder).map_err(failed)?;
@@ -52,7 +52,7 @@ impl Drop for Copied {
     }
 }
 
-/// Makes a directory that wasn't there, and that nobody else can read.
+/// Creates a new directory that nobody else can read.
 fn temporary() -> io::Result<PathBuf> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let mut builder = std::fs::DirBuilder::new();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_removed_in_the_end() {
+    fn a_copy_is_removed_afterwards() {
         let copied = Copied::new(&[file("a/b.yaml")]).unwrap();
         let root = copied.root().to_owned();
         assert!(root.join("a/b.yaml").is_file());
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_copied_elsewhere() {
+    fn paths_outside_the_copy_are_refused() {
         for path in ["../x", "/x", "a/../../x"] {
             assert!(matches!(Copied::new(&[file(path)]), Err(RenderError::NotCopied(_))), "{path}");
         }

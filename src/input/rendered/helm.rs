@@ -1,7 +1,7 @@
-//! Templates of CRDs → what `helm template` makes of them with the default values of their chart.
+//! Renders CRD templates with `helm template` and the default values of their chart.
 //!
-//! Templates in the usual wrapping are read without Helm, at their own places and also where a value leaves them out. Helm is for the
-//! others, and for all of them with `--render`.
+//! Templates with the usual wrapping are read without Helm, which keeps their positions and doesn't depend on values. Helm is used
+//! for the others, and for all of them with `--render`.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) fn render(loader: &Loader, inputs: &[Input], loaded: &mut Loaded) {
                 loaded.notes.extend(outcome.rendered.then(|| Note::Rendered { name: chart.clone(), by: SAID }));
                 loaded.notes.extend(outcome.left_out.then_some(Note::LeftOutByValues { name: chart }));
             }
-            // Without Helm, what can't be read says so itself.
+            // Without Helm, unreadable templates are reported as such.
             Ok(None) if !loader.renders() => return,
             Ok(None) => loaded.problems.push(Problem::Render { name: chart, error: RenderError::NotInstalled("`helm`") }),
             Err(problem) => loaded.problems.push(problem),
@@ -40,15 +40,15 @@ pub(super) fn render(loader: &Loader, inputs: &[Input], loaded: &mut Loaded) {
     }
 }
 
-/// What became of the templates of a chart.
+/// The result of rendering the templates of a chart.
 #[derive(Default)]
 struct Outcome {
     rendered: bool,
-    /// Values leave some out, which can be read without Helm.
+    /// The values omit some templates, which can be read without Helm.
     left_out: bool,
 }
 
-/// Renders a chart, and puts what comes out in the place of these templates. Nothing if Helm isn't installed.
+/// Renders a chart, and replaces these templates with the output. Returns `None` if Helm isn't installed.
 fn one(loader: &Loader, inputs: &[Input], chart: &str, templates: &[usize], files: &mut [File]) -> Result<Option<Outcome>, Problem> {
     let refused = |error: RenderError| Problem::Render { name: chart.to_owned(), error };
     let Some(first) = templates.first().and_then(|index| files.get(*index)) else { return Ok(Some(Outcome::default())) };
@@ -78,7 +78,7 @@ fn one(loader: &Loader, inputs: &[Input], chart: &str, templates: &[usize], file
     Ok(Some(outcome))
 }
 
-/// The chart and the path in it of a template: `charts/x/templates/crd.yaml` is `templates/crd.yaml` of `charts/x`.
+/// Splits the path of a template: `charts/x/templates/crd.yaml` is `templates/crd.yaml` in `charts/x`.
 fn split(name: &str) -> Option<(&str, &str)> {
     let at = match name.rfind("/templates/") {
         Some(at) => at + 1,
@@ -89,7 +89,7 @@ fn split(name: &str) -> Option<(&str, &str)> {
     Some((if chart.is_empty() { "." } else { chart }, name.get(at..)?))
 }
 
-/// All files of the chart that a template is in, by their paths in the chart; nothing if it is in none.
+/// All files of the chart that contains a template, by their paths in the chart; `None` if it isn't in a chart.
 fn chart_files(loader: &Loader, inputs: &[Input], template: &File) -> Result<Option<Vec<RawFile>>, Problem> {
     let root = |path: &str| split(path).map(|(chart, _)| if chart == "." { String::new() } else { chart.to_owned() });
     let (files, root) = match &template.origin {
@@ -127,7 +127,7 @@ fn chart_files(loader: &Loader, inputs: &[Input], template: &File) -> Result<Opt
     Ok(files.iter().any(|file| file.path == "Chart.yaml").then_some(files))
 }
 
-/// The output of Helm by template, each document with the line before it that separates it.
+/// Splits Helm's output by template; each document includes the separator line before it.
 fn by_source(out: &str) -> BTreeMap<&str, String> {
     let mut sources: BTreeMap<&str, String> = BTreeMap::new();
     let (mut starts, mut current) = (false, None);
@@ -138,7 +138,7 @@ fn by_source(out: &str) -> BTreeMap<&str, String> {
             continue;
         }
         if starts && let Some(source) = body.strip_prefix("# Source: ") {
-            // The name of the chart comes first.
+            // The path starts with the name of the chart.
             current = source.split_once('/').map(|(_, template)| template);
             if let Some(template) = current {
                 sources.entry(template).or_default().push_str("---\n");

@@ -1,6 +1,6 @@
-//! A kustomization → what `kustomize build` or `kubectl kustomize` makes of it.
+//! Renders a kustomization with `kustomize build` or `kubectl kustomize`.
 //!
-//! What it refers to must be in the same tree: kustomize would fetch anything else.
+//! Everything it refers to must be in the same tree, because kustomize would fetch anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use super::line_origins::LineOrigins;
 use super::source_tree::{RawFile, SourceTree};
 use super::{Copied, RenderError, command, run};
 
-/// Standalone kustomize is newer than the one in kubectl.
+/// Standalone kustomize is usually newer than the one in kubectl.
 const PROGRAMS: [(&str, &str, &str); 2] = [("kustomize", "build", "kustomize build"), ("kubectl", "kustomize", "kubectl kustomize")];
 
-/// Renders the kustomization in a directory or the one around it; nothing if there is none.
+/// Renders the kustomization in a directory or its parent; `None` if there is none.
 pub(super) fn render(loader: &Loader, tree: &SourceTree, directory: &str) -> Option<Result<(File, Note), Problem>> {
     let has_one = |directory: &&str| {
         let paths = kustomization::NAMES.iter().map(|name| join(directory, name));
@@ -43,7 +43,7 @@ pub(super) fn render(loader: &Loader, tree: &SourceTree, directory: &str) -> Opt
     Some(outcome)
 }
 
-/// The files of a kustomization and of all that it refers to, by their paths.
+/// The files of a kustomization and of everything it refers to, by path.
 fn copied_files(
     loader: &Loader,
     tree: &SourceTree,

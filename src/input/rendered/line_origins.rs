@@ -1,4 +1,4 @@
-//! From the lines of a rendered text back to the files that it was made of.
+//! Maps the lines of a rendered text back to the files it was made from.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use similar::{Algorithm, DiffTag};
 use crate::input::yaml::{self, Node, YamlBudget};
 use crate::input::{File, LineColumn, Lines, Origin, Text};
 
-/// Where the lines of a rendered text come from. What a patch or an expression put in comes from nowhere.
+/// The source lines of a rendered text. Lines added by a patch or an expression have no source.
 #[derive(Debug, Clone, Default)]
 pub struct LineOrigins {
     files: Vec<(String, Origin)>,
-    /// By line, from 0.
+    /// By line, counted from 0.
     lines: Vec<Option<LineOrigin>>,
 }
 
@@ -20,12 +20,12 @@ pub struct LineOrigins {
 struct LineOrigin {
     file: usize,
     line: usize,
-    /// How much further to the right the text stands there.
+    /// How much further to the right the text is in the source.
     shift: isize,
 }
 
 impl LineOrigins {
-    /// The place in the file that a place of the rendered text comes from, and the name of the file.
+    /// The source file and place for a place in the rendered text.
     pub fn place(&self, at: LineColumn) -> Option<(&str, LineColumn)> {
         let origin = self.lines.get(at.line.checked_sub(1)?).copied().flatten()?;
         let (name, _) = self.files.get(origin.file)?;
@@ -38,11 +38,11 @@ impl LineOrigins {
         self.files.iter().map(|(name, origin)| (&**name, origin))
     }
 
-    /// A rendered template: lines that are the same are the same, and what an expression made comes from its line.
+    /// Maps a rendered template: equal lines correspond, and the output of an expression comes from its line.
     pub(super) fn by_line(rendered: &str, template: &str, file: &File) -> LineOrigins {
         let chunks = chunks(template);
         let mut lines = Vec::new();
-        // Helm sorts documents, so each looks for its own part of the template.
+        // Helm sorts documents, so each one is matched with its own part of the template.
         for (_, document) in self::chunks(rendered) {
             let named = document.iter().copied().find(|line| line.starts_with("  name: "));
             let own = chunks.iter().filter(|(_, chunk)| named.is_some_and(|name| chunk.contains(&name))).collect::<Vec<_>>();
@@ -60,9 +60,9 @@ impl LineOrigins {
         LineOrigins { files: vec![(file.name.clone(), file.origin.clone())], lines }
     }
 
-    /// A rendered kustomization: a field comes from the same field of the document with the same kind and name.
+    /// Maps a rendered kustomization: a field comes from the same field of the document with the same kind and name.
     pub(super) fn by_path(rendered: &Text, mut sources: Vec<((String, Origin), Text)>) -> LineOrigins {
-        // The resource itself comes before the patches of it, which are partial.
+        // The resource itself comes before its patches, which are partial.
         sources.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
         let mut origins = LineOrigins { files: Vec::new(), lines: vec![None; rendered.lines().count()] };
         let budget = YamlBudget::default();
@@ -77,7 +77,7 @@ impl LineOrigins {
             for tree in documents(&text) {
                 let Some(made) = identity(tree.root()).and_then(|id| wanted.get(&id)).and_then(|index| named.get(*index)) else { continue };
                 let file = origins.files.len();
-                let mut walk = Walk { rendered, here: &here, source: &text, there: &there, file, lines: &mut origins.lines };
+                let mut walk = FieldMatcher { rendered, here: &here, source: &text, there: &there, file, lines: &mut origins.lines };
                 walk.map(made.root(), tree.root());
                 used = true;
             }
@@ -89,15 +89,15 @@ impl LineOrigins {
     }
 }
 
-/// The line on which a value starts, here and there.
+/// The line where a value starts, in the output and in the source.
 struct Start {
     made: usize,
     line: usize,
     shift: isize,
 }
 
-/// Pairs the fields of a rendered document with those of its source.
-struct Walk<'w> {
+/// Matches the fields of a rendered document with those of its source.
+struct FieldMatcher<'w> {
     rendered: &'w str,
     here: &'w Lines,
     source: &'w str,
@@ -106,7 +106,7 @@ struct Walk<'w> {
     lines: &'w mut Vec<Option<LineOrigin>>,
 }
 
-impl Walk<'_> {
+impl FieldMatcher<'_> {
     fn map(&mut self, made: Node<'_>, source: Node<'_>) {
         for entry in made.entries() {
             let Some(own) = source.entry(entry.name()) else { continue };
@@ -133,9 +133,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Lines of a text that is folded in another way have their nearest line there.
+    /// Maps the lines of a text that is folded differently to the nearest line in the source.
     fn scalar(&mut self, made: Node<'_>, source: Node<'_>) {
-        // The span of a block ends where the next node begins.
+        // The span of a block scalar ends where the next node starts.
         let last = |lines: &Lines, text: &str, node: Node<'_>| {
             let Range { start, end } = node.span().range();
             let length = text.get(start..end).map_or(0, |part| part.trim_end().len());
@@ -148,7 +148,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Sets the line on which a node starts.
+    /// Maps the line where a node starts.
     fn line(&mut self, made: Node<'_>, source: Node<'_>) -> Start {
         let here = self.here.place(self.rendered, made.span().start as usize);
         let there = self.there.place(self.source, source.span().start as usize);
@@ -165,7 +165,7 @@ fn identity(root: Node<'_>) -> Option<(String, String)> {
     Some((kind.to_owned(), root.get("metadata")?.get("name")?.as_str()?.to_owned()))
 }
 
-/// The documents of a text, each with the number of its first line; lines that separate them belong to the next one.
+/// Splits a text into documents, each with the number of its first line; separator lines belong to the next document.
 fn chunks(text: &str) -> Vec<(usize, Vec<&str>)> {
     let mut chunks: Vec<(usize, Vec<&str>)> = Vec::new();
     for (number, line) in text.lines().map(str::trim_end).enumerate() {
@@ -177,7 +177,8 @@ fn chunks(text: &str) -> Vec<(usize, Vec<&str>)> {
     chunks
 }
 
-/// For each rendered line its line in the template, from 1; `first` is the number of the template's first line, from 0.
+/// For each rendered line, its line in the template, counted from 1; `first` is the number of the template's first line, counted
+/// from 0.
 fn aligned(rendered: &[&str], template: &[&str], first: usize) -> Vec<usize> {
     let mut lines = vec![0; rendered.len()];
     for operation in similar::capture_diff_slices(Algorithm::Patience, rendered, template) {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_documents_find_their_parts() {
+    fn reordered_documents_are_matched_with_their_templates() {
         let template = "kind: A\nmetadata:\n  name: b\nx: 1\n---\nkind: A\nmetadata:\n  name: a\nx: 1\n";
         let rendered = "---\nkind: A\nmetadata:\n  name: a\nx: 1\n---\nkind: A\nmetadata:\n  name: b\nx: 1\n";
         let origins = LineOrigins::by_line(rendered, template, &file(template));
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_texts_have_their_nearest_lines() {
+    fn folded_texts_map_to_the_nearest_lines() {
         let base = Text::from("kind: A\nmetadata:\n  name: a\nspec:\n  description: |-\n    one\n    two\n  x: 1\n");
         let rendered = Text::from("kind: A\nmetadata:\n  name: a\nspec:\n  description: >-\n    one\n\n    two\n\n    three\n  x: 1\n");
         let origins = LineOrigins::by_path(&rendered, vec![(("b".to_owned(), Origin::Stdin), base)]);

@@ -1,7 +1,7 @@
-//! What other programs make of an input: `helm template` of a chart, `kustomize build` or `kubectl kustomize` of a kustomization.
+//! Renders inputs with other programs: `helm template` for a chart, `kustomize build` or `kubectl kustomize` for a kustomization.
 //!
-//! What is rendered isn't trusted. The program gets a copy of the files, so that no link leads out of it, and it finds no plugins, no
-//! credentials and no network. It runs for a limited time, and what it writes is bounded. Places lead back to the files that it read.
+//! Rendered input isn't trusted. The program gets a copy of the files, so that no link leads out of it, and has no plugins,
+//! credentials or network. Its time and output are limited. Places in the output lead back to the source files.
 
 mod copy;
 mod helm;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::limits::spoken;
+use super::limits::human_size;
 use super::program::{self, ProgramOutput};
 use super::{File, Input, Loaded, Loader, Note, Problem, shorten_line};
 
@@ -25,12 +25,12 @@ use source_tree::SourceTree;
 
 /// How long a program may take for one chart or kustomization. Large ones take a few seconds.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// KiB of memory that a program may reserve, where the system can bound it. The largest charts take a tenth of it.
+/// How much memory a program may reserve, in KiB, if the system can limit it. The largest charts need a tenth of it.
 const MEMORY_KIB: u64 = 4 << 20;
-/// An address at which nothing listens.
+/// An address where nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// Why something could not be rendered.
+/// Why something couldn't be rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RenderError {
@@ -40,9 +40,9 @@ pub enum RenderError {
     NotStarted { program: &'static str, reason: String },
     #[error("`{program}` took more than {seconds} seconds")]
     TimedOut { program: &'static str, seconds: u64 },
-    #[error("`{program}` takes more than {} of memory", spoken(MEMORY_KIB << 10))]
+    #[error("`{program}` takes more than {} of memory", human_size(MEMORY_KIB << 10))]
     OutOfMemory { program: &'static str },
-    #[error("`{program}` wrote more than {}", spoken(*.limit))]
+    #[error("`{program}` wrote more than {}", human_size(*.limit))]
     TooMuch { program: &'static str, limit: u64 },
     #[error("`{program}` failed: {said}")]
     Failed { program: &'static str, said: String },
@@ -55,7 +55,7 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn advice(&self) -> Option<String> {
         Some(match self {
             RenderError::NotInstalled(_) => "install it, or leave out --render".to_owned(),
@@ -65,31 +65,31 @@ impl RenderError {
         })
     }
 
-    /// Whether a change of the files can repair it.
+    /// Whether a change to the files can fix it.
     pub(super) fn is_about_content(&self) -> bool {
         matches!(self, RenderError::Failed { .. } | RenderError::Refers(_) | RenderError::NoCrd | RenderError::OutOfMemory { .. })
     }
 }
 
 impl Loader {
-    /// What the input is when it is rendered: the output of kustomize for a directory that has a kustomization, or whose parent has one.
+    /// Renders an input: the output of kustomize for a directory that has a kustomization, or whose parent has one.
     pub(super) fn rendered(&self, input: &Input) -> Option<Result<(File, Note), Problem>> {
         let (tree, directory) = SourceTree::of(self, input)?;
         kustomize::render(self, &tree, &directory)
     }
 
-    /// Replaces templates of CRDs by what Helm makes of them: those that can't be read without it, or with `--render` all.
+    /// Replaces CRD templates with Helm's output: those that can't be read without it, or with `--render` all of them.
     pub(super) fn render_templates(&self, inputs: &[Input], loaded: &mut Loaded) {
         helm::render(self, inputs, loaded);
     }
 }
 
-/// A command that can't take all memory: templates can ask for any amount. Nothing if the program isn't installed.
+/// A command with limited memory, because templates can request any amount. Returns `None` if the program isn't installed.
 fn command(program: &str) -> Option<Command> {
     if !cfg!(unix) {
         return Some(Command::new(program));
     }
-    // Only directories that don't depend on where crdwise runs: a repository must not bring its own program.
+    // Only absolute directories, so that a repository can't provide its own program.
     let paths = std::env::var_os("PATH")?;
     let found = std::env::split_paths(&paths).filter(|path| path.is_absolute()).map(|path| path.join(program)).find(|path| path.is_file());
     let mut command = Command::new("sh");
@@ -97,7 +97,7 @@ fn command(program: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Runs a program on copied files. Nothing if it isn't installed.
+/// Runs a program on copied files. Returns `None` if it isn't installed.
 fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) -> Result<Option<ProgramOutput>, RenderError> {
     let home = copied.home();
     for name in ["HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
@@ -129,7 +129,7 @@ fn run(command: &mut Command, shown: &'static str, copied: &Copied, limit: u64) 
         return Err(RenderError::OutOfMemory { program: shown });
     }
     if !answer.ok {
-        // Helm adds hints behind its error.
+        // Helm adds hints after its error.
         let said = answer.err.lines().find_map(|line| line.strip_prefix("Error: ")).unwrap_or(answer.reason());
         // The path of the copy means nothing to the user.
         let said = said.replace(&*copied.root().to_string_lossy(), "").replace("//", "/");

@@ -1,19 +1,19 @@
-//! The tree around an input (a repository, one state of it, or a directory without one), and the files in it as they are.
+//! The tree around an input (a repository, one state of it, or a plain directory), and the raw files in it.
 
 use std::path::{Path, PathBuf};
 
 use crate::input::directory::boundary;
 use crate::input::{Input, InputKind, Loader, Origin, Problem, shown, shown_revision};
 
-/// A file that is handed to another program.
+/// A file to pass to another program.
 #[derive(Debug)]
 pub(super) struct RawFile {
-    /// From the root of the tree, with `/`.
+    /// Relative to the root of the tree, with `/`.
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
-/// Paths of it are from its root, with `/`; the root itself is written as nothing.
+/// A tree whose paths are relative to its root, with `/`; the root itself is an empty string.
 pub(super) enum SourceTree {
     Files { root: PathBuf, absolute: bool },
     Revision(String),
@@ -21,7 +21,7 @@ pub(super) enum SourceTree {
 }
 
 impl SourceTree {
-    /// The tree around the directory that an input names, and the path of the directory in it.
+    /// The tree around the directory of an input, and the directory's path in it.
     pub fn of(loader: &Loader, input: &Input) -> Option<(SourceTree, String)> {
         match &input.kind {
             InputKind::Path(given) => {
@@ -36,7 +36,7 @@ impl SourceTree {
         }
     }
 
-    /// The file at a path, or all files in the directory there. Neither is nothing.
+    /// The file at a path, or all files in the directory there; empty if there is neither.
     pub fn files(&self, loader: &Loader, path: &str) -> Result<Vec<RawFile>, Problem> {
         let kind = match self {
             SourceTree::Files { root, .. } => InputKind::Path(root.join(path)),
@@ -53,7 +53,7 @@ impl SourceTree {
         Ok(files.into_iter().filter_map(from_root).collect())
     }
 
-    /// What a file of the tree is called, and where it comes from.
+    /// The name of a file in the tree, and its origin.
     pub fn name(&self, loader: &Loader, path: &str) -> (String, Origin) {
         match self {
             SourceTree::Files { root, absolute } => {
@@ -72,7 +72,7 @@ impl SourceTree {
     }
 }
 
-/// All files of an input, whatever their names. Manifests that can't be read are a problem, other files may be missing.
+/// All files of an input, whatever their names. Unreadable manifests are a problem; other files may be missing.
 pub(super) fn raw_files(loader: &Loader, input: &Input) -> Result<Vec<RawFile>, Problem> {
     let (files, problems) = loader.of_everything().load_raw(input);
     if let Some(problem) = problems.into_iter().find(|problem| crate::input::is_manifest(problem.name())) {

@@ -1,4 +1,4 @@
-//! Archives as inputs: what is read of them, and what is refused.
+//! Archives as inputs: what is read from them, and what is refused.
 
 use std::io::{Cursor, Write};
 
@@ -9,7 +9,7 @@ use super::super::archive::ArchiveError;
 use super::super::scratch::Scratch;
 use super::super::{Limits, Origin, Problem, Why};
 
-/// Writes names as they are: `tar::Builder` refuses those that lead out.
+/// Writes names unchecked, because `tar::Builder` refuses those that lead out.
 fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, bytes) in files {
@@ -50,7 +50,7 @@ fn every_kind_of_archive_reads_as_a_directory() {
     write(&scratch, "a.tar", &tar(&CHART));
     write(&scratch, "a.tgz", &gzip(&tar(&CHART)));
     write(&scratch, "a.zip", &zip(&CHART));
-    // What counts is the content: downloads lose their endings.
+    // The content decides, because downloads lose their extensions.
     write(&scratch, "asset", &gzip(&tar(&CHART)));
     for name in ["a.tar", "a.tgz", "a.zip", "asset"] {
         let loaded = scratch.load(&[name]);
@@ -78,7 +78,7 @@ fn archives_in_git_and_in_directories() {
     scratch.commit();
     assert_eq!(scratch.load(&["HEAD:a.tgz"]).texts(), ["c", "a"]);
     assert_eq!(scratch.load(&[":a.tgz"]).files[1].name, ":a.tgz/widget/crds/a.yaml");
-    // A directory is searched for manifests; archives in it are named, and said to be left out.
+    // A directory is searched for manifests; archives in it are listed as skipped.
     let loaded = scratch.load(&["."]);
     assert!(loaded.files.is_empty() && loaded.skipped.iter().any(|skipped| skipped.what == "a.tgz"));
 }
@@ -97,9 +97,9 @@ fn names_that_lead_out_are_problems() {
 }
 
 #[test]
-fn links_and_doubles_are_problems() {
+fn links_and_duplicates_are_problems() {
     let mut builder = tar::Builder::new(tar(&[("a.yaml", b"a"), ("a.yaml", b"b")]));
-    // The end of an archive is two empty blocks.
+    // An archive ends with two empty blocks.
     builder.get_mut().truncate(4 * 512);
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(tar::EntryType::Symlink);
@@ -114,7 +114,7 @@ fn links_and_doubles_are_problems() {
 
 #[test]
 fn a_zip_that_lists_a_file_twice_is_a_problem() {
-    // The writer refuses to make one, so a name is changed to that of the other.
+    // The writer refuses duplicates, so one name is changed afterwards.
     let mut bytes = zip(&[("a.yaml", b"a"), ("b.yaml", b"b")]);
     for at in 0..bytes.len() - 6 {
         if bytes[at..].starts_with(b"b.yaml") {
@@ -137,7 +137,7 @@ fn holes_of_sparse_files_count() {
         header.set_entry_type(tar::EntryType::GNUSparse);
         header.set_size(0);
         let gnu = header.as_gnu_mut().unwrap();
-        // One empty part at the end, and nothing before it.
+        // One empty part at the end, with a hole before it.
         gnu.set_real_size(60_000);
         gnu.sparse[0].set_offset(60_000);
         gnu.sparse[0].set_length(0);
@@ -191,10 +191,10 @@ fn the_checksum_at_the_end_counts() {
 }
 
 #[test]
-fn what_expands_too_far_is_refused_as_a_whole() {
+fn archives_that_expand_too_far_are_refused_as_a_whole() {
     let limits = Limits { total_bytes: 1 << 20, file_bytes: 1 << 16, ..Limits::default() };
     let zeros = vec![0u8; 2 << 20];
-    // Also what is only passed by counts.
+    // Skipped files count, too.
     let bombs = [
         gzip(&tar(&[("a.yaml", b"a"), ("zeros.bin", &zeros), ("b.yaml", b"b")])),
         gzip(&gzip(&zeros)),
@@ -209,12 +209,12 @@ fn what_expands_too_far_is_refused_as_a_whole() {
                 assert_eq!(loaded.problems, [Problem::Archive { name: "bomb".to_owned(), error: ArchiveError::Expands(1 << 20) }]);
                 assert!(loaded.files.is_empty());
             }
-            // Unpacked once, it is an archive and no manifest.
+            // Unpacked once, it is an archive rather than a manifest.
             1 => assert!(matches!(&loaded.problems[..], [Problem::Malformed { .. }])),
             _ => assert!(loaded.problems.iter().all(|problem| !matches!(problem, Problem::Archive { .. }))),
         }
     }
-    // Sixteen files that share one limit.
+    // Sixteen files fit the shared limit.
     let many: Vec<(String, &[u8])> = (0..17).map(|n| (format!("{n}.yaml"), &zeros[..1 << 16])).collect();
     let many: Vec<(&str, &[u8])> = many.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
     let scratch = Scratch::new().limited(limits);

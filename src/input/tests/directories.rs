@@ -1,4 +1,4 @@
-//! Files, directories, standard input: what is read, skipped and refused.
+//! Files, directories and standard input: what is read, skipped and refused.
 
 use std::io::Read;
 
@@ -19,7 +19,7 @@ fn a_directory_is_read_in_the_order_of_its_paths() {
     assert_eq!(loaded.names(), sorted);
     assert_eq!(loaded.texts(), sorted);
     assert_eq!(
-        loaded.passed_over(),
+        loaded.skipped_lines(),
         ["crd/Makefile: neither .yaml nor .yml nor .json", "crd/README.md: neither .yaml nor .yml nor .json",]
     );
     assert!(loaded.problems.is_empty());
@@ -27,7 +27,7 @@ fn a_directory_is_read_in_the_order_of_its_paths() {
 }
 
 #[test]
-fn names_are_those_that_were_given() {
+fn names_are_shown_as_given() {
     let scratch = Scratch::new();
     scratch.write("crd/a.yaml", "x");
     let absolute = scratch.path().join("crd");
@@ -53,7 +53,7 @@ fn the_same_file_is_read_once() {
     scratch.write("crd/a.yaml", "x");
     let loaded = scratch.load(&["crd/a.yaml", "crd", "./crd/../crd/a.yaml"]);
     assert_eq!(loaded.names(), ["crd/a.yaml"]);
-    assert_eq!(loaded.passed_over(), ["crd/a.yaml: the same file as crd/a.yaml", "crd/../crd/a.yaml: the same file as crd/a.yaml"]);
+    assert_eq!(loaded.skipped_lines(), ["crd/a.yaml: the same file as crd/a.yaml", "crd/../crd/a.yaml: the same file as crd/a.yaml"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn empty_inputs_are_counted() {
 }
 
 #[test]
-fn what_is_not_there_does_not_hide_what_is() {
+fn missing_inputs_do_not_hide_others() {
     let scratch = Scratch::new();
     scratch.write("a.yaml", "x");
     let loaded = scratch.load(&["gone.yaml", "a.yaml", "a.yaml/b"]);
@@ -123,7 +123,7 @@ fn a_huge_file_is_refused_by_its_size() {
 }
 
 #[test]
-fn budgets_of_the_bundle_end_it_and_say_what_is_left() {
+fn files_beyond_the_bundle_budget_are_reported() {
     let four = |limits| {
         let scratch = Scratch::new().limited(limits);
         for name in ["a.yaml", "b.yaml", "c.yaml", "d.yaml"] {
@@ -168,7 +168,7 @@ fn many_skipped_files_are_counted_in_one_line() {
 }
 
 #[test]
-fn encodings_reach_the_reader_with_their_names_and_places() {
+fn encodings_are_reported_with_their_places() {
     let scratch = Scratch::new();
     let utf16: Vec<u8> = "\u{FEFF}a: ä".encode_utf16().flat_map(u16::to_le_bytes).collect();
     scratch.write("bom.yaml", "\u{FEFF}a: 1\r\nb: 2\rc: 3\n").write("wide.yaml", utf16);
@@ -185,7 +185,7 @@ fn encodings_reach_the_reader_with_their_names_and_places() {
 }
 
 #[test]
-fn a_pointer_of_git_lfs_is_named() {
+fn a_git_lfs_pointer_is_recognised() {
     let scratch = Scratch::new();
     scratch.write("a.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n");
     let malformed = Malformed::LfsPointer;
@@ -218,7 +218,7 @@ mod unix {
     use super::*;
 
     #[test]
-    fn what_is_no_regular_file_is_refused_without_opening() {
+    fn special_files_are_refused_without_opening() {
         let scratch = Scratch::new();
         let pipe = scratch.path().join("pipe.yaml");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
@@ -248,7 +248,7 @@ mod unix {
         assert_eq!(loaded.names(), ["crd/data.yaml", "crd/other/x.yaml", "crd/real.yaml"]);
         assert_eq!(loaded.texts(), ["d", "x", "r"]);
         assert_eq!(
-            loaded.passed_over(),
+            loaded.skipped_lines(),
             [
                 "crd/again: a link to a directory that is not entered twice (other)",
                 "crd/data: neither .yaml nor .yml nor .json",
@@ -290,7 +290,7 @@ mod unix {
     }
 
     #[test]
-    fn the_repository_is_the_tree_that_links_stay_in() {
+    fn links_may_lead_anywhere_inside_the_repository() {
         let scratch = Scratch::repository();
         scratch.write("config/crd/a.yaml", "a").write("charts/values.yml", "v");
         scratch.link("charts/crds", "../config/crd").link("charts/a.yaml", "../config/crd/a.yaml");
@@ -299,7 +299,7 @@ mod unix {
         assert_eq!(loaded.names(), ["charts/a.yaml", "charts/values.yml"]);
         assert_eq!(loaded.texts(), ["a", "v"]);
         assert_eq!(
-            loaded.passed_over(),
+            loaded.skipped_lines(),
             ["charts/up: a link to a directory that is not entered twice (.)", "charts/crds/a.yaml: the same file as charts/a.yaml",]
         );
         let name = "charts/config.yaml".to_owned();
@@ -307,7 +307,7 @@ mod unix {
 
         let whole = scratch.load(&["."]);
         assert_eq!(whole.names(), ["charts/values.yml", "config/crd/a.yaml"]);
-        assert!(whole.passed_over().contains(&".git: git's own directory".to_owned()));
+        assert!(whole.skipped_lines().contains(&".git: git's own directory".to_owned()));
     }
 
     #[test]

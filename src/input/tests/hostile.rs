@@ -1,4 +1,4 @@
-//! Repositories that want to run something.
+//! Repositories that try to run something.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::super::scratch::Scratch;
 use super::super::{GitError, Problem, against};
 
-/// A program that leaves a mark, and the mark.
+/// A program that creates a marker file, and the path of that file.
 fn trap(scratch: &Scratch) -> (String, PathBuf) {
     let (program, mark) = (scratch.outside("trap"), scratch.outside("sprung"));
     std::fs::write(&program, format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\nexit 1\n", mark.display())).unwrap();
@@ -55,7 +55,7 @@ fn trapped() -> (Scratch, PathBuf) {
         std::fs::copy(scratch.outside("trap"), hooks.join(hook)).unwrap();
     }
     scratch.git(&["config", "core.hooksPath", hooks.to_str().unwrap()]);
-    // The settings above are sprung by now; what counts is what comes after.
+    // Setting up the traps may have triggered them; only what happens after this counts.
     let _ = std::fs::remove_file(&mark);
     (scratch, mark)
 }
@@ -78,9 +78,9 @@ fn nothing_of_the_repository_runs() {
 }
 
 #[test]
-fn the_working_tree_and_the_index_stay_as_they_are() {
+fn the_working_tree_and_the_index_are_unchanged() {
     let (scratch, _) = trapped();
-    // A touched file makes git want to refresh the index.
+    // A touched file makes git try to refresh the index.
     scratch.write("crd/a.yaml", "a");
     let index = scratch.path().join(".git/index");
     let before = std::fs::read(&index).unwrap();
@@ -116,7 +116,7 @@ fn a_partial_clone_fetches_nothing() {
 }
 
 #[test]
-fn a_working_tree_elsewhere_widens_nothing() {
+fn a_configured_worktree_does_not_widen_the_boundary() {
     let scratch = Scratch::repository();
     std::fs::write(scratch.outside("secret.yaml"), "password").unwrap();
     scratch.write("crd/a.yaml", "a").link("crd/secret.yaml", "../../secret.yaml");
@@ -128,7 +128,7 @@ fn a_working_tree_elsewhere_widens_nothing() {
 }
 
 #[test]
-fn a_repository_of_somebody_else_is_git_s_to_refuse() {
+fn git_refuses_a_repository_of_another_user() {
     let scratch = Scratch::repository();
     scratch.write("crd/a.yaml", "a");
     scratch.commit();

@@ -1,4 +1,4 @@
-//! Kustomizations around the files of an input, on every kind of side.
+//! Kustomizations around the files of an input, for every kind of side.
 
 use super::super::scratch::Scratch;
 use super::super::{ConversionPatch, Problem};

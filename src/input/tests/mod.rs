@@ -1,5 +1,5 @@
-//! Real directories and real repositories, the broken and the hostile ones among them.
-// A test that skips itself says so.
+//! Tests with real directories and repositories, including broken and hostile ones.
+// A test that skips itself prints that it does.
 #![allow(clippy::disallowed_macros)]
 
 mod archives;

@@ -1,11 +1,11 @@
-//! Whatever bytes a file has and whatever is written for an input: no panic, and nothing is lost.
+//! Whatever bytes a file has and whatever an input looks like: no panics, and nothing gets lost.
 
 use proptest::prelude::*;
 
 use super::super::scratch::Scratch;
 use super::super::{Input, Limits};
 
-/// Names that are files, with some that look like more.
+/// File names, some of which look like other kinds of inputs.
 fn name() -> impl Strategy<Value = String> {
     let ends = vec!["yaml", "yml", "json", "txt", "YAML", "x:y.yaml"];
     ("[a-c]{1,2}(/[a-c]{1,2}){0,2}", proptest::sample::select(ends)).prop_map(|(stem, end)| format!("{stem}.{end}"))
@@ -64,7 +64,7 @@ proptest! {
 }
 
 proptest! {
-    // Each case starts git a few times.
+    // Few cases, because each starts git several times.
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]

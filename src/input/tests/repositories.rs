@@ -1,4 +1,4 @@
-//! `REV:path` and `:path`: what is read from a repository.
+//! `REV:path` and `:path`: reading from a repository.
 
 use super::super::scratch::Scratch;
 use super::super::{Against, AgainstError, GitError, Limits, Note, Origin, Problem, against, same_paths};
@@ -28,7 +28,7 @@ fn directories_and_files_of_a_revision() {
     assert_eq!(loaded.names(), ["HEAD~1:config/crd/a.yaml", "HEAD~1:config/crd/b.json"]);
     assert_eq!(loaded.texts(), ["a1", "b1"]);
     let readme = "HEAD~1:config/crd/README.md: neither .yaml nor .yml nor .json";
-    assert_eq!(loaded.passed_over(), [readme]);
+    assert_eq!(loaded.skipped_lines(), [readme]);
     let commit = scratch.git(&["rev-parse", "v1.0.0"]);
     let rev = "HEAD~1".to_owned();
     let path = "config/crd/a.yaml".to_owned();
@@ -41,7 +41,7 @@ fn directories_and_files_of_a_revision() {
 }
 
 #[test]
-fn paths_are_from_the_root_or_with_a_dot_from_here() {
+fn paths_are_relative_to_the_root_or_with_a_dot_to_the_directory() {
     let scratch = two_commits();
     let here = scratch.loader_in("config/crd");
     let load = |text| here.load_with(&scratch.inputs(&[text]), &b""[..]);
@@ -248,7 +248,7 @@ fn the_old_side_of_against() {
 }
 
 #[test]
-fn a_directory_with_the_name_of_a_branch_is_the_directory_and_says_so() {
+fn a_directory_named_like_a_branch_is_read_with_a_note() {
     let scratch = two_commits();
     scratch.write("main/x.yaml", "directory");
     let old = against(&scratch.loader(), "main".as_ref(), &scratch.inputs(&["config"])).unwrap();

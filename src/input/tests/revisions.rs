@@ -1,4 +1,4 @@
-//! Revisions, merge bases, tags, staged changes; shallow clones and what to run for them.
+//! Revisions, merge bases, tags and staged changes; shallow clones, and the commands suggested for them.
 
 use super::super::scratch::Scratch;
 use super::super::{GitError, Note, Problem, Repository, StagedChange, repo_root};
@@ -129,7 +129,7 @@ fn staged_changes_against_head() {
 }
 
 #[test]
-fn a_name_that_is_both_a_tag_and_a_branch_is_told() {
+fn a_name_that_is_both_a_tag_and_a_branch_is_reported() {
     let scratch = history();
     scratch.git(&["branch", "twice", "HEAD~2"]);
     scratch.git(&["tag", "twice", "HEAD~1"]);
@@ -138,11 +138,11 @@ fn a_name_that_is_both_a_tag_and_a_branch_is_told() {
 }
 
 #[test]
-fn an_ambiguous_commit_is_told() {
+fn an_ambiguous_commit_is_reported() {
     let scratch = Scratch::repository();
     scratch.commit();
     let repository = scratch.around();
-    // Of the commits that differ in nothing but such a message, these two share their first digits.
+    // These two commits differ only in such a message, and share their first digits.
     let tree = scratch.git(&["rev-parse", "HEAD^{tree}"]);
     let [one, other] = ["60", "137"].map(|message| scratch.git(&["commit-tree", &tree, "-m", message]));
     let short = one[..4].to_owned();
@@ -150,7 +150,7 @@ fn an_ambiguous_commit_is_told() {
     assert_eq!(repository.resolve(&short), Err(GitError::AmbiguousRevision { rev: short.clone() }));
 }
 
-/// A clone of the last commit only, as CI services make it.
+/// A clone of only the last commit, as CI services make it.
 fn shallow() -> (Scratch, Scratch) {
     let upstream = history();
     let clone = Scratch::new();
@@ -190,7 +190,7 @@ fn a_commit_that_a_shallow_clone_lacks_is_fetched_by_its_id() {
 }
 
 #[test]
-fn a_merge_base_that_a_shallow_clone_lacks_is_told() {
+fn a_merge_base_that_a_shallow_clone_lacks_is_reported() {
     let (_upstream, clone) = shallow();
     clone.git(&["fetch", "--quiet", "--depth=1", "origin", "side:side"]);
     let error = clone.around().merge_base("HEAD", "side").unwrap_err();
@@ -200,7 +200,7 @@ fn a_merge_base_that_a_shallow_clone_lacks_is_told() {
 }
 
 #[test]
-fn a_whole_clone_gets_a_hint_too() {
+fn a_complete_clone_gets_a_hint_too() {
     let scratch = history();
     let error = scratch.around().resolve("mian").unwrap_err();
     assert_eq!(error.to_string(), "unknown revision `mian` in this repository");

@@ -1,4 +1,4 @@
-//! What both readers build: the arena of a tree, under budgets that are checked before anything grows.
+//! Builds the arena of a tree for both readers; budgets are checked before anything grows.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use super::node::{Arena, NodeId, Raw, Slot, Span, TextRef, Tree, WIDE, WideMappi
 use super::scalar::{self, Typed};
 use super::{Error, ErrorKind, YamlBudget};
 
-/// A collection that is still open.
+/// A collection that hasn't ended yet.
 struct Open {
     anchor: usize,
     span: Span,
@@ -26,12 +26,12 @@ pub(super) struct Anchored {
     pub weight: usize,
 }
 
-/// A tree with more nodes keeps the room it grew in.
-const ROOMY: usize = 1 << 12;
+/// Trees with more nodes than this give their allocation to the next tree.
+const REUSE_FROM: usize = 1 << 12;
 
 thread_local! {
-    /// What the next tree grows in.
-    static ROOM: Cell<Arena> = Cell::default();
+    /// The allocation to reuse for the next tree.
+    static SPARE_ARENA: Cell<Arena> = Cell::default();
 }
 
 impl Arena {
@@ -58,7 +58,7 @@ pub(super) struct Builder<'a> {
     pub anchors: HashMap<usize, Anchored>,
     weight: usize,
     root: Option<NodeId>,
-    /// Whether `<<` was met.
+    /// Whether `<<` occurred.
     pub merges: bool,
 }
 
@@ -66,8 +66,8 @@ impl<'a> Builder<'a> {
     pub(super) fn new(source: &Source<'a>, budget: &'a YamlBudget) -> Self {
         let Source { text, slice, json, masked, span } = *source;
         let base = span.start as usize;
-        let mut arena = ROOM.take();
-        // What real CRDs have: a node in some forty bytes, and half of the text in descriptions of several lines.
+        let mut arena = SPARE_ARENA.take();
+        // Estimated from real CRDs: a node per forty bytes, and half of the text in multi-line descriptions.
         arena.slots.reserve(slice.len() / 40);
         arena.pairs.reserve(slice.len() / 80);
         arena.decoded.reserve(slice.len() / 2);
@@ -82,10 +82,10 @@ impl<'a> Builder<'a> {
             return None;
         }
         self.tree.root = root;
-        if self.tree.arena.slots.len() <= ROOMY {
-            // A copy takes exactly what it needs, and the next document grows into memory that is there already.
+        if self.tree.arena.slots.len() <= REUSE_FROM {
+            // The copy takes exactly the memory it needs, and the next document reuses this allocation.
             let exact = self.tree.arena.clone();
-            ROOM.set(std::mem::replace(&mut self.tree.arena, exact).cleared());
+            SPARE_ARENA.set(std::mem::replace(&mut self.tree.arena, exact).cleared());
         }
         Some(self.tree)
     }
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A scalar without quotes: what its text says decides on its type.
+    /// Adds an unquoted scalar, whose text decides its type.
     pub(super) fn plain(&mut self, text: Cow<'a, str>, span: Span) -> Result<NodeId, Error> {
         self.merges |= text == "<<";
         match scalar::resolve(&text, self.json) {
@@ -112,28 +112,28 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A text that is written in the slice as it is.
+    /// Adds a string that appears verbatim in the slice.
     pub(super) fn source_text(&mut self, start: usize, end: usize, span: Span) -> Result<NodeId, Error> {
         let at = Span::new(self.base + start, self.base + end);
         self.push(span, Raw::Source(TextRef { offset: at.start, len: at.end - at.start }))
     }
 
-    /// A text that was appended to the decoded ones, from `start` on.
+    /// Adds a string that was appended to the decoded texts, starting at `start`.
     pub(super) fn decoded_text(&mut self, start: usize, span: Span) -> Result<NodeId, Error> {
         let at = Span::new(start, self.tree.arena.decoded.len());
         self.check_length((at.end - at.start) as usize, span)?;
         self.push(span, Raw::Decoded(TextRef { offset: at.start, len: at.end - at.start }))
     }
 
-    /// Room that a tree didn't need is for the next one.
+    /// Returns the unused allocation for the next tree.
     pub(super) fn abandon(self) {
-        ROOM.set(self.tree.arena.cleared());
+        SPARE_ARENA.set(self.tree.arena.cleared());
     }
 
     pub(super) fn text(&mut self, text: Cow<'a, str>, span: Span) -> Result<NodeId, Error> {
         let at = |offset: usize, text: &str| TextRef { offset: Span::new(offset, 0).start, len: Span::new(text.len(), 0).start };
         if let Cow::Borrowed(part) = &text {
-            // The parser hands out slices of its own input: their address is the offset.
+            // The parser returns slices of its input, so their address gives the offset.
             let offset = (part.as_ptr() as usize).wrapping_sub(self.slice.as_ptr() as usize);
             if offset <= self.slice.len() {
                 return self.push(span, Raw::Source(at(self.base + offset, part)));
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
         self.push(span, Raw::Map { first, len })
     }
 
-    /// Expands `<<`: keys of the mapping itself win over merged ones, earlier merged ones over later ones.
+    /// Expands `<<`: the mapping's own keys take precedence over merged ones, and earlier merged ones over later ones.
     fn merge(&mut self, children: &mut Vec<NodeId>, span: Span) -> Result<(), Error> {
         let is_merge = |tree: &Tree, id: NodeId| tree.node(id).source() == "<<" && tree.node(id).as_str() == Some("<<");
         if !self.merges || !children.chunks_exact(2).any(|pair| is_merge(&self.tree, pair[0])) {
@@ -281,7 +281,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Line of the end of `before`, counted from 1; LF, CRLF and a lone CR end a line.
+/// The number of the line where `before` ends, counted from 1; LF, CRLF and a lone CR end a line.
 fn line_number(before: &str) -> usize {
     let bytes = before.as_bytes();
     1 + bytes.iter().enumerate().filter(|&(at, &b)| b == b'\n' || (b == b'\r' && bytes.get(at + 1) != Some(&b'\n'))).count()

@@ -1,4 +1,4 @@
-//! Events of the YAML parser → arena. It reads every YAML there is, and says what is wrong with a text.
+//! Builds the arena from the events of the YAML parser. It reads all of YAML, and explains syntax errors.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::builder::{Anchored, Builder};
 use super::node::{NodeId, Span};
 use super::{Document, Error, ErrorKind, YamlBudget};
 
-/// What is read: one stretch of a file.
+/// The part of a file to read.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub text: &'a Text,
-    /// The part of the text that is parsed; of the same length where characters are masked.
+    /// The text to parse; it has the same length if characters are masked.
     pub slice: &'a str,
     pub span: Span,
     pub json: bool,
@@ -29,7 +29,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The documents of one stretch; in JSON, also of one with characters that YAML forbids.
+/// Reads the documents of one part; JSON may contain characters that YAML forbids.
 pub(super) fn read_either(source: &Source<'_>, budget: &YamlBudget) -> Vec<Document> {
     let documents = read(source, budget);
     match documents.last() {
@@ -41,7 +41,7 @@ pub(super) fn read_either(source: &Source<'_>, budget: &YamlBudget) -> Vec<Docum
     }
 }
 
-/// Replaces characters that JSON allows in strings and YAML doesn't by others of the same length, if there are any.
+/// Replaces characters that JSON strings allow and YAML doesn't with others of the same length, if there are any.
 fn mask_controls(slice: &str) -> Option<String> {
     let (mut masked, mut found) = (String::with_capacity(slice.len()), false);
     let (mut in_string, mut escaped) = (false, false);
@@ -86,7 +86,7 @@ fn read(source: &Source<'_>, budget: &YamlBudget) -> Vec<Document> {
             }
             Ok((event, at)) => match builder.as_mut() {
                 Some(builder) => builder.event(event, at).map_err(|error| match (&error.kind, template(slice)) {
-                    // `{{ x }}` is valid YAML by accident: a mapping as the key of a mapping.
+                    // `{{ x }}` happens to be valid YAML: a mapping as the key of a mapping.
                     (ErrorKind::ComplexKey, Some(start)) => Error {
                         kind: ErrorKind::Template,
                         span: Span::new(span.start as usize + start, span.start as usize + start + 2),
@@ -106,7 +106,7 @@ fn read(source: &Source<'_>, budget: &YamlBudget) -> Vec<Document> {
     documents
 }
 
-/// Names the cause of a syntax error where the text shows it.
+/// Finds the cause of a syntax error, if the text shows it.
 fn syntax(slice: &str, base: usize, error: &granit_parser::ScanError, budget: &YamlBudget) -> Error {
     use granit_parser::ErrorKind as Scan;
     let offset = error.marker().byte_offset().unwrap_or(0).min(slice.len());
@@ -148,7 +148,7 @@ fn conflict_marker(slice: &str) -> Option<usize> {
     None
 }
 
-/// The first `{{` that isn't inside quotes or a comment of its line.
+/// The first `{{` that isn't inside quotes or a comment on its line.
 fn template(slice: &str) -> Option<usize> {
     let mut offset = 0;
     for line in slice.split_inclusive('\n') {

@@ -1,6 +1,7 @@
-//! A tree that is made of parts of another one and of nodes that its file doesn't have.
+//! Builds a tree from parts of another one and new nodes.
 //!
-//! Parts keep their places. What is added gets the place of what it comes from, so that a finding about it points there.
+//! Existing parts keep their places. A new node gets the place of the node it is derived from, so that a finding about it points
+//! there.
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ pub struct Graft {
 }
 
 impl Tree {
-    /// A tree with all nodes of this one, and the root that `build` makes.
+    /// Returns a tree with all nodes of this one, and the root that `build` makes.
     pub fn graft<E>(&self, build: impl FnOnce(&mut Graft) -> Result<NodeId, E>) -> Result<Tree, E> {
         let mut graft = Graft { arena: self.arena.clone() };
         let root = build(&mut graft)?;
@@ -22,7 +23,7 @@ impl Tree {
             root,
             ambiguous: self.ambiguous.clone(),
             json: self.json,
-            // The text at the place of an added mapping is not what it holds, so nothing is compared by its text.
+            // The text at the place of a new mapping isn't its content, so nodes must not be compared by their text.
             aliased: true,
         })
     }
@@ -53,7 +54,7 @@ impl Graft {
         self.push(raw, at)
     }
 
-    /// The entries of a mapping that was made before.
+    /// The entries of a mapping that was built before.
     pub fn entries(&self, id: NodeId) -> Vec<(NodeId, NodeId)> {
         match self.arena.slots.get(id.0 as usize).map(|slot| slot.raw) {
             Some(Raw::Map { first, len }) => self.arena.pairs.get(first as usize..(first + len) as usize).unwrap_or_default().to_vec(),
@@ -61,7 +62,7 @@ impl Graft {
         }
     }
 
-    /// The text of a key that was made before.
+    /// The text of a key that was built before.
     pub fn key(&self, id: NodeId) -> String {
         match self.arena.slots.get(id.0 as usize).map(|slot| slot.raw) {
             Some(Raw::Decoded(at)) => {
@@ -71,7 +72,7 @@ impl Graft {
         }
     }
 
-    /// A value that is all new.
+    /// Adds a new value.
     pub fn value(&mut self, value: &Value, at: Span) -> NodeId {
         match value {
             Value::Null => self.push(Raw::Null, at),

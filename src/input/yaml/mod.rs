@@ -1,7 +1,7 @@
-//! Text of one file comes in; flat arenas of spanned nodes, one [`Tree`] a document, go out.
+//! Parses the text of a file into flat arenas of spanned nodes, one [`Tree`] per document.
 //!
-//! Scalars are typed as the API server's own YAML 1.1 reader types them, every key and value keeps its byte range,
-//! and budgets hold before anything is built. The event parser stays behind this folder.
+//! Scalars get the types that the API server's YAML 1.1 reader gives them, every key and value keeps its byte range, and budgets
+//! are checked before anything is built. The event parser isn't used outside this module.
 
 mod builder;
 mod events;
@@ -22,16 +22,16 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// What one file may cost. Each has a flag of the same name.
+/// Limits for one file. Each has a flag with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct YamlBudget {
-    /// Nesting of collections. Real CRDs stay below 60; every later walk recurses at most this deep.
+    /// Nesting of collections. Real CRDs stay below 60; later code recurses at most this deep.
     pub depth: usize,
     /// Nodes of one document with its aliases expanded. The largest real CRD has about 100,000.
     pub nodes: usize,
     /// Documents in one file.
     pub documents: usize,
-    /// Bytes of one scalar. Descriptions of real CRDs stay below 20 KB.
+    /// Bytes of one scalar. Descriptions in real CRDs stay below 20 KB.
     pub scalar: usize,
 }
 
@@ -41,7 +41,7 @@ impl Default for YamlBudget {
     }
 }
 
-/// Why a document could not be read. Offsets are bytes of the file.
+/// Why a document couldn't be read. Offsets are bytes of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ErrorKind {
     #[error("{0}")]
@@ -79,7 +79,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// What the author can do about it, where that is not already said.
+    /// What the author can do about it, if the message doesn't already say so.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ErrorKind::Tab => Some("indent with spaces"),
@@ -90,7 +90,7 @@ impl ErrorKind {
     }
 }
 
-/// An error with the bytes it is about, and with an earlier place that explains it.
+/// An error with its bytes, and with an earlier place that explains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub kind: ErrorKind,
@@ -98,10 +98,10 @@ pub struct Error {
     pub related: Option<Span>,
 }
 
-/// One document of a file: a tree, or the reason why there is none. Empty documents give neither.
+/// One document of a file: a tree, or the error. Empty documents have neither.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Bytes of the document in the file.
+    /// The bytes of the document in the file.
     pub span: Span,
     pub tree: Result<Arc<Tree>, Error>,
 }

@@ -1,4 +1,4 @@
-//! The arena of one document and the handle that walks it.
+//! The arena of one document, and the handle to walk it.
 
 use crate::input::Text;
 
@@ -24,7 +24,7 @@ impl Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(super) u32);
 
-/// Where a scalar's text is: in the file itself, or decoded beside it.
+/// The text of a scalar: a range of the file, or of the decoded texts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextRef {
     pub offset: u32,
@@ -49,7 +49,7 @@ pub(super) struct Slot {
     pub raw: Raw,
 }
 
-/// What a tree is made of.
+/// The nodes of a tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arena {
     pub decoded: String,
@@ -60,17 +60,17 @@ pub(super) struct Arena {
     pub wide: Vec<WideMapping>,
 }
 
-/// Mappings with more keys are searched by halves: asking for each of a hundred thousand keys must not take their square.
+/// Mappings with more keys use binary search, so that looking up each of a hundred thousand keys isn't quadratic.
 pub(super) const WIDE: usize = 64;
 
-/// The entries of a mapping by the order of their keys.
+/// The entries of a mapping, sorted by key.
 #[derive(Debug, Clone)]
 pub(super) struct WideMapping {
     pub first: u32,
     pub order: Vec<u32>,
 }
 
-/// One document: nodes in the order in which they ended, children in contiguous runs.
+/// One document: nodes in the order in which they end, with children in contiguous runs.
 #[derive(Debug)]
 pub struct Tree {
     pub(super) text: Text,
@@ -96,12 +96,12 @@ impl Tree {
         Node { tree: self, id }
     }
 
-    /// Plain scalars that YAML 1.1 reads as something other than what is written (`on`, `0777`, `1_000`).
+    /// Plain scalars that YAML 1.1 reads differently from how they look (`on`, `0777`, `1_000`).
     pub fn ambiguous(&self) -> impl Iterator<Item = Node<'_>> {
         self.ambiguous.iter().map(|&id| self.node(id))
     }
 
-    /// Whether the document is JSON, where `1.0` stays a float on its way to the server.
+    /// Whether the document is JSON, where `1.0` stays a float on the way to the server.
     pub fn is_json(&self) -> bool {
         self.json
     }
@@ -118,7 +118,7 @@ impl Tree {
     }
 }
 
-/// What a node is, for one `match`.
+/// The data of a node, to match on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Data<'t> {
     Null,
@@ -130,7 +130,7 @@ pub enum Data<'t> {
     Map,
 }
 
-/// A handle on one node: as cheap to copy as a reference.
+/// A handle to a node, as cheap to copy as a reference.
 #[derive(Clone, Copy)]
 pub struct Node<'t> {
     tree: &'t Tree,
@@ -238,13 +238,13 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Some scalar of the same tree: what has neither entries nor items.
+    /// Some scalar of the same tree, which has neither entries nor items.
     pub(crate) fn leaf(self) -> Node<'t> {
-        // The first node to end is never a collection with children.
+        // The first node to end can't be a collection with children.
         Node { tree: self.tree, id: NodeId(0) }
     }
 
-    /// Number of children: entries of a mapping, items of a list.
+    /// The number of children: entries of a mapping or items of a list.
     #[inline]
     pub fn len(self) -> usize {
         match self.tree.slot(self.id).raw {
@@ -257,7 +257,7 @@ impl<'t> Node<'t> {
         self.len() == 0
     }
 
-    /// Entries of a mapping in the order of the file; nothing for anything else.
+    /// The entries of a mapping in file order; empty for other nodes.
     pub fn entries(self) -> impl DoubleEndedIterator<Item = Entry<'t>> + ExactSizeIterator + Clone + 't {
         let range = match self.tree.slot(self.id).raw {
             Raw::Map { first, len } => first as usize..first as usize + len as usize,
@@ -272,7 +272,7 @@ impl<'t> Node<'t> {
             .map(move |&(key, value)| Entry { key: tree.node(key), value: tree.node(value) })
     }
 
-    /// Items of a list in order; nothing for anything else.
+    /// The items of a list in order; empty for other nodes.
     pub fn items(self) -> impl DoubleEndedIterator<Item = Node<'t>> + ExactSizeIterator + Clone + 't {
         let range = match self.tree.slot(self.id).raw {
             Raw::Seq { first, len } => first as usize..first as usize + len as usize,
@@ -301,7 +301,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The value under a key; a null value counts as absent, as it does for the server.
+    /// The value of a key; null counts as absent, as it does for the server.
     pub fn get(self, name: &str) -> Option<Node<'t>> {
         self.entry(name).map(|entry| entry.value).filter(|value| !value.is_null())
     }
@@ -319,7 +319,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The plain value. Bounded by the tree's own budgets.
+    /// Converts to a plain value, within the budgets of the tree.
     pub fn to_json(self) -> serde_json::Value {
         use serde_json::Value;
         match self.data() {
@@ -333,14 +333,15 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Whether two mappings or lists are written alike, byte by byte: then they hold the same data in the same order. A scalar by itself
-    /// doesn't say: its tag, and whether a block keeps its last break, are written before it.
+    /// Whether two mappings or lists have the same bytes, and therefore the same data in the same order. This isn't enough for a
+    /// scalar: its tag and its chomping indicator are written before it.
     pub fn alike(self, other: Node<'_>) -> bool {
         let plain = (self.is_map() || self.is_seq()) && !self.tree.aliased && !other.tree.aliased && self.tree.json == other.tree.json;
         plain && self.source() == other.source() && (self.tree.json || self.column().is_some_and(|column| other.column() == Some(column)))
     }
 
-    /// Bytes between the start of the line and the node; nothing where that is far away. Indentation is a part of what a text means.
+    /// The number of bytes between the start of the line and the node; `None` if that is far away. Indentation is part of the
+    /// meaning.
     fn column(self) -> Option<usize> {
         const FAR: usize = 1024;
         let start = self.span().start as usize;
@@ -351,7 +352,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// Whether two nodes hold the same data, in whatever order of keys.
+    /// Whether two nodes have the same data, ignoring the order of keys.
     pub fn same(self, other: Node<'_>) -> bool {
         self.alike(other) || self.equals(other)
     }

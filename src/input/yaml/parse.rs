@@ -1,10 +1,10 @@
-//! Which documents a file has, and which reader takes each of them.
+//! Finds the documents of a file, and chooses the reader for each.
 
 use super::events::{self, Source};
 use super::{Document, Error, ErrorKind, Span, YamlBudget, generated, split};
 use crate::input::Text;
 
-/// Reads every document of a file. A broken one is returned as its error and doesn't hide the others.
+/// Reads every document of a file. A broken document is returned as its error and doesn't affect the others.
 pub fn parse(text: &Text, budget: &YamlBudget) -> Vec<Document> {
     let json = matches!(text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).as_bytes().first(), Some(b'{'));
     let spans = if json { vec![Span::new(0, text.len())] } else { split::documents(text) };
@@ -20,9 +20,9 @@ pub fn parse(text: &Text, budget: &YamlBudget) -> Vec<Document> {
     spans.into_par_iter().flat_map_iter(|span| part(text, span, json, budget)).collect()
 }
 
-/// The documents of one stretch: one, unless `...` ends them early.
+/// The documents of one part: one, unless `...` ends it early.
 ///
-/// What generators write is read in one pass; everything else, and everything with an error in it, by the event parser.
+/// The output of generators is read in a single pass; everything else, and anything with an error, by the event parser.
 fn part(text: &Text, span: Span, json: bool, budget: &YamlBudget) -> Vec<Document> {
     let Some(source) = Source::new(text, span, json) else { return Vec::new() };
     match generated::read(&source, budget) {

@@ -1,8 +1,8 @@
-//! Plain scalars as the API server types them: YAML 1.1 booleans, octal and underscored integers, floats.
+//! Types plain scalars as the API server does: YAML 1.1 booleans, octal and underscored integers, floats.
 
 use super::node::Raw;
 
-/// What a plain scalar is, and whether a reader of YAML 1.2 would see something else.
+/// The type of a plain scalar, and whether a YAML 1.2 reader would see something else.
 pub(super) enum Typed {
     Text,
     Value { raw: Raw, ambiguous: bool },
@@ -58,18 +58,18 @@ fn number(text: &str, json: bool) -> Typed {
     }
     match digits.parse::<f64>() {
         Ok(value) if value.is_finite() => {
-            // On the way to the server YAML becomes JSON, and `1.0` and `1e3` are written `1` and `1000` there.
+            // On the way to the server, YAML becomes JSON, where `1.0` and `1e3` are written `1` and `1000`.
             let whole = !json && value.fract() == 0.0 && value.abs() < 9.0e15;
             let raw = if whole { Raw::Int(value as i64) } else { Raw::Float(value) };
             Typed::Value { raw, ambiguous: underscored }
         }
         Ok(_) if json => Typed::OutOfRange,
-        // Go's parser fails on a number that is too large, and then it is a string: `00005e005301`.
+        // Go's parser fails on a number that is too large, which makes it a string: `00005e005301`.
         Ok(_) | Err(_) => Typed::Text,
     }
 }
 
-/// Go's `ParseInt(s, 0, 64)`: `0x`, `0o`, `0b` and a leading `0` choose the base.
+/// Parses like Go's `ParseInt(s, 0, 64)`: `0x`, `0o`, `0b` and a leading `0` choose the base.
 fn integer(text: &str) -> Option<Raw> {
     let (negative, body) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -89,14 +89,14 @@ fn integer(text: &str) -> Option<Raw> {
     match i128::from_str_radix(digits, radix) {
         Ok(magnitude) => {
             let value = if negative { -magnitude } else { magnitude };
-            // Beyond int64 the server's JSON reader falls back to a float.
+            // Beyond int64, the server's JSON reader falls back to a float.
             Some(i64::try_from(value).map_or(Raw::Float(value as f64), Raw::Int))
         }
         Err(_) => None,
     }
 }
 
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+/// Matches `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
 fn is_float(text: &str) -> bool {
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = match body.find(['e', 'E']) {

@@ -1,11 +1,11 @@
-//! Cuts a file into documents before any of them is parsed.
+//! Splits a file into documents before parsing them.
 //!
-//! A `---` at the start of a line is a document marker wherever it is, so the cut is exact. It lets one broken
-//! document leave the others alone, and documents be parsed in parallel.
+//! A `---` at the start of a line is always a document marker, so the split is exact. This way a broken document doesn't affect the
+//! others, and documents can be parsed in parallel.
 
 use super::Span;
 
-/// Documents of a YAML text; each begins with its marker, if it has one.
+/// The documents of a YAML text; each starts with its marker, if it has one.
 pub(super) fn documents(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut start = 0;
@@ -25,7 +25,7 @@ fn is_marker(line: &[u8]) -> bool {
     matches!(line, [b'-', b'-', b'-'] | [b'-', b'-', b'-', b' ' | b'\t' | b'\r' | b'\n', ..])
 }
 
-/// Keeps a stretch that holds more than markers, directives, comments and blank lines.
+/// Adds a part unless it contains only markers, directives, comments and blank lines.
 fn push(spans: &mut Vec<Span>, text: &str, start: usize, end: usize) {
     let part = &text[start..end];
     let blank = part.lines().all(|line| {

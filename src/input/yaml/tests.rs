@@ -75,7 +75,7 @@ fn a_float_stays_a_float_in_json_only() {
 }
 
 #[test]
-fn documents_are_cut_and_broken_ones_leave_the_others() {
+fn documents_are_split_and_broken_ones_do_not_affect_others() {
     let documents = read("%YAML 1.1\n---\na: 1\n---\n# nothing\n---\nb: [\n---\nc: 3\n...\n");
     let good: Vec<_> = documents.iter().map(|d| d.tree.as_ref().map(|t| t.root().to_json().to_string()).ok()).collect();
     assert_eq!(good, [Some("{\"a\":1}".into()), None, Some("{\"c\":3}".into())]);
@@ -137,7 +137,7 @@ fn depth_is_refused_before_a_tree_exists() {
 }
 
 #[test]
-fn known_causes_are_named() {
+fn known_causes_are_explained() {
     assert_eq!(error("a:\n\tb: 1\n").kind, ErrorKind::Tab);
     assert_eq!(error("a: 1\n<<<<<<< HEAD\nb: 2\n=======\n").kind, ErrorKind::Conflict);
     assert_eq!(error("a: {{ .Values.x }}\nb: {{- if }}: x\n").kind, ErrorKind::Template);
@@ -164,13 +164,13 @@ fn budgets_hold() {
 }
 
 #[test]
-fn order_of_keys_does_not_matter_to_sameness() {
+fn key_order_does_not_matter_for_equality() {
     assert!(one("{a: 1, b: [x]}").root().same(one("b: [x]\na: 1").root()));
     assert!(!one("{a: 1, b: [x]}").root().same(one("b: [y]\na: 1").root()));
 }
 
 #[test]
-fn what_is_written_alike_holds_the_same_data() {
+fn equal_bytes_mean_equal_data() {
     let tree = |text: &str| parse(&text.into(), &YamlBudget::default()).remove(0).tree.unwrap();
     let same = tree("a: {x: [1, 2]}\nb: {x: [1, 2]}\nc: {x: [1, 3]}\n");
     let [a, b, c] = ["a", "b", "c"].map(|key| same.root().get(key).unwrap());
@@ -181,11 +181,11 @@ fn what_is_written_alike_holds_the_same_data() {
     let [a, b] = ["a", "b"].map(|key| shifted.root().get(key).unwrap());
     assert_eq!(a.source(), b.source());
     assert!(!a.alike(b) && !a.same(b));
-    // What is written before a scalar is a part of it.
+    // The header before a scalar is part of it.
     let headed = tree("a: |\n  x\nb: |-\n  x\nc: 1\nd: !!str 1\n");
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|key| headed.root().get(key).unwrap());
     assert!(!a.same(b) && !c.same(d));
-    // An alias repeats what is written elsewhere.
+    // An alias repeats something written elsewhere.
     let (one, two) = (tree("x: &x 1\nv: {z: *x}\n"), tree("x: &x 2\nv: {z: *x}\n"));
     let [a, b] = [&one, &two].map(|tree| tree.root().get("v").unwrap());
     assert_eq!(a.source(), b.source());

@@ -1,11 +1,11 @@
-//! Holds the reader for generated YAML against the event parser: equal trees, or it has none.
+//! Compares the reader for generated YAML with the event parser: it must build an equal tree, or none.
 
 use super::super::events::{Source, read_either};
 use super::super::{Document, Node, Span, Tree, YamlBudget, split};
 use super::read;
 use crate::input::Text;
 
-/// Bytes that were read, and those of them that the event parser wasn't needed for.
+/// How many bytes were read, and how many of them without the event parser.
 #[derive(Default, Debug)]
 pub(crate) struct Share {
     pub documents: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Share {
     pub fast: usize,
 }
 
-/// Reads every document with both readers, and fails where they differ.
+/// Reads every document with both readers, and fails if they differ.
 pub(crate) fn compare(text: &str, budget: &YamlBudget) -> Share {
     let text = Text::from(text);
     let mut share = Share::default();
@@ -29,7 +29,7 @@ pub(crate) fn compare(text: &str, budget: &YamlBudget) -> Share {
     share
 }
 
-/// Whether the fast reader had an answer; it must be the parser's.
+/// Whether the fast reader returned a tree, which must equal the parser's.
 fn agree(text: &Text, span: Span, budget: &YamlBudget) -> bool {
     let source = Source::new(text, span, false).unwrap();
     let Some(fast) = read(&source, budget) else { return false };
@@ -41,7 +41,7 @@ fn agree(text: &Text, span: Span, budget: &YamlBudget) -> bool {
     true
 }
 
-/// The first difference of two trees in anything that can be seen of them.
+/// The first observable difference between two trees.
 fn difference(fast: &Tree, slow: &Tree) -> Option<String> {
     let ambiguous = |tree: &Tree| format!("{:?}", tree.ambiguous().collect::<Vec<_>>());
     let (one, two) = (ambiguous(fast), ambiguous(slow));

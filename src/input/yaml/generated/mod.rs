@@ -1,7 +1,7 @@
-//! The YAML that generators of CRDs write, read in one pass over its bytes.
+//! Reads the YAML that CRD generators write, in a single pass.
 //!
-//! Block mappings and sequences, plain, quoted and block scalars, `{}`, `[a, "b"]` and comments. Whatever else a document has, and whatever
-//! this reader isn't certain of, is left to the event parser: the answer is a tree equal to the one that the parser builds, or nothing.
+//! The subset is block mappings and sequences, plain, quoted and block scalars, `{}`, `[a, "b"]` and comments. Anything else, and
+//! anything this reader isn't certain about, is left to the event parser: the result is a tree equal to the parser's, or `None`.
 
 #[cfg(any(test, fuzzing))]
 pub(super) mod agreement;
@@ -28,7 +28,7 @@ pub(super) fn read(source: &Source<'_>, budget: &YamlBudget) -> Option<Arc<Tree>
     reader.builder.finish().map(Arc::new)
 }
 
-/// Whether a text has tabs; nothing for one with characters that need a closer look than this reader takes.
+/// Whether a text has tabs; `None` if it has characters that this reader doesn't handle.
 fn has_tabs(bytes: &[u8]) -> Option<bool> {
     let (mut odd, mut tabs) = (false, false);
     for chunk in bytes.chunks(4096) {
@@ -36,7 +36,7 @@ fn has_tabs(bytes: &[u8]) -> Option<bool> {
         for &byte in chunk {
             control |= u8::from((byte < 0x20) & (byte != b'\n') & (byte != b'\t')) | u8::from(byte == 0x7F);
             tab |= u8::from(byte == b'\t');
-            // The first bytes of the C1 set, and of the byte-order mark and the last two of the plane.
+            // The first bytes of the C1 set, and of the byte-order mark, U+FFFE and U+FFFF.
             lead |= u8::from(byte == 0xC2) | u8::from(byte == 0xEF);
         }
         if control != 0 {
@@ -52,7 +52,7 @@ fn has_tabs(bytes: &[u8]) -> Option<bool> {
     Some(tabs)
 }
 
-/// A mapping or sequence that is still open.
+/// A mapping or sequence that hasn't ended yet.
 #[derive(Clone, Copy)]
 struct Block {
     column: usize,
@@ -66,7 +66,7 @@ struct Word {
     quoted: bool,
 }
 
-/// Reads one document. Every step answers with nothing where the document is outside of the subset.
+/// Reads one document. Every method returns `None` if the document is outside the subset.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -106,13 +106,13 @@ impl Reader<'_> {
         started.then_some(())
     }
 
-    /// A line with content: any number of `- `, then a key, or the scalar of an item or of the key above.
+    /// Reads a line with content: any number of `- `, then a key, or the scalar of an item or of the key above.
     fn line(&mut self, mut column: usize, mut dash: bool) -> Option<()> {
         let mut is_value = false;
         let mut inside = match self.blocks.last() {
             None => false,
             Some(block) if block.column == column && block.map != dash => true,
-            // Deeper, or a sequence in the column of its key: it is the value of the last key, or it can't be here.
+            // Deeper, or a sequence in the column of its key: this must be the value of the last key.
             Some(_) => {
                 self.pending.take()?;
                 is_value = true;
@@ -127,7 +127,7 @@ impl Reader<'_> {
                 return None;
             }
             if !inside {
-                // The parser lets a sequence in the column of its key begin with its first item, not with the dash.
+                // To the parser, a sequence in the column of its key starts at its first item, not at the dash.
                 let indented = self.blocks.last().is_none_or(|block| block.column < sequence);
                 self.open(sequence, false, if indented { start } else { self.at })?;
             }
@@ -162,7 +162,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Closes what a line in this column ends.
+    /// Closes the collections that a line in this column ends.
     fn close(&mut self, column: usize, dash: bool) -> Option<()> {
         while let Some(block) = self.blocks.last() {
             let goes_on = block.column < column || (block.column == column && (block.map || dash));
@@ -198,14 +198,14 @@ impl Reader<'_> {
         self.builder.open(span, false, 0, map).ok()
     }
 
-    /// The key at this place, if a colon follows.
+    /// Reads the key at this position, if a colon follows.
     fn key(&self) -> Option<Word> {
         let word = self.word()?;
         let colon = self.bytes.get(word.end) == Some(&b':') && matches!(self.bytes.get(word.end + 1), None | Some(b' ' | b'\n'));
         colon.then_some(word)
     }
 
-    /// The quoted text or the word at this place. In front of anything but a colon or a comma, the word may be the start of a text.
+    /// Reads the quoted text or word at this position. Unless a colon or comma follows, the word may be the start of a longer text.
     fn word(&self) -> Option<Word> {
         const LONGEST: usize = 512;
         let start = self.at;
@@ -226,7 +226,7 @@ impl Reader<'_> {
         if word.quoted { self.put_source(word.start + 1, word.end - 1, span) } else { self.put_plain(word.start, word.end) }
     }
 
-    /// The value of a key with nothing behind it.
+    /// Adds null as the value of a key with nothing after it.
     fn null(&mut self, colon: usize) -> Option<()> {
         let span = self.span(colon, colon);
         let node = self.builder.push(span, Raw::Null).ok()?;
@@ -234,7 +234,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Scalars and empty collections of one line, and scalars of several.
+    /// Reads a scalar, or an empty collection on one line.
     fn scalar(&mut self) -> Option<()> {
         let next = self.bytes.get(self.at + 1);
         match self.peek()? {
@@ -258,7 +258,7 @@ impl Reader<'_> {
         self.rest_of_line()
     }
 
-    /// Quoted texts and single words between brackets, on one line.
+    /// Reads quoted texts and single words between brackets, on one line.
     fn flow_sequence(&mut self) -> Option<()> {
         let start = self.span(self.at, self.at + 1);
         self.builder.open(start, true, 0, false).ok()?;
@@ -284,7 +284,7 @@ impl Reader<'_> {
         self.rest_of_line()
     }
 
-    /// Nothing but spaces and a comment may be left of this line.
+    /// Checks that only spaces and a comment are left on this line.
     fn rest_of_line(&mut self) -> Option<()> {
         let spaces = self.skip_spaces();
         match self.peek() {
@@ -330,19 +330,19 @@ impl Reader<'_> {
         Span::new(self.builder.base + start, self.builder.base + end)
     }
 
-    /// The column that continued lines have to pass.
+    /// Continuation lines must be indented further than this column.
     fn parent_column(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.column)
     }
 
-    /// A text as it is written.
+    /// Adds a string that appears verbatim in the text.
     fn put_source(&mut self, start: usize, end: usize, span: Span) -> Option<()> {
         self.builder.check_length(end - start, span).ok()?;
         let node = self.builder.source_text(start, end, span);
         self.put(node)
     }
 
-    /// A scalar of one line without quotes.
+    /// Adds an unquoted scalar on one line.
     fn put_plain(&mut self, start: usize, end: usize) -> Option<()> {
         let text = self.builder.slice.get(start..end)?;
         let span = self.span(start, end);

@@ -1,16 +1,16 @@
-//! Scalars of the subset: what is between quotes, folded over lines or indented under `|` and `>`.
+//! Scalars of the subset: quoted texts, plain texts folded over lines, and blocks under `|` and `>`.
 
 use super::Reader;
 
-/// Where a text goes on after the end of a line.
+/// The position where a text continues after the end of a line.
 struct Continued {
-    /// Its first byte that isn't a space.
+    /// The first byte that isn't a space.
     at: usize,
     column: usize,
     breaks: usize,
 }
 
-/// What becomes of the last line breaks of a block scalar.
+/// How the final line breaks of a block scalar are handled.
 #[derive(Clone, Copy, PartialEq)]
 enum Chomping {
     Clip,
@@ -19,7 +19,7 @@ enum Chomping {
 }
 
 impl Reader<'_> {
-    /// The next line with anything on it, from the line break at `at`.
+    /// Finds the next line with content, after the line break at `at`.
     fn continued(&self, mut at: usize) -> Option<Continued> {
         let mut breaks = 0;
         while self.bytes.get(at) == Some(&b'\n') {
@@ -53,7 +53,7 @@ impl Reader<'_> {
         self.decoded().extend(std::iter::repeat_n('\n', count));
     }
 
-    /// One line break is a space, others stay.
+    /// Folds line breaks: one becomes a space, more are kept.
     fn fold(&mut self, breaks: usize) {
         if breaks == 1 {
             self.decoded().push(' ');
@@ -90,12 +90,12 @@ impl Reader<'_> {
         }
         match several {
             None => self.put_plain(start, end),
-            // A text with a space in it is never a number or a word with a meaning.
+            // A text that contains a space is never a number or another special word.
             Some(from) => self.put_decoded(from, start, end),
         }
     }
 
-    /// Reads to the end of a line of a plain scalar; the answer is where its text ends, and whether a comment follows it.
+    /// Reads to the end of a line of a plain scalar; returns where its text ends, and whether a comment follows.
     fn plain_line(&mut self) -> Option<(usize, bool)> {
         let start = self.at;
         let mut from = start;
@@ -183,7 +183,7 @@ impl Reader<'_> {
         self.close_quote(start, run, end, decoded)
     }
 
-    /// Appends what is escaped; the answer is where the text goes on.
+    /// Appends an escaped character, and returns where the text continues.
     fn escape(&mut self, at: usize) -> Option<usize> {
         let (digits, character) = match self.bytes.get(at)? {
             b'n' => (0, '\n'),
@@ -211,7 +211,7 @@ impl Reader<'_> {
         Some(end)
     }
 
-    /// Ends a quoted text at its closing quote. A run is what wasn't copied yet.
+    /// Ends a quoted text at its closing quote. `run` starts the part that wasn't copied yet.
     fn close_quote(&mut self, start: usize, run: usize, end: usize, decoded: Option<usize>) -> Option<()> {
         if self.has_tab(start, end) {
             return None;
@@ -255,7 +255,7 @@ impl Reader<'_> {
             Some(digit) => self.parent_column() + digit,
             None => column,
         };
-        // Without text, or with blank lines that are longer than it: not certain.
+        // Without text, or with blank lines longer than the indentation, the meaning isn't certain.
         if column <= self.parent_column() || column < indent || longest > indent {
             return None;
         }
@@ -276,11 +276,11 @@ impl Reader<'_> {
         (chomping, digit)
     }
 
-    /// The lines of a block scalar; the first one begins at this place.
+    /// Reads the lines of a block scalar; the first one starts here.
     fn block_lines(&mut self, folded: bool, chomping: Chomping, indent: usize, mut blank: usize) -> Option<()> {
         let from = self.decoded().len();
         let start = self.at + indent;
-        // Whether a line was ended, and whether it began with a blank: such lines aren't folded.
+        // Whether a line ended, and whether it began with a blank, because such lines aren't folded.
         let (mut ended, mut began_blank) = (false, false);
         let stop = loop {
             let spaces = self.spaces_at(self.at).min(indent);
@@ -292,7 +292,7 @@ impl Reader<'_> {
                     continue;
                 }
                 Some(_) if spaces == indent => {}
-                // The next line isn't a part of it, but its indentation is.
+                // The line isn't part of the scalar, but its indentation still belongs to it.
                 _ => break text,
             }
             let begins_blank = matches!(self.bytes.get(text), Some(b' ' | b'\t'));

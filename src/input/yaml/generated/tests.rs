@@ -1,4 +1,4 @@
-//! Both readers, side by side: equal trees or none.
+//! Compares both readers: equal trees, or none from the fast one.
 
 use std::path::{Path, PathBuf};
 
@@ -30,13 +30,13 @@ fn compare_all(folder: &Path) -> Share {
 }
 
 #[test]
-fn test_data_is_read_alike() {
+fn both_readers_agree_on_test_data() {
     let share = compare_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata"));
     assert!(share.documents > 200, "{share:?}");
 }
 
 #[test]
-fn released_bundles_are_read_alike_and_fast() {
+fn both_readers_agree_on_released_bundles_and_the_fast_one_reads_most() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     if !corpus.is_dir() {
         return;
@@ -46,7 +46,7 @@ fn released_bundles_are_read_alike_and_fast() {
     assert!(share.fast * 100 >= share.bytes * 98, "{share:?}");
 }
 
-/// What the subset is made of, in every combination that decides something.
+/// Documents with every relevant combination of what the subset contains.
 const DOCUMENTS: &[&str] = &[
     "a: 1\nb: x\n",
     "---\na: 1",
@@ -163,15 +163,16 @@ const DOCUMENTS: &[&str] = &[
 ];
 
 #[test]
-fn documents_of_and_around_the_subset_are_read_alike() {
+fn both_readers_agree_in_and_around_the_subset() {
     DOCUMENTS.iter().for_each(|text| {
         compare(text, &YamlBudget::default());
     });
 }
 
 #[test]
-fn what_generators_write_needs_no_parser() {
-    // The first ones above: no way of writing that generators have may fall out of the subset unseen.
+fn generated_yaml_needs_no_parser() {
+    // The first documents above must all be in the subset, so that the output of generators doesn't silently fall back to the
+    // parser.
     for text in &DOCUMENTS[..13] {
         assert!(is_fast(text), "{text:?}");
     }
@@ -187,7 +188,7 @@ fn what_generators_write_needs_no_parser() {
 }
 
 #[test]
-fn budgets_are_the_parsers() {
+fn both_readers_have_the_same_budgets() {
     let text = "a:\n  b:\n    c:\n      d: 01234567890123\n";
     for budget in [
         YamlBudget { depth: 3, ..YamlBudget::default() },
@@ -199,7 +200,7 @@ fn budgets_are_the_parsers() {
     }
 }
 
-/// Lines that touch every rule of the subset, in any order and indentation.
+/// Generates lines that touch every rule of the subset, in any order and indentation.
 fn line() -> impl Strategy<Value = String> {
     let text = proptest::sample::select(vec![
         "a:",
@@ -249,7 +250,7 @@ fn line() -> impl Strategy<Value = String> {
     (0..5_usize, text).prop_map(|(indent, text)| format!("{}{text}", " ".repeat(indent * 2 % 7)))
 }
 
-/// A CRD with some of its bytes changed.
+/// Generates a CRD with some of its bytes changed.
 fn mutated() -> impl Strategy<Value = String> {
     let crd = include_str!("../../../../testdata/demo/new/bookings.yaml");
     let edit = (any::<prop::sample::Index>(), 0..4_usize, proptest::sample::select(b" \n:-#'\"|>{}[]\\\tax".to_vec()));
@@ -268,17 +269,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn lines_in_any_order_are_read_alike(lines in proptest::collection::vec(line(), 1..12)) {
+    fn both_readers_agree_on_lines_in_any_order(lines in proptest::collection::vec(line(), 1..12)) {
         compare(&lines.join("\n"), &YamlBudget::default());
     }
 
     #[test]
-    fn mutated_crds_are_read_alike(text in mutated()) {
+    fn both_readers_agree_on_mutated_crds(text in mutated()) {
         compare(&text, &YamlBudget::default());
     }
 
     #[test]
-    fn any_text_is_read_alike(text in "[ab:#'\"\\\\|>\\-+\\[\\]{}&*!?,~0-9 \n\t]{0,60}") {
+    fn both_readers_agree_on_any_text(text in "[ab:#'\"\\\\|>\\-+\\[\\]{}&*!?,~0-9 \n\t]{0,60}") {
         compare(&text, &YamlBudget::default());
     }
 }
